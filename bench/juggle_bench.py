@@ -4,7 +4,7 @@
 """Measures what `poise juggle` gains and costs. Each program runs alternately without and with it, and the share
 of the cpu time that other programs used is recorded.
 
-The first programs are threads that compute and meet at barriers. A program runs alone, or beside another program
+The first programs are threads that compute and meet at barriers. A program runs alone, or alongside another program
 that computes on one of the cpus, or two programs share the cpus. These cases are those of section 6 of the paper
 (Hofmeyr et al., "Juggle", HPDC 2011). If n threads with work e each run on m cpus, their run time is at least
 e*n/m; where e is known, the measured time is compared with this bound. The benchmark also measures the cost of a
@@ -40,7 +40,7 @@ RUNNERS = {
 # The threads compute for e = 2 s per phase. So 100 ms, the longest balancing period here, is e / 20.
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
-# Beside another program, the policy `proactive` balances every 20 ms instead of every 50 ms. "bound" has no balancer:
+# Alongside another program, the policy `proactive` balances every 20 ms instead of every 50 ms. "bound" has no balancer:
 # the program binds each thread to a cpu of its own. For phases far shorter than a time slice of the kernel, nothing
 # that shares the cpus fairly with the other program is faster.
 BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"], "bound": []}
@@ -60,7 +60,7 @@ SCENARIOS = {
         "phase_s": 1, "phases": 3, "options": ["--bound", "--memory-kib", "4096"], "is_rough": True},
     "bound threads, one per cpu, and a stranger": {"phase_s": 2, "phases": 1, "options": ["--bound"],
                                                    "over": 0, "stranger": True},
-    # Two threads run on two cpus beside another program that may use both cpus.
+    # Two threads run on two cpus alongside another program that may use both cpus.
     "free threads, one per cpu, spinning with short phases, and a stranger": {
         "phase_s": 0.0002, "phases": 5000, "options": ["--wait", "spin"], "over": 0, "stranger": "free",
         "runners": BESIDE},

@@ -80,7 +80,7 @@ std::string efficiencies_text(const Efficiencies& e, bool has_nodes, bool knows_
       efficiency_line(2, "Serialisation", e.serialisation, "ranks wait for each other in turns");
   const std::string width =
       e.transfer_half_width > 0.0005 ? fmt::format(" (+-{:.1f})", 100 * e.transfer_half_width) : "";
-  text += efficiency_line(2, "Transfer", e.transfer, "data on their way" + width);
+  text += efficiency_line(2, "Transfer", e.transfer, "time in which data travel" + width);
   return text;
 }
 
@@ -92,7 +92,7 @@ std::string late_text(const Diagnosis& diagnosis) {
     text += wrapped(
         "", fmt::format("Rank {} made {} {} wait {}{}.", late.rank, late.num_waiting,
                         late.num_waiting == 1 ? "other" : "others", seconds_text(late.seconds),
-                        late.num_waiting == 1 ? "" : " in sum"));
+                        late.num_waiting == 1 ? "" : " in total"));
   }
   return text;
 }
@@ -101,26 +101,29 @@ std::string imbalance_text(const Diagnosis& diagnosis) {
   const Imbalance& i = diagnosis.imbalance;
   const auto share = [&](double s) { return i.total_s > 0 ? percent(s / i.total_s) : "0 %"; };
   const std::string lost = fmt::format(
-      "The busiest ranks compute {} ({} of the run) longer than the mean, phase by phase",
+      "In each phase the busiest rank computes longer than the mean: in total by {}, {} of the run",
       seconds_text(i.total_s), percent(i.total_s / diagnosis.whole.run_s));
   switch (i.kind) {
-    case ImbalanceKind::none: return "Work is even: no rank has notably more than others.\n";
+    case ImbalanceKind::none:
+      return "The work is even: no rank has notably more work than others.\n";
     case ImbalanceKind::persistent:
-      return wrapped("", fmt::format("{}: persistent, since the same ranks have more in all "
-                                     "phases. Distributing the work once removes {} of it.",
+      return wrapped("", fmt::format("{}. This imbalance is persistent: the same ranks have more "
+                                     "work in all phases. Distributing the work once removes {}.",
                                      lost, share(i.persistent_s)));
     case ImbalanceKind::drifting:
-      return wrapped("", fmt::format("{}: drifting, since the ranks that have more change slowly. "
-                                     "Distributing the work {} removes {} of it, once {}.",
+      return wrapped("", fmt::format("{}. This imbalance is drifting: the ranks with more work "
+                                     "change slowly. Distributing the work {} removes {} of it; "
+                                     "distributing it once removes {}.",
                                      lost, interval_text(i.every), share(i.periodic_s),
                                      share(i.persistent_s)));
     case ImbalanceKind::unknown:
-      return wrapped("", fmt::format("{}. So few phases do not tell whether the same ranks have "
-                                     "more each time.",
+      return wrapped("", fmt::format("{}. The run has too few phases to tell whether the same "
+                                     "ranks have more work in all of them.",
                                      lost));
     default:
-      return wrapped("", fmt::format("{}: random, since past phases do not foretell who has more. "
-                                     "Distributing the work by them removes {} of it.",
+      return wrapped("", fmt::format("{}. This imbalance is random: past phases do not tell which "
+                                     "ranks will have more work. Distributing the work by past "
+                                     "phases removes {} of it.",
                                      lost, share(std::max(i.periodic_s, i.persistent_s))));
   }
 }
@@ -129,14 +132,16 @@ std::string places_text(const Diagnosis& d) {
   std::string text;
   if (d.ranks_per_node > d.cores_per_node && d.cores_per_node > 0)
     text += wrapped(
-        "", fmt::format(
-                "{} share {} of a node{}.", count_text(d.ranks_per_node, "rank"),
-                count_text(d.cores_per_node, "core"),
-                d.ranks_per_node % d.cores_per_node == 0 ? "" : ", which is no multiple of them"));
+        "", fmt::format("{} share the {} of a node{}.", count_text(d.ranks_per_node, "rank"),
+                        count_text(d.cores_per_node, "core"),
+                        d.ranks_per_node % d.cores_per_node == 0
+                            ? ""
+                            : "; their number is not a multiple of the number of cores"));
   if (d.whole.queued >= 0.01)
-    text += wrapped("", fmt::format("Ranks were ready but not on a core for {} of their time: work "
-                                    "alone is balanced to {}.",
-                                    percent(d.whole.queued), percent(d.whole.work_balance)));
+    text +=
+        wrapped("", fmt::format("Ranks waited for a core for {} of their time. Without these waits "
+                                "the load balance of their work is {}.",
+                                percent(d.whole.queued), percent(d.whole.work_balance)));
   if (d.mapping_share >= 0.05)
     text += wrapped("", fmt::format("By the machine's model, another mapping of ranks to places "
                                     "saves {} of the cost of messages.",
@@ -149,9 +154,10 @@ std::string places_text(const Diagnosis& d) {
 std::string threads_text(const Diagnosis& d) {
   std::string text;
   if (d.teams.ranks > 0 && d.teams.worst < 0.95)
-    text += wrapped("", fmt::format("Inside ranks, threads compute evenly to {} (mean over largest "
-                                    "time of a thread; {} in rank {}).",
-                                    percent(d.teams.even), percent(d.teams.worst), d.teams.rank));
+    text +=
+        wrapped("", fmt::format("Inside ranks, the load balance of the threads (mean over largest "
+                                "time of a thread) is {}; in rank {}, the lowest, it is {}.",
+                                percent(d.teams.even), d.teams.rank, percent(d.teams.worst)));
   std::map<std::string, std::uint32_t> nodes_with;
   for (const ThreadCause& found : d.threads) ++nodes_with[found.cause.text];
   for (const auto& [cause, nodes] : nodes_with)
@@ -234,7 +240,7 @@ std::string advice_text(const Diagnosis& d, const std::string& file) {
   std::string text = "\nWhat would help most";
   if (d.advice.front().remedy == Remedy::nothing)
     return text + ":\n" + wrapped("  ", advice_sentence(d, d.advice.front(), file));
-  text += ", least effort first among the good:\n";
+  text += " (the first saves nearly the most for the least effort):\n";
   for (std::size_t i = 0; i < d.advice.size(); ++i)
     text += wrapped(fmt::format("  {}. ", i + 1), advice_sentence(d, d.advice[i], file));
   return text;
@@ -280,7 +286,7 @@ std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
                         seconds_text(e.run_s));
   }
   if (!run.knows_waiting)
-    text += "Waiting is not told from transfer: the profile was not finished.\n";
+    text += "Waiting cannot be distinguished from transfer: the profile is incomplete.\n";
   text += '\n' + findings_text(run, diagnosis);
   return text + advice_text(diagnosis, file);
 }

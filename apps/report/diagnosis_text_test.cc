@@ -59,7 +59,7 @@ TEST(diagnosis_text, explains_each_number_in_a_sentence) {
   EXPECT_NE(text.find("4 ranks on 2 nodes, 10 phases, 20.00 s"), std::string::npos) << text;
   EXPECT_NE(text.find("Parallel efficiency         62.5 %"), std::string::npos) << text;
   EXPECT_NE(text.find("inside nodes            75.0 %"), std::string::npos) << text;
-  EXPECT_NE(text.find("Rank 2 made 3 others wait 30.00 s in sum."), std::string::npos) << text;
+  EXPECT_NE(text.find("Rank 2 made 3 others wait 30.00 s in total."), std::string::npos) << text;
   EXPECT_NE(text.find("persistent"), std::string::npos) << text;
   EXPECT_NE(text.find("solve: 62 % = 62 % load balance x 100 % communication, 10.00 s"),
             std::string::npos)

@@ -55,7 +55,7 @@ const Affinities kThreeBound = {{0}, {1}, {0}}, kBothOnOne = {{0}, {0}};
 // This was observed with loads like those of llama.cpp: two threads that spin, phases of 200 us and
 // of 100 ms, and another program, on two cpus. The kernel puts both threads on one cpu for a third
 // of the time.
-TEST(JuggleStances, two_unbound_spinning_threads_beside_another_program_get_a_cpu_each) {
+TEST(JuggleStances, two_unbound_spinning_threads_alongside_another_program_get_a_cpu_each) {
   for (const double phase_s : {0.0002, 0.1}) {
     SCOPED_TRACE(phase_s);
     const Case spinners{phase_s, SimulatedWait::spin, kTwoFree, 1};
@@ -66,10 +66,10 @@ TEST(JuggleStances, two_unbound_spinning_threads_beside_another_program_get_a_cp
   }
 }
 
-// This was observed with eight threads on eight cpus beside two other programs: The run had 1.5 s
-// of work. The balancer watched the threads for so large a part of it that balancing gained only a
-// quarter of what it would have gained from the start.
-TEST(JuggleStances, unbound_spinning_threads_beside_other_programs_are_balanced_within_300_ms) {
+// This was observed with eight threads on eight cpus alongside two other programs. The run had 1.5
+// s of work. The balancer watched the threads for so large a part of it that balancing gained only
+// a quarter of what it would have gained from the start.
+TEST(JuggleStances, unbound_spinning_threads_alongside_other_programs_are_balanced_within_300_ms) {
   for (const std::uint32_t cpus : {2u, 8u}) {
     SCOPED_TRACE(cpus);
     JuggleTeam team({}, std::vector<JugglePlace>(cpus));
@@ -159,8 +159,8 @@ TEST(JuggleStances, unbound_threads_that_sleep_at_barriers_are_left_alone) {
         << phase_s;
 }
 
-// Beside another program they sleep so little that they may count as threads that never sleep.
-TEST(JuggleStances, unbound_threads_that_sleep_do_not_get_slower_beside_another_program) {
+// Alongside another program they sleep so little that they may count as threads that never sleep.
+TEST(JuggleStances, unbound_threads_that_sleep_do_not_get_slower_alongside_another_program) {
   for (const double phase_s : {0.03, 0.1, 0.3, 1.0})
     EXPECT_GE(speed_up({phase_s, SimulatedWait::sleep, kThreeFree, 1}), 1) << phase_s;
 }

@@ -39,7 +39,7 @@ namespace poise {
   X(std::uint32_t, enough_windows,    6,     1,    1000, "windows",           "an average needs this many") \
   /* When balancing points take place. */ \
   X(double,        short_period_s,    0.02,  1e-3, 10,   "s",                 "period while threads are watched or other programs run: five kernel ticks, because cpu times over a shorter one are imprecise") \
-  X(double,        waits_per_period,  2,     0,    100,  "waits",             "beside other programs, a period is at least this many times the mean wait for a cpu: in a shorter one a moved thread may get no turn") \
+  X(double,        waits_per_period,  2,     0,    100,  "waits",             "alongside other programs, a period is at least this many times the mean wait for a cpu: in a shorter one a moved thread may get no turn") \
   X(double,        shortest_period_s, 0.005, 1e-3, 10,   "s",                 "lower limit of the period: a point costs about 1% of it") \
   X(double,        round_share,       0.75,  0.1,  1,    "of a period",       "a round that is longer ends the period: rounds vary by a tenth") \
   X(double,        points_per_phase,  5,     0.5,  100,  "points per phase",  "with fewer, balancing gains little") \

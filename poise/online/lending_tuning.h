@@ -10,55 +10,64 @@ namespace poise::lending_tuning {
 
 // --- Times and fractions that several decisions share -------------------------------------------
 
-/// Shortest and longest pause in seconds between two attempts that may fail. The shortest
-/// one holds for decisions about loans without a steal request, for steal requests of a rank and
-/// for rounds in which a rank sends replicas. It is also how long a request and its answer are
-/// assumed to take before any has been measured, and how long a thread without work spins; shorter
-/// idle times are left out of traces. After a longer pause, MPI is probed twice, because the first
-/// probe of some MPI libraries reports only messages that they have already read. The pause between
-/// steal requests doubles with every request, up to the longest one, which also holds for
-/// exploratory loans and for polls of a busy rank to which all others can ring a doorbell. A thread
-/// without work that has waited for so long no longer yields, but sleeps.
+/// Shortest and longest pause, in seconds, between two attempts that may fail.
+///
+/// The shortest pause separates two decisions about loans that no rank has requested, two steal
+/// requests of a rank, and two rounds in which a rank sends replicas. It is also used for these:
+/// - The time of a request and its answer, as long as none has been measured.
+/// - The time for which a thread without work spins. Shorter idle times are left out of traces.
+/// - If the last poll was longer ago, MPI is probed twice, because the first probe of some MPI
+///   libraries reports only messages that they have already read.
+///
+/// The pause between two steal requests doubles with every request, up to the longest pause. The
+/// longest pause also separates two exploratory loans, and two polls of a busy rank if all other
+/// ranks can ring its doorbell. A thread that has had no work for longer sleeps instead of
+/// yielding.
 inline constexpr double kMinPause_s = 20e-6, kMaxPause_s = 1e-3;
 static_assert(kMinPause_s < kMaxPause_s);
-/// Longest time in seconds for which news waits: results until they share a message, loads until a
-/// rank sends them to another one, messages while a batch of tasks runs. A thief waits for so long
-/// for the answer of a victim that has tasks before it wakes the victim's progress thread. A
-/// progress thread ignores wake-ups for as long after one that led to no loan, and for twice as
-/// long after each further one, up to kMaxSleep_s; if none were ignored, idle ranks could keep a
-/// busy rank from working. Before a rank starts a task of unknown time, which may be long, it lends
-/// others for as long, and messages wait meanwhile; if all are short, they return, and little time
-/// was wasted. After such a time without a poll, the caches are assumed to hold nothing that a poll
-/// needs, so its cost is measured.
+/// Longest delay of news, in seconds:
+/// - Results wait for this time for other results that can share their message.
+/// - A rank waits for this time before it sends the loads that it has learnt to another rank.
+/// - Messages wait for this time until a batch of tasks ends.
+/// - A thief waits for this time for a victim that has tasks, then wakes its progress thread.
+/// - A progress thread ignores wake-ups for this time after one that led to no loan, and for twice
+///   as long after each further one, up to kMaxSleep_s. Otherwise idle ranks could keep a busy rank
+///   from working.
+/// - Before a rank starts a task of unknown time, it lends other tasks for this time, because the
+///   task may be long and messages wait meanwhile. If all tasks are short, the lent ones return,
+///   and little time was wasted.
+/// - The cost of a poll is measured only if the last poll was longer ago, because then the caches
+///   hold nothing that a poll needs.
 inline constexpr double kNewsDelay_s = 200e-6;
 /// Longest sleep in seconds of a thread without work and of a progress thread. Waking up and
 /// polling takes 30 us, so these threads use 0.3 % of a core.
 inline constexpr double kMaxSleep_s = 10e-3;
 static_assert(kNewsDelay_s < kMaxSleep_s);
-/// Fraction of time that may be wasted: the cost of exploratory loans; polls of a busy rank; and
-/// the sleeps of a thread that has been idle, relative to its idle time.
+/// Fraction of time that may be wasted. It limits the cost of exploratory loans, the time for polls
+/// of a busy rank, and each sleep of an idle thread, as a fraction of its idle time so far.
 inline constexpr double kWastedShare = 0.01;
-/// After this fraction of its queued work, a rank looks for something new: it ends a batch of
-/// tasks; it polls, if no rank can ring its doorbell; its progress thread wakes up. So this happens
-/// more often towards the end, where it matters more.
+/// A rank ends a batch of tasks, polls (if no rank can ring its doorbell) and wakes its progress
+/// thread after this fraction of its remaining queued work. So these events become more frequent
+/// towards the end, where a delay matters more.
 inline constexpr double kWorkShare = 0.1;
 
 // --- Counts -------------------------------------------------------------------------------------
 
-/// Maximum number of tasks in a batch, and of headers received in one poll. It is large enough to
-/// make the cost of reading the clock small. Also the number of children of a node of the
-/// termination tree: a rank can receive the messages of all of them in one poll, and the tree has
-/// fewer than 5 levels up to 65,536 ranks.
+/// Maximum number of tasks in a batch, of headers received in one poll, and of children of a node
+/// of the termination tree. With 16 tasks per batch, reading the clock costs little. A rank can
+/// receive the messages of all its children in one poll, and the tree has fewer than 5 levels up to
+/// 65,536 ranks.
 inline constexpr std::size_t kMaxAtOnce = 16;
-/// Maximum number of entries that a rank searches one by one: unanswered steal requests that a
-/// victim remembers (it declines further ones) or a thief; loads read from the load table before a
-/// decision (the next decision reads others); tasks at the front of a queue where a child of a task
-/// is searched first; shorter borrowed tasks that a longer one overtakes in the queue. Also the
-/// maximum number of groups of ranks whose links are learnt separately.
+/// Maximum number of entries that a rank searches one by one:
+/// - unanswered steal requests that a victim remembers (it declines further ones), or a thief;
+/// - loads read from the load table before a decision (the next decision reads others);
+/// - tasks at the front of a queue, where a child of a task is searched first;
+/// - shorter borrowed tasks that a longer one overtakes in the queue;
+/// - groups of ranks whose links are learnt separately.
 inline constexpr std::size_t kMaxSearched = 64;
-/// Number of ranks among which a rank chooses: of the ranks that have not sent a steal request, a
-/// decision considers those that will be idle soonest; of the recently updated loads, a rank passes
-/// some on, and chooses its victim from them.
+/// Number of ranks among which a rank chooses. A decision considers this number of ranks that have
+/// not sent a steal request: those that will be idle soonest. A rank passes on some of this number
+/// of most recently updated loads, and a thief chooses its victim from them.
 inline constexpr std::size_t kMaxCandidates = 8;
 /// Maximum number of other ranks whose loads a message also reports.
 inline constexpr std::size_t kLoadsPerMessage = 3;

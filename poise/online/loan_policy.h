@@ -46,7 +46,7 @@ class Thieves {
 struct LoanSettings {
   const OffloadPolicy* policy = &offload_policy("cost");
   bool push = true;              // lends without a request, too
-  bool takes_all = false;        // a program's own policy decides, which sees all ranks
+  bool takes_all = false;        // true: the program's own policy decides, and it sees all ranks
   double min_gain = 0.1;         // share by which a loan must shorten the wait
   double batch_bytes = 4 << 20;  // bytes of tasks that may wait at a borrower
   CountThresholds thresholds = {};

@@ -151,7 +151,7 @@ TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
 }
 
 // Rank 1 lent tasks without knowing how slow this rank is.
-TEST(LoanPolicy, returns_more_borrowed_tasks_to_their_lender_if_it_requests_them_and_is_faster) {
+TEST(LoanPolicy, returns_more_borrowed_tasks_to_a_lender_that_requests_them_and_is_faster) {
   const auto loans = [](bool asks, bool all_borrowed, float task_s) {
     LoanPolicy policy(LoanSettings{});
     PeerTable peers = table(3);

@@ -90,7 +90,7 @@ class Command(unittest.TestCase):
                     self.assertIn(part, page)
                 self.assertIn(again.stdout, done.stderr)
                 self.assertLessEqual(max(map(len, again.stdout.splitlines())), 80)
-                self.assertRegex(again.stdout, r"Rank 1 made 2 others wait [\d.]+ m?s in sum\.")
+                self.assertRegex(again.stdout, r"Rank 1 made 2 others wait [\d.]+ m?s in total\.")
                 json_again = self.poise("diagnose", "run.poise", "--json").stdout
                 self.assertEqual(json.loads((self.folder / "run.json").read_text()), json.loads(json_again))
                 self.assertEqual(json.loads(json_again)["late"][0]["rank"], 1)
@@ -138,7 +138,7 @@ class Command(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 # 30 and 10 ms. A thread that sleeps too long makes the ratio less exact.
                 self.assertAlmostEqual(json.loads((self.folder / "run.json").read_text())["threads"]["even"], 2 / 3, delta=0.1)
-                self.assertIn("Inside ranks, threads compute evenly to", " ".join(done.stderr.split()))
+                self.assertIn("Inside ranks, the load balance of the threads", " ".join(done.stderr.split()))
 
     def test_the_option_period_sets_the_length_of_the_recorded_phases(self):
         for mpi in installations():

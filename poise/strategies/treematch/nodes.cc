@@ -78,8 +78,9 @@ std::optional<std::vector<std::uint32_t>> tier_arities(const Machine& machine) {
   return arities;
 }
 
-/// Returns the arities of the tree above the blocks, from the root down: that of the network's
-/// tiers, or of the machine's levels. Returns nothing if the tree is not regular.
+/// Returns the arities (children per vertex) of the tree above the blocks of places, from the root
+/// down. The tree is that of the network's tiers, or else that of the machine's levels. Returns
+/// nothing if the tree is not regular.
 std::optional<std::vector<std::uint32_t>> arities_above(const Machine& machine,
                                                         const Blocks& blocks) {
   if (blocks.are_nodes) return tier_arities(machine);

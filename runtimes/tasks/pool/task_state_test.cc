@@ -139,7 +139,7 @@ TEST_F(TaskStates, a_task_whose_replica_runs_elsewhere_ends_with_the_results_of_
 }
 
 #if POISE_ASSERTIONS >= 1
-TEST(TaskStateDeathTest, a_task_never_changes_to_a_state_that_may_not_follow) {
+TEST(TaskStateDeathTest, aborts_if_a_task_changes_to_a_state_that_may_not_follow_the_present_one) {
   for (const TaskState next : {TaskState::running, TaskState::lent, TaskState::finished}) {
     Task task;
     EXPECT_DEATH(task.enter(next), "may_follow");
