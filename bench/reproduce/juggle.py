@@ -115,7 +115,7 @@ def figure_8(lab, _):
 
 
 def points_by_period(lab, name, pair):
-    """Returns the points of figure 8 or 9 for the threads and cpus of our runs, and our runs."""
+    """Returns our stored runs for figure 8 or 9, and the points of theory for the same numbers of threads and cpus."""
     points = [{"period / phase": row["period_over_phase"], "upper bound": row["upper_bound"], "simulated": row["simulated"],
                **measured(None)} for row in lab.figure(name) if (row["threads"], row["places"]) == pair]
     ours = [{"period / phase": period_over_phase(row), "upper bound": None, "simulated": None, **measured(row)}

@@ -18,9 +18,9 @@ constexpr std::size_t kMaxParameters = 128;
 constexpr const char* kAddress = "an address is passed by value";
 constexpr int kBoth = CHAM_OMP_TGT_MAPTYPE_TO | CHAM_OMP_TGT_MAPTYPE_FROM;
 
-/// True if a value of eight bytes is an address that this process has mapped. Clang does
-/// not mark the pointers that `is_device_ptr` names, so only their number tells them from other
-/// values.
+/// True if a value of eight bytes is an address that this process has mapped. Clang does not mark
+/// the pointers that `is_device_ptr` names, so an address and a number of the same value cannot be
+/// distinguished.
 bool is_address(const void* value) {
   const auto number = reinterpret_cast<std::uintptr_t>(value);
   constexpr std::uintptr_t kPage = 4096, kLeast = 0x10000, kMost = std::uintptr_t{1} << 47;

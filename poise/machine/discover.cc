@@ -486,7 +486,8 @@ std::size_t behind(std::string_view text, char closing, std::size_t at) {
 void check_size(std::string_view text) {
   const std::string owned(text);
   std::uint64_t units = 1;
-  bool is_word = false, is_named = false;  // a word was read last; its level still needs a count
+  // is_word: a word was read last; is_named: the count of its level must still follow.
+  bool is_word = false, is_named = false;
   std::size_t behind_count = owned.find_first_not_of(" \n");
   for (std::size_t at = 0; at < owned.size();) {
     const unsigned char c = owned[at];

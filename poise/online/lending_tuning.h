@@ -27,7 +27,7 @@ inline constexpr double kMinPause_s = 20e-6, kMaxPause_s = 1e-3;
 static_assert(kMinPause_s < kMaxPause_s);
 /// Longest delay of news, in seconds:
 /// - Results wait for this time for other results that can share their message.
-/// - A rank waits for this time before it sends the loads that it has learnt to another rank.
+/// - A rank waits for this time between two messages that only report loads.
 /// - Messages wait for this time until a batch of tasks ends.
 /// - A thief waits for this time for a victim that has tasks, then wakes its progress thread.
 /// - A progress thread ignores wake-ups for this time after one that led to no loan, and for twice

@@ -442,9 +442,9 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
     queue_.pop();
     if (!is_open_[p]) continue;
     if (busy_s != times_.pressure_s(p)) {
-      if (busy_s > times_.pressure_s(p))
-        open(p);  // other steps relieved the place: queue it with its new time; else a newer entry
-                  // exists
+      // The entry is out of date. If other steps relieved the place, it is queued again with its
+      // new busy time; if they made it busier, the queue has a newer entry already.
+      if (busy_s > times_.pressure_s(p)) open(p);
       continue;
     }
     if (busy_s < floor * peak_s) {

@@ -86,7 +86,7 @@ struct Rank {
   std::uint64_t num_own = 0, num_borrowed = 0;
   double queued_cost = 0;  // sum of the costs of all queued tasks
   double last_cost = 0;    // cost of the task that ran last
-  Run running;             // count 1 while a task runs
+  Run running;             // the task that runs; its count is 0 while none runs
   double began_s = 0, busy_until_s = 0;
   std::vector<Run> results;  // results of borrowed tasks that are not yet sent
   double oldest_result_s = 0;

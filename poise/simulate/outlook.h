@@ -13,7 +13,7 @@ namespace poise {
 struct OutlookQuestion {
   SpmdProgram program;
   double period_s = 0;
-  std::uint64_t domains = 1;  // threads stay in their domain
+  std::uint64_t domains = 1;  // number of domains; threads stay in their domain
   double jitter = 0;          // see JuggleRun
   std::uint64_t seed = 0;
 };

@@ -60,8 +60,8 @@ def balancers():
 
 
 def charm(*flags, pes=4, variables=()):
-    # There may be more PEs than cores, so idle PEs sleep, unless processes have no threads: those do
-    # not know the option. Without +LBPeriod, Charm++ 6.10 waits for half a second at each balancing.
+    # There may be more PEs than cores, so idle PEs sleep. Processes without threads do not know the option for this.
+    # Without +LBPeriod, Charm++ 6.10 waits for half a second at each balancing.
     shared = ["+setcpuaffinity", *["+CmiSleepOnIdle"] * (HAS_THREADS or not IS_NETWORK)]
     if not (HOME / "include/LBManager.h").exists():
         shared += ["+LBPeriod", "0.001"]
