@@ -336,7 +336,7 @@ def real_programs(whole):
     for row in whole["results"]:
         found, beside = row.get("saving"), "{beside}: {0:.1%} [{1:.1%}, {2:.1%}]".format(*row["beside_saving"], **row) if "beside" in row else ""
         yield {**row, **{name: row["efficiencies"][name] for name in ("parallel", "load_balance", "communication")},
-               "measured_saving": "{:.1%} [{:.1%}, {:.1%}]".format(*found) if found else "",
+               "measured_saving": "{:.1%} [{:.1%}, {:.1%}]".format(*found) if found else "", "median_saving": found and found[0],
                "other": beside, "verdict": {None: "", False: "**wrong**"}.get(row["is_right"], "right" if row.get("is_near", True) else "**other gain**")}
 
 
