@@ -565,9 +565,9 @@ PAGES = {
               {"median, µs": "{start_us:.1f}", "least, µs": "{least_us:.1f}", "lent": "{lent}"})]),
     "scale": ("Lending on many simulated ranks", [
         Table("Beside work stealing, in virtual time", "Each rank has 20 tasks of 10 ms on average, and each node 64 ranks. `over ideal` is the makespan divided by the sum of a "
-              "lower bound and a round trip through the tree that detects the end; the goal is at most 1.10. For comparison, random work stealing is simulated, too: thieves steal half of the tasks of a random victim; hierarchical ones "
-              "choose it in their own node every other time. Its latencies, network cards, overheads and pauses are the same, but it detects the end at no cost. "
-              "The age is that of the load that a rank knows of its victim when it sends a request.", scaled,
+              "lower bound and a round trip through the tree that detects the end; the goal is at most 1.10. For comparison, random work stealing is simulated, too: an idle rank steals half of the tasks of a random "
+              "victim. In hierarchical work stealing, every other victim is on the thief's own node. Latencies, network cards, overheads and pauses are those of Poise's lending, but the end is detected at no cost. "
+              "`age` is the age of the information on the victim's load when a rank sends it a request.", scaled,
               {"tasks": "{case}", "ranks": "{ranks:,}", "way": "{way}", "over ideal": "{over_ideal:.3f}", "messages per rank": "{messages_per_rank:.0f}",
                "most of a rank": "{max_messages_of_a_rank:.0f}", "age, ms": "{age}"})]),
     "faults": ("Page faults and cache misses of migrations", [

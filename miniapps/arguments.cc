@@ -48,7 +48,7 @@ void Arguments::add_flag(const char* name, bool& value, const char* help, const 
 void Arguments::set_footer(const char* text) { app_->footer(text); }
 
 std::optional<Over> Arguments::parse(std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them in reverse order
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes arguments in reverse order
   try {
     app_->parse(std::move(arguments));
     return std::nullopt;

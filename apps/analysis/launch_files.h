@@ -47,7 +47,8 @@ struct RankMap {
 struct LaunchOptions {
   std::vector<LaunchFile> files;
   std::vector<std::string> words;  // words to insert after the launcher's name
-  std::vector<std::pair<std::string, std::string>> variables;  // of its environment
+  /// Environment variables: name and value.
+  std::vector<std::pair<std::string, std::string>> variables;
 };
 /// Returns the options for openmpi, mpich or slurm. Throws Error if the launcher cannot follow this
 /// map by options alone. `is_open_mpi_5` selects the options of that version.

@@ -14,7 +14,7 @@ struct Grouping {
   std::string name;  // "place", "numa", "node", or "8 places"
   std::vector<std::uint32_t> group_of_place;
   std::uint32_t num_groups = 0;
-  std::vector<NodeId> node_of_group;  // the node of its first place
+  std::vector<NodeId> node_of_group;  // per group: the node of its first place
 };
 
 /// Divides the places of a machine into groups. Takes the finest level that has more than one and

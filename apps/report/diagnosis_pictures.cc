@@ -82,7 +82,8 @@ std::vector<Times> times_of(const MeasuredRun& run) {
 /// a column for `step` consecutive ranks that were late.
 struct Waits {
   std::size_t step = 1, groups = 1;
-  std::vector<double> seconds;  // [waiting * groups + late]
+  // Seconds[waiting * groups + late]: how long row `waiting` waited for column `late`.
+  std::vector<double> seconds;
 };
 
 Waits waits_of(const MeasuredRun& run) {

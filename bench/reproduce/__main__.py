@@ -107,7 +107,7 @@ def main():
     try:
         lab = Lab(folder=arguments.out / "answers")
     except OSError as failed:
-        parser.error(f"--out {arguments.out}: {failed.strerror}")
+        parser.error(f"--out: cannot create the folder {arguments.out}: {failed.strerror}")
     if not lab.poise.exists():
         parser.error(f"{lab.poise} does not exist; ./dev build makes it")
     rows, headlines = computed(papers, lab, only)

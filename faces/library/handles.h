@@ -99,7 +99,7 @@ struct poise_machine {
 
 struct poise_workload {
   poise::library::Kind<0x706f697365776f72> kind;
-  poise::Workload workload;  // its messages are checked when they are set
+  poise::Workload workload;  // the workload's messages are checked when they are set
   std::vector<std::vector<double>> past_loads_s;
 };
 

@@ -27,7 +27,7 @@ constexpr std::size_t kLeaf = 8;  // maximum number of particles in a leaf
 
 struct Particle {
   Vector at{}, velocity{};
-  std::int64_t rung = 0;  // its time step is kMaxStep / 2^rung
+  std::int64_t rung = 0;  // the body's time step is kMaxStep / 2^rung
 };
 
 /// Acceleration and potential at a point, softened after Plummer (G = 1, particles of mass 1).
@@ -180,7 +180,7 @@ struct Piece {
     const auto half_step = [&] { return std::ldexp(0.5 * kMaxStep, -particle.rung); };
     if (time > 0) particle.velocity += half_step() * acceleration;
     if (time % settings.step_of(0) == 0) {
-      const double potential = field.potential + 1 / kSoftening;  // without its own
+      const double potential = field.potential + 1 / kSoftening;  // less the body's own
       energy += 0.5 * settings.mass() *
                 (dot(particle.velocity, particle.velocity) + settings.mass() * potential);
       const double limit = kAccuracy * std::sqrt(kSoftening / length(acceleration));

@@ -311,7 +311,8 @@ double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, dou
   double queued_s = 0, most_s = 0;
   for (std::uint32_t r = 0; r < phase.ranks.size(); ++r) {
     const double sharers = ranks_at[placement.of(r)];
-    if (sharers < 2) continue;  // only other programs can make it queue
+    // A rank alone on its cores waits for one only because of other programs.
+    if (sharers < 2) continue;
     const RankTimes& rank = phase.ranks[r];
     queued_s += std::max(0.0, rank.queued_s - (rank.useful_s - rank.load_s));
     most_s += (rank.wall_s - rank.useful_s) * (1 - 1 / sharers);

@@ -102,8 +102,8 @@ class GroupMachine {
     }
   }
 
-  /// Describes the network between the nodes in nodes_. Lists that have an entry per node, or per
-  /// pair of nodes, of the original machine are not copied, because they may be long.
+  /// Describes the network that connects the group's nodes (nodes_). Lists that have an entry per
+  /// node, or per pair of nodes, of the original machine are not copied, because they may be long.
   void find_network() {
     const Network& old = machine_.network();
     Network& network = parts_.network;

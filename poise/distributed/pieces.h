@@ -36,8 +36,9 @@ struct PieceEdge {
 /// The part of a level's graph that one leader holds.
 struct Piece {
   std::vector<PieceVertex> vertices;
-  std::vector<PieceEdge> out;  // messages that its vertices send
-  std::vector<PieceEdge> in;   // messages that its vertices receive from other leaders' vertices
+  std::vector<PieceEdge> out;  // messages that the piece's vertices send
+  /// Messages that the piece's vertices receive from other leaders' vertices.
+  std::vector<PieceEdge> in;
   /// For each vertex, the index (in the parent's piece) of the vertex into which it is merged.
   std::vector<std::uint32_t> merged;
 };

@@ -34,7 +34,7 @@ class Travellers {
  private:
   struct Home {
     std::uint32_t rank = 0, index = 0;
-    std::uint64_t bytes = 0;  // bytes that it sends if it migrates
+    std::uint64_t bytes = 0;  // bytes that are sent if the task migrates
   };
 
   std::vector<Home> homes_;

@@ -19,13 +19,15 @@ struct JugglePlace {
 /// A thread's readings at a balancing point. `key` identifies the thread as long as it lives.
 struct ThreadReading {
   std::uint64_t key = 0;
-  double run_s = 0, wait_s = 0;           // seconds since its start: running, and ready but waiting
-  bool is_bound = false;                  // its own affinity excludes some places
-  std::optional<PlaceId> own_place = {};  // the only place that its own affinity allows
+  /// Seconds since the thread's start: running, and ready but waiting.
+  double run_s = 0, wait_s = 0;
+  bool is_bound = false;                  // the thread's own affinity excludes some places
+  std::optional<PlaceId> own_place = {};  // the only place that the thread's own affinity allows
   /// Work done since its start, in any unit, such as instructions.
   std::optional<double> work = {};
-  std::uint64_t turns = 0;  // how often it was put on a cpu since its start; 0: unknown
-  bool is_beyond = false;   // its affinity has more cpus than the cpu quota allows
+  /// How often the kernel put the thread on a cpu since its start; 0: unknown.
+  std::uint64_t turns = 0;
+  bool is_beyond = false;  // the thread's affinity has more cpus than the cpu quota allows
   std::optional<WaitReport> waits = {};  // what the program reports about its waits, if it does
 };
 
@@ -33,9 +35,9 @@ struct ThreadReading {
 struct JuggleMember {
   ThreadReading last;
   std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
-  bool is_wide = false, was_wide = false;  // it may use all places of the domain of `place`
+  bool is_wide = false, was_wide = false;  // the thread may use all places of the domain of `place`
   bool takes_part = false;
-  bool is_ready = true;   // it ran or waited for a cpu in the last round
+  bool is_ready = true;   // the thread ran or waited for a cpu in the last round
   double progress_s = 0;  // run_s weighted by the speeds of its places
   /// Total progress, never reset; now and at the last balancing point.
   double worked_s = 0, worked_at_point_s = 0;
@@ -45,17 +47,18 @@ struct JuggleMember {
   double run_at_point_s = 0, wait_at_point_s = 0;
   double run_at_window_s = 0, wait_at_window_s = 0;
   std::uint64_t turns_at_window = 0;
-  double seen_s = 0;  // time at which the balancer first saw it
+  double seen_s = 0;  // time at which the balancer first saw the thread
   /// Fraction of the last window for which it seemed to sleep; not yet counted in `asleep`.
   double seems_asleep = 0;
-  std::uint32_t windows = 0;  // windows in which it was watched as a member of the team
+  /// Number of windows in which the thread was watched as a member of the team.
+  std::uint32_t windows = 0;
   /// Exponential averages of four values: the fraction of the time for which the thread slept
   /// (asleep), the fraction for which it waited for a cpu (waiting), the windows per second in
   /// which it both slept and was ready (broken_per_s), and the times per second that it was put on
   /// a cpu (turns_per_s).
   double asleep = 0, waiting = 0, broken_per_s = 0, turns_per_s = 0;
   double part_since_s = 0, run_before_s = 0;
-  double busy_s = 0;  // time at which it last computed, or was first seen
+  double busy_s = 0;  // time at which the thread last computed, or was first seen
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;
   std::uint64_t migrations = 0;
 

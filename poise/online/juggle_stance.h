@@ -19,7 +19,7 @@ namespace poise {
 enum class JuggleAction : std::uint8_t {
   leave,   // nothing: the kernel places the threads
   rotate,  // threads change places, so that all progress at the same rate
-  spread,  // one thread per place, and it stays there
+  spread,  // each place gets one thread, which stays there
   widen    // they may use all places although the program binds them: the kernel places them
 };
 

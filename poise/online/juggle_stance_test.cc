@@ -222,7 +222,7 @@ TEST(JuggleStance, binds_sleeping_threads_to_as_many_cpus_as_the_quota_allows) {
   JuggleSigns confined = even;
   confined.is_confined = true;
   EXPECT_EQ(stance.next(confined, 1), JuggleAction::widen);
-  confined.asleep = 0;  // they may wait actively
+  confined.asleep = 0;  // no thread sleeps, so threads may wait actively
   EXPECT_EQ(stance.next(confined, 2), JuggleAction::leave);
 }
 

@@ -153,7 +153,7 @@ class WholeTasks {
 // The state of a borrower while loans of unequal tasks are chosen.
 struct Taker {
   const Borrower* other;
-  double end_s;  // when it finishes the tasks that it has so far
+  double end_s;  // time at which the rank finishes the tasks that it has so far
   std::vector<std::uint64_t> names;
 
   double end_after(const QueuedTask& task) const {

@@ -18,28 +18,28 @@ namespace poise {
 /// A rank that could run tasks of this rank.
 struct Borrower {
   std::uint32_t rank = 0;
-  double busy_s = 0;  // seconds until one of its threads is idle
+  double busy_s = 0;  // seconds until one of the rank's threads is idle
   double threads = 1;
-  double slowness = 1;  // its run time of a task divided by the lender's
+  double slowness = 1;  // the rank's run time of a task divided by the lender's
   /// Seconds from sending a task to its start on the borrower, plus the seconds that its result
   /// takes to return.
   double delay_s = 0;
   /// Seconds that the borrower works per borrowed task: receiving data, sending results.
   double extra_s = 0;
   double byte_s = 0;  // seconds per byte transferred
-  bool asks = false;  // it has sent a steal request
+  bool asks = false;  // the rank has sent a steal request
   /// The machine's latency factor from the lender to this rank; infinite if it is on another node.
   double distance = 1;
 };
 
 /// A queued task that has not started, as a program's own policy sees it.
 struct QueuedTask {
-  std::uint64_t name = 0;   // a number that its submitter gave
+  std::uint64_t name = 0;   // a number that the task's submitter gave it
   double task_s = 0;        // estimated run time of the task on this rank
   double bytes = 0;         // bytes transferred to the other rank and back
   double lend_s = 0;        // the lender's own work if it lends the task
-  bool borrowed = false;    // it came from another rank
-  bool replicated = false;  // other ranks have, or will soon have, copies of its data
+  bool borrowed = false;    // the task came from another rank
+  bool replicated = false;  // other ranks have, or will soon have, copies of the task's data
   std::shared_ptr<const Annotations> annotations{};  // null: none
 };
 

@@ -59,7 +59,8 @@ TEST(LinkModel, estimates_the_latency_to_an_unknown_node_from_the_latencies_to_k
   EXPECT_NEAR(ways.latency_s(kNearFront), 1e-6, 1e-7);
   EXPECT_NEAR(ways.latency_s(elsewhere(1)), 100e-6, 1e-6);
   EXPECT_NEAR(ways.latency_s(elsewhere(2)), 20e-6, 1e-6);
-  EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);  // the guess follows the node heard last
+  // The guess is the latency to the node measured last.
+  EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);
 }
 
 TEST(LinkModel, uses_the_latency_factor_of_the_machine_until_a_rank_of_the_domain_has_answered) {

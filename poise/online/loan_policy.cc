@@ -22,7 +22,8 @@ std::tuple<double, double, std::uint32_t> order_of(const KnownBorrower& known) {
 class SoonestIdle {
  public:
   bool may_take(const Peer& peer, double distance) const {
-    const double least_s = peer.busy_s;  // tasks in flight and uncertainty only make it longer
+    // At least this time: tasks in flight and uncertainty only add to it.
+    const double least_s = peer.busy_s;
     return kept_.size() < lending_tuning::kMaxCandidates ||
            std::tuple(least_s, distance, peer.rank) < order_of(kept_.back());
   }

@@ -16,7 +16,7 @@ namespace poise {
 /// A rank that waits for tasks of this rank.
 struct Thief {
   std::uint32_t rank = 0;
-  std::uint64_t wait = 0;     // the number of the wait in which it asked
+  std::uint64_t wait = 0;     // number of the wait in which the thief sent its request
   double requested_at_s = 0;  // time of the request, on the clock of the rank that asked
   bool is_lasting = false;    // a lasting request is not declined
 };
@@ -45,8 +45,9 @@ class Thieves {
 
 struct LoanSettings {
   const OffloadPolicy* policy = &offload_policy("cost");
-  bool push = true;              // lends without a request, too
-  bool takes_all = false;        // true: the program's own policy decides, and it sees all ranks
+  bool push = true;  // lends without a request, too
+  /// True: the program's own policy decides, and it is shown all ranks.
+  bool takes_all = false;
   double min_gain = 0.1;         // share by which a loan must shorten the wait
   double batch_bytes = 4 << 20;  // bytes of tasks that may wait at a borrower
   CountThresholds thresholds = {};

@@ -31,7 +31,7 @@ struct QueueState {
   bool tasks_differ = false;    // tasks differ in cost, or the times of their functions differ by a
                                 // factor of kSimilar
   double bytes_out = 0;         // bytes sent if all lendable tasks are lent
-  double bytes_both = 0;        // the same, with the bytes of their results
+  double bytes_both = 0;        // bytes of the lendable tasks and of their results
   TaskOverhead finishing{};     // cost to finish tasks that other ranks ran
 
   double mean_s() const { return lendable > 0 ? queued_s / lendable : 0; }

@@ -60,7 +60,7 @@ Peer& PeerTable::at(std::uint32_t rank) {
   const auto forgotten = peers_.size() >= capacity_ ? one_to_forget() : std::nullopt;
   if (!forgotten) {
     place = peers_.insert(place, Peer());
-  } else {  // moves the entries that lie between, so that `place` becomes free
+  } else {  // moves the entries between the forgotten one and `place`, so that `place` becomes free
     const auto gone = peers_.begin() + *forgotten;
     std::erase(recent_, gone->rank);
     if (gone < place)

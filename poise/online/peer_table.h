@@ -25,7 +25,7 @@ struct Load {
   double busy_s = 0;          // seconds from then until the rank's threads run out of tasks
   // Mean seconds per queued task or, without one, of the task that ran last; 0: unknown.
   float task_s = 0;
-  float queued = 0;   // number of queued tasks that it may lend
+  float queued = 0;   // number of queued tasks that the rank may lend
   float threads = 1;  // number of threads that run tasks
   // The load of the rank as the program's own policy defines it. Without such a policy, `queued`.
   float stated = 0;
@@ -35,14 +35,16 @@ struct Load {
 /// cache line.
 struct Peer {
   double stated_at_s = 0;
-  double excluded_until_s = 0;  // no steal request goes to it before this time
+  double excluded_until_s = 0;  // no steal request is sent to the rank before this time
   std::uint32_t rank = 0, version = 0;
-  std::uint32_t wait = 0;            // the low half of Load::wait
-  std::uint32_t in_flight = 0;       // tasks lent to it that it has not yet reported as received
-  std::uint32_t unacknowledged = 0;  // tasks received from it that no message has yet reported
+  std::uint32_t wait = 0;  // the low half of Load::wait
+  /// Tasks lent to the rank that it has not yet reported as received.
+  std::uint32_t in_flight = 0;
+  /// Tasks received from the rank, not yet reported to it by a message.
+  std::uint32_t unacknowledged = 0;
   float busy_s = 0, task_s = 0, queued = 0, stated = 0;
   float in_flight_s = 0;          // expected seconds of the tasks in flight, on this rank
-  float slowness = 1;             // its time for a task divided by this rank's time
+  float slowness = 1;             // the other rank's time for a task divided by this rank's time
   std::uint16_t threads = 1;      // at least 1
   std::uint8_t declines : 4 = 0;  // in a row
   // Results from which `slowness` was learnt. Further ones are not counted once the average covers

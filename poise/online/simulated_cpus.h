@@ -30,16 +30,17 @@ class SimulatedCpus {
   struct Thread {
     std::uint64_t key = 0;
     int program = -1;               // -1: another program, which the balancer does not see
-    std::vector<PlaceId> own = {};  // its own affinity; empty: all places
+    std::vector<PlaceId> own = {};  // the thread's own affinity; empty: all places
     std::vector<PlaceId> now = {};  // affinity that the balancer has set; empty: the thread's own
     PlaceId cpu = 0;
-    double rest_s = 0;          // work that is left of its phase
-    double ready_s = 0;         // when it became ready, or its last turn on a cpu ended
-    double rest_of_turn_s = 0;  // rest of its time slice when the balancer moved it
+    double rest_s = 0;  // work of the phase that the thread has not done yet
+    /// Time at which the thread became ready, or its last turn on a cpu ended.
+    double ready_s = 0;
+    double rest_of_turn_s = 0;  // rest of the thread's time slice when the balancer moved it
     bool waits = false;
     double run_s = 0, wait_s = 0, work_s = 0;
     double reported_wait_s = 0;  // wait_s, excluding a wait that has not ended (reports_late)
-    double yielded_s = -1e9;     // when it last yielded its cpu
+    double yielded_s = -1e9;     // time at which the thread last yielded its cpu
     std::uint64_t turns = 0;
     const std::vector<PlaceId>& allowed() const { return now.empty() ? own : now; }
   };

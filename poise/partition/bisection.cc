@@ -202,10 +202,11 @@ class Bisection {
   std::vector<double> gain_;  // the cut falls by this if the vertex changes sides
   double left_weight_ = 0;
   double cut_ = 0;
-  std::vector<std::uint8_t> is_skipped_;  // the vertex was too heavy when grow() examined it
-  std::vector<std::uint8_t> locked_;      // per vertex: it has changed sides in this climb
-  std::vector<Vertex> moved_;             // vertices that this climb has moved, in order
-  std::pair<double, double> best_;        // score of the best state that this climb has seen
+  // Per vertex: true if it was too heavy when grow() examined it.
+  std::vector<std::uint8_t> is_skipped_;
+  std::vector<std::uint8_t> locked_;  // per vertex: true if it has changed sides in this climb
+  std::vector<Vertex> moved_;         // vertices that this climb has moved, in order
+  std::pair<double, double> best_;    // score of the best state that this climb has seen
   std::priority_queue<Move> heap_[2];
 };
 

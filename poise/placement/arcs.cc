@@ -34,7 +34,8 @@ bool add(double& sum, std::uint64_t more) {
 /// The indices of each task's messages: for task t, indices[first[t], first[t + 1]). A message is
 /// in the rows of both its ends.
 struct MessagesOfTasks {
-  std::vector<std::size_t> first;  // per task: where its entries begin; then the number of all
+  // Per task: index of its first entry; then the number of all entries.
+  std::vector<std::size_t> first;
   std::vector<std::uint32_t> indices;
 
   explicit MessagesOfTasks(const Workload& workload) : first(workload.tasks.size() + 2, 0) {

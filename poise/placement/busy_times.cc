@@ -22,7 +22,8 @@ double whole_power(double base, int exponent) {
 
 /// The values that determine how long places wait for messages between two domains.
 struct Crossing {
-  double slowest_s = 0;  // busy time of the slowest resource that they cross
+  // Busy time of the slowest resource that messages between the two domains cross.
+  double slowest_s = 0;
   SpotId slowest = 0;    // 0: there is none
   double busier_s = 0;   // the largest busy time of places at both ends
   double latency_s = 0;  // latency, if the domains of both places differ

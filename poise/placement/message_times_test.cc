@@ -102,7 +102,8 @@ TEST(MessageTimes, both_ends_spend_cpu_time_on_messages_and_copies) {
   const Scene scene("numa:2 core:1 factors:3,1 bus:0 overhead:1e-3 copy:1e-6 latency:0",
                     {{0, 1, 2, 1000}});
   EXPECT_DOUBLE_EQ(scene.times().overhead_s[0], 2e-3 + 1e-3);
-  EXPECT_DOUBLE_EQ(scene.times().overhead_s[1], 3 * 2e-3 + 1e-3);  // it reads remote memory
+  // The receiver reads remote memory.
+  EXPECT_DOUBLE_EQ(scene.times().overhead_s[1], 3 * 2e-3 + 1e-3);
 }
 
 TEST(MessageTimes, latencies_of_messages_from_different_tasks_overlap) {

@@ -82,7 +82,8 @@ struct MakespanBounds {
   double average_s = 0;       // all work divided by all speed
   double largest_task_s = 0;  // time of the largest task on the fastest place
   double pigeonhole_s = 0;    // some place holds k + 1 of the k p + 1 largest tasks
-  double pinned_s = 0;        // fixed work where it is, plus the largest movable tasks
+  /// Lower bound from the pinned tasks of each place and the largest movable tasks.
+  double pinned_s = 0;
 
   double largest_s() const;
 };

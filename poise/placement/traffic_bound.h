@@ -11,7 +11,7 @@ namespace poise {
 
 /// A cluster of tasks, with the eigenvalues of the graph of its messages.
 struct Cluster {
-  double weight = 0;  // sum of the weights of its tasks
+  double weight = 0;  // sum of the weights of the cluster's tasks
   /// Eigenvalues of D^-1/2 L D^-1/2 in ascending order, in messages per weight.
   std::vector<double> eigenvalues;
 };

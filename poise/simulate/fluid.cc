@@ -103,9 +103,10 @@ class FairRates {
   /// The share of a resource that is not yet assigned to flows, and the demand of the flows that
   /// have no rate yet.
   struct Load {
-    double left = 1;         // share of the link's or core's time that no flow has yet
-    double per_rate = 0;     // share that flows without a rate need per unit of rate
-    double at_most = 0;      // the largest per_rate so far; see exact_level()
+    double left = 1;      // share of the link's or core's time that no flow has yet
+    double per_rate = 0;  // share that flows without a rate need per unit of rate
+    // The largest per_rate that was added up so far; bounds rounding errors in exact_level().
+    double at_most = 0;
     std::uint32_t open = 0;  // routes with flows and without a rate
     bool is_listed = false;  // in in_use_
     double level() const { return per_rate > 0 ? std::max(0.0, left) / per_rate : kNever; }

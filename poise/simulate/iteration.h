@@ -65,10 +65,11 @@ struct EngineOptions {
 
 /// The times of a place, in seconds since the start of the iteration.
 struct PlaceRun {
-  double sends_s = 0;      // when it began to send
-  double sent_s = 0;       // when it had sent everything, and began the rest of its work
-  double worked_s = 0;     // when it had done all its work
-  double ends_s = 0;       // when it had received everything
+  double sends_s = 0;  // time at which the place began to send
+  /// Time at which the place had sent everything and began the rest of its work.
+  double sent_s = 0;
+  double worked_s = 0;     // time at which the place had done all its work
+  double ends_s = 0;       // time at which the place had received everything
   double receiving_s = 0;  // seconds of receiving, between worked_s and ends_s
   /// Seconds before worked_s in which it waited for tasks of other places (EventSteps).
   double idle_s = 0;

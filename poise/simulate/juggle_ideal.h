@@ -54,7 +54,7 @@ struct JuggleRun {
 };
 
 /// Lower bound on the time of a program with unequal phases: the work of the longest thread, or all
-/// work shared by all places, whichever is larger. `work_of_thread` is as in JuggleRun.
+/// work shared by all places, whichever is larger. JuggleRun explains `work_of_thread`.
 double unequal_ideal_s(const SpmdProgram& program, std::span<const double> work_of_thread);
 
 /// Throws Error naming the invalid number, or if the simulation would take minutes.

@@ -31,7 +31,8 @@ class LendingLinks {
  private:
   const Machine& machine_;
   Resources resources_;
-  std::vector<double> free_s_;        // per resource: when it has served everything
+  /// Per resource: time at which it has served all messages so far.
+  std::vector<double> free_s_;
   std::vector<PlaceId> first_place_;  // per domain
   /// The crossings of the message that is being carried.
   std::vector<ResourceRates::Crossing> crossings_;

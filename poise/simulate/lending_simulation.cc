@@ -60,8 +60,8 @@ struct Mail {
   std::vector<Run> runs;  // only in messages of kind tasks, results and grant
   std::vector<SimulatedCopy> copies;
   std::uint64_t ticket = 0;  // only in messages of kind claim
-  double receiver_s = 0;     // CPU time to receive it
-  double byte_s = 0;         // seconds per byte that it travelled; 0: not known
+  double receiver_s = 0;     // CPU time to receive the message
+  double byte_s = 0;         // transfer time per byte of the message; 0: not known
   TerminationMessage round;  // of kind termination
 };
 
@@ -556,7 +556,7 @@ void Simulation::steal(Rank& rank) {
   send(rank, std::move(mail));
 }
 
-// Gives tickets to the last tasks of the queue, and sends their copies.
+// Numbers the last tasks of the queue (Run::ticket), and sends a copy of each to another rank.
 void Simulation::replicate(Rank& rank) {
   if (scenario_.num_ranks < 2) return;
   const auto number = number_of(rank);

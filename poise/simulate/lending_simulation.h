@@ -24,7 +24,7 @@ namespace poise {
 struct SimulatedWork {
   std::uint32_t tasks = 0;
   double task_s = 0;           // seconds on a rank of slowness 1
-  std::uint32_t children = 0;  // tasks that each of them submits when it ends, where it ran
+  std::uint32_t children = 0;  // tasks that each task submits when it ends, on the rank that ran it
 };
 
 struct LendingScenario {
@@ -34,7 +34,7 @@ struct LendingScenario {
   std::vector<std::vector<SimulatedWork>> work;
   /// The slowness of each rank; 1 for ranks beyond the end.
   std::vector<double> slowness;
-  std::vector<double> enter_s;  // by rank: time at which it enters the wait; 0 beyond the end
+  std::vector<double> enter_s;  // by rank: time at which the rank enters the wait; 0 beyond the end
   /// By rank: seconds for which the rank and a competitor that always computes hold the core in
   /// turn. While the competitor holds it, the rank neither runs tasks nor handles messages. 0, and
   /// beyond the end: the rank has the core alone.
@@ -92,8 +92,8 @@ struct LendingScenario {
 
 /// The activity of a rank in all waits or, with LendingScenario::meets, in the last wait.
 struct SimulatedRank {
-  double left_s = 0;  // when it left the last wait
-  double busy_s = 0;  // time in tasks, messages and decisions, and before it entered the wait
+  double left_s = 0;  // time at which the rank left the last wait
+  double busy_s = 0;  // time in tasks, messages and decisions, and before the rank entered the wait
   std::vector<Span> spans = {};  // intervals of work and waiting, if has_spans asks for them
 };
 

@@ -21,7 +21,7 @@ enum class LendingNetwork : std::uint8_t {
 
 /// How the places of a step help one another.
 struct LendingOptions {
-  bool lends = false;           // they lend tasks to one another
+  bool lends = false;           // the places lend tasks to one another
   double replicated_share = 0;  // share of its tasks that each place copies to others before it
                                 // begins; see LendingScenario
   bool shares_tokens = false;
@@ -34,7 +34,7 @@ struct LendingOptions {
 /// saved.
 struct Loans {
   std::uint64_t tasks = 0;       // a task that is lent on counts again
-  std::uint64_t copies_run = 0;  // tasks that ran where a copy of them was
+  std::uint64_t copies_run = 0;  // tasks that ran on a place that had a copy of them
   std::uint64_t ran_on_other_nodes = 0;
   double bytes = 0;    // bytes of these tasks, of all copies, and of their results
   double saved_s = 0;  // time by which the iteration is shorter than without lending

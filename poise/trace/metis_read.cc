@@ -104,9 +104,10 @@ Header read_head(Line line, std::size_t file_size) {
 
 /// The graph in the order of the file, with one entry per neighbour in the line of a vertex.
 struct GraphRows {
-  Workload workload;               // messages[first[t]] and following are the neighbours of t
-  std::vector<std::size_t> first;  // per vertex: where its neighbours begin; then the number of all
-  std::vector<std::size_t> line;   // per vertex: its line in the file
+  Workload workload;  // messages[first[t]] and following are the neighbours of t
+  // Per vertex: index of its first neighbour; then the number of all neighbours.
+  std::vector<std::size_t> first;
+  std::vector<std::size_t> line;  // per vertex: its line in the file
 };
 
 void read_vertex(Line line, const Header& header, GraphRows& graph) {

@@ -38,7 +38,8 @@ void add_bytes(Text& text, std::string_view key, std::uint64_t bytes) {
 
 /// Indexes of tasks or of messages, grouped by place.
 struct ByPlace {
-  std::vector<std::size_t> first;  // per place: where its entries begin; then the number of all
+  // Per place: index of its first entry; then the number of all entries.
+  std::vector<std::size_t> first;
   std::vector<std::size_t> items;
   std::span<const std::size_t> of(PlaceId p) const {
     return {items.data() + first[p], first[p + 1] - first[p]};

@@ -22,8 +22,9 @@ Random point_stream(std::uint64_t seed) { return Random(mix(seed ^ 0x706f696e747
 struct Cells {
   std::uint32_t side;
   std::size_t dims;
-  std::vector<Point> points;       // sorted by cell
-  std::vector<std::size_t> first;  // per cell: where its entries begin; then the number of all
+  std::vector<Point> points;  // sorted by cell
+  // Per cell: index of its first entry; then the number of all entries.
+  std::vector<std::size_t> first;
 
   Cells(std::vector<Point> unsorted, std::uint32_t cells_per_axis, std::size_t num_dims)
       : side(cells_per_axis), dims(num_dims), points(unsorted.size()) {

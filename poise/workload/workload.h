@@ -28,8 +28,9 @@ struct Message {
 /// Memory of a task at its place, as in the CCM model of DARMA/vt.
 struct TaskMemory {
   std::uint64_t footprint_bytes = 0;  // memory that the task needs as long as it exists
-  std::uint64_t working_bytes = 0;    // more memory while it runs; a place runs one task at a time
-  std::int32_t shared_block = -1;     // index into shared_block_bytes; -1: none
+  /// Additional memory while the task runs; a place runs one task at a time.
+  std::uint64_t working_bytes = 0;
+  std::int32_t shared_block = -1;  // index into shared_block_bytes; -1: none
 };
 
 /// Limits how many tasks a place may hold: together they must not take more cores than the place

@@ -192,7 +192,8 @@ TEST(Convert, objects_must_leave_an_unavailable_pe_and_none_may_move_to_it) {
   statistics.objects[2].pe = 0;
   const Converted rows = convert(statistics, pe_map);
   EXPECT_THAT(rows.phase.current.places(), ElementsAre(0, 0, 0));
-  EXPECT_EQ(rows.phase.workload.tasks[0].load_s, 0);  // pinned there, so it is background load
+  // The object is pinned there, so its load is background load.
+  EXPECT_EQ(rows.phase.workload.tasks[0].load_s, 0);
   EXPECT_EQ(rows.phase.workload.tasks[1].load_s, 3);
   EXPECT_TRUE(rows.phase.workload.messages.empty());
   EXPECT_THAT(pes_of(rows.phase.current, rows.row_of_task, statistics, pe_map),

@@ -25,7 +25,7 @@ inline bool comes_before(const ObjectName& a, const ObjectName& b) {
 
 struct ObjectRow {
   ObjectName name;
-  double wall_s = 0;        // time measured on its PE
+  double wall_s = 0;        // time measured on the object's PE
   std::uint64_t bytes = 0;  // 0: unknown
   std::int32_t pe = 0;      // index into `pes`
   bool movable = true;
@@ -37,7 +37,8 @@ struct PeRow {
   double speed = 1;         // speed relative to the other PEs
   bool available = true;    // false: all movable objects must leave
   std::uint32_t host = 0;
-  std::int32_t core_os_index = -1;  // processing unit it is bound to; -1: not bound, or unknown
+  /// Processing unit to which the PE is bound; -1: not bound, or unknown.
+  std::int32_t core_os_index = -1;
 };
 
 /// Messages from one sender to one receiver, or to each receiver of a multicast. Several rows may

@@ -24,7 +24,8 @@ std::vector<char> to_bytes(std::int32_t pe, const Statistics& statistics, bool w
 struct Subtree {
   Statistics statistics;
   std::vector<std::int32_t> pe_of_row;
-  std::vector<std::uint32_t> number_of_object;  // on its PE
+  /// Per object: its number among the objects of its PE.
+  std::vector<std::uint32_t> number_of_object;
 };
 
 /// Converts the bytes that to_bytes() returned back to statistics. Throws std::runtime_error if the

@@ -22,15 +22,16 @@ using Note = std::function<void(const std::string&)>;
 /// A thread's affinities.
 struct ThreadAffinity {
   pid_t process = 0, id = 0;
-  CpuSet own = {};                // the affinity that the program gave it
-  std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned it
-  Cpus wide = {};                 // if it is not pinned: the cpus that the balancer allows it
+  CpuSet own = {};                // the affinity that the program gave the thread
+  std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned the thread
+  /// If the thread is not pinned: the cpus that the balancer allows it.
+  Cpus wide = {};
   // The previous cpu to which the balancer pinned the thread, before `cpu`. Threads that this
   // thread created at that time inherited the affinity, and may still be pinned to the previous
   // cpu.
   std::optional<CpuId> before = {};
-  double since_s = 0;    // time since when it has been pinned to `cpu`
-  bool is_lost = false;  // another thread has, or may have, its id now
+  double since_s = 0;    // time at which the thread was pinned to `cpu`
+  bool is_lost = false;  // the thread has ended, and another one has, or may have, its id
 };
 
 /// Returns the cpus on which to balance: those of the requested cpus that this process may use. If

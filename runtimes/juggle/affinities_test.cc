@@ -135,7 +135,7 @@ TEST_F(AffinitiesTest, ignores_affinity_changes_that_the_kernel_makes_when_cpus_
 
 TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_after_it_calls_exec) {
   pin(101, 1);
-  kernel.end(101);  // exec: it becomes the first thread of its process
+  kernel.end(101);  // exec: the calling thread becomes the first thread of its process
   kernel.threads_by_id.at(100).affinity = {1};
   affinities.refresh_own();
   EXPECT_EQ(on(100), kAll);

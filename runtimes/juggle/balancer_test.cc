@@ -206,7 +206,7 @@ TEST_F(QuotaTest, uses_all_cpus_again_when_the_quota_is_lifted) {
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   kernel.quota.reset();
-  run(balancer, 65);  // it looks once a minute
+  run(balancer, 65);  // the balancer looks once a minute
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 

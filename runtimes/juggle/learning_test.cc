@@ -77,7 +77,7 @@ TEST(SpeedProbe, measures_each_cpu_and_keeps_the_affinity_of_the_caller) {
   const Cpus own = allowed_cpus();
   SpeedProbe probe;
   EXPECT_FALSE(probe.result());
-  probe.start(CPU_SETSIZE - 1);  // it does not exist, or is idle: its result is ignored
+  probe.start(CPU_SETSIZE - 1);  // this cpu does not exist, or is idle: the result is ignored
   for (const CpuId cpu : own) {
     std::optional<ProbeResult> result;
     while (!result || result->cpu != cpu) {

@@ -47,7 +47,7 @@ struct WakeUp {
   bool somebody_ended = false;  // the program, the guard or an adopted child has ended
   bool leaves = false;          // an attached balancer was told to leave its program
   bool hears_wait = false;      // a thread has begun to wait
-  bool is_early = false;        // it woke up before the next balancing point was due
+  bool is_early = false;        // the balancer woke up before the next balancing point was due
 };
 
 /// Stops this process as the terminal stops a process that does not handle SIGTSTP, so that the

@@ -23,8 +23,8 @@ class SimulatedKernel : public Kernel {
     Cpus affinity = {};
     CpuTime time = {};
     bool is_alive = true;
-    double asleep = 0;      // share of the time for which it sleeps
-    bool is_bound = false;  // it refuses other affinities with errno `refusal`
+    double asleep = 0;      // share of the time for which the thread sleeps
+    bool is_bound = false;  // setting another affinity fails with errno `refusal`
   };
 
   static constexpr double kPhaseS = 0.002;  // length of a phase of the threads that sleep

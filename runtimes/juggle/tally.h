@@ -18,9 +18,9 @@ struct ThreadTally {
   std::uint64_t key = 0;
   pid_t process = 0, id = 0;
   bool took_part = false, takes_part = false;
-  int cpu = -1;                         // the cpu to which it is pinned; -1: none
+  int cpu = -1;                         // the cpu to which the thread is pinned; -1: none
   double part_since_s = 0, seen_s = 0;  // seconds since the start of the balancer
-  double run_s = 0;                     // seconds on a cpu while it took part
+  double run_s = 0;                     // seconds on a cpu while the thread took part in balancing
   double lag_s = 0;                     // seconds behind the average of the balanced threads
   std::uint64_t migrations = 0;
 };
@@ -59,7 +59,7 @@ struct Tally {
   bool is_balancing = false;
   JuggleAction action = JuggleAction::leave;  // what is done with the threads now
   JuggleFacts facts;                          // what the diagnosis is based on
-  JuggleTuning tuning;                        // the numbers by which it judges
+  JuggleTuning tuning;                        // the tuning numbers of the balancer's decisions
   std::uint32_t most_threads = 0;    // maximum number of threads that took part at the same time
   std::vector<ThreadTally> threads;  // all threads that took part
   std::vector<Stay> stays;           // recorded only if a trace is wanted

@@ -94,8 +94,8 @@ class ThreadFinder {
  private:
   struct Process {
     Descriptor folder;     // the process's folder in /proc; its owner is the user of the process
-    Descriptor task;       // its folder of threads
-    bool has_all = false;  // all of its threads have been found
+    Descriptor task;       // the process's folder of threads (/proc/PID/task)
+    bool has_all = false;  // all threads of the process have been found
     std::uint64_t num_links = 0;
     std::uint32_t threads_seen = 0;
     std::map<pid_t, std::uint64_t> key_of;

@@ -25,13 +25,14 @@ inline constexpr std::size_t kWaitProbes = 16;
 
 /// A thread's entry. It has a cache line of its own, because its thread writes it often.
 struct alignas(64) WaitSlot {
-  std::atomic<pid_t> thread;           // 0: free
-  std::atomic<bool> is_inside;         // the thread is in a call that waits
-  std::atomic<std::int64_t> yield_ns;  // when it last called sched_yield, by the monotonic clock
+  std::atomic<pid_t> thread;    // 0: free
+  std::atomic<bool> is_inside;  // the thread is in a call that waits
+  /// Time at which the thread last called sched_yield, by the monotonic clock.
+  std::atomic<std::int64_t> yield_ns;
 };
 
 struct WaitTable {
-  std::uint64_t key;  // set by the balancer, to recognise its table
+  std::uint64_t key;  // a number that the balancer sets to recognise its own table
   // A futex: 1 if a thread has begun to wait since the balancer last looked.
   std::atomic<std::uint32_t> has_news;
   WaitSlot slots[kWaitSlots];

@@ -70,7 +70,7 @@ class GhostDirectory {
   ObjectId num_objects_;
   std::uint32_t position_, num_ranks_;
   ObjectId first_ = 0;             // this rank is the home of the ids from here on
-  std::vector<std::uint32_t> at_;  // where they are
+  std::vector<std::uint32_t> at_;  // the ranks on which the objects are
   IdTable known_;                  // own objects and ghosts with other homes
   std::vector<std::uint32_t> position_of_known_;
 };

@@ -22,7 +22,7 @@ struct LocalObject {
   std::vector<Mail> inbox = {};
 
   // Measurements of the object since the last decision.
-  double wall_s = 0;                    // wall time of all its steps
+  double wall_s = 0;                    // wall time of all steps of the object
   std::vector<double> subphase_s = {};  // loads by subphase, measured by CollectionOptions::clock
 
   /// Moving average of the time that a step of the object takes, in seconds, with one entry per

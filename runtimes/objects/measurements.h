@@ -17,7 +17,7 @@ namespace poise::objects {
 struct ObjectRow {
   ObjectId id = 0;
   PlaceId place = 0;
-  double cpu_s = 0, wall_s = 0;  // sums over all its steps
+  double cpu_s = 0, wall_s = 0;  // sums over all steps of the object
   std::uint64_t bytes = 0;       // serialized size
   double position[3] = {};
   std::uint32_t movable = 1, has_position = 0;

@@ -20,8 +20,8 @@ struct RunState {
   std::uint64_t expected_steps = 0;  // CollectionOptions::expected_steps; 0: unknown
 
   // Measurements of the last decision.
-  double reachable_imbalance = 1;  // predicted imbalance of its placement
-  double cost_s = 0;               // seconds for the decision and its migrations
+  double reachable_imbalance = 1;  // predicted imbalance of the placement that was decided
+  double cost_s = 0;               // seconds that the decision and its migrations took
 };
 
 struct BalanceVerdict {

@@ -26,7 +26,8 @@ class Communicator {
   int rank = 0, size = 1;  // size: in an intercommunicator, that of the remote group
   bool is_inter = false;
   Word handle = 0;
-  std::uint64_t order = 0;  // position of its first use among those of all communicators
+  /// Position of the communicator's first use among the first uses of all communicators.
+  std::uint64_t order = 0;
   /// A number of the communicator that is the same on all its ranks and that no other communicator
   /// has. 0 if it is not known.
   std::uint64_t id = 0;

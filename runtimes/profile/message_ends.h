@@ -22,8 +22,9 @@ struct MessageEnd {
   std::int32_t partner = 0;  // rank of MPI_COMM_WORLD
   std::int32_t tag = 0;
   std::int64_t begun_ns = 0;  // when the send was entered, or the receive posted
-  std::int64_t waits_ns = 0;  // when the program entered the call that waits for it
-  std::int64_t took_ns = 0;   // duration of that call; 0: no call waits for it
+  /// Time at which the program entered the call that waits for the message.
+  std::int64_t waits_ns = 0;
+  std::int64_t took_ns = 0;  // duration of that call; 0: no call waits for the message
 };
 
 /// The data that identify the stream of a message. The partner and the tag of a receive may be

@@ -29,7 +29,8 @@ TEST(omp_watch, tasks_that_run_while_a_thread_waits_are_work) {
   thread.begin_task(25);  // this task begins directly after the first
   thread.end_task(40);
   thread.end_wait(50);
-  thread.begin_task(60);  // this task does not run in a wait: the region goes on after it
+  // The thread does not run this task in a wait: the region goes on after the task.
+  thread.begin_task(60);
   thread.end_task(70);
   thread.begin_wait(80);
   thread.leave_region(100);

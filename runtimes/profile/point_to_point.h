@@ -46,7 +46,7 @@ class PointToPoint {
   };
   struct Active {  // a request of the call that is running
     Word request;
-    int index;  // its index in the call's array of requests
+    int index;  // the request's index in the call's array of requests
     Request state;
   };
   /// A message that MPI_Probe has waited for, and that a later receive will take.

@@ -35,13 +35,14 @@ Reorderings done;  // guarded by it
 struct Head {
   RankSite site;
   std::int32_t world_rank = -1;
-  std::int32_t num_edges = -1;  // number of edges that it will send; -1: its arguments are invalid
+  // Number of edges that the rank will send; -1: its arguments are invalid.
+  std::int32_t num_edges = -1;
 };
 
 /// The data that the deciding rank sends to each rank.
 struct Place {
   std::int32_t is_reordered = 0;
-  std::int32_t rank = 0;    // its rank in the new communicator
+  std::int32_t rank = 0;    // the process's rank in the new communicator
   std::int32_t origin = 0;  // the new rank of the process whose old rank was `rank`
 };
 

@@ -53,7 +53,7 @@ bool has_succeeded(const Call& call, int result) {
 std::string text_at(Word address) {
   char text[kMaxName + 1] = {};
   const iovec to{text, kMaxName}, from{reinterpret_cast<void*>(address), kMaxName};
-  iovec near_end = from;  // it may end just before an unmapped page
+  iovec near_end = from;  // the text may end just before an unmapped page
   near_end.iov_len = std::min<std::size_t>(kMaxName, 4096 - address % 4096);
   if (::process_vm_readv(::getpid(), &to, 1, &from, 1, 0) < 0 &&
       ::process_vm_readv(::getpid(), &to, 1, &near_end, 1, 0) < 0)

@@ -16,9 +16,10 @@ inline constexpr std::int64_t kMaxPeriod_ns = 86'400'000'000'000;  // 24 h
 struct Settings {
   enum class Reorder : std::uint8_t { off, on, verbose };
 
-  std::string output;          // file of the profile; empty: no profile
-  std::string parts;           // folder of the finished phases
-  std::int64_t period_ns = 0;  // length of the phases; 0: they are found
+  std::string output;  // file of the profile; empty: no profile
+  std::string parts;   // folder of the finished phases
+  /// Length of the phases; 0: the profiler finds where phases begin.
+  std::int64_t period_ns = 0;
   Reorder reorder = Reorder::off;
   std::string machine;             // description of the machine; empty: that of the job's hosts
   std::vector<std::string> notes;  // one sentence per wrong value

@@ -11,8 +11,9 @@ namespace poise::profile {
 /// The measurements of one thread while it was watched.
 struct ThreadUse {
   std::int64_t run_ns = 0, queued_ns = 0;  // time on a cpu; time ready to run, but not on a cpu
-  std::uint64_t turns = 0;                 // how often the kernel put it on a cpu
-  std::int32_t only_cpu = -1;              // the cpu to which it is bound; -1: it may use several
+  std::uint64_t turns = 0;                 // how often the kernel put the thread on a cpu
+  /// The cpu to which the thread is bound; -1: it may use several.
+  std::int32_t only_cpu = -1;
 };
 
 /// The measurements of those threads of a process that still exist when the profile ends.

@@ -66,7 +66,7 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   EXPECT_DOUBLE_EQ(facts.asleep_s, 0.7);
   EXPECT_EQ(facts.turns, 14);
   EXPECT_TRUE(facts.waits_actively);
-  EXPECT_EQ(run.threads_of_node[1].threads, 0u);  // its rank has one thread
+  EXPECT_EQ(run.threads_of_node[1].threads, 0u);  // the rank of this node has one thread
   EXPECT_FALSE(run.is_free[0]) << "two of its threads are bound";
   EXPECT_TRUE(run.is_free[1]);
 }

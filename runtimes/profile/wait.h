@@ -10,7 +10,8 @@ namespace poise::profile {
 
 struct Wait {
   std::int64_t entered_ns = 0, took_ns = 0, waited_ns = 0;
-  std::int32_t for_whom = -1;  // rank of MPI_COMM_WORLD; -1: it did not wait
+  /// The rank in MPI_COMM_WORLD that was late; -1: this rank did not wait.
+  std::int32_t for_whom = -1;
   WaitsFor what = WaitsFor::collective;
   bool is_for_receiver = false;  // of a message
 };

@@ -122,7 +122,7 @@ void drop_weak_references_to_missing_functions() noexcept try {
     if (base_of(*reference.slot) == own && ::dlsym(mpi, name.c_str()) == nullptr)
       set_null(reference);
   }
-  ::dlclose(mpi);  // it stays loaded: this only takes back the reference
+  ::dlclose(mpi);  // the library stays loaded: this only takes back the reference
 } catch (...) {    // out of memory: the references stay
 }
 

@@ -13,7 +13,7 @@ struct Failure {
   std::string function, text;
   std::uint32_t rank = 0;             // the rank that ran the task
   std::uint64_t name = 0;             // With::name; 0: none
-  std::source_location submitted_at;  // where the program submitted it; line 0: unknown
+  std::source_location submitted_at;  // where the program submitted the task; line 0: unknown
 };
 
 /// The counters of one rank since its context was created.

@@ -23,8 +23,8 @@ struct Replication {
 
 /// Facts about a task that the task itself can query.
 struct Self {
-  std::uint32_t home = 0;   // the rank that submitted it
-  bool replicated = false;  // other ranks have copies of it, or should have got some
+  std::uint32_t home = 0;   // the rank that submitted the task
+  bool replicated = false;  // other ranks have copies of the task, or copies were sent to them
   const Annotations& annotations;
 };
 Self self_of(const Task& task);

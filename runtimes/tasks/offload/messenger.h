@@ -42,7 +42,7 @@ struct Message {
   std::uint32_t from = 0;
   MessageKind kind = MessageKind::load;
   double requested_at_s = 0;  // when this steal request, or the one it answers, was sent; 0: none
-  std::uint64_t wait = 0;     // the wait that its sender is in
+  std::uint64_t wait = 0;     // number of the wait in which the sender is
 };
 
 /// Not thread-safe.

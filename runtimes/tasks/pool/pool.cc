@@ -70,7 +70,7 @@ void TaskPool::submit(std::unique_ptr<Task> task, bool in_order) {
     blank_of_thread->prefetch();
   }
   if (in_order) task = tracker_of(*task).add(std::move(task));
-  if (!task) return;  // it waits for an earlier task
+  if (!task) return;  // the task waits for an earlier one
   enqueue(std::move(task), parent);
 }
 

@@ -107,14 +107,14 @@ struct Task {
     state_ = next;
   }
 
-  std::uint32_t function = 0;  // number of its function, the same on all ranks
-  std::uint32_t owner = 0;     // the rank that submitted it
+  std::uint32_t function = 0;  // number of the task's function, the same on all ranks
+  std::uint32_t owner = 0;     // the rank that submitted the task
   double cost = 1;
   std::int32_t priority = 0;
   bool pinned : 1 = false;
-  bool has_parent : 1 = false;  // a task submitted it, and may wait for it on any rank
+  bool has_parent : 1 = false;  // another task submitted this one, and may wait for it on any rank
   bool failed = false;
-  bool replicated = false;  // other ranks have, had or will get copies of it
+  bool replicated = false;  // other ranks have, had or will get copies of the task
 
  private:
   TaskState state_ = TaskState::created;
@@ -125,15 +125,15 @@ struct Task {
   // Holds the literal arguments if all of them fit; otherwise they are in extras->storage.
   alignas(16) std::array<std::byte, 16> small_literals;
   std::shared_ptr<Children> siblings;  // the children of its parent; null without a parent
-  Bytes queued;                        // the bytes with which the queue counts it
+  Bytes queued;                        // the bytes for which the task counts in the queue
   // The number of the task. Tasks of this rank are numbered upwards from 1 in order of submission,
   // borrowed tasks downwards from 2^64 - 2.
   std::uint64_t number = 0;
   std::uint64_t slot = 0;  // index in the owner's table of lent tasks
   // Where the program submitted it, for error messages of its owner rank; line 0: unknown.
   std::source_location submitted_at;
-  float seconds = 0;         // its run time
-  std::uint32_t ran_on = 0;  // the rank that ran it
+  float seconds = 0;         // the task's run time
+  std::uint32_t ran_on = 0;  // the rank that ran the task
 
   /// Marks the task as failed. Keeps the first error only.
   void fail(std::string text) {
