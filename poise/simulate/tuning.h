@@ -36,7 +36,8 @@ inline constexpr double kAnswerBytesPerTask = 4;
 inline constexpr std::size_t kMaxCachedPairs = std::size_t{1} << 25;
 /// A predictor sees at most this number of past steps, and of past loads (128 MB).
 inline constexpr std::size_t kMaxPastSteps = 1000, kMaxPastLoads = std::size_t{1} << 24;
-/// Memory that is used up to this fraction slows no unpacking down. The value is assumed.
+/// Unpacking is not slowed down while at most this fraction of the memory is used. The value is
+/// assumed.
 inline constexpr double kRelaxedFill = 0.8;
 
 // --- Lending ------------------------------------------------------------------------------------
