@@ -35,8 +35,8 @@ struct Line {
   std::vector<Mark> marks;
 };
 
-/// Returns the decisions of a replay. If there are many, only those before the first step of a
-/// point (see kMaxPoints) that contains some.
+/// Returns the decisions of a replay. If several steps share a point (see kMaxPoints), returns only
+/// the first decision of each point.
 std::vector<Mark> marks_of(const Replay& replay, std::string_view strategy) {
   std::vector<Mark> marks;
   const std::size_t steps = replay.steps.size(), points = std::min(steps, kMaxPoints);

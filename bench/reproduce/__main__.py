@@ -100,7 +100,7 @@ def main():
     only = [name for name in arguments.paper if name in ids]
     unknown = [name for name in arguments.paper if name.lower() not in names and name not in ids]
     if unknown:
-        parser.error(f"unknown paper or section {', '.join(unknown)}; papers: {', '.join(names)}; a section: juggle-figure-7")
+        parser.error(f"unknown paper or section {', '.join(unknown)}; papers: {', '.join(names)}; example of a section: juggle-figure-7")
     if only and len(only) < len(arguments.paper):
         parser.error("papers and ids of sections cannot be combined; give only papers or only ids of sections")
     papers = PAPERS if only else [names[name.lower()] for name in arguments.paper] or PAPERS

@@ -70,7 +70,7 @@ class ReplayedRun {
 /// Predicts a sum over all phases from values of the simulated ones, which are in proportion to
 /// `estimates`, one per phase of the run, up to a random deviation (ratio estimator: Cochran,
 /// Sampling Techniques, 1977, chapter 6). The half width covers this deviation in the phases that
-/// are not simulated. 0 if the estimates of the simulated phases have no sum above 0.
+/// are not simulated. Returns 0 if the estimates of the simulated phases add up to 0.
 Seconds sum_over_run(std::span<const double> values, std::span<const std::size_t> simulated,
                      std::span<const double> estimates);
 

@@ -11,7 +11,7 @@ namespace poise::objects {
 
 /// The two system calls, so that tests can replace them.
 struct PageCalls {
-  /// As move_pages(2) for this process. With `nodes` null it only asks where pages are.
+  /// Like move_pages(2) for this process. If `nodes` is null, only returns where the pages are.
   long (*move_pages)(std::size_t count, void* const* pages, const int* nodes, int* status);
   /// The domain of this thread's core, or -1 if it is unknown or the host has only one.
   int (*domain)();

@@ -69,7 +69,7 @@ TEST_F(BringPages, moves_only_pages_of_other_domains_and_none_that_was_never_acc
   EXPECT_EQ(bring(0, 5 * size_).here, 4);
 }
 
-TEST_F(BringPages, leaves_pages_that_the_memory_fills_only_partly) {
+TEST_F(BringPages, moves_no_page_that_the_memory_range_covers_only_partly) {
   place({0, 0, 0, 0, 0});
   EXPECT_EQ(bring(8, 3 * size_).moved, 2);
   EXPECT_EQ(domain_of[first_], 0);

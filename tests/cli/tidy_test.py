@@ -47,7 +47,7 @@ class Tidy(unittest.TestCase):
         tidy.check_commits(tidy.FIRST_BASE)
         return [trouble.split(": ", 1)[1] for trouble in tidy.troubles]
 
-    def test_runtimes_that_compare_the_name_of_a_policy_are_rejected(self):
+    def test_code_in_runtimes_that_compares_the_name_of_a_policy_is_rejected(self):
         line = 'if (settings.choice("policy") == "none") return;'
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a.cc"), ["", line])
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a_test.cc"), [line])
