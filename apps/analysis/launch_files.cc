@@ -268,7 +268,8 @@ class Plan {
 
   const RankMap& map_;
   const std::string& path_;
-  bool counts_through_ = true;  // all places have their own number in the whole machine
+  // True: the system numbers the cores through all nodes, so place p is core p.
+  bool counts_through_ = true;
 };
 
 }  // namespace

@@ -248,7 +248,7 @@ TEST(Library, plans_respect_capacities_and_balance_each_kind_of_work) {
   std::vector<std::uint32_t> places(4);
   ASSERT_EQ(poise_plan(handles.machine, handles.workload, current, "poise", 0, places.data()),
             POISE_OK);
-  EXPECT_NE(places[0], places[1]);  // the two tasks for the first kind
+  EXPECT_NE(places[0], places[1]);  // tasks 0 and 1 have all work of the first kind
   EXPECT_NE(places[2], places[3]);
   ASSERT_EQ(poise_workload_set_capacity(handles.workload, 0, nullptr, 2, of_places, 0, nullptr),
             POISE_OK);

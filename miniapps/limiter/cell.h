@@ -110,9 +110,10 @@ struct Cell {
   Parts parts{};
   std::array<Side, 2> side;
   std::array<State, 2> tried{};  // the candidate's fluxes at both ends
-  bool has_parts = false;        // the subcells are more accurate than the values
-  bool refused = false;          // the candidate was rejected
-  bool ran_off = false;          // the fixed-point iteration did not converge
+  /// The subcells (`parts`) hold the solution, not the nodes (`values`).
+  bool has_parts = false;
+  bool refused = false;  // the candidate was rejected
+  bool ran_off = false;  // the fixed-point iteration did not converge
 
   State average(std::size_t part) const {
     State sum{};

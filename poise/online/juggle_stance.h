@@ -20,7 +20,7 @@ enum class JuggleAction : std::uint8_t {
   leave,   // nothing: the kernel places the threads
   rotate,  // threads change places, so that all progress at the same rate
   spread,  // each place gets one thread, which stays there
-  widen    // they may use all places although the program binds them: the kernel places them
+  widen    // threads may use all places although the program binds them, and the kernel chooses
 };
 
 /// Name of the action for reports, such as "left to the kernel" or "rotated".

@@ -327,7 +327,7 @@ TEST(JuggleTeam, of_two_threads_that_change_places_the_less_advanced_one_moves_f
     int times_moved = 0;
     for (double now_s = 0; times_moved < 2 && now_s < 5; now_s += team.next_s()) {
       orders = team.balance(readings, now_s);
-      times_moved += !orders.empty();  // the first time, each thread gets a place
+      times_moved += !orders.empty();  // the first orders only give each thread a place
       for (std::size_t i = 0; i < 2; ++i) {
         const double share = i == behind ? 0.5 : 1;
         readings[i].run_s += share * team.next_s();

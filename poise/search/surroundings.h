@@ -74,8 +74,8 @@ class Surroundings {
     MessageSums sums;
     double now_s;        // cost there of the task's messages, with the task at its
                          // current place
-    double least_worth;  // worth of the entry's change if the task's messages were free
-    double worth;        // worth of the entry's change if the task is in the domain faced
+    double least_worth;  // worth of the change at this place if the task's messages were free
+    double worth;        // worth of the change at this place if the task is in the domain `faced_`
   };
   struct NearDomain {
     DomainId domain;

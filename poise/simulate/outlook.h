@@ -27,8 +27,8 @@ struct Outlook {
   double reactive_s = 0;           // equations (19-21), also outside of their range 1 < n/m < 2
   double bound_s = 0;              // equations (2) and (14) for one phase, (15) for several
   double approximation_s = 0;      // (16-18)
-  JuggleOutcome simulated;         // outcome of the sorting of section 3
-  JuggleOutcome simulated_swaps;   // outcome of the swaps of section 2.3
+  JuggleOutcome simulated;         // outcome of balancing by sorting (section 3)
+  JuggleOutcome simulated_swaps;   // outcome of balancing by swaps (section 2.3)
   JuggleOutcome simulated_hybrid;  // outcome of sorting combined with reactive balancing
   std::string advice;              // one line
 };

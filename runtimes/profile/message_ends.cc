@@ -162,7 +162,9 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
   Side& side = is_send ? sends_ : receives_;
   side.kept.push_back(end);
   if (side.kept.size() < tuning::kMaxEnds) return;
-  stride_ *= 2;  // strides are powers of two, so that each set holds the next
+  // A power of two, so that the ends kept with the new stride are among those kept with the old
+  // one.
+  stride_ *= 2;
   halve(sends_);
   halve(receives_);
 }

@@ -42,7 +42,7 @@ struct Machinery {
 
 /// Time waited for late ranks, found by comparing the same sampled calls on several ranks.
 struct Waiting {
-  std::uint32_t samples = 0;         // calls that were compared
+  std::uint32_t samples = 0;         // number of sampled calls
   std::int64_t sampled_ns = 0;       // duration of these calls
   std::int64_t waited_ns = 0;        // part of sampled_ns spent waiting
   std::int64_t for_receiver_ns = 0;  // part of waited_ns in which a sender waited for its receiver

@@ -21,7 +21,8 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   phase.waiting[1] = {.samples = 5,
                       .sampled_ns = 1'000'000'000,
                       .waited_ns = 500'000'000,
-                      .for_whom = {{1, 500'000'000}}};  // half of the time was compared
+                      // Sampled: half of the 2 s in which the rank may have waited.
+                      .for_whom = {{1, 500'000'000}}};
   std::vector<RankProfile> ranks(2);
   ranks[0] = {.rank = 0, .num_ranks = 2, .host = "a", .phases = {phase}, .names = {{3, "solve"}}};
   ranks[1] = {.rank = 1, .num_ranks = 2, .host = "b", .phases = {phase}};
@@ -46,7 +47,7 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   std::vector<RankProfile> ranks(3);
   const TeamUse one{
       .watched_ns = 1'000'000'000, .cpus = {0, 1}, .threads = {{900'000'000, 0, 7, -1}}};
-  TeamUse three = one;  // the third thread helps MPI
+  TeamUse three = one;  // the third thread belongs to the MPI library
   three.threads = {
       {600'000'000, 100'000'000, 5, 0}, {300'000'000, 0, 2, 0}, {9'000'000, 0, 99, -1}};
   ranks[0] = {.rank = 0, .num_ranks = 3, .host = "a", .phases = {phase}, .team = three};

@@ -88,7 +88,7 @@ TEST(TopologyEdges, a_rank_may_describe_the_edges_of_other_ranks) {
   const std::vector<int> sources = {2, 0}, degrees = {2, 1}, ends = {0, 2, 1}, weights = {5, 6, 7};
   const auto found = dist_graph_edges(sources, degrees.data(), ends.data(), weights.data(), 3);
   ASSERT_TRUE(found);
-  ASSERT_EQ(found->size(), 2u);  // 2 to itself counts for nothing
+  ASSERT_EQ(found->size(), 2u);  // the edge from rank 2 to itself is left out
   EXPECT_EQ((*found)[0].from, 2);
   EXPECT_EQ((*found)[0].weight, 5);
   EXPECT_EQ((*found)[1].to, 1);

@@ -93,7 +93,8 @@ bool is_valid(const std::vector<OwnArrays>& all, bool knows_ranks) {
       if (!knows_ranks) {
         is_valid &= ids.contains(own.to[i]);
       } else if (std::count(own.ids.begin(), own.ids.end(), own.to[i]) > 0) {
-        is_valid &= own.to_rank[i] < all.size();  // a task of its own: the rank says nothing new
+        // The receiver is a task of the same rank, so only the range of its rank number is checked.
+        is_valid &= own.to_rank[i] < all.size();
       } else {
         is_valid &= own.to_rank[i] < all.size() &&
                     std::ranges::count(all[own.to_rank[i]].ids, own.to[i]) > 0;

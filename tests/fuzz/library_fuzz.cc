@@ -103,7 +103,7 @@ std::pair<int, bool> set_something(poise_workload* w, Input& input, std::uint32_
   const auto task = [&] { return input.index(num_tasks); };
   const auto number = [&] { return std::uint64_t{input.next<std::uint16_t>()}; };
   switch (input.below(8)) {
-    case 0: {  // CSR; indptr may lie, but never beyond the arrays
+    case 0: {  // CSR: entries of indptr may be in a wrong order, but are never beyond the arrays
       const std::uint32_t size = input.below(60);
       auto indptr = list_of(num_tasks + 1, [&] { return std::uint64_t{input.below(size + 1)}; });
       if (input.below(4) > 0) std::sort(indptr.begin(), indptr.end());

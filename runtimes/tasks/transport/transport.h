@@ -72,7 +72,8 @@ class Transport {
   struct Receiving {
     Arrival arrival;
     std::size_t open = 0;
-    std::function<void()> then;  // empty for a header
+    /// Called when all payloads have arrived; empty while a header is received.
+    std::function<void()> then;
   };
   void drop_if_sent();
   bool finds_header(MPI_Message& message, MPI_Status& status);
