@@ -102,7 +102,7 @@ void decide(benchmark::State& state, const Choice& choice, Size size) {
   const Instance& now = instance(size);
   const Problem problem{now.machine, now.workload, now.current, now.machine.costs(), 1};
   Placement placed;
-  malloc_trim(0);  // freed memory would hide what the decision needs
+  malloc_trim(0);  // returns freed memory, so that the memory of the decision can be measured
   restart_peak();
   const double before_mb = peak_mb();
   const double start_s = process_cpu_now_s();

@@ -51,7 +51,8 @@ struct SimulateOptions {
 /// The values over which a sweep runs: balancing periods in steps, seeds, and numbers of places. It
 /// replays every combination of them.
 struct Ranges {
-  std::vector<std::uint64_t> every, seeds, places;  // no places: those of the machine
+  // If `places` is empty, those of the machine count.
+  std::vector<std::uint64_t> every, seeds, places;
 
   bool is_sweep() const { return every.size() * seeds.size() > 1 || !places.empty(); }
 };

@@ -97,7 +97,7 @@ TEST(diagnose, running_fewer_ranks_saves_the_time_for_which_ranks_that_share_a_c
     return 0.0;
   };
   EXPECT_EQ(saved_s(), 0) << "they queue only while they compute";
-  shared.queued_s = 1.2 + 0.9;  // and for half of 3.6 s in MPI if both spin all the time
+  shared.queued_s = 1.2 + 0.9;  // also queued for a quarter of the 3.6 s in MPI
   EXPECT_NEAR(saved_s(), 2 * 3.6 / 2, 1e-9);
   shared.queued_s = 1.2 + 1.8;
   EXPECT_NEAR(saved_s(), 2 * 3.6, 1e-9);

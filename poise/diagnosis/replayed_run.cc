@@ -95,7 +95,7 @@ double argument_of(const std::function<double(double)>& rising, double wanted) {
     high = at(high.x * std::clamp(step, 2.0, tuning::kMaxFactorStep));
   }
   if (high.error < 0 || is_near(high)) return high.x;
-  std::optional<Point> above;  // the upper end before `high`
+  std::optional<Point> above;  // the previous upper end of the interval; nothing before the first
   for (; round < tuning::kFactorRounds; ++round) {
     double x = (low.x + high.x) / 2;
     if (above && above->error > high.error) {

@@ -109,7 +109,7 @@ class Machine {
   DomainId first_domain(NodeId n) const { return first_domain_[n]; }
   PlaceId first_place(DomainId d) const {
     return first_place_[d];
-  }  // num_domains() is allowed, and gives the number of places
+  }  // d may be num_domains(); then returns the number of places
 
   const Network& network() const { return parts_.network; }
 

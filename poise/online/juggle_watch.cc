@@ -217,7 +217,8 @@ bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
   if (size < 2) return false;
   if (size % places != 0 && size > places) return true;
   if (size >= places && has_unequal_places()) return true;
-  for (const std::size_t i : crew.team)  // no more threads than places, and free to move
+  // If a thread may move to another place, the kernel evens out the threads.
+  for (const std::size_t i : crew.team)
     if (!crew.members[i].last.own_place) return false;
   const auto own = bound_on(crew);
   return *std::max_element(own.begin(), own.end()) > (size - 1) / places + 1;

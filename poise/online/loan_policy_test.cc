@@ -128,7 +128,8 @@ TEST(LoanPolicy, tasks_that_wait_behind_a_long_task_are_lent_at_once) {
     return loans.empty() ? 0 : loans.front().tasks;
   };
   EXPECT_NEAR(lent(0), 250, 2);
-  EXPECT_NEAR(lent(0.3), 325, 2);  // another 0.3 s are expected
+  // A task that has run for 0.3 s is expected to run for another 0.3 s.
+  EXPECT_NEAR(lent(0.3), 325, 2);
   EXPECT_EQ(lent(2), 500u);
 }
 

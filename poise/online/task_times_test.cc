@@ -41,8 +41,8 @@ TEST(RemainingTime, the_time_of_a_running_task_is_estimated_from_its_elapsed_tim
   EXPECT_DOUBLE_EQ(remaining_s(0, 2e-3), 2e-3);
   EXPECT_DOUBLE_EQ(remaining_s(1.5e-3, 2e-3), 0.5e-3);
   EXPECT_DOUBLE_EQ(remaining_s(3e-3, 2e-3), 0);
-  EXPECT_DOUBLE_EQ(remaining_s(0.5, 2e-3), 0.5);  // a long one among short ones
-  EXPECT_DOUBLE_EQ(remaining_s(0.5, 0), 0.5);     // of unknown time
+  EXPECT_DOUBLE_EQ(remaining_s(0.5, 2e-3), 0.5);  // a long task of a function with short tasks
+  EXPECT_DOUBLE_EQ(remaining_s(0.5, 0), 0.5);     // a task of a function of unknown time
 }
 
 TEST(TaskTimes, the_deviation_of_equal_tasks_is_zero_and_hardly_rises_when_one_is_preempted) {

@@ -294,7 +294,7 @@ class SwapSearch {
   /// Tries one swap. Returns the change of the traffic (with the penalty), or 0 if the swap is
   /// rejected.
   double try_one(double temperature) {
-    ++scans_;  // so that a budget ends whatever the degrees are
+    ++scans_;  // counts the try itself, so that the budget also ends if vertices have no edges
     const auto [v, partner] = edge_to_shorten();
     const Vertex u = candidate(partner);
     if (v == u) return 0;

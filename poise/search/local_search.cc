@@ -421,7 +421,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   const std::uint64_t all_before = all_scans();
   if (is_trial_)
     for (auto& steps : kept_steps_) steps.clear();
-  double peak_s = begin();  // an upper bound after the peak has fallen
+  double peak_s = begin();  // only an upper bound once the peak has fallen
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();

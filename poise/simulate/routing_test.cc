@@ -208,7 +208,8 @@ TEST(Routing, the_seed_determines_random_routes) {
     EXPECT_EQ(routes.detour(0, 12), routes.detour(0, 12));
     drawn.insert(routes.detour(0, 12));
   }
-  EXPECT_EQ(drawn.size(), 24U);  // every other router; the receiver's stands for the direct route
+  // All routers except the sender's; the receiver's means the direct route.
+  EXPECT_EQ(drawn.size(), 24U);
 }
 
 TEST(Routing, each_policy_is_found_by_its_name) {

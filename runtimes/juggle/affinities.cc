@@ -45,7 +45,8 @@ Cpus Affinities::usable() const {
 }
 
 void Affinities::set_limit(std::size_t most, std::size_t first) {
-  if (std::exchange(limit_, most) != most) allowed_ = CpuSet();  // refresh_cpus() reads them anew
+  // refresh_cpus() then reads the allowed cpus anew.
+  if (std::exchange(limit_, most) != most) allowed_ = CpuSet();
   first_ = first;
 }
 

@@ -68,7 +68,7 @@ TEST(Watcher, scans_as_soon_as_the_number_of_threads_changes_if_the_program_has_
 }
 
 TEST(Watcher, does_not_count_threads_again_before_the_count_interval_has_passed) {
-  Watched watched(100);  // the last count is recent as well
+  Watched watched(100);  // threads were scanned and counted at 100 s
   watched.kernel.born = 77;
   watched.kernel.changed = true;
   EXPECT_FALSE(watched.scans_at(100 + 0.45 * kTuning.check_s));

@@ -16,7 +16,7 @@ namespace poise::objects {
 /// The parts of the runtime that running a step uses. All of them must outlive the runner.
 struct StepParts {
   LocalObjects& objects;
-  std::vector<std::unique_ptr<Worker>>& workers;  // one per thread, possibly more
+  std::vector<std::unique_ptr<Worker>>& workers;  // at least one per thread
   Meter& meter;
   const ObjectGuard& guard;
   Clock clock;

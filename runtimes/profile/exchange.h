@@ -64,7 +64,8 @@ class Exchange {
   const MpiLibrary& mpi_;
   Word own_ = 0;  // the profile's communicator
   int rank_ = 0, size_ = 1;
-  Word host_ = 0, leaders_ = 0;  // the ranks that share a clock; the first rank of each such group
+  /// Communicators: of the ranks that share a clock; of the first ranks of these groups.
+  Word host_ = 0, leaders_ = 0;
   bool is_leader_ = false;
   int num_hosts_ = 1;
 };

@@ -40,7 +40,7 @@ struct Fields {
 
 Fields fields_of(const Function& function, const Arguments& arguments) {
   const bool reads_receiver =
-      function.meaning == Meaning::allgatherv ||  // every rank knows all blocks
+      function.meaning == Meaning::allgatherv ||  // here every rank knows the sizes of all blocks
       (function.receive_count >= 0 && (function.count < 0 || arguments.is_in_place()));
   if (!reads_receiver) return {function.count, function.type};
   return {function.receive_count,

@@ -87,7 +87,7 @@ class MessageEnds {
     std::uint32_t* count = nullptr;
   };
   struct Side {
-    KeyTable<std::uint32_t> counts;  // messages of a stream up to now
+    KeyTable<std::uint32_t> counts;  // per stream: number of messages up to now
     std::array<Recent, 32> recent = {};
     std::vector<MessageEnd> kept;
   };

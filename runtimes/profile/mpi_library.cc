@@ -132,7 +132,7 @@ const char* MpiLibrary::find_functions() {
   POISE_TAKE(sendrecv, "Sendrecv");
   world = reinterpret_cast<Word>(loaded_variable("ompi_mpi_comm_world"));
   is_open_mpi = world != 0;
-  if (!is_open_mpi) return nullptr;  // handles of Fortran and C are the same ints
+  if (!is_open_mpi) return nullptr;  // in MPICH, handles of Fortran and C are the same integers
   POISE_TAKE(comm_c2f, "Comm_c2f");
   POISE_TAKE(comm_f2c, "Comm_f2c");
   POISE_TAKE(type_f2c, "Type_f2c");

@@ -29,7 +29,8 @@ class PairTable {
   void grow();
 
   std::vector<Traffic> totals_;
-  std::vector<std::uint32_t> slots_;  // a power of two; index into totals_ + 1, 0: free
+  /// Each: index into totals_ plus 1, or 0 if free; their number is a power of two.
+  std::vector<std::uint32_t> slots_;
   /// The index of the entry that was used last. It is tried first, because programs often send
   /// several messages to the same peer.
   std::size_t last_ = 0;

@@ -37,7 +37,7 @@ TEST(phase_finder, finds_iterations_of_a_single_collective_from_its_third_occurr
 
 TEST(phase_finder, finds_the_iterations_of_a_loop_although_other_collectives_come_before_it) {
   for (std::size_t period = 1; period <= 40; ++period) {
-    Tokens tokens = {1000, 1001, 1002, 1001};  // what comes before the loop
+    Tokens tokens = {1000, 1001, 1002, 1001};  // tokens of the program before its loop
     Tokens pattern;
     for (std::size_t i = 0; i < period; ++i) pattern.push_back(i);
     const Tokens loop = repeated(pattern, 20);
@@ -63,7 +63,8 @@ TEST(phase_finder, still_finds_the_iterations_of_a_loop_with_an_occasional_extra
   Tokens tokens = repeated({1, 2}, 10);
   const std::size_t before = ends_in(finder, tokens).size();
   std::size_t ends = 0;
-  for (int output = 0; output < 20; ++output) {  // 20 tokens of the loop, one odd
+  // Each time, 20 tokens of the loop and one token that does not fit.
+  for (int output = 0; output < 20; ++output) {
     ends += ends_in(finder, repeated({1, 2}, 10)).size();
     EXPECT_FALSE(finder.add(99));
   }

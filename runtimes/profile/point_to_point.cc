@@ -249,7 +249,8 @@ bool PointToPoint::after_wait(const Function& function, const Arguments& argumen
                     arguments.request(function.request, active.index) != active.request);
     if (!is_done) continue;
     const Request* const known = requests_.find(active.request);
-    if (known == nullptr || known->id != id) continue;  // already done: listed twice
+    // The call lists the request twice, and it has been handled.
+    if (known == nullptr || known->id != id) continue;
     Envelope& envelope = ends_.envelope(id);
     if (!envelope.is_exact() &&
         !see_met(function, arguments, active.state.communicator, envelope, active.index))

@@ -10,8 +10,9 @@
 namespace poise::profile {
 
 bool Samples::is_kept(std::uint64_t sequence) const {
-  return (mixed(sequence) & (stride_ - 1)) ==
-         0;  // strides are powers of two, so each set holds the next
+  // Strides are powers of two, so the calls kept with a longer stride are among those kept with a
+  // shorter one.
+  return (mixed(sequence) & (stride_ - 1)) == 0;
 }
 
 void Samples::keep(std::int64_t entered_ns, std::int64_t took_ns, Part part) {
