@@ -48,7 +48,7 @@ void messages_in_order(benchmark::State& state) {
   state.SetItemsProcessed(6 * state.iterations());
 }
 
-/// The worst case for the recorder: consecutive messages belong to random pairs of tasks.
+/// Measures the worst case for the recorder: consecutive messages belong to random pairs of tasks.
 void messages_in_disorder(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
   const std::uint64_t tasks = state.range(0);

@@ -17,7 +17,7 @@ using Mesh = dealii::parallel::shared::Triangulation<2>;
 
 namespace {
 
-/// A square whose cells are smaller, the closer they are to one corner.
+/// Builds the mesh of a square whose cells are smaller, the closer they are to one corner.
 void build(Mesh& mesh) {
   dealii::GridGenerator::hyper_cube(mesh);
   mesh.refine_global(6);

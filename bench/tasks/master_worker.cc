@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kTask = 1, kResult = 2, kStop = 3;
 
-// A worker receives the length of a task and its data in one message.
+// Runs tasks that the master sends. The length of a task and its data arrive in one message.
 void work(const PeerTasks& sizes, const TaskBody& body) {
   std::vector<char> task(sizeof(double) + sizes.bytes_in), result(sizes.bytes_out);
   for (;;) {

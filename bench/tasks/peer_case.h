@@ -43,7 +43,8 @@ struct PeerTasks {
 
 using TaskBody = std::function<void(std::span<const char> in, std::span<char> out, double us)>;
 
-/// The bodies of tasks: they take `us` microseconds. The result is a copy of the first byte.
+/// Computes, or sleeps, as a task does, for `us` microseconds. The result is a copy of the first
+/// byte.
 void compute_task(std::span<const char> in, std::span<char> out, double us);
 void sleep_task(std::span<const char> in, std::span<char> out, double us);
 

@@ -18,7 +18,7 @@ void calibrate();
 void compute_us(double us);
 void sleep_us(double us);
 
-/// A barrier during which waiting ranks sleep.
+/// Waits for all ranks, as a barrier does; ranks that wait sleep.
 void meet_asleep();
 
 /// Runs `part` on all ranks, which start together. Returns the seconds until the last rank has

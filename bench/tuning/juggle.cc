@@ -113,7 +113,7 @@ void add_reactive_cases(std::vector<Case>& cases) {
         }
 }
 
-/// Cpus of which one is slower than the others by this fraction.
+/// Adds programs on cpus of which one is slower than the others, by 5 to 50 %.
 void add_unequal_cases(std::vector<Case>& cases) {
   for (const double slower : {0.05, 0.15, 0.3, 0.5})
     for (const bool is_known : {false, true})

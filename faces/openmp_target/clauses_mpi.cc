@@ -189,7 +189,7 @@ void pointers_of_members() {
   check(number == 6 * kRegions, "an address that a structure holds is used on its own rank");
 }
 
-/// An eight-byte value that no clause names is never taken for an address.
+/// Checks that an eight-byte value that no clause names is never taken for an address.
 void numbers_like_addresses() {
   std::vector<std::uintptr_t> number(1);
   number[0] = reinterpret_cast<std::uintptr_t>(number.data());

@@ -95,7 +95,7 @@ struct Block {
     for (std::size_t p = 0; p < values.size(); ++p) values[p] = 0.5 * values[p] + sums[p] / 16;
   }
 
-  /// The logistic reaction u' = u (1 - u) (u - 0.4).
+  /// Applies the reaction u' = u (1 - u) (u - 0.4) to all points.
   void react() {
     const double dt = 0.5 / substeps;
     for (double& u : values)

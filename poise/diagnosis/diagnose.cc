@@ -434,11 +434,11 @@ Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
   return sum_over_run(saved_s, replay.phases(), exposed_s);
 }
 
-/// Advice: map ranks to other places. The event engine computes how long the run takes at the
-/// present and at the other places. The lower end of the saving assumes that messages take the
-/// ranks' mean transfer time, and that all ranks send at the same time. The upper end assumes that
-/// they take all time in which a phase's busiest rank does not compute, because ranks also wait for
-/// others that are late by their own transfers.
+/// Adds the advice to map ranks to other places. The event engine computes how long the run takes
+/// at the present and at the other places. The lower end of the saving assumes that messages take
+/// the ranks' mean transfer time, and that all ranks send at the same time. The upper end assumes
+/// that they take all time in which a phase's busiest rank does not compute, because ranks also
+/// wait for others that are late by their own transfers.
 void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& replay,
                  Diagnosis& diagnosis) {
   if (!replay.is_possible()) return;

@@ -107,7 +107,7 @@ struct CostCase {
   std::string_view start = "blocked";
 };
 
-/// Task 0 and each other task send messages to each other.
+/// Adds messages from task 0 to each other task, and back.
 void connect_to_a_hub(Workload& workload) {
   workload.messages.clear();
   for (TaskId t = 1; t < workload.num_tasks(); ++t) {

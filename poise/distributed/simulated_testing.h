@@ -83,7 +83,8 @@ class SimulatedRanks {
     return own.status();
   }
 
-  /// A barrier whose waiting threads sleep, because there are many more threads than processors.
+  /// Waits until all ranks have called it. Threads that wait sleep, because there are many more
+  /// threads than processors.
   void wait_for_all() {
     std::unique_lock lock(mutex_);
     const std::uint64_t round = round_;

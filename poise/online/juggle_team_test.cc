@@ -534,8 +534,8 @@ TEST(JuggleTeamAuto, stops_balancing_bound_threads_with_short_phases) {
   EXPECT_FALSE(brief.is_balancing);
 }
 
-/// Two threads on place 0 and one on place 1 that meet at a barrier. The thread on place 1 waits
-/// for half of each phase.
+/// Adds two threads on place 0 and one on place 1 that meet at a barrier. The thread on place 1
+/// waits for half of each phase.
 void add_three_with_phases(Kernel& kernel, double phase_s) {
   for (PlaceId home : {0, 0}) kernel.add(home, true);
   kernel.add(1, true, [phase_s](double now_s) { return std::fmod(now_s, phase_s) < phase_s / 2; });

@@ -70,7 +70,7 @@ class SimulatedCpus {
     for (std::size_t t = 0; t < threads.size(); ++t)
       if (threads[t].program == program) leave_queue(t);
   }
-  /// All threads of the program sleep, or continue.
+  /// Makes all threads of the program sleep, or continue.
   void set_asleep(int program, bool sleeps) {
     for (std::size_t t = 0; t < threads.size(); ++t) {
       if (threads[t].program != program || threads[t].waits) continue;

@@ -127,7 +127,7 @@ class LoadCap {
   }
 
  private:
-  /// There is one tournament tree per speed, because a busier but faster place may finish a task
+  /// Makes one tournament tree per speed, because a busier but faster place may finish a task
   /// earlier.
   void make_tournaments() {
     std::map<int, std::size_t> class_of_speed;

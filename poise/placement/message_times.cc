@@ -132,7 +132,8 @@ class MessageTally {
     sums.clear(flush);
   }
 
-  /// Both places of a pair wait for the slowest of the resources that their messages cross.
+  /// Makes both places of each pair wait for the slowest of the resources that their messages
+  /// cross.
   void add_waiting() {
     Slowest slowest;
     const auto forget = [](const Slowest::Entry&) {};

@@ -44,7 +44,7 @@ void send_all(const Traffic& traffic, std::span<const double> work_s, double ove
   }
 }
 
-/// Every place receives in the order of arrival.
+/// Simulates how every place receives its messages, in the order of their arrival.
 void receive_all(const Traffic& traffic, std::span<const double> arrival_s,
                  std::vector<PlaceRun>& places) {
   std::vector<std::size_t> first(places.size() + 1, 0);

@@ -6,8 +6,8 @@
 /// load, but both move most tasks; local search improves load, communication and migrations
 /// together.
 ///
-/// 0. If migrations are dear, overloaded places give a few tasks away (relief.h), and local search
-/// improves this placement without a longer migration.
+/// 0. If migrations are expensive, overloaded places give a few tasks away (relief.h), and local
+/// search improves this placement without a longer migration.
 /// 1. Local search (local_search.h) lowers a sum of powers of the places' busy times, in two
 /// stages: with a small exponent, so that all busy places count, then with a large one, so that the
 /// busiest place dominates.
@@ -116,9 +116,9 @@ class Search {
     budget_.spend(kCosts.prepare_scans * entries_);
   }
 
-  /// If migrations are dear, overloaded places give a few tasks away (relief.h), and local search
-  /// improves this placement without a longer migration. Both take little computing time, so few
-  /// moves are found even if the budget is too small for a search that moves many tasks.
+  /// If migrations are expensive, overloaded places give a few tasks away (relief.h), and local
+  /// search improves this placement without a longer migration. Both take little computing time, so
+  /// few moves are found even if the budget is too small for a search that moves many tasks.
   void try_few_moves() {
     if (!is_within_room_ || !pays() || !may_spend(kCosts.relief_scans)) return;
     if (longest_migration_s() <= tuning_.tolerance * total_s(best_)) return;
@@ -133,10 +133,10 @@ class Search {
     take_if_better(outcome_of(problem_, search.placement()));
   }
 
-  /// Runs the first local search, even if the budget is too small for it. If migrations are dear,
-  /// they may not take longer than they could save, and the shortest total time on the way counts
-  /// as well: local search relieves the busiest places first, so the moves that save most come
-  /// first.
+  /// Runs the first local search, even if the budget is too small for it. If migrations are
+  /// expensive, they may not take longer than they could save, and the shortest total time on the
+  /// way counts as well: local search relieves the busiest places first, so the moves that save
+  /// most come first.
   void try_first_start() {
     const Placement start = first_start();
     if (is_within_room_ && pays() && may_spend(kCosts.schedule_scans + kCosts.descent_scans())) {

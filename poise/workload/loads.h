@@ -80,7 +80,7 @@ std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t
 /// positions, otherwise by task number.
 void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase);
 
-/// One step of each task's random walk: multiplies walk[t] by e^(drift * z), where z is a new
+/// Takes one step of each task's random walk: multiplies walk[t] by e^(drift * z), where z is a new
 /// random number from the standard normal distribution.
 void walk_on(std::vector<double>& walk, double drift, Random& random);
 

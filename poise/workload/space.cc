@@ -129,7 +129,8 @@ void sort_along_curve(std::vector<Point>& points) {
   for (std::size_t i = 0; i < points.size(); ++i) points[i] = keyed[i].second;
 }
 
-/// A body interacts with all others in its cell, so load grows with local density.
+/// Sets loads that grow with the local density, because a body interacts with all others in its
+/// cell.
 void weigh_by_density(const std::vector<Point>& points, std::vector<Task>& tasks) {
   const TaskId num_tasks = points.size();
   const Cells cells(points, std::max(1u, root(num_tasks / 8.0, 3)), 3);

@@ -10,7 +10,8 @@ namespace {
 
 using Send = std::function<void(int, std::uint64_t, std::uint64_t)>;
 
-/// A binomial tree. v = (rank - root) mod size is the position of a rank; the root has position 0.
+/// Adds the messages of a binomial tree. v = (rank - root) mod size is the position of a rank; the
+/// root has position 0.
 void broadcast(const Collective& c, const Send& send) {
   const int v = (c.rank - c.root + c.size) % c.size;
   int step = 1;
@@ -29,8 +30,9 @@ void disseminate(const Collective& c, const Send& send) {
   for (int step = 1; step < c.size; step *= 2) send((c.rank + step) % c.size, 1, 0);
 }
 
-/// Recursive doubling. If the number of ranks is not a power of two, each rank beyond the last
-/// power of two sends its data to a partner first, and receives the result at the end.
+/// Adds the messages of recursive doubling. If the number of ranks is not a power of two, each rank
+/// beyond the last power of two sends its data to a partner first, and receives the result at the
+/// end.
 void double_recursively(const Collective& c, const Send& send) {
   int power = 1;
   while (2 * power <= c.size) power *= 2;
@@ -50,7 +52,8 @@ void allreduce(const Collective& c, const Send& send) {
   ring(c, steps, steps * c.bytes / c.size, send);
 }
 
-/// A ring: each rank sends to its right neighbour all blocks except the neighbour's own.
+/// Adds the messages of a ring: each rank sends to its right neighbour all blocks except the
+/// neighbour's own.
 void allgatherv(const Collective& c, const Send& send) {
   std::uint64_t bytes = 0;
   for (int other = 0; other < c.size; ++other)

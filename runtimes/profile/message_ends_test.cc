@@ -54,8 +54,8 @@ struct Mailbox {
   std::deque<Posted> posted;
 };
 
-/// Sends, receives and completions in random order. Both ends of each message must have the same
-/// stream and number.
+/// Records sends, receives and completions in random order, and checks that both ends of each
+/// message have the same stream and number.
 void check_random_messages(std::uint64_t seed) {
   SCOPED_TRACE(seed);
   Random random(seed);

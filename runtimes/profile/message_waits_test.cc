@@ -15,7 +15,7 @@ struct Pair {
   MessageEnds zero{0}, one{1};
   std::int64_t ahead = 0;
 
-  /// A message from rank 0 to rank 1; times are on the common clock.
+  /// Records a message from rank 0 to rank 1; times are on the common clock.
   void message(std::int64_t send_ns, std::int64_t sent_ns, std::int64_t post_ns,
                std::int64_t wait_ns, std::int64_t received_ns, std::int32_t tag = 1) {
     zero.complete(zero.begin_send({.communicator = 1, .partner = 1, .tag = tag}, send_ns), send_ns,

@@ -12,11 +12,12 @@ namespace poise::profile {
 /// The work of one OpenMP thread. Only this thread changes it.
 class OmpThread {
  public:
-  /// The thread enters a parallel region of `threads` threads. A region of one thread counts only
-  /// inside a larger one.
+  /// Records that the thread enters a parallel region of `threads` threads. A region of one thread
+  /// counts only inside a larger one.
   void enter_region(std::int64_t now_ns, unsigned threads);
   void leave_region(std::int64_t now_ns);
-  /// The thread waits in a barrier, a taskwait, or the end of a taskgroup. It may run tasks there.
+  /// Records that the thread waits in a barrier, a taskwait, or the end of a taskgroup. It may run
+  /// tasks there.
   void begin_wait(std::int64_t now_ns);
   void end_wait(std::int64_t now_ns);
   void begin_task(std::int64_t now_ns);

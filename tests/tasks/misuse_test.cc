@@ -121,7 +121,7 @@ const auto kKill = function("kill", [] {
   std::raise(SIGKILL);
 });
 
-// Rank 1 sends a payload twice as long as rank 0 expects.
+// Makes rank 1 send a payload twice as long as rank 0 expects.
 void truncate() {
   Transport post(MPI_COMM_WORLD, std::size_t{1} << 20, 0);
   std::vector<std::byte> data(100000);

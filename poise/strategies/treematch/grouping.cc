@@ -78,7 +78,7 @@ class LazyBuckets {
   }
 
  private:
-  /// The next bucket takes an eighth of the remaining edges.
+  /// Sorts the next bucket, which takes an eighth of the remaining edges.
   void sort_bucket() {
     const std::size_t size = std::max<std::size_t>(64, (edges_.size() - sorted_) / 8);
     const auto begin = edges_.begin() + sorted_;

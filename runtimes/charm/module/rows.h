@@ -95,7 +95,7 @@ inline void add_objects(BaseLB::LDStats& stats, Statistics& statistics) {
     statistics.objects[i] = object_row(stats.objData[i], stats.from_proc[i]);
 }
 
-/// A message whose receiver is a PE cannot influence a placement and is left out.
+/// Adds a message. A message whose receiver is a PE cannot influence a placement and is left out.
 inline void add_message(LDCommData& record, Statistics& statistics) {
   MessageRow row;
   row.from_pe = record.src_proc;
