@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "poise/placement/arcs.h"
 #include "poise/placement/first_to_finish.h"
 #include "poise/placement/metrics.h"
 #include "poise/workload/heaviest_first.h"
-#include "poise/workload/links.h"
 
 namespace poise {
 
@@ -43,12 +43,11 @@ class SecondsByPlace {
 
 class Scheduler {
  public:
-  Scheduler(const Problem& problem, double weight)
+  Scheduler(const Problem& problem, const Arcs& arcs, double weight)
       : machine_(problem.machine),
         message_s_(weight * unit_costs(problem.machine, problem.costs).message_s),
         byte_s_(weight * unit_costs(problem.machine, problem.costs).byte_s),
-        received_(received(problem.workload)),
-        sent_(sent(problem.workload)),
+        arcs_(arcs),
         place_of_(problem.workload.num_tasks(), kNowhere),
         places_(machine_, fixed_work_s(machine_, problem.workload, problem.current)),
         partners_(machine_.num_places()) {
@@ -65,13 +64,17 @@ class Scheduler {
   Placement placement() && { return Placement(std::move(place_of_)); }
 
  private:
-  double seconds(const Link& link) const { return link.count * message_s_ + link.bytes * byte_s_; }
+  double received_s(const Arc& arc) const { return arc.in * message_s_ + arc.in_bytes * byte_s_; }
+  double sent_s(const Arc& arc) const { return arc.out * message_s_ + arc.out_bytes * byte_s_; }
 
   void find_partners(TaskId t) {
     partners_.clear();
-    for (const auto links : {received_.of(t), sent_.of(t)})
-      for (const Link& link : links)
-        if (place_of_[link.task] != kNowhere) partners_.add(place_of_[link.task], seconds(link));
+    for (const Arc& arc : arcs_.of(t)) {
+      const PlaceId p = place_of_[arc.task];
+      if (p == kNowhere) continue;
+      partners_.add(p, received_s(arc));
+      partners_.add(p, sent_s(arc));
+    }
   }
 
   PlaceId cheapest(TaskId t, double load_s) {
@@ -90,18 +93,18 @@ class Scheduler {
   void settle(TaskId t, PlaceId p) {
     place_of_[t] = p;
     double receiving_s = 0;
-    for (const Link& link : received_.of(t))
-      if (place_of_[link.task] != kNowhere && place_of_[link.task] != p)
-        receiving_s += seconds(link);
+    for (const Arc& arc : arcs_.of(t)) {
+      const PlaceId other = place_of_[arc.task];
+      if (other == kNowhere || other == p) continue;
+      receiving_s += received_s(arc);
+      if (const double sent = sent_s(arc); sent > 0) places_.add(other, sent);
+    }
     if (receiving_s > 0) places_.add(p, receiving_s);
-    for (const Link& link : sent_.of(t))
-      if (place_of_[link.task] != kNowhere && place_of_[link.task] != p)
-        places_.add(place_of_[link.task], seconds(link));
   }
 
   const Machine& machine_;
   const double message_s_, byte_s_;
-  const Links received_, sent_;
+  const Arcs& arcs_;
   std::vector<PlaceId> place_of_;  // kNowhere: not yet placed
   FirstToFinish places_;
   SecondsByPlace partners_;
@@ -109,8 +112,8 @@ class Scheduler {
 
 }  // namespace
 
-Placement schedule_by_finish(const Problem& problem, double message_weight) {
-  Scheduler scheduler(problem, message_weight);
+Placement schedule_by_finish(const Problem& problem, const Arcs& arcs, double message_weight) {
+  Scheduler scheduler(problem, arcs, message_weight);
   for (const auto [task, load_s] : heaviest_first(problem.workload.tasks))
     scheduler.place(task, load_s);
   return std::move(scheduler).placement();

@@ -3,6 +3,7 @@
 // strategy `greedy_comm`, and a starting point of the search of `poise`.
 #pragma once
 
+#include "poise/placement/arcs.h"
 #include "poise/placement/problem.h"
 
 namespace poise {
@@ -16,7 +17,7 @@ namespace poise {
 /// count. Only the places of those tasks, and the place that would finish the task first if it had
 /// no messages, can be the best, so no others are tried. Once both ends of a message are placed,
 /// its cost counts as busy time of the receiver's place. Ignores distances and the current
-/// placement. O(n + (n + m) log p).
-Placement schedule_by_finish(const Problem& problem, double message_weight = 1);
+/// placement. `arcs` must be those of the workload. O(n + (n + m) log p).
+Placement schedule_by_finish(const Problem& problem, const Arcs& arcs, double message_weight = 1);
 
 }  // namespace poise

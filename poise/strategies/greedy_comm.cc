@@ -14,7 +14,7 @@
 namespace poise {
 
 Placement greedy_comm(const Problem& problem, const Knobs& knobs) {
-  return schedule_by_finish(problem, knobs["comm"]);
+  return schedule_by_finish(problem, Arcs(problem.workload), knobs["comm"]);
 }
 
 }  // namespace poise

@@ -141,7 +141,7 @@ class Search {
     const Placement start = first_start();
     if (is_within_room_ && pays() && may_spend(kCosts.schedule_scans + kCosts.descent_scans())) {
       budget_.spend(kCosts.schedule_scans * entries_);
-      scheduled_ = outcome_of(problem_, fitted(schedule_by_finish(problem_)));
+      scheduled_ = outcome_of(problem_, fitted(schedule_by_finish(problem_, way_.shared->arcs)));
     }
     if (!may_spend(kCosts.descent_scans())) budget_ = ScanBudget(kCosts.descent_scans() * entries_);
     LocalSearch descent = from(start);
