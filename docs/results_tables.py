@@ -551,7 +551,7 @@ PAGES = {
               "The last two columns say how many times as long a run with lending takes. The goals are a median speed of at least 0.98, and no run that takes more than twice as long.",
               losses("losses"), {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
                        "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}),
-        Table("What lending can lose, with spare cores", "The same, where the ranks, their progress threads and the competitor have a core each.",
+        Table("What lending can lose, with spare cores", "These are the same cases on a machine where each rank, each progress thread and the competitor have a core of their own.",
               losses("losses_with_spare_cores"), {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
                        "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}),
         Table("Equal work on both ranks", "The table shows the overhead of the runtime if no rank has a reason to lend tasks.", tasks("balanced"),
