@@ -108,10 +108,15 @@ Graph contract(const Graph& graph, std::span<const Vertex> group_of, Vertex num_
   Graph coarse;
   coarse.first.reserve(num_groups + 1);
   coarse.weight.assign(num_groups, 0);
-  coarse.to.resize(graph.to.size());
-  coarse.affinity.resize(graph.to.size());
+  // Only the part of the reserved memory that is used is ever touched.
+  coarse.to.reserve(graph.to.size());
+  coarse.affinity.reserve(graph.to.size());
   RowWriter row(coarse, num_groups);
   for (Vertex g = 0; g < num_groups; ++g) {
+    std::size_t most = row.end();
+    for (const Vertex v : groups.of(g)) most += graph.degree(v);
+    coarse.to.resize(most);
+    coarse.affinity.resize(most);
     row.start_row(row.end());
     for (const Vertex v : groups.of(g)) {
       coarse.weight[g] += graph.weight[v];

@@ -53,9 +53,10 @@ class Multisection {
       : distances_(distances), machine_(machine), sections_(sections), place_of_(num_vertices) {}
 
   /// Places the vertices of a subgraph on [first, last). names[v] is the number of vertex v in the
-  /// whole graph.
-  void spread(Graph graph, std::span<const Vertex> names, PlaceId first, PlaceId last,
-              unsigned threads) {
+  /// whole graph. `own` is `graph` if nobody needs it after it has been divided; then its memory is
+  /// freed at that time.
+  void spread(const Graph& graph, Graph* own, std::span<const Vertex> names, PlaceId first,
+              PlaceId last, unsigned threads) {
     if (last - first == 1) {
       for (const Vertex name : names) place_of_[name] = first;
       return;
@@ -79,7 +80,7 @@ class Multisection {
       for (const Vertex v : groups.of(group)) names_of[group].push_back(names[v]);
     }
     if (graph.num_vertices() < sections_.tuning.min_vertices_for_thread) threads = 1;
-    graph = {};
+    if (own != nullptr) *own = Graph();
     spread_each(graphs, names_of, siblings, 0, siblings.count(), threads);
   }
 
@@ -89,8 +90,8 @@ class Multisection {
   void spread_each(std::span<Graph> graphs, std::span<const std::vector<Vertex>> names,
                    const Siblings& siblings, Part first, Part last, unsigned threads) {
     if (last - first == 1) {
-      spread(std::move(graphs[first]), names[first], siblings.starts[first], siblings.starts[last],
-             threads);
+      spread(graphs[first], &graphs[first], names[first], siblings.starts[first],
+             siblings.starts[last], threads);
       return;
     }
     const Part middle = first + (last - first + 1) / 2;
@@ -201,7 +202,7 @@ std::vector<PlaceId> multisection(const Distances& distances, const Machine& mac
   Multisection cutting(distances, machine, sections, graph.num_vertices());
   std::vector<Vertex> names(graph.num_vertices());
   std::iota(names.begin(), names.end(), 0);
-  cutting.spread(graph, names, 0, machine.num_places(), sections.threads);
+  cutting.spread(graph, nullptr, names, 0, machine.num_places(), sections.threads);
   return std::move(cutting).result();
 }
 

@@ -23,10 +23,11 @@ Graph traffic_graph(const Problem& problem, const Arcs* arcs) {
   const std::vector<Task>& tasks = problem.workload.tasks;
   std::vector<TaskId> all(tasks.size());
   std::iota(all.begin(), all.end(), 0);
-  const TaskGraph rows = task_graph(problem, all, kTotalCost, arcs);
+  TaskGraph rows = task_graph(problem, all, kTotalCost, arcs);
   Graph graph;
   graph.first.assign(rows.first.begin(), rows.first.end());
   graph.to.assign(rows.neighbour.begin(), rows.neighbour.end());
+  std::vector<std::int32_t>().swap(rows.neighbour);  // "= {}" would not free the memory
   graph.affinity.assign(rows.edge_weight.begin(), rows.edge_weight.end());
   const bool is_idle = total_load_s(problem.workload) == 0;
   for (const Task& task : tasks) graph.weight.push_back(is_idle ? 1 : task.load_s);
