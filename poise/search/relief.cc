@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "poise/placement/first_to_finish.h"
@@ -54,6 +53,75 @@ bool relieve(const Machine& machine, std::span<const LoadedTask> tasks, double t
   return donor.busy_s <= threshold_s;
 }
 
+/// The search for the threshold of with_few_moves(). A threshold is given as a part of the way from
+/// the lowest one that can be hoped for (0) to the largest busy time (1).
+class FewMoves {
+ public:
+  FewMoves(const Problem& problem, double steps) : FewMoves(problem, steps, busy_s_of(problem)) {}
+
+  std::optional<Placement> best() && {
+    for (const double part : kShownReturnParts) try_part(part);
+    if (!best_) return std::nullopt;
+    double below = 0, above = 1;  // the tried parts next to the best one
+    for (const double part : kShownReturnParts) {
+      if (part < best_part_) below = part;
+      if (part > best_part_) above = std::min(above, part);
+    }
+    for (int round = 0; round < kNarrowings; ++round) {
+      const double middle = best_part_, low = (below + middle) / 2, high = (middle + above) / 2;
+      try_part(low);
+      try_part(high);
+      if (best_part_ <= middle) above = best_part_ < middle ? middle : high;
+      if (best_part_ >= middle) below = best_part_ > middle ? middle : low;
+    }
+    return std::move(best_);
+  }
+
+ private:
+  FewMoves(const Problem& problem, double steps, const std::vector<double>& busy_s)
+      : problem_(problem),
+        steps_(steps),
+        relief_(problem, busy_s),
+        hoped_s_(hoped_s_of(problem, busy_s)),
+        most_saved_s_(std::max(0.0, relief_.busiest_s() - hoped_s_)),
+        shortest_s_(steps * relief_.busiest_s()) {}
+
+  /// How long each place is busy with work and messages.
+  static std::vector<double> busy_s_of(const Problem& problem) {
+    auto [busy_s, comm_s] =
+        place_times(problem.machine, problem.workload, problem.costs, problem.current);
+    for (PlaceId p = 0; p < busy_s.size(); ++p) busy_s[p] += comm_s[p];
+    return busy_s;
+  }
+
+  static double hoped_s_of(const Problem& problem, const std::vector<double>& busy_s) {
+    double sum_s = 0;
+    for (PlaceId p = 0; p < busy_s.size(); ++p) sum_s += problem.machine.speed_of(p) * busy_s[p];
+    return std::max(sum_s / problem.machine.total_speed(),
+                    makespan_bound_s(problem.machine, problem.workload, problem.current));
+  }
+
+  void try_part(double part) {
+    const double threshold_s = hoped_s_ + part * most_saved_s_;
+    std::optional<Placement> relieved = relief_.to(threshold_s);
+    if (!relieved) return;
+    const double migration_s = migration_cost(problem_.machine, problem_.workload, problem_.costs,
+                                              problem_.current, *relieved)
+                                   .seconds;
+    if (steps_ * threshold_s + migration_s >= shortest_s_) return;
+    shortest_s_ = steps_ * threshold_s + migration_s;
+    best_part_ = part;
+    best_ = std::move(relieved);
+  }
+
+  const Problem& problem_;
+  const double steps_;
+  const Relief relief_;
+  const double hoped_s_, most_saved_s_;
+  double shortest_s_, best_part_ = 1;
+  std::optional<Placement> best_;  // nothing: no threshold is better than the largest busy time
+};
+
 }  // namespace
 
 Relief::Relief(const Problem& problem, std::vector<double> busy_s)
@@ -73,29 +141,7 @@ std::optional<Placement> Relief::to(double threshold_s) const {
 }
 
 std::optional<Placement> with_few_moves(const Problem& problem, double steps) {
-  const auto& [machine, workload, current, costs] =
-      std::tie(problem.machine, problem.workload, problem.current, problem.costs);
-  auto [busy_s, comm_s] = place_times(machine, workload, costs, current);
-  double sum_s = 0;
-  for (PlaceId p = 0; p < machine.num_places(); ++p)
-    sum_s += machine.speed_of(p) * (busy_s[p] += comm_s[p]);
-  const Relief relief(problem, std::move(busy_s));
-  const double hoped_s = std::max(sum_s / machine.total_speed(),
-                                  makespan_bound_s(machine, workload, current)),
-               most_saved_s = std::max(0.0, relief.busiest_s() - hoped_s);
-  std::optional<Placement> best;
-  double shortest_s = steps * relief.busiest_s();
-  for (const double part : kShownReturnParts) {
-    const double threshold_s = hoped_s + part * most_saved_s;
-    std::optional<Placement> relieved = relief.to(threshold_s);
-    if (!relieved) continue;
-    const double total_s =
-        steps * threshold_s + migration_cost(machine, workload, costs, current, *relieved).seconds;
-    if (total_s >= shortest_s) continue;
-    shortest_s = total_s;
-    best = std::move(relieved);
-  }
-  return best;
+  return FewMoves(problem, steps).best();
 }
 
 }  // namespace poise

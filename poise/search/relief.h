@@ -31,9 +31,10 @@ class Relief {
   const std::vector<double> busy_s_;
 };
 
-/// Tries several thresholds between the average and the largest busy time of work and messages.
-/// Returns the relieved placement for which the sum of `steps` thresholds and the time of migration
-/// is shortest; nothing if that sum is not shorter than `steps` times the largest busy time.
+/// Tries several thresholds between the average and the largest busy time of work and messages, and
+/// then more of them near the best one. Returns the relieved placement for which the sum of `steps`
+/// thresholds and the time of migration is shortest; nothing if that sum is not shorter than
+/// `steps` times the largest busy time.
 std::optional<Placement> with_few_moves(const Problem& problem, double steps);
 
 }  // namespace poise

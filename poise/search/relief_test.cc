@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
+#include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
 
@@ -62,8 +63,39 @@ TEST(Relief, moves_fewer_tasks_if_migrations_are_more_expensive) {
     return placed ? migrations(current, *placed).size() : 0;
   };
   EXPECT_EQ(num_moved(1), 5u);
-  EXPECT_EQ(num_moved(1'000'000'000), 2u);   // a migration takes 1 s
+  EXPECT_EQ(num_moved(1'000'000'000), 1u);   // a migration takes 1 s
   EXPECT_EQ(num_moved(10'000'000'000), 0u);  // 10 s
+}
+
+TEST(Relief, finds_nearly_the_best_threshold_of_a_dense_grid) {
+  // Migrations take a notable part of the total time, so both ends of the grid are bad choices.
+  constexpr double kSteps = 10, kNearly = 1.002;
+  const Machine machine = machine_from_text("core:16 migrated_byte:1e-9");
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    Workload workload;
+    Placement current(400);
+    std::vector<double> busy_s(16, 0);
+    for (TaskId t = 0; t < 400; ++t) {
+      const double load_s = 0.5 + random.uniform();
+      workload.tasks.push_back({.load_s = load_s, .bytes = 1 + random.below(2'000'000'000)});
+      current.move(t, std::min(random.below(16), random.below(16)));
+      busy_s[current.of(t)] += load_s;
+    }
+    const Problem problem{machine, workload, current, machine.costs()};
+    const auto total_s = [&](const Placement& placement) {
+      const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placement);
+      return kSteps * metrics.iteration_s + metrics.migration_s;
+    };
+    const Relief relief(problem, busy_s);
+    double shortest_s = total_s(current);
+    for (int i = 0; i < 1000; ++i)
+      if (const auto placed = relief.to(relief.busiest_s() * i / 1000))
+        shortest_s = std::min(shortest_s, total_s(*placed));
+    const auto few = with_few_moves(problem, kSteps);
+    ASSERT_TRUE(few);
+    EXPECT_LE(total_s(*few), kNearly * shortest_s) << "seed " << seed;
+  }
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace poise {
   X(double,        way_back_scans,        2,        "scans per entry", "poise: the way from a candidate back to the current placement") \
   X(double,        new_placement_scans,   31,       "scans per entry", "poise: a new placement with little traffic") \
   X(double,        schedule_scans,        2,        "scans per entry", "poise: a list schedule") \
-  X(double,        relief_scans,          3,        "scans per entry", "poise: overloaded places give a few tasks away, without a search") \
+  X(double,        relief_scans,          5,        "scans per entry", "poise: overloaded places give a few tasks away, without a search") \
   X(double,        consecutive_scans,     1,        "scans per entry", "poise: a new placement that gives each place consecutive tasks") \
   X(double,        trial_scans,           0.5,      "scans per entry", "poise: a trial whether moves are needless") \
   X(double,        min_search_scans,      2,        "scans per entry", "poise: a descent is started only if it can search for this long") \
