@@ -53,7 +53,7 @@ class Multisection {
       : distances_(distances), machine_(machine), sections_(sections), place_of_(num_vertices) {}
 
   /// Places the vertices of a subgraph on [first, last). names[v] is the number of vertex v in the
-  /// whole graph. `own` is `graph` if nobody needs it after it has been divided; then its memory is
+  /// whole graph. `own` is `graph` if it is not needed after its division; then its memory is
   /// freed at that time.
   void spread(const Graph& graph, Graph* own, std::span<const Vertex> names, PlaceId first,
               PlaceId last, unsigned threads) {

@@ -202,8 +202,8 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   if (outcome.trouble.empty()) {
     decision.pe_of_object = pes_of(outcome.placement, rows.row_of_task, statistics, stage.pe_map);
     if (statistics.pes_are_here)
-      decision.locations = locations_to_tell(problem->phase, rows.row_of_task, outcome.placement,
-                                             statistics, stage.pe_map);
+      decision.locations =
+          locations_to_tell(problem->phase, rows.row_of_task, outcome.placement, stage.pe_map);
   } else if (!std::exchange(has_warned, true))
     decision.warning = fmt::format("strategy {} failed, so objects stay where they are: {}",
                                    settings.choice.text(), outcome.trouble);

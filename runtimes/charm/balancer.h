@@ -30,15 +30,17 @@ std::string& setting();
 std::int32_t bound_core();
 
 /// The PE of an object after a decision, and a PE from which messages are sent to the object.
+/// The PE `sender_pe` sends messages to an object, whose name and PE are found by its row. There
+/// may be one of these per message, so they are small.
 struct Location {
-  ObjectName object;
-  std::int32_t pe = 0, sender_pe = 0;
+  std::int32_t sender_pe = 0;
+  std::uint32_t object = 0;  // its row
 };
 
 struct Decision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
-  /// Locations that the PEs of senders may not know, those of the same PE one after the other.
-  /// Empty if the strategy uses no messages.
+  /// Objects whose PEs the PEs of senders may not know, those of the same sender one after the
+  /// other. Empty if the strategy uses no messages.
   std::vector<Location> locations;
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;

@@ -121,33 +121,33 @@ void register_balancer(const Listed& listed) {
 
 #if defined CHARM_VERSION && CHARM_VERSION >= 80000
 
-/// Lets this PE send messages for the object straight to its PE. In Charm++ 8.0.1 a PE that has not
-/// been told sends them to the object's home PE, which passes them on. The receiver's PE should
-/// then tell the sender, but it does so only for messages with more than one hop, and
-/// _processArrayEltMsg() does not count the last hop.
+/// Lets this PE send messages for the object straight to the PE `pe`, where it is. In Charm++ 8.0.1
+/// a PE that has not been told sends them to the object's home PE, which passes them on. The
+/// receiver's PE should then tell the sender, but it does so only for messages with more than one
+/// hop, and _processArrayEltMsg() does not count the last hop.
 ///
 /// An object's epoch is the number of its migrations. The number that is set here is at most that
 /// of the object, so Charm++'s own later news replaces it.
-inline void learn_location(const Location& location) {
+inline void learn_location(const ObjectName& object, int pe) {
   CkGroupID array;
-  array.idx = location.object.array;
+  array.idx = object.array;
   auto* const manager = static_cast<CkLocMgr*>(CkLocalBranch(array));
   if (manager == nullptr) return;
   auto* const cache = static_cast<CkLocCache*>(CkLocalBranch(manager->getLocationCache()));
-  const CmiUInt8 id = location.object.id;
+  const CmiUInt8 id = object.id;
   const CkLocEntry known = cache->getLocationEntry(id);
   // An object that is still here, and its home, learn of the migration from the object itself.
-  if (known.pe == CkMyPe() || known.pe == location.pe || cache->homePe(id) == CkMyPe()) return;
+  if (known.pe == CkMyPe() || known.pe == pe || cache->homePe(id) == CkMyPe()) return;
   CkLocEntry entry;
   entry.id = id;
-  entry.pe = location.pe;
+  entry.pe = pe;
   entry.epoch = known.epoch + 1;
   cache->updateLocation(entry);
 }
 
 #else  // not tried
 
-inline void learn_location(const Location&) {}
+inline void learn_location(const ObjectName&, int) {}
 
 #endif
 

@@ -44,7 +44,7 @@ class PoiseLB : public CBase_PoiseLB {
   void learn(const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
              const std::vector<int>& at) {
     for (std::size_t i = 0; i < ids.size(); ++i)
-      poise::charm::learn_location({{ids[i], arrays[i]}, at[i]});
+      poise::charm::learn_location({ids[i], arrays[i]}, at[i]);
   }
 
  protected:
@@ -56,7 +56,7 @@ class PoiseLB : public CBase_PoiseLB {
   void begin(int which);
   void tell_core();
   void make_balancer();
-  void tell_locations(const std::vector<poise::charm::Location>& locations);
+  void tell_locations(const poise::charm::Decision& decision, const Statistics& statistics);
   Statistics rows_of(LDStats& stats) const;
 
   int which_ = 0;
@@ -150,14 +150,15 @@ Statistics PoiseLB::rows_of(LDStats& stats) const {
   return statistics;
 }
 
-/// Locations with the same sender_pe must follow each other.
-void PoiseLB::tell_locations(const std::vector<poise::charm::Location>& locations) {
+void PoiseLB::tell_locations(const poise::charm::Decision& decision, const Statistics& statistics) {
+  const std::vector<poise::charm::Location>& locations = decision.locations;
   std::vector<int> arrays, at;
   std::vector<CmiUInt8> ids;
   for (std::size_t i = 0; i < locations.size(); ++i) {
-    arrays.push_back(locations[i].object.array);
-    ids.push_back(locations[i].object.id);
-    at.push_back(locations[i].pe);
+    const poise::charm::ObjectName name = statistics.object(locations[i].object).name;
+    arrays.push_back(name.array);
+    ids.push_back(name.id);
+    at.push_back(decision.pe_of_object[locations[i].object]);
     if (i + 1 < locations.size() && locations[i + 1].sender_pe == locations[i].sender_pe) continue;
     thisProxy[locations[i].sender_pe].learn(arrays, ids, at);
     arrays.clear(), ids.clear(), at.clear();
@@ -171,7 +172,7 @@ void PoiseLB::work(LDStats* stats) {
   poise::charm::summarize({balancer_->strategy(), poise::charm::num_moves(decision, *stats),
                            statistics.num_objects(), statistics.pes.size(), decision.decide_s});
   poise::charm::carry_out(decision, *stats);
-  tell_locations(decision.locations);
+  tell_locations(decision, statistics);
 }
 
 #include "PoiseLB.def.h"
