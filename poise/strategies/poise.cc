@@ -6,8 +6,9 @@
 /// load, but both move most tasks; local search improves load, communication and migrations
 /// together.
 ///
-/// 0. If migrations are expensive, overloaded places give a few tasks away (relief.h), and local
-/// search improves this placement without a longer migration.
+/// 0. If messages matter, blocks of consecutive tasks (consecutive_shares.h) are a candidate. If
+/// migrations are expensive, overloaded places give a few tasks away (relief.h), and local search
+/// improves this placement without a longer migration.
 /// 1. Local search (local_search.h) lowers a sum of powers of the places' busy times, in two
 /// stages: with a small exponent, so that all busy places count, then with a large one, so that the
 /// busiest place dominates.
@@ -15,8 +16,8 @@
 /// from a new placement with little traffic if messages matter, and from a list schedule
 /// (finish_schedule.h), in order of their total times. The list schedule costs little to compute,
 /// so it is also a candidate without a search. The placement with little traffic is a partition
-/// (from_scratch.h) or blocks of consecutive tasks (consecutive_shares.h), whichever has the
-/// shorter total time; blocks cost much less to compute.
+/// (from_scratch.h) or the blocks of step 0, whichever has the shorter total time; blocks cost much
+/// less to compute.
 /// 3. It runs from the current placement again, with a limit on the time of migrations that grows
 /// from stage to stage: a few moves, more, and all that pay. If migrations weigh, this comes before
 /// step 2, because the budget may not last for both.
@@ -116,6 +117,15 @@ class Search {
     budget_.spend(kCosts.prepare_scans * entries_);
   }
 
+  /// Blocks of consecutive tasks are a candidate if messages matter. They take little computing
+  /// time, so they are tried even if the budget is too small for a search from there.
+  void try_blocks() {
+    if (!is_within_room_ || !messages_weigh() || !pays() || !may_spend(kCosts.consecutive_scans))
+      return;
+    blocks_ = consecutive();
+    take_if_shorter(*blocks_);
+  }
+
   /// If migrations are expensive, overloaded places give a few tasks away (relief.h), and local
   /// search improves this placement without a longer migration. Both take little computing time, so
   /// few moves are found even if the budget is too small for a search that moves many tasks.
@@ -164,7 +174,7 @@ class Search {
   /// Runs local search from new placements, from the one with the shortest total time first.
   void try_other_starts() {
     std::vector<Outcome> starts;
-    const double partition_scans = is_scattered() ? 0 : kCosts.new_placement_scans;
+    const double partition_scans = is_scattered(best_.placement) ? 0 : kCosts.new_placement_scans;
     if (messages_weigh() && pays() &&
         may_spend(kCosts.consecutive_scans + partition_scans + kCosts.descent_scans()))
       starts.push_back(with_little_traffic(consecutive()));
@@ -307,7 +317,7 @@ class Search {
   /// whichever has the shorter total time. A placement that is not scattered stays the start: local
   /// search mends uneven loads with fewer migrations.
   Placement first_start() {
-    if (!is_within_room_ || !messages_weigh() || !pays() || !is_scattered() ||
+    if (!is_within_room_ || !messages_weigh() || !pays() || !is_scattered(problem_.current) ||
         !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||
         may_spend(full_descent_scans() + kCosts.consecutive_scans + kCosts.new_placement_scans +
                   kCosts.descent_scans()))
@@ -317,17 +327,17 @@ class Search {
   }
 
   /// True if at most twice as many messages stay within a place as by chance.
-  bool is_scattered() const {
+  bool is_scattered(const Placement& placement) const {
     double inside = 0, all = 0;
     for (const Message& message : problem_.workload.messages) {
       all += message.count;
-      if (best_.placement.of(message.from) == best_.placement.of(message.to))
-        inside += message.count;
+      if (placement.of(message.from) == placement.of(message.to)) inside += message.count;
     }
     return inside * problem_.machine.num_places() <= 2 * all;
   }
 
   Outcome consecutive() {
+    if (blocks_) return *blocks_;
     budget_.spend(kCosts.consecutive_scans * entries_);
     return outcome_of(problem_, fitted(consecutive_shares(problem_)));
   }
@@ -423,6 +433,7 @@ class Search {
   Outcome best_;
   const double entries_;  // tasks, directions of pairs that exchange messages, and places
   ScanBudget budget_;
+  std::optional<Outcome> blocks_;     // of consecutive tasks
   std::optional<Outcome> scheduled_;  // a list schedule, not yet searched from
   // The time of the migrations that local search from the current placement proposes if nothing
   // limits them.
@@ -453,6 +464,7 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   // The only clock in any strategy; used only if a budget is given.
   const double end_s = wall_now_s() + options.budget_s;
   Search search(problem, options);
+  search.try_blocks();
   search.try_few_moves();
   search.try_first_start();
   if (search.migration_weighs()) {

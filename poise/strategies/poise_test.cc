@@ -212,6 +212,24 @@ TEST(Poise, perturbations_shorten_the_total_time) {
   EXPECT_LT(sums("rmat", "").total_s, 0.999 * few_s);
 }
 
+TEST(Poise, considers_blocks_of_consecutive_tasks_if_there_is_no_time_for_another_start) {
+  // A ring whose pairs of neighbours are dealt to places in turn: half of the messages stay within
+  // a place, so the placement is not scattered, and the first search starts from it.
+  const Machine machine = machine_from_text("node:8 core:4 factors:10,1 message:0.01");
+  constexpr TaskId kTasks = 640;
+  Workload workload;
+  Placement current(kTasks);
+  for (TaskId t = 0; t < kTasks; ++t) {
+    workload.tasks.push_back({.load_s = 0.01});
+    workload.messages.push_back({t, (t + 1) % kTasks, 1});
+    current.move(t, t / 2 % machine.num_places());
+  }
+  const Placement blocks = blocked(kTasks, machine.num_places());
+  const double blocks_s = evaluate(machine, workload, machine.costs(), current, blocks).iteration_s;
+  const char* hurried = "poise:steps=1000,effort=0,effort_s=3e-4,effort_per_task_s=0";
+  EXPECT_LE(rebalanced(hurried, machine, workload, current).iteration_s, blocks_s);
+}
+
 TEST(Poise, share_of_effort_has_the_same_effect_as_multiplying_the_option_effort) {
   const Machine machine = with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"),
                                        CostFormula::physical);
