@@ -72,11 +72,15 @@ std::vector<Loan> loans_by_cost(const LoanQuestion& question, OffloadMemory& mem
   LendingView whole = view;
   whole.queue = tasks;
   auto loans = sized ? sized_loans(whole, min_gain) : cost_aware_loans(view, min_gain);
+  if (!memory.explored_s) memory.explored_s = now_s;
   if (!loans.empty() || now_s < memory.next_exploration_s) return loans;
+  memory.next_exploration_s = now_s + lending_tuning::kMaxPause_s;
   loans = exploration_loans(whole, TaskOverhead().seconds(queue.mean_bytes()), min_gain);
-  memory.next_exploration_s =
-      now_s + std::max(lending_tuning::kMaxPause_s,
-                       exploration_cost_s(loans, view) / lending_tuning::kWastedShare);
+  // The time that may be wasted is saved up before the first exploration, too: a rank that has just
+  // proved to be slow is not tried again at once.
+  const double saved_s = lending_tuning::kWastedShare * (now_s - *memory.explored_s);
+  if (loans.empty() || exploration_cost_s(loans, view) > saved_s) return {};
+  memory.explored_s = now_s;
   return loans;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -81,7 +82,8 @@ struct LoanQuestion {
 
 /// What a policy keeps from one decision to the next.
 struct OffloadMemory {
-  double next_exploration_s = 0;  // no exploration begins before this time
+  double next_exploration_s = 0;     // no exploration is considered before this time
+  std::optional<double> explored_s;  // time of the last exploration or else of the first decision
 };
 
 struct OffloadPolicy {
