@@ -120,6 +120,8 @@ class Simulation {
   void plan_progress(Rank& rank);
   void handle(Rank& rank, Mail& mail);
   void send_results(Rank& rank);
+  void send_results(Rank& rank, std::uint32_t owner, std::vector<Run>&& runs);
+  void send_results_of(Rank& rank, std::uint32_t owner);
   void lend(Rank& rank);
   bool lend_part(Rank& rank, Loan& loan, bool asked);
   std::vector<Run> take(Rank& rank, std::uint64_t tasks, bool borrowed_too);
@@ -465,13 +467,25 @@ void Simulation::send_results(Rank& rank) {
   std::map<std::uint32_t, std::vector<Run>> by_owner;
   for (Run& run : rank.results) by_owner[run.owner].push_back(run);
   rank.results.clear();
-  for (auto& [owner, runs] : by_owner) {
-    Mail mail = mail_to(rank, Mail::Kind::results, owner);
-    cpu_s_ += count_of(runs) * scenario_.task_overhead_s;
-    rank.tasks_here -= count_of(runs);
-    mail.runs = std::move(runs);
-    send(rank, std::move(mail));
-  }
+  for (auto& [owner, runs] : by_owner) send_results(rank, owner, std::move(runs));
+}
+
+void Simulation::send_results(Rank& rank, std::uint32_t owner, std::vector<Run>&& runs) {
+  Mail mail = mail_to(rank, Mail::Kind::results, owner);
+  cpu_s_ += count_of(runs) * scenario_.task_overhead_s;
+  rank.tasks_here -= count_of(runs);
+  mail.runs = std::move(runs);
+  send(rank, std::move(mail));
+}
+
+// Sends the results of one owner before tasks go to it. From their times it learns how slow this
+// rank is, before it decides whether to lend the tasks to this rank again.
+void Simulation::send_results_of(Rank& rank, std::uint32_t owner) {
+  const auto others = std::stable_partition(rank.results.begin(), rank.results.end(),
+                                            [=](const Run& run) { return run.owner != owner; });
+  std::vector<Run> runs(others, rank.results.end());
+  rank.results.erase(others, rank.results.end());
+  if (!runs.empty()) send_results(rank, owner, std::move(runs));
 }
 
 std::vector<Run> Simulation::take(Rank& rank, std::uint64_t tasks, bool borrowed_too) {
@@ -504,6 +518,7 @@ bool Simulation::lend_part(Rank& rank, Loan& loan, bool asked) {
                                                      agent.room_at(loan.rank, task_bytes, now_s_));
   std::vector<Run> runs = take(rank, most, asked);
   if (runs.empty()) return false;
+  send_results_of(rank, loan.rank);
   const std::uint32_t tasks = count_of(runs);
   double cost = 0;
   for (const Run& run : runs) cost += cost_of(run);

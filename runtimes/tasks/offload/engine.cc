@@ -25,9 +25,9 @@ OffloadEngine::OffloadEngine(MPI_Comm communicator, const Locality& locality, co
       lent_(pool),
       codec_(messenger_, lent_),
       loads_(communicator, messenger_),
-      lender_(messenger_, codec_, lent_, loads_, std::move(policy)),
-      borrower_(messenger_, codec_, loads_),
       returns_(messenger_, lent_, [this](const Task& task) { lender_.report_cancelled(task); }),
+      lender_(messenger_, codec_, lent_, loads_, returns_, std::move(policy)),
+      borrower_(messenger_, codec_, loads_),
       replicas_(messenger_, codec_, lender_),
       termination_(tree_of(locality, messenger_.rank)) {}
 

@@ -99,9 +99,9 @@ class OffloadEngine {
   LentTasks lent_;
   TaskCodec codec_;
   LoadExchange loads_;
+  Returns returns_;
   LenderSide lender_;
   BorrowerSide borrower_;
-  Returns returns_;
   Replicas replicas_;
   TerminationDetector termination_;
   std::atomic<std::uint32_t> termination_rounds_{0};

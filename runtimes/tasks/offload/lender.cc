@@ -202,6 +202,7 @@ std::size_t LenderSide::lend_batch(const Loan& loan, double task_bytes, bool bor
   auto tasks = take_for(loan, task_bytes, borrowed_too);
   std::erase_if(tasks, [this](std::unique_ptr<Task>& task) { return !prepare(task); });
   if (tasks.empty()) return 0;
+  returns_.send_results_of(loan.rank);
   const std::size_t num_tasks = tasks.size();
   const Reason reason = messenger_.pool.recorder() ? reason_to_lend(loan.rank, tasks) : Reason{};
   double run_s = 0;

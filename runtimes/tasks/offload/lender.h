@@ -10,17 +10,19 @@
 #include "runtimes/tasks/offload/codec.h"
 #include "runtimes/tasks/offload/load_exchange.h"
 #include "runtimes/tasks/offload/messenger.h"
+#include "runtimes/tasks/offload/returns.h"
 
 namespace poise::tasks {
 
 class LenderSide {
  public:
   LenderSide(Messenger& messenger, TaskCodec& codec, LentTasks& lent, LoadExchange& loads,
-             Policy policy)
+             Returns& returns, Policy policy)
       : messenger_(messenger),
         codec_(codec),
         lent_(lent),
         loads_(loads),
+        returns_(returns),
         policy_(std::move(policy)) {}
 
   /// If a decision is due, decides which tasks to lend and lends them. Then declines the requests
@@ -56,6 +58,7 @@ class LenderSide {
   TaskCodec& codec_;
   LentTasks& lent_;
   LoadExchange& loads_;
+  Returns& returns_;
   const Policy policy_;
   bool is_request_undecided_ = false, reported_failure_ = false;
   double stated_load_ = 0;

@@ -3,6 +3,7 @@
 #include "runtimes/tasks/offload/returns.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "runtimes/tasks/transport/copy.h"
@@ -34,19 +35,30 @@ void Returns::step(const TaskPool::State& state) {
   }
   if (results_.empty()) return;
   if (!results_are_due(state.queued == 0, messenger_.now_s - oldest_s_)) return;
+  send(std::exchange(results_, {}));
+}
+
+void Returns::send_results_of(std::uint32_t owner) {
+  const auto of_owner = std::stable_partition(
+      results_.begin(), results_.end(), [=](const auto& task) { return task->owner != owner; });
+  std::vector<std::unique_ptr<Task>> finished(std::make_move_iterator(of_owner),
+                                              std::make_move_iterator(results_.end()));
+  results_.erase(of_owner, results_.end());
+  if (!finished.empty()) send(std::move(finished));
+}
+
+void Returns::send(std::vector<std::unique_ptr<Task>> finished) {
   std::map<std::uint32_t, std::vector<std::unique_ptr<Task>>> by_owner;
-  const std::size_t sent = results_.size();
-  for (auto& task : results_) {
+  for (auto& task : finished) {
     const std::uint32_t owner = task->owner;
     const bool is_long = task->extras->result.size() >= messenger_.large_bytes;
     auto& tasks = by_owner[owner];
     tasks.push_back(std::move(task));
     if (is_long) send_to(owner, std::exchange(tasks, {}));
   }
-  results_.clear();
   for (auto& [owner, tasks] : by_owner)
     if (!tasks.empty()) send_to(owner, std::move(tasks));
-  messenger_.pool.borrowed_departed(sent);
+  messenger_.pool.borrowed_departed(finished.size());
 }
 
 void Returns::send_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks) {

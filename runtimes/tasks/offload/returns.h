@@ -20,6 +20,10 @@ class Returns {
 
   /// Sends the results of finished borrowed tasks to their owners, if it is time to send them.
   void step(const TaskPool::State& state);
+  /// Sends the results of one owner now. To be called before tasks go to that rank: from the times
+  /// of the results it learns how slow this rank is, before it decides whether to lend the tasks to
+  /// this rank again.
+  void send_results_of(std::uint32_t owner);
   void handle(Message& message);
   /// True if all results have been sent.
   bool empty() const { return results_.empty(); }
@@ -28,6 +32,7 @@ class Returns {
   void end_wait();
 
  private:
+  void send(std::vector<std::unique_ptr<Task>> finished);
   void send_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks);
   void write_output(Writer& header, const Item& item, std::vector<Payload>& payloads);
   void write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads);
