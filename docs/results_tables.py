@@ -586,10 +586,10 @@ PAGES = {
               where(experiment="tsunami asleep"), {"ranks": "{ranks}", "no lending": "{no lending gain:.2f}",
                                                    "sorted pairs": "{paired gain:.2f}", "least loaded": "{lightest gain:.2f}",
                                                    "cost": "{cost gain:.2f}", "one process": "{one process gain:.2f}"}, sorted_victims),
-        *(Table(title, "Each program ran 9 times in each of five ways: without lending or balancing, with either, with both, and as one "
-              "process. Times are medians in seconds. `over lending` is the time with lending alone divided by the time with both; "
-              "`over balancing` is the time with balancing alone divided by the time with both. The programs took turns, so these "
-              "two ratios were computed for each turn; the table shows their medians.", where(experiment=experiment),
+        *(Table(title, "Each program ran 9 times in each of five ways: with neither lending nor balancing, with lending alone, with balancing "
+              "alone, with both, and as one process. Times are medians in seconds. `over lending` is the time with lending alone divided by the time with both; "
+              "`over balancing` is the time with balancing alone divided by the time with both. The five ways ran in turn, in 9 rounds; these "
+              "two ratios were computed in each round, and the table shows their medians.", where(experiment=experiment),
                 {"program": "{program}", "neither": "{neither:.2f}", "lending": "{lending:.2f}", "balancing": "{balancing:.2f}",
                  "both": "{both:.2f}", "one process": "{one process:.2f}", "over lending": "x{over lending:.3f}",
                  "over balancing": "x{over balancing:.3f}"})

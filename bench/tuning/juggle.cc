@@ -28,8 +28,8 @@ struct Case {
   std::function<void(SimulatedCpus&)> act;
 };
 
-/// The result of a run: the work of the thread that did least, and numbers that differ between two
-/// runs if the balancer decided differently.
+/// The result of a run: the work of the thread that did least, and a fingerprint of the balancer's
+/// decisions, which shows whether two runs decided alike.
 struct Outcome {
   double done_s = 0;
   std::vector<double> decisions;

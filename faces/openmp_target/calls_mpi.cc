@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests calls that these versions of clang do not generate from any directive: OpenMP's functions
-// for devices and their memory, and regions as a future compiler may pass them. Prints failed
-// checks and exits with status 1, or prints "all is right".
+// Tests entry points that the supported versions of clang generate for no directive: OpenMP's
+// functions for devices and their memory, and target regions in the form in which later compilers
+// may pass them to the runtime. Prints failed checks and exits with status 1, or prints "all is
+// right".
 #include <chameleon.h>
 #include <climits>
 #include <cstdio>

@@ -87,7 +87,7 @@ TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_m
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle);
 }
 
-TEST(diagnose, running_fewer_ranks_saves_the_time_for_which_ranks_that_share_a_core_spin_in_mpi) {
+TEST(diagnose, if_ranks_share_a_core_running_fewer_saves_the_time_that_they_spin_in_mpi) {
   const RankTimes alone{.wall_s = 6, .useful_s = 1.2, .load_s = 1.2, .waited = {2.4, 0}};
   RankTimes shared{.wall_s = 6, .useful_s = 2.4, .load_s = 1.2, .queued_s = 1.2};
   const auto saved_s = [&] {

@@ -65,9 +65,10 @@ void keep_heaviest(std::vector<PieceEdge>& edges, std::uint32_t rank, std::size_
   const auto cost_s = [&](const PieceEdge& edge) {
     return edge.count * message_s + edge.bytes * byte_s;
   };
-  // Edges with equal costs are ordered by hashes. In the order of their vertices, all edges of some
-  // vertices would be dropped, and moving these vertices would seem to cost nothing. The hashes are
-  // added, so that both directions of an edge get the same value.
+  // Only the edges with the highest costs are kept; if costs are equal, a hash decides. If the
+  // vertex number decided, some vertices would lose all their edges, and moving them would seem to
+  // cost nothing. The hash of an edge is the sum of those of its two vertices, so it is the same in
+  // both directions.
   const auto hash = [](VertexName name) {
     return mix(std::uint64_t{name.rank} << 32 | name.index);
   };

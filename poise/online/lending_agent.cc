@@ -33,12 +33,12 @@ Load LendingAgent::own_load(const QueueState& queue, double now_s) const {
   return {.rank = peers_.self(),
           .version = version_,
           .wait = is_inside_ ? wait_ : 0,
-          .stated_at_s = now_s,
+          .reported_at_s = now_s,
           .busy_s = (queue.queued_s + queue.running_s) / threads_,
           .task_s = static_cast<float>(task_s),
           .queued = queued,
           .threads = static_cast<float>(threads_),
-          .stated = stated_load_ ? static_cast<float>(*stated_load_) : queued};
+          .reported = reported_load_ ? static_cast<float>(*reported_load_) : queued};
 }
 
 Load LendingAgent::next_own_load(const QueueState& queue, double now_s) {
@@ -56,11 +56,11 @@ News LendingAgent::news_for(std::uint32_t to, const QueueState& queue, double no
 }
 
 // Ranks of one node share a clock, so loads that come from the same node keep the time at which
-// they were stated. Loads that come from another node get the time of their arrival instead.
+// they were reported. Loads that come from another node get the time of their arrival instead.
 void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
   const bool is_elsewhere = std::isinf(peers_.locality_of(from).distance);
   const auto update = [&](Load load) {
-    if (is_elsewhere) load.stated_at_s = now_s;
+    if (is_elsewhere) load.reported_at_s = now_s;
     peers_.update(load);
   };
   update(news.own);

@@ -39,8 +39,8 @@ class LendingAgent {
   /// Sets the number of threads of this rank that run tasks.
   void set_threads(unsigned threads) { threads_ = threads; }
   unsigned threads() const { return threads_; }
-  /// Sets the load that the program's policy states for this rank.
-  void state_load(double load) { stated_load_ = load; }
+  /// Sets the load that this rank reports, as the program's policy computes it.
+  void report_load(double load) { reported_load_ = load; }
 
   // News.
   Load own_load(const QueueState& queue, double now_s) const;
@@ -127,7 +127,7 @@ class LendingAgent {
   StealPolicy steal_;
   LendingCosts costs_;
   Random random_;
-  std::optional<double> stated_load_;
+  std::optional<double> reported_load_;
   std::uint64_t wait_ = 0;
   double wait_since_s_ = 0, next_gossip_s_ = 0;
   std::uint32_t version_ = 0;

@@ -93,7 +93,7 @@ bool Thieves::any(std::uint64_t wait) const {
 }
 
 double share_remaining(const Peer& peer, double now_s) {
-  const double since_s = std::max(0.0, now_s - peer.stated_at_s);
+  const double since_s = std::max(0.0, now_s - peer.reported_at_s);
   const double busy_s = peer.busy_s;
   return busy_s > since_s ? 1 - since_s / busy_s : 0;
 }
@@ -116,7 +116,7 @@ Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const 
   const double byte_s = costs.links.seconds_per_byte(at), data_s = bytes * byte_s;
   const double slowness = slowness_of(peer, asks, queue);
   const double stated_s = peer.busy_s;
-  // If the borrower has tasks but has not stated how long they take, the average time of the
+  // If the borrower has tasks but has not reported how long they take, the average time of the
   // lender's tasks is used.
   const double busy_s = peer.queued > 0 && peer.task_s <= 0
                             ? std::max(stated_s, peer.queued * queue.mean_s() / threads)

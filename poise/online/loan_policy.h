@@ -103,7 +103,7 @@ class LoanPolicy {
   double next_decision_s_ = 0, next_asked_s_ = 0;
 };
 
-/// A rank goes on working after it has stated its load. Returns the fraction of the stated load
+/// A rank goes on working after it has reported its load. Returns the fraction of the reported load
 /// that probably still remains.
 double share_remaining(const Peer& peer, double now_s);
 

@@ -60,7 +60,7 @@ struct LendingCosts {
 /// The input of a decision: the LendingView, and what is known about each borrower in it.
 struct LoanProblem {
   struct Known {
-    double queued = 0;  // number of lendable tasks that the rank stated
+    double queued = 0;  // number of lendable tasks, as the rank last reported
     std::uint32_t in_flight = 0;
   };
   std::vector<Borrower> others;  // nearest first

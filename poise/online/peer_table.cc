@@ -78,13 +78,13 @@ bool PeerTable::update(const Load& load) {
   const Peer* const known = find(load.rank);
   if (known && !is_later(load.version, known->version)) return false;
   Peer& peer = at(load.rank);
-  peer.stated_at_s = load.stated_at_s;
+  peer.reported_at_s = load.reported_at_s;
   peer.version = load.version;
   peer.wait = load.wait;
   peer.busy_s = static_cast<float>(load.busy_s);
   peer.task_s = load.task_s;
   peer.queued = load.queued;
-  peer.stated = load.stated;
+  peer.reported = load.reported;
   peer.threads = static_cast<std::uint16_t>(std::clamp(load.threads, 1.0F, 65535.0F));
   newest_wait_ = std::max(newest_wait_, load.wait);
   note_recent(peer);
@@ -111,12 +111,12 @@ Load PeerTable::load_of(std::uint32_t rank) const {
   return {.rank = rank,
           .version = peer->version,
           .wait = wait,
-          .stated_at_s = peer->stated_at_s,
+          .reported_at_s = peer->reported_at_s,
           .busy_s = peer->busy_s,
           .task_s = peer->task_s,
           .queued = peer->queued,
           .threads = static_cast<float>(peer->threads),
-          .stated = peer->stated};
+          .reported = peer->reported};
 }
 
 bool PeerTable::has_tasks(std::uint32_t rank, std::uint64_t wait) const {

@@ -16,25 +16,25 @@
 
 namespace poise {
 
-/// A rank's load as that rank stated it. Every message carries the load of its sender.
+/// A rank's load as that rank last reported it. Every message carries the load of its sender.
 struct Load {
   std::uint32_t rank = 0;
-  std::uint32_t version = 0;  // incremented each time the rank states its load; 0: it never has
+  std::uint32_t version = 0;  // incremented each time the rank reports its load; 0: it never has
   std::uint64_t wait = 0;     // number of the wait that the rank is in; 0: none
-  double stated_at_s = 0;     // time of the statement, on the clock of the rank that passes it on
+  double reported_at_s = 0;   // time of the statement, on the clock of the rank that passes it on
   double busy_s = 0;          // seconds from then until the rank's threads run out of tasks
   // Mean seconds per queued task or, without one, of the task that ran last; 0: unknown.
   float task_s = 0;
   float queued = 0;   // number of queued tasks that the rank may lend
   float threads = 1;  // number of threads that run tasks
   // The load of the rank as the program's own policy defines it. Without such a policy, `queued`.
-  float stated = 0;
+  float reported = 0;
 };
 
 /// What is known about one other rank. A rank may know 256 others, so each entry is limited to one
 /// cache line.
 struct Peer {
-  double stated_at_s = 0;
+  double reported_at_s = 0;
   double excluded_until_s = 0;  // no steal request is sent to the rank before this time
   std::uint32_t rank = 0, version = 0;
   std::uint32_t wait = 0;  // the low half of Load::wait
@@ -42,7 +42,7 @@ struct Peer {
   std::uint32_t in_flight = 0;
   /// Tasks received from the rank, not yet reported to it by a message.
   std::uint32_t unacknowledged = 0;
-  float busy_s = 0, task_s = 0, queued = 0, stated = 0;
+  float busy_s = 0, task_s = 0, queued = 0, reported = 0;
   float in_flight_s = 0;          // expected seconds of the tasks in flight, on this rank
   float slowness = 1;             // the other rank's time for a task divided by this rank's time
   std::uint16_t threads = 1;      // at least 1
@@ -120,10 +120,10 @@ class PeerTable {
   /// Begins a wait, in which no rank is excluded at first.
   void enter();
 
-  /// True if the rank is in this wait and has stated that it has tasks.
+  /// True if the rank is in this wait and has reported that it has tasks.
   bool has_tasks(std::uint32_t rank, std::uint64_t wait) const;
-  /// True if the rank has stated that it has tasks, holds tasks of this rank, or has stated nothing
-  /// in this wait.
+  /// True if the rank may have tasks to give: it has reported tasks, it holds tasks of this rank,
+  /// or it has not reported since this wait began.
   bool may_have_tasks(std::uint32_t rank, std::uint64_t wait) const;
 
  private:
@@ -134,7 +134,7 @@ class PeerTable {
   LocalityOf locality_of_;
   std::size_t capacity_, next_to_check_ = 0;
   std::vector<Peer> peers_;  // by rank
-  /// The newest wait known; loads stated in earlier waits are outdated.
+  /// The newest wait known; loads reported in earlier waits are outdated.
   std::uint64_t newest_wait_ = 0;
   std::vector<std::uint32_t> partners_;
   std::size_t next_partner_ = 0;

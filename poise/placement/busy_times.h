@@ -100,7 +100,8 @@ class BusyTimes {
   /// is the largest of the times W + O of the places and T of the resources that the move affects
   /// (for W, O and T see the top of this class).
   double least_iteration_s() const;
-  /// The spots whose busy time the last move changed, or would change if the last trial were made.
+  /// The places and shared resources whose busy time the last move changed or, after a trial, the
+  /// tried move would change.
   std::span<const SpotId> touched() const { return touched_; }
   double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
 

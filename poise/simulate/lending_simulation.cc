@@ -562,7 +562,7 @@ void Simulation::steal(Rank& rank) {
   if (!request) return;
   ++outcome_.requests;
   if (rank.agent.peers().has_tasks(request->victim, rank.agent.wait())) {
-    age_s_ += now_s_ - rank.agent.peers().find(request->victim)->stated_at_s;
+    age_s_ += now_s_ - rank.agent.peers().find(request->victim)->reported_at_s;
     ++ages_;
   }
   Mail mail = mail_to(rank, Mail::Kind::request, request->victim);

@@ -62,7 +62,7 @@ TEST(LentStep, lending_never_beats_the_lower_bound_and_never_lengthens_a_step_by
   }
 }
 
-/// A step over the links of the machine.
+/// Simulates a step whose messages travel over the links of the machine's network.
 LentStep over_links(const Machine& machine, const Workload& workload, const Placement& placement) {
   return lent_step(
       lending_scenario(machine, workload, placement, {.lends = true}, LendingNetwork::links));

@@ -60,7 +60,7 @@ TEST(LoadTable, a_reader_never_sees_a_mixture_of_an_old_and_a_new_load) {
     const auto said = board.load_of(next);
     if (!said) continue;
     ++read;
-    torn += said->wait != said->version || said->stated_at_s != said->version ||
+    torn += said->wait != said->version || said->reported_at_s != said->version ||
             said->busy_s != 2.0 * said->version;
   }
   EXPECT_EQ(torn, 0u);

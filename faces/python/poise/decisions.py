@@ -206,7 +206,8 @@ class _Callbacks:
 
 
 def _split(strategies: Strategy | Iterable[Strategy] | None) -> tuple[bytes | None, list[Callable[[Problem], Any]]]:
-    """Splits strategies into the names, as one text for the library, and the Python functions."""
+    """Separates strategies that are given by name from those that are Python functions. Returns the names, joined into
+    one string as the library expects, and the list of functions."""
     if strategies is None:
         return None, []
     listed = [strategies] if isinstance(strategies, str) or callable(strategies) else list(strategies)

@@ -29,8 +29,8 @@ std::vector<Loan> LenderSide::loans_of_policy(const LendingView& view,
   LendingAgent& agent = messenger_.agent;
   LendingView whole = view;
   std::vector<double> loads(messenger_.num_ranks);
-  for (const Peer& peer : agent.peers().all()) loads[peer.rank] = peer.stated;
-  loads[messenger_.rank] = policy_.load ? stated_load_ : state.lendable;
+  for (const Peer& peer : agent.peers().all()) loads[peer.rank] = peer.reported;
+  loads[messenger_.rank] = policy_.load ? reported_load_ : state.lendable;
   whole.load_of_rank = loads;
   std::vector<QueuedTask> queue;
   if (policy_.sees_queue) queue = messenger_.pool.queue();
@@ -52,12 +52,12 @@ void LenderSide::ask_policy_for_load(const TaskPool::State& state) {
   if (!policy_.load) return;
   const auto queue = policy_.sees_queue ? messenger_.pool.queue() : std::vector<QueuedTask>{};
   try {
-    stated_load_ = policy_.load({.queued = static_cast<std::uint32_t>(state.lendable),
-                                 .threads = static_cast<double>(messenger_.agent.threads()),
-                                 .rank = messenger_.rank,
-                                 .queue = queue});
-    messenger_.agent.state_load(stated_load_);
-  } catch (...) {  // states the previous load again
+    reported_load_ = policy_.load({.queued = static_cast<std::uint32_t>(state.lendable),
+                                   .threads = static_cast<double>(messenger_.agent.threads()),
+                                   .rank = messenger_.rank,
+                                   .queue = queue});
+    messenger_.agent.report_load(reported_load_);
+  } catch (...) {  // report the previous load again
   }
 }
 

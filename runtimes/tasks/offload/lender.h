@@ -61,7 +61,7 @@ class LenderSide {
   Returns& returns_;
   const Policy policy_;
   bool is_request_undecided_ = false, reported_failure_ = false;
-  double stated_load_ = 0;
+  double reported_load_ = 0;
   std::unordered_map<std::uint32_t, std::uint64_t> lent_to_;  // tasks, for the summary
 };
 

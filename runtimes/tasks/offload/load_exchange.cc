@@ -26,7 +26,7 @@ void LoadExchange::publish(const TaskPool::State& state) {
   if (node_.empty()) return;
   const Load load = messenger_.agent.own_load(state, wall_now_s());
   if (load.queued == 0 && published_.queued == 0 && load.wait == published_.wait) return;
-  published_ = messenger_.agent.next_own_load(state, load.stated_at_s);
+  published_ = messenger_.agent.next_own_load(state, load.reported_at_s);
   table_.publish(published_);
 }
 

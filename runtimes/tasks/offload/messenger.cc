@@ -72,7 +72,7 @@ Messenger::Messenger(MPI_Comm communicator, const Locality& locality, const Knob
       rank(rank_in(communicator)),
       num_ranks(size_of(communicator)),
       large_bytes(static_cast<std::size_t>(settings["large_bytes"])) {
-  if (policy.load) agent.state_load(0);
+  if (policy.load) agent.report_load(0);
 }
 
 Writer Messenger::begin(MessageKind kind, std::uint32_t to, double requested_at_s) {

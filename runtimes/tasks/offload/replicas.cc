@@ -46,7 +46,7 @@ void Replicas::ask_policy(const TaskPool::State& state, unsigned threads) {
   if (!lender_.policy().replicate || state.lendable == 0 || replicated_wait_ == wait) return;
   replicated_wait_ = wait;
   std::vector<double> loads(messenger_.num_ranks);
-  for (const Peer& peer : messenger_.agent.peers().all()) loads[peer.rank] = peer.stated;
+  for (const Peer& peer : messenger_.agent.peers().all()) loads[peer.rank] = peer.reported;
   loads[messenger_.rank] = state.lendable;
   const auto queue =
       lender_.policy().sees_queue ? messenger_.pool.queue() : std::vector<QueuedTask>{};

@@ -66,8 +66,8 @@ struct Extras {
   /// Called on the owner rank; stores the result, unless the task failed.
   std::function<void()> deliver;
   std::function<void()> on_finish;  // called on the owner rank
-  // Memory for the literal arguments if they do not fit into the task. In a borrowed task: memory
-  // for the items that are neither in `message` nor used in place.
+  // Memory for the arguments passed by value if they do not fit into the task. In a borrowed task:
+  // memory for the data items that are read neither from `message` nor at their original address.
   std::shared_ptr<std::byte> storage;
   /// Of a borrowed task: the message in which its small items lie.
   std::shared_ptr<std::byte> message;
