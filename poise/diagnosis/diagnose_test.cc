@@ -176,7 +176,7 @@ TEST(diagnose, long_transfers_of_some_ranks_widen_the_interval_of_the_promised_g
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases) phase.ranks[1].waited = {0.3, 0};
   const Advice objects = advice_of(profile, Remedy::objects);
-  EXPECT_NEAR(objects.saved.value, 10 * 0.3, 1e-9);  // ranks wait for 0.2 s on average
+  EXPECT_NEAR(objects.saved.value, 10 * 0.3, 1e-9);
   EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 

@@ -12,7 +12,8 @@
 namespace poise {
 
 // One line per number: type, name, value, unit, effect. `poise strategies --tuning` prints the
-// table. Numbers that only experiments with the strategy `poise` change are in search/tuning.h.
+// table. The numbers of the strategy `poise` that are changed only in experiments are in
+// search/tuning.h.
 //
 // clang-format off
 #define POISE_PARTITION_TUNING(X) \

@@ -77,7 +77,7 @@ class Pages(CliTest):
         self.assertEqual(result["up"], sorted(total_s, key=total_s.get))
         self.assertEqual(result["up"][::-1], result["down"])
 
-    def test_in_a_browser_buttons_of_the_report_on_papers_sort_results_by_ratio_to_the_published_value_and_save_them(self):
+    def test_in_a_browser_buttons_of_the_reproduction_report_sort_the_results_by_their_ratio_to_the_paper_and_save_them(self):
         kept = json.loads((ROOT / "bench" / "results" / "reproduce.json").read_text())
         text = report.page(kept["sections"], kept["headlines"], kept["measured"])
         (self.folder / "page.html").write_text(text)
