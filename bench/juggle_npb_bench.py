@@ -84,10 +84,13 @@ def main():
     parser.add_argument("--kernels", default=",".join(KERNELS), help="kernels and classes, such as ep.A,ft.B (default: %(default)s)")
     parser.add_argument("--pairs", type=int, default=MAX_PAIRS, help="maximum number of pairs (default: %(default)s)")
     options = parser.parse_args()
+    if options.pairs < 1 or (options.threads is not None and options.threads < 1):
+        parser.error("--pairs and --threads must be at least 1")
     situations = [(options.threads, False)] if options.threads else SITUATIONS
     if options.programs is None or not options.programs.is_dir():
         print("juggle_npb: skipped, because --programs names no folder with the built programs")
         return
+    num_rows = 0
     for compiler in ("gcc", "clang"):
         for situation in situations:
             for binding in ("bound", "free"):
@@ -96,6 +99,9 @@ def main():
                     if options.only in name and (options.programs / compiler / kernel).exists():
                         row = measure(options.programs, compiler, kernel, situation, binding, options.pairs)
                         keep("juggle_npb", [row], key=("kernel", "compiler", "situation", "threads_are"))
+                        num_rows += 1
+    if num_rows == 0:
+        sys.exit(f"juggle_npb: no program in {options.programs} matches --kernels {options.kernels} and --only \"{options.only}\"")
 
 
 if __name__ == "__main__":

@@ -115,6 +115,10 @@ def main():
     parser.add_argument("--only", metavar="COLUMN=VALUE", help="add only rows that have this value in this column")
     parser.add_argument("files", type=pathlib.Path, nargs="+", metavar="FILE")
     arguments = parser.parse_args()
+    if arguments.only and "=" not in arguments.only:
+        parser.error(f'--only "{arguments.only}" has no "="; write COLUMN=VALUE, such as part=cores')
+    if missing := [str(path) for path in arguments.files if not path.is_file()]:
+        parser.error(f"no such file: {', '.join(missing)}")
     add(arguments.files, tuple(arguments.key.split(",")), *(arguments.only.split("=", 1) if arguments.only else []))
 
 

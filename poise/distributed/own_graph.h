@@ -56,8 +56,9 @@ class OwnGraph {
   graphs::Graph affinity(double load_s, double tasks) const;
 
   const OwnTasks& own_;
-  std::vector<std::uint32_t> target_;  // per message: number of its own task, or number of own
-                                       // tasks plus number of its ghost
+  // For each message: index of the receiving task if this rank owns it; otherwise the count of own
+  // tasks plus the index of the receiver's ghost.
+  std::vector<std::uint32_t> target_;
   std::vector<VertexName> ghosts_;
   std::vector<std::uint32_t> cluster_of_;
 };

@@ -20,8 +20,8 @@ namespace {
 // long, and without a progress thread the lender answers no request meanwhile. Then the idle ranks
 // get equal parts of what can be lent in kNewsDelay_s. If the lender's own task then turns out to
 // be short, the lender itself requests tasks. While such a task runs, the other tasks are assumed
-// to take at least as long as it has taken so far: the idle ranks get what can be lent in this
-// time.
+// to take at least as long as it has taken so far. Then the idle ranks get as many tasks as can be
+// lent in that time.
 std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue,
                                        const LendingCosts& costs) {
   std::vector<const Borrower*> idle;
@@ -76,8 +76,9 @@ std::vector<Loan> loans_by_cost(const LoanQuestion& question, OffloadMemory& mem
   if (!loans.empty() || now_s < memory.next_exploration_s) return loans;
   memory.next_exploration_s = now_s + lending_tuning::kMaxPause_s;
   loans = exploration_loans(whole, TaskOverhead().seconds(queue.mean_bytes()), min_gain);
-  // The time that may be wasted is saved up before the first exploration, too: a rank that has just
-  // proved to be slow is not tried again at once.
+  // The time that exploration may waste grows from the first decision on, so that even the first
+  // exploratory loan has to wait for it. A rank that has just proved to be slow is not tried again
+  // at once.
   const double saved_s = lending_tuning::kWastedShare * (now_s - *memory.explored_s);
   if (loans.empty() || exploration_cost_s(loans, view) > saved_s) return {};
   memory.explored_s = now_s;

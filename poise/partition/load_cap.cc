@@ -346,7 +346,7 @@ class LoadCap {
   std::vector<std::size_t> class_of_;  // per place: its class of speed
   // One tree per class of speed; places of other classes never win in it.
   std::vector<LeastBusy> least_busy_;
-  std::vector<Migration> moves_;  // all moves so far, to undo the last ones
+  std::vector<Migration> moves_;  // all moves so far; the last ones can be undone
 };
 
 }  // namespace

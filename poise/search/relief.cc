@@ -69,8 +69,8 @@ class FewMoves {
     }
     for (int round = 0; round < kNarrowings; ++round) {
       const double middle = best_part_, low = (below + middle) / 2, high = (middle + above) / 2;
-      try_part(low);
-      try_part(high);
+      if (low < middle) try_part(low);
+      if (high > middle) try_part(high);
       if (best_part_ <= middle) above = best_part_ < middle ? middle : high;
       if (best_part_ >= middle) below = best_part_ > middle ? middle : low;
     }

@@ -77,7 +77,8 @@ struct Workload {
   std::vector<TaskMemory> memory;                // per task
   // Size of each shared block. Each place that needs a block stores it once.
   std::vector<std::uint64_t> shared_block_bytes;
-  std::vector<std::uint64_t> place_bytes;  // per place: the program's own memory
+  std::vector<std::uint64_t>
+      place_bytes;  // per place: memory that the program uses besides its tasks
   /// Loads of each task by subphase; a row may be empty.
   std::vector<std::vector<double>> subphase_load_s;
   /// How the times of the subphases are combined into the time of an iteration. Runtimes and

@@ -39,8 +39,9 @@ struct Luck {
   void check(std::uint64_t before, std::uint64_t after) const {
     if (at == "check")
       poise::fail(
-          "the sum of the step counters of all objects was {} before the run and {} after it; this "
-          "program fails on purpose",
+          "error for a test, on purpose: the step counters of all objects added up to {} before "
+          "the "
+          "run and to {} after it",
           before, after);
   }
 };

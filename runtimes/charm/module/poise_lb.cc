@@ -40,7 +40,7 @@ class PoiseLB : public CBase_PoiseLB {
   /// Stores the core to which a PE is bound, as the PE reports it.
   void sit(int pe, int core_os_index) { cores_.at(static_cast<std::size_t>(pe)) = core_os_index; }
 
-  /// Tells a PE the PEs of the objects to which it sends messages.
+  /// Tells a PE on which PEs the objects are to which it sends messages.
   void learn(const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
              const std::vector<int>& at) {
     for (std::size_t i = 0; i < ids.size(); ++i)
