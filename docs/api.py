@@ -36,7 +36,7 @@ def prose(comment):
 
 
 def blocks_of(text):
-    """Yields (comment, code) of each group of declarations at file level. A blank line or a comment ends a group."""
+    """Yields the pair (comment, code) of each group of declarations at file level. A blank line or a comment ends a group."""
     comment, code, depth, in_comment = [], [], 0, False
     for line in [*text.split("\n"), ""]:
         is_comment = depth == 0 and (in_comment or COMMENT.match(line))
@@ -57,7 +57,7 @@ def blocks_of(text):
 
 def without_bodies(text):
     """Replaces the body of each function by a semicolon."""
-    text = re.sub(r"\)\s+: \w+\([^;{}]*?\)\s*\{\}", ");", text)  # the members that a constructor initializes
+    text = re.sub(r"\)\s+: \w+\([^;{}]*?\)\s*\{\}", ");", text)  # drops the member initializers of a constructor
     text = re.sub(r"(?m)(\)[^(){};=\n]*?) \{[^\n]*\}(?:[ \t]*//.*)?$", r"\1;", text)
     kept, statement, end = [], 0, None
     for line in text.split("\n"):
@@ -80,7 +80,7 @@ def declarations_of(header):
     text = header[header.index("#pragma once") + len("#pragma once"):]
     text = re.sub(r"(?ms)^#ifdef __cplusplus\n.*?^#endif\n", "\n", text)
     text = re.sub(r"(?ms)^namespace detail \{.*?^\}  // namespace detail$", "", text)
-    text = re.sub(r"(?ms)^(template <[^\n]*>\n)?[^\n/#=]*\b\w+(?:<[^\n>]*>)?::\w+\([^;{]*\{\n.*?^\}\n", "", text)  # members defined outside their class
+    text = re.sub(r"(?ms)^(template <[^\n]*>\n)?[^\n/#=]*\b\w+(?:<[^\n>]*>)?::\w+\([^;{]*\{\n.*?^\}\n", "", text)  # drops members defined outside their class
     text = re.sub(r"(?ms)^( *) private:\n.*?^\1\};", r"\1};", text)
     text = re.sub(r"(?m)^(#(?!define POISE_).*|namespace .*\{|\}  // namespace.*|(class|struct) \w+;)$", "", text)
     return re.sub(r"\n\n( *\};)", r"\n\1", without_bodies(text))
@@ -127,8 +127,8 @@ def fortran_entity(lines):
 
 
 def fortran_text(source):
-    """Returns the comments, types, constants and procedures of a Fortran module that a program may use. A module that
-    does not list them names them poise_..."""
+    """Returns the comments, types, constants and procedures of a Fortran module that a program may use. If a module has no
+    list of public names, these are the names that begin with poise_."""
     lines = source.split("\n")
     public = set(re.findall(r"\w+", " ".join(re.findall(r"(?m)^  public :: (.*)$", source)))) | set(re.findall(r"=> (\w+)", source))
     start = next(i for i, line in enumerate(lines) if line.startswith("module "))

@@ -45,8 +45,8 @@ def table(head, rows):
 
 
 def settings_of(variables, reader, prefix=""):
-    """Returns the table of the variables that `reader` reads. Their names begin with `prefix`. If there is a prefix, the
-    table has the settings of that name, in lower case."""
+    """Returns the table of the variables that `reader` reads and whose names begin with `prefix`. With a prefix, the
+    table names each variable as a setting: in lower case, without the prefix."""
     rows = [row for row in variables if reader in row["readers"].split(", ") and row["name"].startswith(prefix)
             and not row["help"].startswith(("set by", "deprecated"))]
     named = [(row["name"].removeprefix(prefix).lower() if prefix else row["name"], row) for row in rows]
@@ -59,7 +59,7 @@ def wrapped(text):
 
 
 def options_of(program, command):
-    """Returns the section about one command."""
+    """Returns the section of options.md about one command."""
     summary, usage, sections, rest = split_help(help_of(program, command))
     lines = [f"## {command}", "", wrapped(f"{summary.rstrip('.')}. Usage: `{usage}`"), ""]
     rows = [[code(name), text] for _, items in sections for name, text in items if name != "-h,--help"]

@@ -26,7 +26,7 @@ class Table:
 
 
 def where(**wanted):
-    """Returns the rows whose columns have these values."""
+    """Returns a function that selects the rows with the wanted values, such as part="beside", in their columns."""
     return lambda whole: [row for row in whole["results"] if all(row.get(column) == value for column, value in wanted.items())]
 
 
@@ -140,7 +140,7 @@ def sorted_victims(rows):
 
 
 def tested_parts(whole):
-    """Returns the stored rows of ./dev test full with their lists as text."""
+    """Returns the stored rows of ./dev test full; the lists in a row are joined to text."""
     rounds = {part.word: part.rounds for part in tiers.parts("full")}
     return [row | {"runs": row["runs"] + (f" ({row['rounds']} so far)" if row.get("rounds", 1) < rounds[row["part"]] else ""), "failures": ", ".join(f"`{name}`" for name in row["failures"]),
                    "second_tries": ", ".join(f"`{name}`" for name in row["second_tries"])} for row in whole["results"]]
@@ -179,7 +179,7 @@ def decisions_of_threads(whole):
 
 
 def kernels_of_threads(whole):
-    """Yields the rows of juggle_npb, sorted."""
+    """Yields the rows of juggle_npb, sorted by kernel, situation, binding and compiler."""
     def order(row):
         return row["kernel"], row["situation"], row["threads_are"], row["compiler"]
     for row in sorted(whole["results"], key=order):
@@ -211,7 +211,7 @@ def on_slow_links(whole):
 
 
 def points_of_figures(*figures):
-    """Returns a function that yields a row for each measured point of these figures of the Juggle paper. The row has
+    """Returns a function that yields a row for each measured point of the given figures of the Juggle paper. The row has
     the measured speed-up, and the speed-up that theory predicts for the balancing policy of the point."""
     promises = {"reactive": "reactive", "reactive, polled": "reactive", "hybrid": "simulated_hybrid"}
 
@@ -266,7 +266,7 @@ def beside(whole):
 
 
 def losses(part):
-    """Returns a function that yields a row per case in which lending is compared with none, and one for all runs."""
+    """Returns a function that yields a row per case, which compares runs with and without lending, and one for all cases."""
     def rows(whole):
         for row in where(part=part)(whole):
             where_from = "both ranks have" if row.get("balanced") else "the first rank has"
@@ -351,7 +351,7 @@ def mapped(whole):
 
 
 def figure_of_hpcc(rows):
-    """Explains the rows of HPCC, if there are any."""
+    """Returns a note that explains the rows of the benchmark HPCC, if there are any."""
     if not any(row["name"].startswith("hpcc") for row in rows):
         return ""
     return ("HPCC runs all its benchmarks, on links of 200 Mbit/s. Its times are those in which PTRANS, which transposes a matrix "
@@ -381,7 +381,7 @@ RUNS = {"miniapps": "mini-apps", "miniapps_with_priority": "mini-apps with prior
 
 
 def real_runs(whole):
-    """One row for each kind of held-out runs, and two if some of them ran on a cluster."""
+    """Yields a row per kind of held-out runs (those not used to choose parameters) and place: one host or a cluster."""
     for kind, name in RUNS.items():
         held_out = [row for row in whole.get(kind, {"rows": []})["rows"] if row["held_out"]]
         for where_run in ("one host", "cluster with slow links"):

@@ -19,7 +19,7 @@ PAGES = ["README.md", "ARCHITECTURE.md", "STYLE.md", "CONTRIBUTING.md", "CHANGEL
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 OPTIONS = {"project": "Poise", "extensions": "myst_parser", "root_doc": "docs/README", "myst_heading_anchors": "4",
            "html_theme": "alabaster", "html_show_copyright": "0", "html_show_sphinx": "0",
-           "suppress_warnings": "misc.highlighting_failure"}  # excerpts leave lines out
+           "suppress_warnings": "misc.highlighting_failure"}  # excerpts of code omit lines, so some cannot be highlighted
 CONTENTS = """
 
 **API reference**, made from headers and modules
