@@ -381,7 +381,7 @@ RUNS = {"miniapps": "mini-apps", "miniapps_with_priority": "mini-apps with prior
 
 
 def real_runs(whole):
-    """Yields a row per kind of held-out runs (those not used to choose parameters) and place: one host or a cluster."""
+    """Yields a row per kind of held-out runs (not run while the comparison was written), for one host and for a cluster."""
     for kind, name in RUNS.items():
         held_out = [row for row in whole.get(kind, {"rows": []})["rows"] if row["held_out"]]
         for where_run in ("one host", "cluster with slow links"):
