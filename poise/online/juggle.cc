@@ -71,8 +71,8 @@ std::vector<ThreadId> in_turns(const std::vector<std::vector<ThreadId>>& threads
   return turns;
 }
 
-/// Returns per place the candidates for a swap, in order: on slow places the threads that are
-/// behind, on fast places those that are ahead.
+/// Returns for each place its candidates for a swap, in order: for a slow place its threads that
+/// are behind, for a fast place its threads that are ahead.
 std::vector<std::vector<ThreadId>> candidates(const JuggleView& view, const Averages& averages,
                                               const std::vector<bool>& is_fast, double margin_s) {
   std::vector<ThreadId> order(view.place_of.size());
@@ -159,8 +159,8 @@ std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_r
   for (const ThreadId t : ready) ++num_ready[view.place_of[t]];
   for (const PlaceId p : view.place_of) ++num_threads[p];
   const auto load = [&](PlaceId p) { return std::pair(num_ready[p], num_threads[p]); };
-  // For each domain, the place to which its next thread moves. Computed again only after a move,
-  // because nothing else changes it.
+  // For each domain, the place to which its next thread moves. Such a place is chosen anew only
+  // after a move, because nothing else changes the choice.
   std::vector<std::optional<PlaceId>> target(num_domains(view.domain_of));
   const auto find_targets = [&] {
     std::fill(target.begin(), target.end(), std::nullopt);

@@ -49,8 +49,8 @@ std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 /// the time that a thread could have used. If the place has no threads, the result is 0.
 double measured_speed(double gained_s, std::uint32_t num_threads, double real_s, double idle_s);
 
-/// Sets speeds within `tolerance` (a fraction) of their average to the average, so that noise does
-/// not make a place fast.
+/// Replaces each speed that differs from the average by at most the fraction `tolerance` by the
+/// average, so that noise does not make a place count as fast.
 void remove_noise(std::span<double> speed, double tolerance);
 
 /// A thread that moves to another place without an exchange.

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr double kPhaseS = 0.0002, kRunS = 5;
 
-/// A run on simulated cpus in which the threads are only watched.
+/// A run on simulated cpus in which the balancer watches the threads but does not move them.
 class Patient {
  public:
   explicit Patient(std::uint32_t num_cpus, JugglePolicy policy = JugglePolicy::off)
@@ -130,7 +130,7 @@ TEST(JuggleCauses, the_cause_with_the_largest_gain_comes_first) {
   EXPECT_EQ(causes[1].kind, Kind::quota);
 }
 
-// Tests that programs without imbalance get no cause.
+// Tests that no cause of lost time is reported for programs without imbalance.
 
 struct Healthy {
   const char* what;
@@ -175,14 +175,14 @@ TEST(JuggleCauses, no_cause_is_reported_for_programs_without_imbalance) {
   }
 }
 
-/// Programs that change while they run, on four cpus. `act` runs a program for some seconds.
+/// A test case: programs on four cpus that change while they run. `act` starts and runs them.
 struct Changing {
   const char* what;
   std::function<void(SimulatedCpus&)> act;
 };
 
-/// Runs for 5 s. In every turn of turn_s seconds, each program is awake from the fraction `from` of
-/// the turn to the fraction `until`, and asleep otherwise.
+/// Runs the cpus for 5 s, in turns of turn_s seconds each. In every turn, each program computes
+/// from the fraction `from` of the turn to the fraction `until`, and sleeps otherwise.
 struct Awake {
   int program = 0;
   double from = 0, until = 1;
@@ -291,7 +291,7 @@ TEST(JuggleCauses, no_cause_is_reported_for_healthy_programs_that_change_while_t
       }
 }
 
-TEST(JuggleCauses, a_short_run_is_diagnosed_with_an_unknown_cause) {
+TEST(JuggleCauses, the_cause_is_unknown_if_the_program_ran_too_briefly) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::sleep, {{0}, {0}});
   EXPECT_EQ(causes_of(patient.facts(0.2)).front().kind, Kind::unknown);

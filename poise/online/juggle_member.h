@@ -19,16 +19,16 @@ struct JugglePlace {
 /// A thread's readings at a balancing point. `key` identifies the thread as long as it lives.
 struct ThreadReading {
   std::uint64_t key = 0;
-  /// Seconds since the thread's start: running, and ready but waiting.
+  /// Seconds since the thread's start for which it ran, and for which it waited for a cpu.
   double run_s = 0, wait_s = 0;
   bool is_bound = false;                  // the thread's own affinity excludes some places
   std::optional<PlaceId> own_place = {};  // the only place that the thread's own affinity allows
-  /// Work done since its start, in any unit, such as instructions.
+  /// Work that the thread has done since its start, in any unit, such as instructions.
   std::optional<double> work = {};
   /// How often the kernel put the thread on a cpu since its start; 0: unknown.
   std::uint64_t turns = 0;
   bool is_beyond = false;  // the thread's affinity has more cpus than the cpu quota allows
-  std::optional<WaitReport> waits = {};  // what the program reports about its waits, if it does
+  std::optional<WaitReport> waits = {};  // the thread's own report of its waits, if any
 };
 
 /// The state of a thread.
@@ -48,7 +48,7 @@ struct JuggleMember {
   double run_at_window_s = 0, wait_at_window_s = 0;
   std::uint64_t turns_at_window = 0;
   double seen_s = 0;  // time at which the balancer first saw the thread
-  /// Fraction of the last window for which it seemed to sleep; not yet counted in `asleep`.
+  /// Fraction of the last window for which the thread seemed to sleep; not yet part of `asleep`.
   double seems_asleep = 0;
   /// Number of windows in which the thread was watched as a member of the team.
   std::uint32_t windows = 0;
@@ -62,7 +62,7 @@ struct JuggleMember {
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;
   std::uint64_t migrations = 0;
 
-  /// The one place on which the thread runs. Nothing if it may run on several places.
+  /// The only place on which the thread may run. Nothing if it may run on several places.
   std::optional<PlaceId> seat() const {
     if (is_wide) return {};
     return place ? place : last.own_place;

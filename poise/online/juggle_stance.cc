@@ -28,8 +28,8 @@ double period_for(double phase_s, double longest_s, const JuggleTuning& tuning) 
                     std::min(tuning.shortest_period_s, longest_s), longest_s);
 }
 
-/// True if no thread sleeps. While threads rotate, twice the limit applies, so that the rotation
-/// does not stop and start again and again.
+/// True if every thread sleeps for less than the fraction `noise` of the time. While threads
+/// rotate, twice this limit applies, so that the rotation does not stop and start again and again.
 bool JuggleStance::is_awake(const JuggleSigns& signs) const {
   return signs.asleep < tuning_.noise * (action_ == JuggleAction::rotate ? 2 : 1);
 }
@@ -48,7 +48,7 @@ bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
 
 /// True if threads that never sleep would get notably faster if all progressed at the same rate.
 /// They may wait actively in phases that are shorter than the time after which the kernel moves a
-/// thread from cpu to cpu, so it does not matter whether the kernel is fair in the long run.
+/// thread from cpu to cpu, so it does not help that the kernel is fair in the long run.
 bool JuggleStance::is_worth_rotating(const JuggleSigns& signs) const {
   return signs.even_gain > 1 + tuning_.noise;
 }

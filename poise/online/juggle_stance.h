@@ -26,19 +26,19 @@ enum class JuggleAction : std::uint8_t {
 /// Name of the action for reports, such as "left to the kernel" or "rotated".
 std::string_view name_of(JuggleAction action);
 
-/// What the balancer has observed; it decides from this whether to balance.
+/// What the balancer has observed of the threads. From these values it decides whether to balance.
 struct JuggleSigns {
   bool is_uneven = false;     // some place has, or must have, more threads than another
   bool is_bound = false;      // the program binds its threads, so the kernel cannot move them
   bool fits = false;          // there are no more threads than places
   bool is_confined = false;   // a quota allows fewer places than there are threads
   bool has_stranger = false;  // the threads of a place get less cpu time there than on other places
-  /// Of the thread that sleeps most: the fraction of time for which it sleeps.
+  /// Fraction of the time for which a thread sleeps; the largest such fraction of all threads.
   double asleep = 0;
   /// Number of cpus (an average) that the threads could use but do not, because other programs run
   /// there, or because the kernel has put several threads on one cpu while another is idle.
   double lost_cpus = 0;
-  /// How long a thread waits for its turn on a cpu: the mean of the thread that waits longest.
+  /// Mean time for which a thread waits for its turn on a cpu; the largest mean of all threads.
   double longest_wait_s = 0;
   std::optional<double> phase_s = {};  // estimated length of the phases, if known
   /// How many times faster threads that compute all the time get if all progress at the same rate:
@@ -56,7 +56,7 @@ double phase_length_s(double broken_windows_per_s);
 /// if longest_s allows it, at least tuning.shortest_period_s.
 double period_for(double phase_s, double longest_s, const JuggleTuning& tuning = {});
 
-/// Chooses the action. Uses hysteresis, so that it does not change back and forth.
+/// Chooses what the balancer does. Uses hysteresis, so the choice does not flip back and forth.
 class JuggleStance {
  public:
   /// Takes the longest allowed time between two balancing points, in seconds.
@@ -83,7 +83,7 @@ class JuggleStance {
   double longest_s_;
   double period_s_ = 0;
   JuggleAction action_ = JuggleAction::leave;
-  double since_s_ = 0;  // when the action began
+  double since_s_ = 0;  // time at which the present action began
   double hold_s_, rests_until_s_ = 0;
 };
 

@@ -14,7 +14,7 @@ using Affinities = std::vector<std::vector<PlaceId>>;
 
 constexpr double kRunS = 10;
 
-/// The result of a program on simulated cpus after kRunS seconds.
+/// What a program on simulated cpus has achieved after kRunS seconds.
 struct Result {
   double phases = 0;
   JuggleAction action = JuggleAction::leave;
@@ -22,7 +22,7 @@ struct Result {
   int orders = 0;
 };
 
-/// A program and other programs beside it, on two cpus.
+/// A test case: a program on two cpus, and the number of other programs on the same cpus.
 struct Case {
   double phase_s;
   SimulatedWait wait;
@@ -52,9 +52,9 @@ double speed_up(const Case& given) {
 const Affinities kTwoFree(2), kThreeFree(3);
 const Affinities kThreeBound = {{0}, {1}, {0}}, kBothOnOne = {{0}, {0}};
 
-// This was observed with loads like those of llama.cpp: two threads that spin, phases of 200 us and
-// of 100 ms, and another program, on two cpus. The kernel puts both threads on one cpu for a third
-// of the time.
+// Loads like those of llama.cpp were observed: two threads that spin, with phases of 200 us and of
+// 100 ms, and another program, on two cpus. The kernel put both threads on one cpu for a third of
+// the time.
 TEST(JuggleStances, two_unbound_spinning_threads_alongside_another_program_get_a_cpu_each) {
   for (const double phase_s : {0.0002, 0.1}) {
     SCOPED_TRACE(phase_s);
@@ -66,9 +66,9 @@ TEST(JuggleStances, two_unbound_spinning_threads_alongside_another_program_get_a
   }
 }
 
-// This was observed with eight threads on eight cpus alongside two other programs. The run had 1.5
-// s of work. The balancer watched the threads for so large a part of it that balancing gained only
-// a quarter of what it would have gained from the start.
+// A run of 1.5 s was observed with eight threads on eight cpus alongside two other programs. The
+// balancer watched the threads for most of the run before it moved any, so balancing gained only a
+// quarter of what it would have gained from the start.
 TEST(JuggleStances, unbound_spinning_threads_alongside_other_programs_are_balanced_within_300_ms) {
   for (const std::uint32_t cpus : {2u, 8u}) {
     SCOPED_TRACE(cpus);
@@ -83,8 +83,8 @@ TEST(JuggleStances, unbound_spinning_threads_alongside_other_programs_are_balanc
   }
 }
 
-// With long time slices and several other programs, a wait for a cpu may last for 30 ms, and the
-// kernel reports it when it ends. Until then the thread seems to sleep.
+// With long time slices and several other programs, a wait for a cpu may last for 30 ms. The kernel
+// reports a wait only when it ends; until then the thread seems to sleep.
 TEST(JuggleStances, spinning_threads_that_wait_long_for_a_cpu_do_not_count_as_asleep) {
   JuggleTeam team({}, std::vector<JugglePlace>(2));
   SimulatedCpus cpus(team, 2);
@@ -113,7 +113,7 @@ TEST(JuggleStances, balancing_never_slows_spinning_threads_down_while_several_ot
               << phase_s << " s, claims are kept: " << keeps_claims;
 }
 
-TEST(JuggleStances, leaves_threads_to_the_kernel_again_when_the_other_program_has_ended) {
+TEST(JuggleStances, leaves_threads_to_the_kernel_again_when_a_competing_program_has_ended) {
   JuggleTeam team({}, std::vector<JugglePlace>(2));
   SimulatedCpus cpus(team, 2);
   cpus.add_program(0.0002, SimulatedWait::spin, kTwoFree);
@@ -133,8 +133,8 @@ TEST(JuggleStances, unbound_spinning_threads_are_left_alone_if_no_other_program_
   }
 }
 
-// This was observed with three threads on two cpus that spin in phases of 100 ms: the kernel moved
-// a thread from cpu to cpu about once per phase, so that two threads shared a cpu for most of it.
+// Three threads that spin in phases of 100 ms were observed on two cpus: the kernel moved a thread
+// from cpu to cpu about once per phase, so two threads shared a cpu for most of each phase.
 TEST(JuggleStances, unbound_spinning_threads_on_fewer_cpus_are_rotated_every_20_ms) {
   for (const auto& [phase_s, least] : {std::pair{0.03, 1.1}, {0.1, 1.2}, {0.3, 1.05}}) {
     SCOPED_TRACE(phase_s);
@@ -159,7 +159,7 @@ TEST(JuggleStances, unbound_threads_that_sleep_at_barriers_are_left_alone) {
         << phase_s;
 }
 
-// Alongside another program they sleep so little that they may count as threads that never sleep.
+// Alongside another program, such threads sleep so little that they may count as never sleeping.
 TEST(JuggleStances, unbound_threads_that_sleep_do_not_get_slower_alongside_another_program) {
   for (const double phase_s : {0.03, 0.1, 0.3, 1.0})
     EXPECT_GE(speed_up({phase_s, SimulatedWait::sleep, kThreeFree, 1}), 1) << phase_s;
@@ -178,7 +178,7 @@ TEST(JuggleStances, threads_bound_to_the_same_cpu_get_a_cpu_each_even_if_phases_
     }
 }
 
-// OMP_PROC_BIND=true binds three threads to two cpus like this: two of them to the same cpu.
+// OMP_PROC_BIND=true binds three threads to two cpus unevenly: two of them to the same cpu.
 TEST(JuggleStances, lets_unevenly_bound_threads_run_on_all_cpus_if_phases_are_short) {
   for (const double phase_s : {0.005, 0.008}) {
     SCOPED_TRACE(phase_s);
@@ -193,7 +193,7 @@ TEST(JuggleStances, lets_unevenly_bound_threads_run_on_all_cpus_if_phases_are_sh
   EXPECT_GT(speed_up({0.002, SimulatedWait::sleep, kThreeBound}), 0.99);
 }
 
-// FT and IS of the NAS parallel benchmarks behave like this: bound threads, phases of 20 to 90 ms.
+// FT and IS of the NAS parallel benchmarks have bound threads and phases of 20 to 90 ms.
 TEST(JuggleStances, rotates_unevenly_bound_threads_every_5_to_50_ms_if_phases_last_30_to_90_ms) {
   for (const double phase_s : {0.03, 0.06, 0.09}) {
     SCOPED_TRACE(phase_s);
@@ -226,7 +226,7 @@ TEST(JuggleStance, binds_sleeping_threads_to_as_many_cpus_as_the_quota_allows) {
   EXPECT_EQ(stance.next(confined, 2), JuggleAction::leave);
 }
 
-TEST(JuggleStance, stops_binding_threads_after_a_second_if_that_does_not_give_them_more_cpus) {
+TEST(JuggleStance, stops_binding_threads_after_a_second_if_they_still_wait_for_cpus) {
   JuggleStance stance(0.1);
   const JuggleSigns crowded{.fits = true, .asleep = 0.3, .lost_cpus = 0.5, .phase_s = 0.001};
   EXPECT_EQ(stance.next(crowded, 1), JuggleAction::spread);

@@ -30,9 +30,9 @@ double average_progress(std::span<const JuggleMember> members) {
   return count == 0 ? 0 : sum / count;
 }
 
-/// Returns how many seconds a thread may sleep and still take part. The limit grows with the cpu
-/// time that the thread has used, and with the number of threads per place: on a crowded place, a
-/// long wait for the cpu looks like sleep until the wait ends.
+/// Returns how many seconds a thread may sleep without being left out of balancing. The limit grows
+/// with the cpu time that the thread has used, and with the number of threads per place: on a
+/// crowded place, a long wait for the cpu looks like sleep until the wait ends.
 double longest_quiet_s(const JuggleMember& member, double threads_per_place,
                        const JuggleTuning& tuning) {
   const double least_s =
@@ -240,8 +240,8 @@ bool JuggleTeam::is_left_alone(std::uint64_t key) const {
   return std::binary_search(left_alone_.begin(), left_alone_.end(), key);
 }
 
-/// Adds new threads and removes ended ones, so that members_ has one entry for each thread in
-/// `readings`.
+/// Adds new threads to members_ and removes ended ones, so that there is one entry for each thread
+/// in `readings`.
 void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
   const auto is_of = [](const JuggleMember& member, const ThreadReading& reading) {
     return member.last.key == reading.key;
@@ -312,7 +312,7 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
       member.windows = 0;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
-      // Its progress so far belongs to an earlier phase.
+      // What the thread did before it took part belongs to an earlier phase of the program.
       if (is_balancing()) member.progress_s = average_s;
     } else if (member.takes_part &&
                now_s - member.busy_s > longest_quiet_s(member, crowd, tuning())) {
@@ -368,7 +368,7 @@ void JuggleTeam::settle() {
     members_[i].is_wide = action_ == JuggleAction::widen;
     ++threads_on_[*members_[i].place];
   }
-  // With a reactive policy, only the numbers of ready threads are evened out.
+  // A reactive policy evens out only the numbers of ready threads, in react().
   if (is_reacting()) return;
   PlaceId to = emptiest();
   for (const std::size_t i : team_) {
@@ -465,8 +465,8 @@ void JuggleTeam::juggle(double real_s) {
     seats_.speed[p] = (use.run_s > 0 ? use.worked_s / use.run_s : places_[p].speed) *
                       measured_speed(use.run_s, use.num_threads, real_s, idle_s);
   }
-  // In a period of a few kernel ticks, cpu times are imprecise. Speeds of places change slowly, so
-  // such a period gets a small weight.
+  // Cpu times are imprecise if the period is only a few kernel ticks long. Speeds of places change
+  // slowly, so such a period gets a small weight.
   const double weight = std::min(1.0, real_s / tuning().short_period_s);
   if (speeds_.size() != seats_.speed.size()) speeds_ = seats_.speed;
   for (PlaceId p = 0; p < speeds_.size(); ++p)

@@ -24,7 +24,7 @@ namespace poise {
 /// the threads.
 enum class JugglePolicy : std::uint8_t { automatic, proactive, reactive, hybrid, off };
 
-/// Reads the name of a policy, such as "auto" or "proactive". Throws Error with the known names.
+/// Returns the policy with this name, such as "auto". For others throws Error with the known names.
 JugglePolicy juggle_policy_named(std::string_view name);
 std::string_view name_of(JugglePolicy policy);
 
@@ -50,10 +50,10 @@ class JuggleTeam {
  public:
   JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> places);
 
-  /// Replaces the places; every thread gets a new place at the next balancing point.
+  /// Replaces the list of places; each thread gets a new place at the next balancing point.
   void set_places(std::vector<JugglePlace> places);
 
-  /// Updates the measured speeds; the set of places stays the same.
+  /// Updates the measured speeds of the places; the list of places stays the same.
   void set_speeds(std::span<const double> speeds);
 
   /// Runs a balancing point at now_s for all living threads. Returns the moves in the order in
@@ -70,7 +70,7 @@ class JuggleTeam {
   /// threads on m places, and O(m) more for each move.
   std::vector<JuggleOrder> react_to(std::span<const Wait> waits);
 
-  /// Leaves the thread alone from now on, because its move failed or the program controls it again.
+  /// Never moves this thread again: a move failed, or the program set the thread's affinity.
   void leave_alone(std::uint64_t key);
 
   /// Seconds until the next balancing point.
@@ -78,7 +78,7 @@ class JuggleTeam {
 
   std::span<const JuggleMember> members() const { return members_; }
   std::uint32_t num_taking_part() const;
-  double average_progress_s() const;  // over threads that take part; 0 if there are none
+  double average_progress_s() const;  // mean of the threads that take part; 0: none
   std::uint32_t num_places() const { return places_.size(); }
   /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return watch_.wanted(place); }
@@ -140,7 +140,7 @@ class JuggleTeam {
   std::optional<double> first_s_, last_s_;
   double point_s_ = 0;
   double work_per_s_ = 0;  // exponential average over all threads; 0: unknown
-  /// Per place: exponential averages, because a period of a few ticks is imprecise.
+  /// Speed of each place as an exponential average, because single measurements are imprecise.
   std::vector<double> speeds_;
   // Scratch memory of one balancing point. It is kept to avoid allocation, because cache misses
   // dominate the cost of a balancing point.

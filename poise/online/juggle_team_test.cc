@@ -253,7 +253,7 @@ TEST(JuggleTeam, does_not_move_excluded_threads) {
 TEST(JuggleTeam, reactive_balancing_gives_the_places_of_sleeping_threads_to_others) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
   Kernel kernel(team, 2);
-  for (PlaceId home = 0; home < 5; ++home)  // every other thread is on place 1, and will sleep
+  for (PlaceId home = 0; home < 5; ++home)  // threads 1 and 3 are on place 1, and will sleep
     kernel.add(home % 2, true, [=](double now_s) { return home % 2 == 0 || now_s < 2; });
   kernel.run_until(3);
   const auto run_s = [&] {
@@ -498,7 +498,7 @@ TEST(JuggleTeamAuto, threads_that_sleep_in_turn_do_not_make_a_place_look_slow) {
   kernel.add(0, true, first);
   kernel.add(0, true, [&](double now_s) { return !first(now_s); });
   for (int t = 0; t < 2; ++t) kernel.add(1, true);
-  kernel.run_until(5);  // the second thread is found late: three threads on two places
+  kernel.run_until(5);  // thread 1 is found late; until then, three threads share two places
   kernel.orders = 0;
   kernel.run_until(30);
   EXPECT_EQ(kernel.orders, 0);
@@ -510,10 +510,11 @@ TEST(JuggleTeamAuto, balances_unbound_threads_if_the_kernel_lets_some_fall_behin
               }).is_balancing);
 }
 
-TEST(JuggleTeamAuto, leaves_unbound_threads_alone_if_equal_progress_gains_less_than_5_percent) {
+TEST(JuggleTeamAuto,
+     leaves_unbound_threads_alone_if_equal_progress_would_gain_less_than_5_percent) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
-  for (PlaceId t = 0; t < 41; ++t) kernel.add(t % 2, false);  // 21 and 20 threads instead of 20.5
+  for (PlaceId t = 0; t < 41; ++t) kernel.add(t % 2, false);  // 21 and 20 threads per place
   kernel.run_until(20);
   EXPECT_EQ(kernel.orders, 0);
 }

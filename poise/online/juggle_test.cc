@@ -70,7 +70,7 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, swaps_threads_that_are_behind_only_with_threads_that_are_ahead_each_at_most_once) {
+TEST(Juggle, swaps_each_thread_at_most_once_and_threads_that_are_behind_only_with_threads_ahead) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

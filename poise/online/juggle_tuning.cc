@@ -10,7 +10,7 @@ namespace {
 
 constexpr JuggleTuning kInitial;
 
-/// True if some sleep, and some broken windows, are recognised even in the shortest window.
+/// True if sleep for half of a window is detected, even in the shortest possible window.
 constexpr bool sees_sleep(const JuggleTuning& tuning) {
   return 2 * tuning.sleep_tolerance(tuning.min_window_s) < 1;
 }

@@ -57,15 +57,15 @@ struct JuggleTuning {
   // The following numbers depend on those above.
   //
   /// Seconds after a call of sched_yield for which a thread alone on its place counts as waiting.
-  /// It yields again and again, so 0.2 ms is long.
+  /// While the thread polls, it yields again and again, so 0.2 ms without a yield is long.
   constexpr double yield_s() const { return two_slices_s / 40; }
   /// Context switches per second above which a thread is assumed to yield in a loop: eight per time
   /// slice. Time slices alone give a few hundred per second.
   constexpr double max_turns_per_s() const { return 16 / two_slices_s; }
   /// Seconds of the longest pause: the first one, doubled six times.
   constexpr double max_pause_s() const { return 64 * watch_s; }
-  /// Fraction of a window. If a thread slept for less than this, its sleep is ignored, because it
-  /// may be noise, or a wait for a cpu that the kernel has not reported yet.
+  /// The fraction of a window of window_s seconds below which sleep is ignored, because it may be
+  /// noise, or a wait for a cpu that the kernel has not reported yet.
   constexpr double sleep_tolerance(double window_s) const {
     return noise + two_slices_s / window_s;
   }

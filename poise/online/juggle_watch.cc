@@ -41,16 +41,16 @@ void JuggleWatch::observe(const JuggleCrew& crew, JuggleAction action, double re
   watch_places(crew, real_s);
 }
 
-/// Measures, for each place, for how much of the time its threads wanted to run and how much of it
-/// they got. They get less if another program runs there or if the place is slow.
+/// Measures for each place how long its threads wanted to run, and how long they ran. They run for
+/// less time than they want if another program runs on the place, or do less if the place is slow.
 void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
   use_.assign(crew.places.size(), {});
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];
     const auto place = member.seat();
     if (!place) continue;
-    // The kernel reports a wait when it ends, so a wait longer than this round belongs to earlier
-    // rounds as well.
+    // The kernel reports a wait only when it ends, so a wait that is longer than this round began
+    // in an earlier round.
     Use& use = use_[*place];
     use.ready_s = std::max(use.ready_s, std::min(real_s, member.gained_s + member.waited_s));
     use.run_s += member.gained_s;
@@ -84,18 +84,18 @@ bool JuggleWatch::has_unequal_places() const {
 /// Determines how long the thread slept, and whether it both slept and was ready in this window.
 void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
   if (window_s <= 0) return;  // the thread is new
-  // A window in which a thread both ran and slept is called broken. It is not recognised if the
-  // thread ran, or slept, for less than this fraction of it. So the share of broken windows that is
-  // missed is twice this fraction.
+  // A window in which a thread both ran and slept is called broken. It does not count as broken if
+  // the thread ran, or slept, for less than the fraction `tolerance` of it. So twice this fraction
+  // of all broken windows is missed.
   const double tolerance = tuning_.sleep_tolerance(window_s);
   const double ran_s = member.last.run_s - member.run_at_window_s;
   const double waited_s = member.last.wait_s - member.wait_at_window_s;
   const double ready = (ran_s + waited_s) / window_s;
   const bool is_broken = 1 - ready > tolerance && ready > tolerance;
   const double broken = is_broken ? 1 / (1 - 2 * tolerance) : 0;
-  // The kernel reports a wait for a cpu when it ends. So a thread that waits at the end of a window
-  // seems to have slept, and then has more run and waiting time than the next window is long.
-  // Therefore sleep is counted when the next window closes.
+  // The kernel reports a wait for a cpu only when it ends. So a thread that waits at the end of a
+  // window seems to have slept, and then has more run and waiting time than the next window is
+  // long. Therefore sleep is counted when the next window closes.
   const double slept = std::max(0.0, member.seems_asleep - std::max(0.0, ready - 1));
   const double last_asleep = slept > tolerance ? slept : 0;
   if (member.windows == 0)
@@ -217,7 +217,7 @@ bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
   if (size < 2) return false;
   if (size % places != 0 && size > places) return true;
   if (size >= places && has_unequal_places()) return true;
-  // If a thread may move to another place, the kernel evens out the threads.
+  // If some thread may run on several places, the kernel evens out the threads.
   for (const std::size_t i : crew.team)
     if (!crew.members[i].last.own_place) return false;
   const auto own = bound_on(crew);
@@ -251,7 +251,7 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
       signs.longest_wait_s = std::max(signs.longest_wait_s, member.waiting / member.turns_per_s);
   }
   // Threads that are not bound are watched twice as long before they are moved, because the kernel
-  // may balance them better. It does not if they are clearly crowded.
+  // may balance them better. If is_clearly_crowded(), it does not, so there is no further wait.
   const bool is_new =
       !is_acting && now_s - since_s_ < 2 * tuning_.enough_windows * tuning_.min_window_s;
   if (is_new && !signs.is_bound && !is_clear) signs.asleep = 1;

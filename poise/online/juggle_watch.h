@@ -44,14 +44,14 @@ class JuggleWatch {
   /// enough. `round_s` is the approximate length of a round in seconds.
   void close_window(const JuggleCrew& crew, JuggleAction action, double round_s, double now_s);
 
-  /// Returns the observations for and against balancing.
+  /// Returns the observations that speak for or against balancing the threads.
   JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double now_s);
 
   /// The time, in seconds, at which the team reached about its present size.
   double since_s() const { return since_s_; }
   /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }
-  /// The whole run so far, for the diagnosis. Lists have one entry per place.
+  /// Totals of the whole run so far, for the diagnosis. Lists have one entry per place.
   const JuggleFacts& facts() const { return facts_; }
 
  private:
@@ -76,7 +76,7 @@ class JuggleWatch {
   std::size_t watched_size_ = 0;
   std::uint32_t windows_ = 0, births_ = 0;
   double births_per_s_ = 0, lost_cpus_ = 0;  // exponential moving averages
-  std::uint32_t lost_windows_ = 0;           // windows in the average of lost_cpus_
+  std::uint32_t lost_windows_ = 0;           // number of windows that lost_cpus_ averages
   /// Length of phases; while threads are balanced, the last known length.
   std::optional<double> phase_s_;
   // Exponential averages, one per place. wanted_ is the fraction of the time in which at least one

@@ -123,7 +123,7 @@ class WholeTasks {
     double at_s;
     double tasks;  // finished before
     const Borrower* other;
-    double more = 0;  // number of tasks that end at that time
+    double more = 0;  // number of tasks that end at at_s
     bool operator>(const Next& than) const { return at_s > than.at_s; }
   };
   // Returns the time at which this rank will have finished the tasks that the others cannot finish
@@ -167,7 +167,7 @@ bool may_have(const Taker& taker, const QueuedTask& task) {
   return taker.other->asks || !task.borrowed;
 }
 
-// Returns the time at which this rank finishes if it lends the task.
+// Returns the time at which this rank finishes its remaining tasks if it lends this task.
 double own_after(const LendingView& view, const QueuedTask& task, double own_s) {
   return own_s + (task.lend_s - task.task_s) / view.threads;
 }

@@ -37,7 +37,7 @@ struct QueuedTask {
   std::uint64_t name = 0;   // a number that the task's submitter gave it
   double task_s = 0;        // estimated run time of the task on this rank
   double bytes = 0;         // bytes transferred to the other rank and back
-  double lend_s = 0;        // the lender's own work if it lends the task
+  double lend_s = 0;        // seconds that the lender works to lend the task
   bool borrowed = false;    // the task came from another rank
   bool replicated = false;  // other ranks have, or will soon have, copies of the task's data
   std::shared_ptr<const Annotations> annotations{};  // null: none
@@ -48,12 +48,12 @@ struct LendingView {
   std::uint32_t queued = 0;  // tasks that have not started
   double busy_s = 0;         // seconds until a thread of this rank finishes its current task
   double threads = 1;
-  double lend_s = 0;  // this rank's own work per lent task
+  double lend_s = 0;  // seconds that this rank works per lent task
   std::span<const Borrower> others{};
   // Only policies use the following members; the functions below ignore them.
   std::uint32_t rank = 0;  // this rank
-  /// The load of each rank that this rank received last, in tasks unless the policy defines another
-  /// unit.
+  /// The latest load of each rank that this rank knows, as a number of tasks unless the policy
+  /// defines another unit.
   std::span<const double> load_of_rank{};
   /// Queued tasks in the order in which they would start; empty unless the policy asks for them.
   std::span<const QueuedTask> queue{};
@@ -66,8 +66,8 @@ struct Loan {
   friend bool operator==(const Loan&, const Loan&) = default;
 };
 
-/// A policy that replaces the functions below. It must be pure; it is called whenever a rank with
-/// tasks to lend polls for messages and knows of a rank that may take some.
+/// A program's policy, used instead of the functions below. It must be pure. It is called whenever
+/// a rank with tasks to lend polls for messages and knows of a rank that may take some.
 using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 
 /// Returns the loans with which all queued tasks finish, and all results return, soonest. Every
@@ -81,8 +81,8 @@ using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain,
                                    std::size_t* steps = nullptr);
 
-/// A quick test for cost_aware_loans(). Returns false if even infinitely divisible tasks would not
-/// end sooner by more than the fraction min_gain.
+/// A quick test before cost_aware_loans(). Returns false if lending could not shorten the time by
+/// more than the fraction min_gain, even if tasks could be divided arbitrarily.
 bool could_gain(const LendingView& view, double min_gain);
 
 /// Like cost_aware_loans(), but for tasks of unequal cost; the loans name the tasks. Starts with

@@ -84,7 +84,7 @@ bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
 
 bool LendingAgent::asked_by(const Thief& thief) {
   if (thief.wait < wait_ || (thief.wait == wait_ && !is_inside_))
-    return true;  // the request is of a wait that has ended; the thief asks again in its next wait
+    return true;  // this request was sent in a wait that has ended; the thief will send another
   return thieves_.add(thief);
 }
 
@@ -131,9 +131,9 @@ double LendingAgent::latency_in_node_s() const {
   return costs_.links.latency_s(peers_.locality_of(peers_.self()));
 }
 
-// A request in advance saves the latency. But if it is uncertain by more than the latency when the
-// running tasks end, tasks that arrive early would wait here longer than the victim needs to start
-// them.
+// A request before this rank is idle hides the latency. But if the end of the running tasks is
+// uncertain by more than the latency, tasks that arrive early would wait here longer than at the
+// victim.
 bool LendingAgent::steal_is_due(const QueueState& queue, double now_s) const {
   if (!pull_ || queue.queued >= threads_ || now_s < steal_.next_s()) return false;
   const bool is_idle = queue.queued + queue.running < threads_;
@@ -168,7 +168,7 @@ bool LendingAgent::was_declined(std::uint32_t from, double requested_at_s, doubl
 }
 
 void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double expected_s) {
-  if (seconds <= 0) return;  // shorter than the clock can tell
+  if (seconds <= 0) return;  // too short for the clock
   Peer& peer = peers_.at(rank);
   // At first, the n-th result has 1/n of the usual maximum weight, so the average is the mean of
   // all results so far. With a small constant weight from the start, a program with few tasks would

@@ -23,7 +23,7 @@ struct News {
   std::uint32_t received = 0;  // lent tasks that the sender has received since its last message
 };
 
-/// Times are arguments. The class is not thread-safe.
+/// The caller passes the current time to each function that needs it. The class is not thread-safe.
 class LendingAgent {
  public:
   struct Settings {
@@ -56,7 +56,7 @@ class LendingAgent {
   // For lenders: records a steal request. Returns false if it has to be declined at once.
   bool asked_by(const Thief& thief);
   bool lending_is_due(double now_s) const;
-  /// Describes the present decision in `problem`.
+  /// Fills `problem` with the input for a decision about loans.
   void pose(LoanProblem& problem, const QueueState& queue, double now_s) const;
   std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue, double now_s,
                           const std::function<std::vector<QueuedTask>()>& named_queue) {
@@ -68,10 +68,10 @@ class LendingAgent {
   /// of messages to it. Values that this rank does not know get defaults.
   Borrower borrower(std::uint32_t rank, const QueueState& queue) const;
   std::size_t room_at(std::uint32_t rank, double task_bytes, double now_s) const;
-  /// Records a loan of tasks that should take `seconds` on this rank. Returns the request that the
-  /// loan answers, if there is one.
+  /// Records a loan of tasks that should take `seconds` on this rank. Returns the steal request
+  /// that the loan answers, if there is one.
   std::optional<Thief> lent(std::uint32_t rank, std::uint32_t tasks, double seconds);
-  /// Removes and returns the ranks whose requests are to be declined now.
+  /// Removes and returns the ranks whose steal requests are to be declined now.
   std::vector<Thief> take_declined() { return thieves_.take_declined(wait_); }
   bool is_thief(std::uint32_t rank) const { return thieves_.find(rank) != nullptr; }
 
@@ -79,7 +79,7 @@ class LendingAgent {
   bool steal_is_due(const QueueState& queue, double now_s) const;
   /// True if this rank will send no further steal request until a message arrives.
   bool is_silent(double now_s) const { return !pull_ || steal_.is_silent(peers_, wait_, now_s); }
-  /// Returns the earliest time of the next request.
+  /// Returns the earliest time at which this rank may send its next steal request.
   double next_steal_s() const { return steal_.next_s(); }
   std::optional<StealRequest> steal(const QueueState& queue, double now_s);
   /// To be called when a message with tasks has arrived. `requested_at_s` is the time of the
@@ -91,15 +91,16 @@ class LendingAgent {
     peer.unacknowledged += tasks;
     peer.has_lent = true;
   }
-  /// To be called when a request was declined. Returns false if it was a request of an earlier
-  /// wait.
+  /// To be called when a steal request was declined. Returns false if this rank sent the request in
+  /// an earlier wait.
   bool was_declined(std::uint32_t from, double requested_at_s, double now_s);
   std::vector<std::uint32_t> unresponsive_victims(double now_s) {
     return steal_.unresponsive(peers_, wait_, now_s);
   }
 
-  /// For ranks with copies of tasks: which of `count` > 0 copies to ask for. It is a random one:
-  /// the owner would often refuse the oldest, because it is about to start that task itself.
+  /// For ranks with copies of other ranks' tasks: draws which of `count` > 0 copies to ask for. If
+  /// it were the oldest, its owner would often refuse, because it is about to start that task
+  /// itself.
   std::size_t replica_to_claim(std::size_t count) { return random_.below(count); }
 
   // Learning.
@@ -135,10 +136,10 @@ class LendingAgent {
   bool is_inside_ = false;
 };
 
-/// Carries out loans message by message: calls `lend` with each loan and with whether its borrower
-/// has asked, again and again, until it has returned false for each. Every borrower gets its first
-/// message before any gets its second. So all of them start early to run tasks and to lend them on,
-/// although it takes long to pack a large loan.
+/// Carries out loans message by message: calls `lend` with each loan, and with whether the borrower
+/// has sent a request, again and again until `lend` has returned false for each loan. Every
+/// borrower gets its first message before any gets its second. So all of them start early to run
+/// tasks and to lend them on, although it takes long to pack a large loan.
 template <typename Lend>
 void lend_in_turn(std::vector<Loan>& loans, const LendingAgent& agent, const Lend& lend) {
   std::vector<std::pair<Loan*, bool>> unfinished;
