@@ -25,17 +25,17 @@ namespace poise::lending_tuning {
 /// yielding.
 inline constexpr double kMinPause_s = 20e-6, kMaxPause_s = 1e-3;
 static_assert(kMinPause_s < kMaxPause_s);
-/// Longest delay of news, in seconds:
+/// The delay in seconds of messages that are not urgent, and similar times:
 /// - Results wait for this time for other results that can share their message.
 /// - A rank waits for this time between two messages that only report loads.
-/// - Messages wait for this time until a batch of tasks ends.
-/// - A thief waits for this time for a victim that has tasks, then wakes its progress thread.
+/// - Messages wait for at most this time until a batch of tasks ends.
+/// - If a victim with tasks does not answer for this time, the thief wakes its progress thread.
 /// - A progress thread ignores wake-ups for this time after one that led to no loan, and for twice
 ///   as long after each further one, up to kMaxSleep_s. Otherwise idle ranks could keep a busy rank
 ///   from working.
-/// - Before a rank starts a task of unknown time, it lends other tasks for this time, because the
-///   task may be long and messages wait meanwhile. If all tasks are short, the lent ones return,
-///   and little time was wasted.
+/// - Before a rank starts a task of unknown time, it spends up to this time on lending other tasks,
+///   because the task may be long and messages wait meanwhile. If all tasks turn out to be short,
+///   the lent ones return, and little time was wasted.
 /// - The cost of a poll is measured only if the last poll was longer ago, because then the caches
 ///   hold nothing that a poll needs.
 inline constexpr double kNewsDelay_s = 200e-6;
@@ -59,7 +59,7 @@ inline constexpr double kWorkShare = 0.1;
 /// 65,536 ranks.
 inline constexpr std::size_t kMaxAtOnce = 16;
 /// Maximum number of entries that a rank searches one by one:
-/// - unanswered steal requests that a victim remembers (it declines further ones), or a thief;
+/// - unanswered steal requests that a victim, or a thief, remembers (a victim declines others);
 /// - loads read from the load table before a decision (the next decision reads others);
 /// - tasks at the front of a queue, where a child of a task is searched first;
 /// - shorter borrowed tasks that a longer one overtakes in the queue;
@@ -94,8 +94,8 @@ inline constexpr double kMaxWeight = 0.125;
 static_assert(kOutlier * kMaxWeight < 1);
 /// Initial overhead in seconds per task, and initial seconds per byte of overheads and links
 /// (10 GB/s). The overheads are lower than on most machines, so that lending is tried and its true
-/// cost is learnt. Tasks of more bytes than their ratio update the overhead per byte; others
-/// update the overhead per task.
+/// cost is learnt. If the bytes of a task cost more than kInitialOverhead_s by these values, the
+/// task updates the overhead per byte, otherwise the overhead per task.
 inline constexpr double kInitialOverhead_s = 0.1e-6, kInitialPerByte_s = 0.1e-9;
 /// Times, or amounts of work, that differ by at most this factor are similar. A task that has run
 /// for this multiple of its average time is expected to run for as long again.

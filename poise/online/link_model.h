@@ -70,7 +70,7 @@ class LinkModel {
     return std::max(near_.seconds_per_byte.value(), link(to).seconds_per_byte.value());
   }
   /// Calls `learn` with each link whose cost can be learnt from a message between this rank and a
-  /// rank at `to`.
+  /// rank at the location `to`.
   template <typename Learn>
   void learn(const PeerLocality& to, const Learn& learn) {
     if (to.distance <= 1) return learn(near_);

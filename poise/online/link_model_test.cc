@@ -59,7 +59,7 @@ TEST(LinkModel, estimates_the_latency_to_an_unknown_node_from_the_latencies_to_k
   EXPECT_NEAR(ways.latency_s(kNearFront), 1e-6, 1e-7);
   EXPECT_NEAR(ways.latency_s(elsewhere(1)), 100e-6, 1e-6);
   EXPECT_NEAR(ways.latency_s(elsewhere(2)), 20e-6, 1e-6);
-  // The guess is the latency to the node measured last.
+  // The estimate is close to the latency to the node that answered last.
   EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);
 }
 
@@ -71,7 +71,7 @@ TEST(LinkModel, uses_the_latency_factor_of_the_machine_until_a_rank_of_the_domai
   EXPECT_DOUBLE_EQ(ways.seconds_per_byte(across), 2.5 * ways.seconds_per_byte(kNearFront));
   answer(ways, across, 3e-6);
   EXPECT_NEAR(ways.latency_s(across), 1.5e-6, 1e-7);
-  EXPECT_NEAR(ways.latency_s({4, 2.5}), 2.5e-6, 1e-7);  // no rank of that node has answered yet
+  EXPECT_NEAR(ways.latency_s({4, 2.5}), 2.5e-6, 1e-7);  // no rank of domain 4 has answered
   EXPECT_NEAR(ways.latency_s(kNearFront), 1e-6, 1e-7);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using KnownBorrower = std::pair<Borrower, LoanProblem::Known>;
 
-// The order in which ranks will be idle; ties: the nearest first.
+// A sort key: ranks that will be idle sooner come first; ties: the nearest first.
 std::tuple<double, double, std::uint32_t> order_of(const KnownBorrower& known) {
   return {known.first.busy_s, known.first.distance, known.first.rank};
 }
@@ -22,7 +22,7 @@ std::tuple<double, double, std::uint32_t> order_of(const KnownBorrower& known) {
 class SoonestIdle {
  public:
   bool may_take(const Peer& peer, double distance) const {
-    // At least this time: tasks in flight and uncertainty only add to it.
+    // The rank is busy for at least this time: tasks in flight and uncertainty only add to it.
     const double least_s = peer.busy_s;
     return kept_.size() < lending_tuning::kMaxCandidates ||
            std::tuple(least_s, distance, peer.rank) < order_of(kept_.back());

@@ -13,7 +13,7 @@
 
 namespace poise {
 
-/// A rank that waits for tasks of this rank.
+/// Another rank that waits for tasks from this rank.
 struct Thief {
   std::uint32_t rank = 0;
   std::uint64_t wait = 0;     // number of the wait in which the thief sent its request
@@ -22,8 +22,8 @@ struct Thief {
 };
 
 /// The ranks that wait for tasks of this rank, in the order of their requests. There are at most
-/// kMaxSearched; in addition, each rank that has this rank as a partner may have one lasting
-/// request.
+/// kMaxSearched of them, not counting lasting requests. Each rank that has this rank as a partner
+/// may have one lasting request.
 class Thieves {
  public:
   /// Adds a request. Returns false if it must be declined at once. A second request of a rank
@@ -32,7 +32,7 @@ class Thieves {
   const Thief* find(std::uint32_t rank) const;
   /// Removes the request of a rank, if there is one.
   void remove(std::uint32_t rank);
-  /// Removes and returns the requests of this wait that are to be declined.
+  /// Removes and returns the requests of the given wait that are to be declined.
   std::vector<Thief> take_declined(std::uint64_t wait);
   /// Removes the requests of earlier waits.
   void enter(std::uint64_t wait);
@@ -46,9 +46,9 @@ class Thieves {
 struct LoanSettings {
   const OffloadPolicy* policy = &offload_policy("cost");
   bool push = true;  // lends without a request, too
-  /// True: the program's own policy decides, and it is shown all ranks.
+  /// True if the program's own policy decides. Such a policy sees all ranks.
   bool takes_all = false;
-  double min_gain = 0.1;         // share by which a loan must shorten the wait
+  double min_gain = 0.1;         // fraction by which loans must shorten the wait
   double batch_bytes = 4 << 20;  // bytes of tasks that may wait at a borrower
   CountThresholds thresholds = {};
 
@@ -85,14 +85,14 @@ class LoanPolicy {
             const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
 
   /// Returns the loans. `named_queue` returns the lendable tasks one by one; it is called only if
-  /// they differ in cost and are few enough for a choice among single tasks.
+  /// the tasks differ in cost and are few enough to be chosen one by one.
   std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue,
                           const LendingCosts& costs, double now_s,
                           const std::function<std::vector<QueuedTask>()>& named_queue);
 
   /// Returns how many more tasks may wait at a rank. Lent data occupy memory on both ranks until
-  /// the results are back, so at most `batch_bytes` wait there, or a few tasks per thread if these
-  /// are large.
+  /// the results are back, so at most `batch_bytes` bytes of tasks wait there, or a few tasks per
+  /// thread if tasks are large.
   std::size_t room_at(const Peer& peer, double task_bytes, double now_s) const;
 
   const LoanSettings& settings() const { return settings_; }

@@ -151,7 +151,7 @@ TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
   EXPECT_LE(lent * 1e-3, 0.01 * 10);
 }
 
-// Rank 1 lent tasks without knowing how slow this rank is.
+// Rank 1 has lent tasks to this rank without knowing how slow this rank is.
 TEST(LoanPolicy, returns_more_borrowed_tasks_to_a_lender_that_requests_them_and_is_faster) {
   const auto loans = [](bool asks, bool all_borrowed, float task_s) {
     LoanPolicy policy(LoanSettings{});

@@ -11,7 +11,7 @@ namespace poise {
 
 namespace {
 
-// Returns loans of functions whose run time is unknown. The lender keeps one task for each of its
+// Returns loans of tasks whose run time is unknown. The lender keeps one task for each of its
 // threads, minus the threads that pinned tasks will occupy. It keeps no borrowed task behind one
 // that has been running for longer than it takes to lend a task, because this rank may be slow.
 // Each idle rank that sends a request gets one task per thread.

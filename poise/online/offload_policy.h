@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an offload policy is, and the table of all of them. base/offload_policies.h lists them.
+// What an offload policy is, and the table of all policies (base/offload_policies.h lists them).
 #pragma once
 
 #include <cstddef>
@@ -22,9 +22,9 @@ struct QueueState {
   std::size_t queued = 0, lendable = 0, running = 0;  // tasks
   // Expected seconds of lendable tasks, excluding functions of unknown time.
   double queued_s = 0;
-  double running_s = 0;  // expected seconds that running tasks go on, summed over threads
-  // By how many seconds the times of the tasks probably differ from the expected times: the sum
-  // over lendable tasks, and the sum over running tasks.
+  double running_s = 0;  // expected remaining seconds of running tasks, summed over threads
+  // Expected deviation of the tasks' times from the expected times, in seconds: the sum over
+  // lendable tasks, and the sum over running tasks.
   double queued_deviation_s = 0, running_deviation_s = 0;
   bool all_times_known = true;  // the times of all lendable tasks are known
   bool all_borrowed = false;    // all lendable tasks came from other ranks
@@ -33,7 +33,7 @@ struct QueueState {
                                 // factor of kSimilar
   double bytes_out = 0;         // bytes sent if all lendable tasks are lent
   double bytes_both = 0;        // bytes of the lendable tasks and of their results
-  TaskOverhead finishing{};     // cost to finish tasks that other ranks ran
+  TaskOverhead finishing{};     // CPU time to finish tasks that other ranks ran
 
   double mean_s() const { return lendable > 0 ? queued_s / lendable : 0; }
   double mean_deviation_s() const { return lendable > 0 ? queued_deviation_s / lendable : 0; }
@@ -65,7 +65,7 @@ struct LoanProblem {
   };
   std::vector<Borrower> others;  // nearest first
   std::vector<Known> known;      // known[i] belongs to others[i]
-  LendingView view;              // its `others` refers to the member above
+  LendingView view;              // view.others refers to the member `others`
 };
 
 /// The input from which an offload policy decides.
@@ -74,7 +74,7 @@ struct LoanQuestion {
   const QueueState& queue;
   const LendingCosts& costs;
   double now_s = 0;
-  double min_gain = 0.1;  // share by which a loan must shorten the wait
+  double min_gain = 0.1;  // fraction by which loans must shorten the wait
   CountThresholds thresholds = {};
   /// Returns the lendable tasks one by one, which takes time proportional to their number.
   const std::function<std::vector<QueuedTask>()>& named_queue;
@@ -92,7 +92,7 @@ struct OffloadPolicy {
   enum class Sight : std::uint8_t { nothing, nearest_idle, all_ranks };
   std::string_view name;
   Sight sight;
-  /// Returns the loans. Pure but for the memory. Called only if the policy sees some rank.
+  /// Returns the loans. Changes nothing but `memory`. Called only if the policy sees some rank.
   std::vector<Loan> (*loans)(const LoanQuestion& question, OffloadMemory& memory);
 };
 

@@ -21,8 +21,8 @@ struct Load {
   std::uint32_t rank = 0;
   std::uint32_t version = 0;  // incremented each time the rank reports its load; 0: it never has
   std::uint64_t wait = 0;     // number of the wait that the rank is in; 0: none
-  double reported_at_s = 0;   // time of the statement, on the clock of the rank that passes it on
-  double busy_s = 0;          // seconds from then until the rank's threads run out of tasks
+  double reported_at_s = 0;   // time of the report, on the clock of the rank that passes it on
+  double busy_s = 0;  // seconds from reported_at_s until the rank's threads run out of tasks
   // Mean seconds per queued task or, without one, of the task that ran last; 0: unknown.
   float task_s = 0;
   float queued = 0;   // number of queued tasks that the rank may lend
@@ -47,27 +47,28 @@ struct Peer {
   float slowness = 1;             // the other rank's time for a task divided by this rank's time
   std::uint16_t threads = 1;      // at least 1
   std::uint8_t declines : 4 = 0;  // in a row
-  // Results from which `slowness` was learnt. Further ones are not counted once the average covers
-  // as many as it may.
+  // Number of results from which `slowness` was learnt. It stops growing when the average covers
+  // its maximum number of results.
   std::uint16_t num_results : 6 = 0;
-  bool is_used : 1 = false;   // the entry was used since the table last looked for one to forget
+  bool is_used : 1 = false;  // the entry was used since the table last checked whether to forget it
   bool has_lent : 1 = false;  // the rank has lent tasks to this rank
 
   bool is_in(std::uint64_t of_wait) const { return wait == static_cast<std::uint32_t>(of_wait); }
   bool has_tasks(std::uint64_t in_wait) const { return queued >= 1 && is_in(in_wait); }
-  /// True if this rank has lent it more tasks than it has threads, and it has not reported their
-  /// receipt: it is probably inside a long task.
+  /// True if this rank has lent the other rank more tasks than that rank has threads, and that rank
+  /// has not reported their receipt: it is probably inside a long task.
   bool holds_tasks(std::uint64_t in_wait) const { return in_flight > threads && is_in(in_wait); }
-  /// True if the entry must not be forgotten: the other rank counts these tasks as in flight until
-  /// a message reports them.
+  /// True if the entry must not be forgotten: the other rank counts the tasks that it has lent as
+  /// in flight until a message reports their arrival.
   bool is_pinned() const { return unacknowledged > 0; }
 };
 static_assert(sizeof(Peer) <= 64);
 
-/// Holds at most `capacity` ranks, or more if more ranks have sent tasks that no message has yet
-/// reported. To add a rank it forgets another one that has not been used for long, if possible one
-/// without tasks in flight. The entries are sorted by rank, so the table needs no index, and ranks
-/// never heard of need no memory. References are valid until the next call of at() or update().
+/// Holds at most `capacity` ranks, or more if more ranks have sent tasks whose arrival is not yet
+/// reported. To add a rank, the table forgets another one that has not been used for long, if
+/// possible one without tasks in flight. The entries are sorted by rank, so the table needs no
+/// index, and ranks never heard of need no memory. References are valid until the next call of at()
+/// or update().
 class PeerTable {
  public:
   using LocalityOf = std::function<PeerLocality(std::uint32_t rank)>;

@@ -70,7 +70,7 @@ class SimulatedCpus {
     for (std::size_t t = 0; t < threads.size(); ++t)
       if (threads[t].program == program) leave_queue(t);
   }
-  /// Makes all threads of the program sleep, or continue.
+  /// Makes all threads of the program sleep, or wakes them up.
   void set_asleep(int program, bool sleeps) {
     for (std::size_t t = 0; t < threads.size(); ++t) {
       if (threads[t].program != program || threads[t].waits) continue;
@@ -106,12 +106,12 @@ class SimulatedCpus {
   double slice_s = 0.003;        // length of a time slice
   double rotates_every_s = 0.1;  // the kernel moves a waiting thread this often
   bool reports_late = false;     // a wait for a cpu is reported only when it ends, as Linux does
-  /// A thread that moves to another cpu waits there no longer than it would have waited on its own,
-  /// and keeps the rest of its turn, about as on Linux. Otherwise it waits behind all others.
+  /// True: a moved thread waits no longer than it would have on its old cpu, and keeps the rest of
+  /// its time slice, about as on Linux. False: it waits behind all other threads of its new cpu.
   bool keeps_claims = true;
   bool counts_turns = true;
   bool counts_work = false, reports_waits = false;
-  /// The affinity of the threads has more cpus than their quota allows.
+  /// True if the affinity of the threads has more cpus than their quota allows.
   bool is_limited = false;
   std::vector<double> speed = {};  // per cpu; empty: 1
 
@@ -202,8 +202,8 @@ class SimulatedCpus {
     threads[t].cpu = to;
     if (is_ready) join(t, to);
   }
-  /// Puts a ready thread into the queue of a cpu. If it keeps its waiting time, it runs before all
-  /// threads that have waited less.
+  /// Puts a ready thread into the queue of a cpu. If keeps_claims is true, the thread runs before
+  /// all threads that have waited less.
   void join(std::size_t t, PlaceId to) {
     auto& queue = queues_[to];
     auto at = queue.begin() + (queue.empty() ? 0 : 1);
@@ -254,7 +254,7 @@ class SimulatedCpus {
     }
     for (const std::size_t t : arrived) arrive(t);
   }
-  /// True if the thread has arrived at its barrier.
+  /// Lets the thread run for one step. Returns true if it has then arrived at its barrier.
   bool compute(Thread& thread) {
     thread.run_s += kStepS;
     if (thread.program < 0 || thread.waits) return false;

@@ -13,7 +13,7 @@
 namespace poise {
 
 /// A request for tasks. If it is a lasting request, the victim does not decline it but remembers
-/// the thief until it has tasks or the wait ends.
+/// the thief until the victim has tasks or the wait ends.
 struct StealRequest {
   std::uint32_t victim = 0;
   bool is_lasting = false;
@@ -72,7 +72,7 @@ class StealPolicy {
   std::deque<Unanswered> unanswered_;  // the latest requests without an answer
   double next_s_ = 0, pause_s_ = 0;
   std::uint32_t remembered_by_ = 0;  // bit i: partner i has a lasting request of this rank
-  std::uint32_t declined_ = 0;       // requests without tasks since tasks last arrived
+  std::uint32_t declined_ = 0;       // requests declined since tasks last arrived
 };
 
 }  // namespace poise

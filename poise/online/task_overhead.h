@@ -19,7 +19,7 @@ class TaskOverhead {
     // In a loan of few tasks, most of the overhead comes from the message. Such a loan says little
     // about the overhead per task of larger loans.
     const double trust = std::min(1.0, count * lending_tuning::kMaxWeight);
-    // By the initial values, either the tasks or their bytes cost more; this part is learnt.
+    // Learns only the part that is larger by the initial values: that of the tasks or of the bytes.
     if (bytes * lending_tuning::kInitialPerByte_s < lending_tuning::kInitialOverhead_s * count)
       task_s_ = follow(task_s_, seconds / count, trust);
     else

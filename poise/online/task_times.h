@@ -22,7 +22,7 @@ inline double remaining_s(double elapsed_s, double expected_s) {
   return std::max(0.0, expected_s - elapsed_s);
 }
 
-/// Seconds per unit of cost for each function, and how much they differ, as a moving average over
+/// Seconds per unit of cost for each function, and how much these vary, as a moving average over
 /// kTaskTimeMemory_s of work, but over at least eight tasks. An average over fewer short tasks
 /// would change with a single preempted task, and equally loaded ranks would then lend to each
 /// other. Several threads may learn at the same time; one of two simultaneous samples may be lost.
@@ -46,7 +46,7 @@ class TaskTimes {
     known.seconds.store(moved_average(average, seconds / cost, share, count),
                         std::memory_order_relaxed);
     if (average <= 0) return;
-    // The mean of `count` tasks deviates less than a single task does, by the root of `count`.
+    // The mean of `count` tasks deviates less than a single task, by the square root of `count`.
     const double relative_s = std::min(seconds / cost / average, lending_tuning::kOutlier);
     const double before = deviation(function);
     known.deviation.store(before + share * (std::sqrt(count) * std::abs(relative_s - 1) - before),

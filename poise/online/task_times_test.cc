@@ -37,12 +37,13 @@ TEST(TaskTimes, the_estimate_adapts_within_16_tasks_when_tasks_suddenly_take_twi
   EXPECT_GT(times.per_unit(0), 0.45);
 }
 
-TEST(RemainingTime, the_time_of_a_running_task_is_estimated_from_its_elapsed_time) {
+TEST(RemainingTime,
+     the_remaining_time_of_a_running_task_is_estimated_from_its_elapsed_and_expected_time) {
   EXPECT_DOUBLE_EQ(remaining_s(0, 2e-3), 2e-3);
   EXPECT_DOUBLE_EQ(remaining_s(1.5e-3, 2e-3), 0.5e-3);
   EXPECT_DOUBLE_EQ(remaining_s(3e-3, 2e-3), 0);
-  EXPECT_DOUBLE_EQ(remaining_s(0.5, 2e-3), 0.5);  // a long task of a function with short tasks
-  EXPECT_DOUBLE_EQ(remaining_s(0.5, 0), 0.5);     // a task of a function of unknown time
+  EXPECT_DOUBLE_EQ(remaining_s(0.5, 2e-3), 0.5);  // has run for longer than expected
+  EXPECT_DOUBLE_EQ(remaining_s(0.5, 0), 0.5);     // the expected time is unknown
 }
 
 TEST(TaskTimes, the_deviation_of_equal_tasks_is_zero_and_hardly_rises_when_one_is_preempted) {
@@ -55,13 +56,14 @@ TEST(TaskTimes, the_deviation_of_equal_tasks_is_zero_and_hardly_rises_when_one_i
   EXPECT_LT(times.deviation(0), 0.1);
 }
 
-TEST(TaskTimes, the_deviation_of_tasks_that_take_half_or_one_and_a_half_times_the_mean_is_half) {
+TEST(TaskTimes,
+     the_deviation_is_half_the_mean_if_tasks_take_half_or_one_and_a_half_times_the_mean) {
   TaskTimes times(1);
   for (int i = 0; i < 1000; ++i) times.learn(0, i % 2 == 0 ? 0.5e-6 : 1.5e-6, 1);
   EXPECT_NEAR(times.deviation(0), 0.5, 0.05);
 }
 
-TEST(TaskTimes, tasks_whose_stated_costs_explain_their_times_do_not_deviate) {
+TEST(TaskTimes, tasks_whose_times_are_proportional_to_their_stated_costs_have_no_deviation) {
   TaskTimes times(1);
   for (int cost = 1; cost < 100; ++cost) times.learn(0, cost * 1e-6, cost);
   EXPECT_NEAR(times.deviation(0), 0, 1e-12);

@@ -30,7 +30,7 @@ std::vector<Share> shares_of(const Workload& workload, const Placement& placemen
   return shares;
 }
 
-/// Appends an iteration that begins when the ones before have ended.
+/// Appends an iteration to the step. It begins when the iterations before it have ended.
 void append(EventStep& step, const Iteration& next, bool has_spans) {
   Iteration& all = step.iteration;
   const double start_s = all.end_s;
@@ -71,8 +71,8 @@ Iteration EventSteps::iteration(const Traffic& traffic, std::span<const double> 
   return iteration;
 }
 
-/// The places lend first, and send the messages of the step when all tasks have finished. Messages
-/// of lending and of the step do not compete.
+/// The places lend tasks first, and send the messages of the step when all tasks have finished. So
+/// messages about lending never compete with those of the step.
 EventStep EventSteps::lent(const Traffic& traffic, const Workload& workload,
                            const Placement& placement) const {
   LendingScenario scenario =

@@ -23,7 +23,7 @@ struct StepLending {
 struct EventStep {
   Iteration iteration;
   Loans loans;
-  double lent_s = 0;  // when all tasks had finished, if places lend tasks
+  double lent_s = 0;  // time at which all tasks had finished, if places lend tasks
   /// Per place: the record of what it did until all tasks had finished. Empty unless
   /// StepLending::has_spans is true and places lend or the phase has subphases.
   std::vector<std::vector<Span>> spans = {};
@@ -44,7 +44,7 @@ class EventSteps {
   void forget();
   void forget_loads();
 
-  /// Returns the seconds that moving the tasks takes.
+  /// Returns the seconds that it takes to move the tasks from their places in `before` to `after`.
   double migration_s(const Workload& workload, const Placement& before,
                      const Placement& after) const;
 

@@ -154,9 +154,9 @@ FigureData figure_17() {
   return data;
 }
 
-/// Threads with unequal phases: the work of each thread is drawn from 1 - spread to 1 + spread. The
-/// columns give times in units of a phase: without moves, balanced with a period of a hundredth of
-/// a phase, and the lower bound.
+/// Threads with unequal phases: the work of each thread is drawn at random between 1 - spread and 1
+/// + spread. The columns give times in units of a phase: without moves, balanced with a period of a
+/// hundredth of a phase, and the lower bound.
 FigureData unequal_phases() {
   constexpr Pair kPairs[] = {{8, 7}, {16, 12}, {16, 7}};
   FigureData data{{"threads", "places", "spread", "static", "balanced", "bound"}, {}};

@@ -23,11 +23,11 @@ struct Figure {
 };
 
 /// The figures that can be computed: 6 to 11, 16 and 17 of the paper, its table 1, the two jobs of
-/// its section 6, and one for phases of unequal length.
-/// Figure 10 takes seconds to compute, the others less.
+/// its section 6, one for phases of unequal length, and one about when to move threads. Figure 10
+/// takes seconds to compute, the others less.
 std::span<const Figure> figures();
 
-/// Returns the figure of this name. Throws Error with the known names.
+/// Returns the figure of this name. If there is none, throws Error with the known names.
 const Figure& figure_named(std::string_view name);
 
 }  // namespace poise

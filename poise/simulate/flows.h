@@ -44,8 +44,8 @@ struct Flow {
   std::uint32_t pieces = 1;
 };
 
-/// Another route that a flow may take. The model of sharing decides when the flow starts: it takes
-/// the detour if the bytes in flight let it pass sooner there.
+/// Another route that a flow may take. When the flow starts, it takes the detour if, with the bytes
+/// then in flight, it would pass sooner there.
 struct Detour {
   static constexpr std::uint32_t kNone = ~0U;
   std::uint32_t route = kNone;

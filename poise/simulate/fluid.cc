@@ -20,7 +20,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// difference is rounding.
 constexpr double kSame = 1e-12;
 
-/// What rate[route] holds for a route without flows in flight: kOver if no flow will follow on the
+/// Values of rate[route] for a route without flows in flight: kOver if no further flow will use the
 /// route, kIdle if some will.
 constexpr double kOver = -1, kIdle = 0;
 
@@ -103,11 +103,11 @@ class FairRates {
   /// The share of a resource that is not yet assigned to flows, and the demand of the flows that
   /// have no rate yet.
   struct Load {
-    double left = 1;      // share of the link's or core's time that no flow has yet
+    double left = 1;      // share of the resource's time that no flow has yet
     double per_rate = 0;  // share that flows without a rate need per unit of rate
     // The largest per_rate that was added up so far; bounds rounding errors in exact_level().
     double at_most = 0;
-    std::uint32_t open = 0;  // routes with flows and without a rate
+    std::uint32_t open = 0;  // number of routes with flows but no rate
     bool is_listed = false;  // in in_use_
     double level() const { return per_rate > 0 ? std::max(0.0, left) / per_rate : kNever; }
   };
@@ -180,8 +180,8 @@ class FairRates {
 };
 
 /// All flows of an exchange. All flows of a route have the same rate. So one counter per route is
-/// enough: the bytes that each flow has been served since the route became active. A flow ends when
-/// this counter reaches a number that is known when the flow starts.
+/// enough: the bytes that each of its flows has transferred since the route became active. A flow
+/// ends when this counter reaches a number that is known when the flow starts.
 class Fluid {
  public:
   Fluid(const Routes& routes, std::span<const Flow> flows, double window_s,

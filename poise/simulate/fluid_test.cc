@@ -123,7 +123,7 @@ TEST(Fluid, flows_share_a_resource_equally) {
 }
 
 TEST(Fluid, bandwidth_that_a_flow_cannot_use_goes_to_the_others) {
-  // Flow 0 has a slow resource of its own, so flow 1 gets three quarters of the shared one.
+  // Flow 0 has a slow resource of its own, so flow 1 gets three quarters of the shared resource.
   const Routes routes = routes_of({{{0, 1}, {1, 4}}, {{0, 1}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 9, 1}}), ElementsAre(12, 12));
 }

@@ -54,7 +54,7 @@ struct EngineOptions {
   /// of this length (threads.h). If 0, a place runs one task after the other. Only replays use this
   /// option.
   double juggle_period_s = 0;
-  /// Routes of messages through the links of the network.
+  /// How messages choose their routes through the links of the network.
   Routing routing = {};
   /// Slows down migrations into memory that is nearly full. Only replays use this option.
   MemoryPressure pressure = {};
@@ -71,7 +71,7 @@ struct PlaceRun {
   double worked_s = 0;     // time at which the place had done all its work
   double ends_s = 0;       // time at which the place had received everything
   double receiving_s = 0;  // seconds of receiving, between worked_s and ends_s
-  /// Seconds before worked_s in which it waited for tasks of other places (EventSteps).
+  /// Seconds before worked_s in which the place waited for tasks of other places (EventSteps).
   double idle_s = 0;
 
   /// Seconds for which the CPU was busy with work, sending and receiving.
@@ -79,8 +79,8 @@ struct PlaceRun {
 };
 
 struct Iteration {
-  double end_s = 0;     // when the last place ends
-  double window_s = 0;  // starts and ends of messages closer together counted as simultaneous
+  double end_s = 0;     // time at which the last place ends
+  double window_s = 0;  // message starts and ends closer than this counted as simultaneous
   std::vector<PlaceRun> places;
 
   /// The fraction of the time of all places in which they neither worked nor sent nor received.

@@ -115,7 +115,7 @@ TEST(Iteration, large_messages_wait_for_the_receiver) {
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1000}}, options).end_s, 5 + 0.125);
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 3, 3000}}, options).end_s, 5 + 3 * 0.125);
   // With rendezvous, the receiver answers the request at 5 s, and the message starts when the
-  // answer has arrived: two latencies.
+  // answer has arrived. So two latencies follow the 5 s.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1001}}, options).end_s,
                    5 + 2 * 0.25 + 1.001 + 0.125);
   // If the receiver is ready first, the request, the answer and the message follow each other.

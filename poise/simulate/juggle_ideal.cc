@@ -72,9 +72,9 @@ class Team {
   const std::vector<double> work_s_;  // for each thread, its work in one phase
   const double slice_s_;
   std::vector<DomainId> domain_of_;
-  std::vector<std::vector<PlaceId>> places_of_domain_;  // places with most slots first
+  std::vector<std::vector<PlaceId>> places_of_domain_;  // those with most slots first
   std::vector<Shared> places_;
-  std::vector<double> rest_s_, gained_s_;  // gained_s_: since the last balancing point
+  std::vector<double> rest_s_, gained_s_;  // gained_s_: progress since the last balancing point
   std::vector<PlaceId> place_of_;
   std::vector<ThreadId> order_;  // scratch
   double now_s_ = 0, last_arrival_s_ = 0, balanced_s_ = 0, rounding_s_ = 0;
@@ -129,7 +129,8 @@ double Team::next_arrival_s() const {
   return now_s_ + soonest_s;
 }
 
-/// Subtracts from left_s the overheads that the place still has to spend.
+/// Spends up to left_s seconds on the overheads that the place still owes. Returns the seconds
+/// left.
 double Team::pay(Shared& place, double left_s) {
   const double paid_s = std::min(left_s, place.owed_s);
   place.owed_s -= paid_s;
@@ -232,8 +233,8 @@ void Team::sort_domain(DomainId d) {
     places_[places[num_slow + next % num_fast]].threads.push_back(order_[next]);
   for (std::size_t slot = 0; next < blocked; ++next, ++slot)
     places_[places[slot % num_slow]].threads.push_back(order_[next]);
-  // Distributes the blocked threads so that at the start of the next phase, when all threads run,
-  // any two places differ by at most one thread.
+  // Distributes the blocked threads so that, when all threads run at the start of the next phase,
+  // the numbers of threads on any two places differ by at most one.
   const std::size_t all_share = order_.size() / places.size();
   const std::size_t all_slow = order_.size() % places.size();
   for (std::size_t i = 0; i < places.size(); ++i)

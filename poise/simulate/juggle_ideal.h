@@ -57,11 +57,11 @@ struct JuggleRun {
 /// work shared by all places, whichever is larger. JuggleRun explains `work_of_thread`.
 double unequal_ideal_s(const SpmdProgram& program, std::span<const double> work_of_thread);
 
-/// Throws Error naming the invalid number, or if the simulation would take minutes.
+/// Throws Error if a number in `run` is invalid or the simulation would take minutes.
 void check(const JuggleRun& run);
 
 struct JuggleOutcome {
-  double completion_s = 0;             // sum of all phases
+  double completion_s = 0;             // time of all phases together
   std::uint64_t balancing_points = 0;  // periodic ones only
   std::uint64_t migrations = 0;        // two per swap; moves by sorting are not counted
 };

@@ -18,7 +18,7 @@ namespace {
 double completion_s(const JuggleRun& run) { return simulate_juggle(run).completion_s; }
 
 /// Calls a check for all cases that the paper simulates: n = 3 to 64 threads on m = 2 to n - 1
-/// places. With the address sanitizer, every seventh n.
+/// places. With the address sanitizer, only for every seventh n.
 template <typename Check>
 void for_all_pairs(Check check_pair) {
   for (std::uint64_t threads = 3; threads <= 64; threads += kSanitized ? 7 : 1)
@@ -48,7 +48,7 @@ TEST(IdealJuggle, three_threads_on_two_places_take_turns) {
   }
 }
 
-TEST(IdealJuggle, the_time_is_never_below_the_lower_bound_and_often_equal_to_it) {
+TEST(IdealJuggle, the_simulated_time_is_never_below_the_lower_bound_and_often_equal_to_it) {
   std::size_t equal = 0, all = 0, tighter = 0;
   for_all_pairs([&](const SpmdProgram& program) {
     if (!is_imbalanced(program)) return;
@@ -209,12 +209,12 @@ TEST(IdealJuggle, reactive_balancing_takes_the_time_that_theory_predicts) {
   });
 }
 
-TEST(IdealJuggle, one_balancing_point_per_phase_takes_the_time_computed_by_hand) {
+TEST(IdealJuggle, a_phase_with_one_balancing_point_takes_the_time_computed_by_hand) {
   // 8 threads on 7 places with one balancing point at time T. The two slow threads have progressed
   // by T/2 by then and become fast; two fast threads become slow.
   for (const double point_s : {0.7, 0.9, 1.1, 1.5, 1.9}) {
     const double expected_s = std::max(1 + point_s / 2, point_s < 1 ? 2 - point_s : 0);
-    ASSERT_GT(2 * point_s, expected_s);  // otherwise there would be a second point
+    ASSERT_GT(2 * point_s, expected_s);  // otherwise there would be a second balancing point
     EXPECT_DOUBLE_EQ(completion_s({.program = {8, 7, 1}, .period_s = point_s}), expected_s);
   }
 }
@@ -291,7 +291,7 @@ TEST(IdealJuggle,
   EXPECT_GT(completion_s(run), reactive_s(run.program));
 }
 
-TEST(IdealJuggle, throws_for_runs_that_would_take_too_long) {
+TEST(IdealJuggle, throws_for_invalid_runs_and_for_runs_that_would_take_too_long) {
   EXPECT_THROW(completion_s({.program = {8, 7, 1}, .period_s = 0}), Error);
   EXPECT_THROW(completion_s({.program = {8, 7, 1}, .period_s = 1e-300}), Error);
   EXPECT_THROW(completion_s({.program = {8, 7, 1}, .period_s = 1, .jitter = 1}), Error);
