@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time of a barrier of all places.
+// Computes how long a barrier among all places takes.
 #pragma once
 
 #include <span>

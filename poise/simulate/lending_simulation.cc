@@ -26,7 +26,7 @@ namespace poise {
 
 namespace {
 
-/// A number of equal tasks of one owner.
+/// A group of equal tasks that belong to the same rank, their owner.
 struct Run {
   std::uint32_t owner = 0, count = 0, children = 0;
   double task_s = 0;
@@ -48,7 +48,7 @@ struct Mail {
     request,
     decline,
     claim,
-    grant,  // the answer to a claim; without a run it refuses the claim
+    grant,  // the answer to a claim; if it holds no task, it refuses the claim
     load,
     termination
   };
@@ -170,9 +170,9 @@ class Simulation {
   std::uint64_t order_ = 0, created_ = 0, finished_ = 0, last_ticket_ = 0;
   // Start of the present step, and the CPU time that it has taken so far.
   double now_s_ = 0, cpu_s_ = 0;
-  // Number of ranks that have left the last wait (if all ranks meet between waits: this wait).
+  // Number of ranks that have left the last wait or, if all ranks meet between waits, this wait.
   std::uint32_t ranks_done_ = 0;
-  double began_s_ = 0;  // time at which all ranks had met
+  double began_s_ = 0;  // time at which all ranks had met before this wait
   double age_s_ = 0;
   std::uint64_t ages_ = 0;
   LendingOutcome outcome_;
@@ -346,7 +346,7 @@ double Simulation::arrival_s(Mail& mail, double bytes) {
     at_s = card_free_s_[node] =
         std::max(card_free_s_[node], at_s) + bytes / scenario_.card_bytes_per_s;
   at_s += is_near ? scenario_.near_latency_s : scenario_.far_latency_s;
-  // Each rank, and each card, sends one message after the other.
+  // Messages are in order already: each rank, and each card, sends one message after the other.
   if (scenario_.max_delay_s <= 0 && scenario_.stall_share <= 0) return at_s;
   return in_order_s(mail.from, to, at_s);
 }
@@ -478,8 +478,9 @@ void Simulation::send_results(Rank& rank, std::uint32_t owner, std::vector<Run>&
   send(rank, std::move(mail));
 }
 
-// Sends the results of one owner before tasks go to it. From their times it learns how slow this
-// rank is, before it decides whether to lend the tasks to this rank again.
+// Sends the results of an owner's tasks before tasks go to this owner. From the times of the
+// results, the owner learns how slow this rank is before it decides whether to lend to this rank
+// again.
 void Simulation::send_results_of(Rank& rank, std::uint32_t owner) {
   const auto others = std::stable_partition(rank.results.begin(), rank.results.end(),
                                             [=](const Run& run) { return run.owner != owner; });
@@ -597,7 +598,7 @@ void Simulation::replicate(Rank& rank) {
   }
 }
 
-// If the rank has nothing to do, it asks the owner of a copy whether it may run it.
+// If the rank has nothing to do, it asks the owner of a copied task whether it may run this task.
 void Simulation::claim(Rank& rank) {
   while (rank.queued() == 0 && !rank.is_running()) {
     const auto copy = rank.copies.claim(rank.agent);
@@ -613,7 +614,7 @@ void Simulation::claim(Rank& rank) {
   }
 }
 
-// Removes the task from the queue of its owner. Returns nothing if it has started or is lent.
+// Removes the task from the queue of its owner. Returns nothing if the task has started or is lent.
 std::optional<Run> Simulation::take_copied(Rank& owner, std::uint64_t ticket) {
   const auto found = std::find_if(owner.own.begin(), owner.own.end(),
                                   [ticket](const Run& run) { return run.ticket == ticket; });
@@ -668,7 +669,7 @@ void Simulation::receive(Rank& rank) {
   }
 }
 
-// While a rank runs a task and has others to lend, its progress thread wakes up from time to time.
+// While a rank runs a task and has more to lend, its progress thread wakes up from time to time.
 void Simulation::plan_progress(Rank& rank) {
   if (std::isinf(scenario_.progress_s) || rank.queued() == 0 || rank.wake_at_s > now_s_) return;
   const bool is_woken = scenario_.num_ranks <= scenario_.ranks_per_node;

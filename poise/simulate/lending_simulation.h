@@ -5,7 +5,7 @@
 // The simulation covers tasks and their times; messages with latency, bytes, overhead and random
 // delays; ranks of different speed that enter the wait late or that share their core with a
 // competitor; progress threads; and either network cards that send one byte after the other, or all
-// links of a machine (lending_links.h). It does not cover the load table in shared memory, and
+// links of a machine (lending_links.h). It covers neither the load table in shared memory nor
 // several threads per rank.
 #pragma once
 
@@ -30,14 +30,14 @@ struct SimulatedWork {
 struct LendingScenario {
   std::uint32_t num_ranks = 2;
   std::uint32_t ranks_per_node = 1;
-  /// The work of each rank; ranks beyond the end have none.
+  /// The work of each rank; ranks beyond the end of the list have none.
   std::vector<std::vector<SimulatedWork>> work;
-  /// The slowness of each rank; 1 for ranks beyond the end.
+  /// The slowness of each rank; 1 for ranks beyond the end of the list.
   std::vector<double> slowness;
-  std::vector<double> enter_s;  // by rank: time at which the rank enters the wait; 0 beyond the end
+  std::vector<double> enter_s;  // by rank: time at which the rank enters the wait; 0 if not given
   /// By rank: seconds for which the rank and a competitor that always computes hold the core in
-  /// turn. While the competitor holds it, the rank neither runs tasks nor handles messages. 0, and
-  /// beyond the end: the rank has the core alone.
+  /// turn. While the competitor holds it, the rank neither runs tasks nor handles messages. If the
+  /// value is 0 or not given, the rank has the core alone.
   std::vector<double> slice_s;
   double bytes_per_task = 128;  // bytes of a lent task and of its result together
   /// Maximum total bytes of the tasks in one message. A message with a single task may be larger.
@@ -61,13 +61,13 @@ struct LendingScenario {
   /// The fraction stall_share of all messages waits for stall_s seconds, so that later messages
   /// arrive with them in one burst.
   double stall_share = 0, stall_s = 0;
-  /// Additional time that every message about loads, requests and their answers takes: all but
-  /// those with tasks, results or copies, and those that detect the end. So a rank learns late that
-  /// another one is slow or idle.
+  /// Additional delay of messages that report loads, and of requests and their answers, so that a
+  /// rank learns late that another one is slow or idle. Messages with tasks, results or copies, and
+  /// those that detect the end of the wait, do not have this delay.
   double news_delay_s = 0;
-  /// When a rank enters the wait, it copies this share of its tasks, the last ones of its queue,
-  /// each to one other rank; all others take turns. A rank with nothing to do asks the owners of
-  /// its copies one by one whether it may run them.
+  /// When a rank enters the wait, it copies this share of its tasks, from the end of its queue.
+  /// Each copy goes to one other rank, to all of them in turn. A rank with nothing to do asks the
+  /// owners of its copies one by one whether it may run them.
   double replicated_share = 0;
   /// If true, ranks take a copied task by an atomic operation in memory that they share, instead of
   /// asking the owner.
@@ -78,14 +78,14 @@ struct LendingScenario {
   double progress_s = std::numeric_limits<double>::infinity();
   std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work
   /// True if all ranks wait for each other (a barrier) between two waits. Then enter_s is relative
-  /// to this barrier, and the outcome describes the last wait only. The ranks begin it with what
-  /// they learnt in the waits before.
+  /// to this barrier, and the outcome describes the last wait only. In the last wait, ranks use
+  /// what they learnt in the waits before it.
   bool meets = false;
   std::uint64_t seed = 1;
   LendingAgent::Settings settings = {};
   std::size_t max_peers = lending_tuning::kMaxPeers;
   std::uint64_t max_events = UINT64_MAX;
-  /// Number of events after which all tasks are counted again; 0 means only at the end.
+  /// All tasks are counted, as a check, after every this many events; 0: only at the end.
   std::uint64_t recount_every = 0;
   bool has_spans = false;  // record what every rank does
 };
@@ -106,11 +106,11 @@ struct LendingOutcome {
   std::uint64_t copies = 0, copies_run = 0;  // copies of tasks; copies that ran
   std::uint64_t messages = 0, requests = 0, events = 0;
   std::uint64_t max_messages_from_one = 0;
-  /// Age of the load that a thief knew of its victim when it sent a request.
+  /// Mean age, in seconds, of the load that a thief knew of its victim when it sent a request.
   double mean_load_age_s = 0;
-  double max_bytes_out = 0;  // most bytes that any node sent
+  double max_bytes_out = 0;  // largest number of bytes that one node sent
   std::uint64_t max_lent_by_one = 0;
-  std::size_t max_peer_bytes = 0;  // size of the largest table of peers
+  std::size_t max_peer_bytes = 0;  // bytes of the largest table of peers
   std::vector<SimulatedRank> ranks;
   std::string trouble;  // empty if the simulation ended as it should
 };

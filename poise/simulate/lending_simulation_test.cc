@@ -50,7 +50,7 @@ LendingScenario random_scenario(std::uint64_t seed) {
   return scenario;
 }
 
-// Runs a scenario. Every task must run exactly once, and every rank leave every wait, but not
+// Runs a scenario. Every task must run exactly once, and every rank must leave every wait, but not
 // before all tasks have finished.
 LendingOutcome checked(const LendingScenario& scenario) {
   const LendingOutcome outcome = simulate_lending(scenario);
@@ -62,14 +62,14 @@ LendingOutcome checked(const LendingScenario& scenario) {
   return outcome;
 }
 
-// CTest runs 10,000 seeds of this test and of the next one under the label "long".
+// CTest runs 10,000 seeds of this test and of the test after it, under the label "long".
 TEST(LendingSimulation, every_task_runs_once_and_every_rank_then_stops_waiting) {
   for (std::uint64_t seed = 0; seed < num_seeds(300) && !HasFailure(); ++seed)
     checked(random_scenario(seed));
 }
 
-// All scenarios have copies of tasks; in every other one, copies are the only way for a task to run
-// on another rank.
+// All scenarios have copies of tasks. In half of the scenarios, a task can run on another rank only
+// as a copy.
 TEST(LendingSimulation, every_replicated_task_runs_once_on_its_owner_or_on_the_rank_with_the_copy) {
   std::uint64_t copies_run = 0;
   for (std::uint64_t seed = 0; seed < num_seeds(300) && !HasFailure(); ++seed) {
@@ -117,7 +117,7 @@ TEST(LendingSimulation, a_step_takes_longer_if_ranks_learn_late_that_one_is_slow
             simulate_lending(one_slow(0.2)).makespan_s - 0.1);
 }
 
-TEST(LendingSimulation, replicas_run_sooner_if_their_tokens_are_in_shared_memory) {
+TEST(LendingSimulation, copies_of_tasks_start_sooner_if_ranks_claim_them_in_shared_memory) {
   LendingScenario scenario = one_slow(0.2);
   scenario.settings.pull = scenario.settings.loans.push = false;
   EXPECT_NEAR(simulate_lending(scenario).makespan_s, 3.0, 1e-2);
@@ -164,8 +164,8 @@ TEST(LendingSimulation, lending_does_not_delay_a_single_long_task) {
   EXPECT_NEAR(simulate_lending(scenario).makespan_s, 1, 1e-3);
 }
 
-// No rank knows that the first task is long. Without a progress thread its rank answers no
-// request meanwhile.
+// No rank knows that the first task is long. Without a progress thread, its rank answers no request
+// while this task runs.
 TEST(LendingSimulation, tasks_behind_a_first_task_of_unknown_time_are_lent_before_it_starts) {
   for (const bool gives_costs : {true, false}) {
     LendingScenario scenario;
@@ -192,8 +192,8 @@ TEST(LendingSimulation, a_slow_rank_that_returns_tasks_does_not_get_them_again) 
   EXPECT_LT(outcome.makespan_s, (8 + 3) * 3e-3 + 0.2e-3);
 }
 
-// Draws a step of about 20 ms whose tasks are of one length, on one rank or on all, and some ranks
-// slow.
+// Draws a random step of about 20 ms. All tasks take equally long and start on one rank or on all
+// ranks, and some ranks are slow.
 LendingScenario random_step(std::uint64_t seed, std::uint32_t waits) {
   Random random(seed);
   LendingScenario scenario;
@@ -232,7 +232,7 @@ TEST(LendingSimulation, lending_never_doubles_the_time_of_a_step_and_rarely_leng
   }
 }
 
-// Returns the time without lending divided by the time with it, in the last of some steps.
+// Returns the time of the last of `waits` steps without lending, divided by that with lending.
 double speed_of_lending(LendingScenario scenario, std::uint32_t waits, std::uint64_t seed) {
   scenario.ranks_per_node = 2;
   scenario.meets = true;
@@ -245,7 +245,7 @@ double speed_of_lending(LendingScenario scenario, std::uint32_t waits, std::uint
   return simulate_lending(scenario).makespan_s / outcome.makespan_s;
 }
 
-// Rank 0 has 20 ms of tasks. A competitor takes the core of rank 1 for every other 4 ms.
+// Rank 0 has 20 ms of tasks. A competitor takes the core of rank 1 for 4 ms of every 8 ms.
 double speed_beside_a_competitor(double task_s, std::uint32_t waits, std::uint64_t seed) {
   LendingScenario scenario;
   scenario.work = {{{static_cast<std::uint32_t>(std::ceil(20e-3 / task_s)), task_s, 0}}};
@@ -316,7 +316,7 @@ TEST(LendingSimulation,
   scenario.message_overhead_s = 0;
   const LendingOutcome outcome = simulate_lending(scenario);
   EXPECT_EQ(outcome.trouble, "");
-  const double depth = 1 + 2;  // 16 ranks of a node, 64 nodes
+  const double depth = 1 + 2;  // levels of the tree: 1 for 16 ranks of a node, 2 for 64 nodes
   EXPECT_LE(outcome.end_s - outcome.makespan_s, 3 * 2 * depth * scenario.far_latency_s + 1e-4);
 }
 

@@ -33,7 +33,7 @@ LendingScenario lending_scenario(const Machine& machine, const Workload& workloa
   scenario.far_latency_s = costs.network.latency_s;
   if (costs.card_bytes_per_s > 0) scenario.card_bytes_per_s = costs.card_bytes_per_s * costs.cards;
   scenario.message_overhead_s = costs.network.send_s;
-  // The progress thread of a busy rank handles a message when it is woken.
+  // The progress thread of a busy rank handles a message this long after the message has arrived.
   scenario.progress_s = lending_tuning::kNewsDelay_s;
   if (network == LendingNetwork::links) {
     scenario.machine = &machine;

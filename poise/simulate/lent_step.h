@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: BSD-3-Clause Predicts the time of a step if the places lent tasks to one
-// another, as ranks with the tasks runtime do.
+// SPDX-License-Identifier: BSD-3-Clause
+// Predicts the time of a step if the places lend each other tasks, as ranks of the tasks runtime
+// do.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ struct Loans {
   std::uint64_t tasks = 0;       // a task that is lent on counts again
   std::uint64_t copies_run = 0;  // tasks that ran on a place that had a copy of them
   std::uint64_t ran_on_other_nodes = 0;
-  double bytes = 0;    // bytes of these tasks, of all copies, and of their results
+  double bytes = 0;    // bytes of the lent tasks, of all copies, and of their results
   double saved_s = 0;  // time by which the iteration is shorter than without lending
 
   Loans& operator+=(const Loans& other);
@@ -49,12 +50,12 @@ struct LentStep {
   std::vector<SimulatedRank> places = {};
 };
 
-/// Describes the step to simulate_lending(): each place is a rank with one thread. The rank first
-/// does its background load and the tasks that cannot move; then its movable tasks can be lent.
-/// Latencies and bandwidths are those of the machine (cost_model.h). The scenario may contain a
-/// pointer to `machine`, so `machine` must outlive it. A lent task transfers the mean size of all
-/// tasks plus 128 bytes, half of this on the way to the borrower. Every node has the mean number of
-/// places.
+/// Describes the step as a scenario for simulate_lending(): each place is a rank with one thread.
+/// The rank first does its background load and the tasks that cannot move; then its movable tasks
+/// can be lent. Latencies and bandwidths are those of the machine (cost_model.h). The scenario may
+/// contain a pointer to `machine`, so `machine` must outlive it. A lent task transfers the mean
+/// size of all tasks plus 128 bytes, half of this on the way to the borrower. Every node has the
+/// mean number of places.
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
                                  const Placement& placement, const LendingOptions& options,
                                  LendingNetwork network = LendingNetwork::cards);

@@ -100,7 +100,7 @@ TEST(LentStepOverLinks, lends_little_if_places_are_balanced_although_their_tasks
     const Machine machine = machine_from_text(text);
     const std::uint32_t places = machine.num_places();
     double ratio = 0;
-    const std::uint64_t seeds = 60;  // the mean of 20 differs by 1 %
+    const std::uint64_t seeds = 60;  // with 20 seeds, the mean would vary by 1 %
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       Random random(seed);
       Workload workload;
@@ -163,7 +163,7 @@ TEST(LentStepOverLinks, the_bytes_of_lent_tasks_take_time_at_the_network_card) {
   EXPECT_GT(over_fast.loans.bytes, 45 * 1e6);
 }
 
-// The networks have the same latencies here, and messages are too small for cards to matter.
+// Both network models have the same latencies here, and messages are too small for cards to matter.
 TEST(LentStepOverLinks, gives_nearly_the_time_of_the_simpler_network_model_if_messages_are_small) {
   for (const char* text : {"core:4", "core:16", "node:2 core:2", "node:8 core:4"}) {
     const Machine machine = machine_from_text(text);
@@ -176,7 +176,7 @@ TEST(LentStepOverLinks, gives_nearly_the_time_of_the_simpler_network_model_if_me
   }
 }
 
-TEST(LentStepOverLinks, runs_every_task_once_and_is_never_better_than_the_ideal) {
+TEST(LentStepOverLinks, runs_every_task_once_and_is_never_faster_than_the_lower_bound) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -34,7 +34,7 @@ struct LoadModel {
   std::string text() const;
 };
 
-/// Reads MODEL or MODEL:KNOB=VALUE,... Throws Error with the nearest name and all known names.
+/// Reads MODEL or MODEL:KNOB=VALUE,... For an unknown name, throws Error with the known names.
 LoadModel parse_load_model(std::string_view text);
 
 }  // namespace poise

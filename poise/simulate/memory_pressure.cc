@@ -10,7 +10,7 @@ namespace poise {
 
 namespace {
 
-/// Returns the bytes at each place while tasks move.
+/// Returns the bytes that the memory of each place holds while tasks move.
 std::vector<double> bytes_in_migration(const Workload& workload, const Placement& before,
                                        const Placement& after, std::uint32_t num_places) {
   std::vector<double> bytes(workload.place_bytes.begin(), workload.place_bytes.end());

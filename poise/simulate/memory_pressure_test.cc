@@ -41,7 +41,7 @@ TEST(MemoryPressure,
 }
 
 TEST(MemoryPressure, memory_holds_leaving_tasks_until_all_tasks_have_moved) {
-  const Placement after({1, 0, 2, 3});  // both tasks are in both places' memory for a while
+  const Placement after({1, 0, 2, 3});  // for a while, places 0 and 1 both hold tasks 0 and 1
   EXPECT_THAT(unpacking_factors(machine(), workload(), kBefore, after, {5, 120}),
               ElementsAre(5, 5, 1, 1));
 }

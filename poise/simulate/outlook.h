@@ -19,7 +19,7 @@ struct OutlookQuestion {
 };
 
 /// Predicted times in seconds for all phases. With several domains they are the times of the
-/// slowest one, because barriers wait for it.
+/// slowest domain, because barriers wait for it.
 struct Outlook {
   OutlookQuestion question;
   double static_s = 0;             // equation (1)

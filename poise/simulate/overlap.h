@@ -12,13 +12,12 @@
 
 namespace poise {
 
-/// The clocks of all places, step by step.
-/// In each step a place runs its background load, then its tasks one after another in the order in
-/// which they become ready (ties: by number). Then it begins the next step. A task sends all its
-/// messages of a step when it ends. Messages travel in parallel, each for its message_s()
-/// (metrics.h), and use no time of either place. A task is ready when all messages sent to it in
-/// the previous step have arrived. If phases repeat, no step ends later than the formula of
-/// metrics.h predicts.
+/// The clocks of all places, step by step. In each step a place runs its background load, then its
+/// tasks one after another in the order in which they become ready (ties: by number). Then it
+/// begins the next step. A task sends all its messages of a step when it ends. Messages travel in
+/// parallel. Each takes message_s() seconds (metrics.h) but no time of either place. A task is
+/// ready when all messages sent to it in the previous step have arrived. If phases repeat, no step
+/// ends later than the formula of metrics.h predicts.
 class OverlapClocks {
  public:
   explicit OverlapClocks(std::uint32_t num_places) : place_s_(num_places, 0) {}

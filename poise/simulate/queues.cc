@@ -19,8 +19,9 @@ struct Arrival {
   }
 };
 
-/// Returns the seconds for which the resources of a route are occupied by the flow and, after its
-/// start, by flows that arrived before. `free_s` holds for each resource when it will be free.
+/// Returns the seconds, summed over the resources of a route, in which they serve the flow and,
+/// after its start, earlier flows. `free_s` holds for each resource the time at which it will be
+/// free.
 double passing_s(const Routes& routes, const Flow& flow, std::uint32_t route,
                  std::span<const double> free_s) {
   double seconds = 0;

@@ -183,7 +183,7 @@ class Replayer::Run {
     if (plan.has_timeline) spans_.resize(replayer.machine_.num_places());
   }
 
-  /// Calls the strategy with the measurements of step - 1.
+  /// Calls the strategy before step number `step`, with the measurements of the step before it.
   void balance(std::uint64_t step, const Decide& decide, ReplayStep& result) {
     const std::size_t phase = replayer_.phase_of(step - 1);
     const Workload& workload = workload_of(step - 1);

@@ -36,11 +36,12 @@ struct ReplayPlan {
   /// that the formula gives.
   std::optional<EngineOptions> events = {};
   std::optional<LoadModel> loads = {};  // how loads change beyond the phases of the trace
-  /// Whether places lend tasks within every step, or run copies of tasks of others (lent_step.h).
-  /// Without `events`, this shortens the makespan and changes nothing else in the iteration. Cannot
-  /// be combined with Juggle.
+  /// Whether places lend tasks within every step, or run copies of other places' tasks
+  /// (lent_step.h). Without `events`, this shortens the makespan and changes nothing else in the
+  /// iteration. Cannot be combined with Juggle.
   LendingOptions lending = {};
-  /// How the loads per subphase that a trace holds combine (workload.h). Traces do not say it.
+  /// How places wait for each other between subphases (workload.h). Traces do not contain this
+  /// rule.
   SubphaseRule subphases = SubphaseRule::no_wait;
   bool has_timeline = false;  // record what every place does; needs `events`
 };
@@ -56,7 +57,7 @@ using Decide = std::function<TimedDecision(const Problem&)>;
 using AfterStep = std::function<void(std::uint64_t)>;
 
 struct ReplayStep {
-  std::size_t phase = 0;   // its index in the trace
+  std::size_t phase = 0;   // index of the phase in the trace
   double iteration_s = 0;  // time of the iteration by the plan's engine
   double formula_s = 0;    // time of the iteration by the formula of metrics.h
   double makespan_s = 0;
@@ -75,9 +76,9 @@ struct ReplayStep {
 
 struct Replay {
   std::vector<ReplayStep> steps;
-  double total_s = 0;  // iterations, migrations, decisions and collecting for them
+  double total_s = 0;  // time of the whole run: the sum of the next four times
   double iteration_s = 0, migration_s = 0, decision_s = 0, collection_s = 0;
-  double formula_s = 0;  // iterations by the formula
+  double formula_s = 0;  // time of all iterations by the formula of metrics.h
   /// The mean time of an iteration since the first decision; without decisions, of all iterations.
   double balanced_s = 0;
   /// The share of the time of all places in which they were idle. Only the event engine computes
@@ -96,11 +97,11 @@ struct Replay {
 ///
 /// Before every K-th step, where K is the plan's `every`, the strategy gets what was measured in
 /// the previous step: tasks, loads, messages, background load and placement, and the loads of
-/// earlier steps (up to 128 MB and 1000 steps). It is told to expect that its placement lasts K
-/// steps, or kUsualSteps if K is less, since a good placement outlives a decision. The program
-/// stops for the decision and the migrations. Tasks are identified by name. A new task starts at
-/// its place in the trace, or at its number modulo the places. A task that disappears and comes
-/// back is where it was.
+/// earlier steps (up to 128 MB and 1000 steps). The strategy is told to expect that its placement
+/// lasts K steps, or kUsualSteps if K is less, since a good placement outlives a decision. The
+/// program stops for the decision and the migrations. Tasks are identified by name. A new task
+/// starts at its place in the trace, or at its number modulo the number of places. A task that
+/// disappears and comes back is where it was.
 class Replayer {
  public:
   /// Starts from `start`, the placement of the first phase's tasks. Background loads of places that
@@ -118,7 +119,7 @@ class Replayer {
   /// Lower bound on the time of an iteration of this step under any placement: the
   /// makespan_bound_s() of its workload.
   double bound_s(std::uint64_t step) const { return bound_s_[bound_of(step)]; }
-  /// All work of the step divided by the sum of all speeds.
+  /// All work of the step divided by the sum of the speeds of all places.
   double average_s(std::uint64_t step) const { return average_s_[bound_of(step)]; }
   double total_bound_s() const;
   double total_average_s() const;

@@ -287,7 +287,7 @@ TEST(Replay, every_step_ends_with_a_barrier_if_the_plan_asks_for_one) {
     return replayer.run({}).iteration_s;
   };
   EXPECT_EQ(run(false), 3 * 2);
-  EXPECT_EQ(run(true), 3 * (2 + 2));  // two rounds of messages
+  EXPECT_EQ(run(true), 3 * (2 + 2));  // each barrier takes two rounds of messages
 }
 
 TEST(Replay, both_engines_follow_the_rule_by_which_places_wait_for_subphases) {

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: BSD-3-Clause The messages that places send to each other in one
-// exchange. Each pair of places has the costs at both ends and the route through the shared
-// resources of the machine.
+// SPDX-License-Identifier: BSD-3-Clause
+// The messages that places send to each other in one exchange. Each pair of places has the costs at
+// both ends of its messages and their route through the shared resources of the machine.
 #pragma once
 
 #include <cstdint>
