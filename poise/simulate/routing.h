@@ -19,8 +19,8 @@ enum class RoutingPolicy : std::uint8_t {
   /// Brebner, "Universal schemes for parallel communication", STOC 1981.
   random,
   /// The minimal route or one random detour, whichever a message would pass sooner when it starts.
-  /// It knows what is in flight on both whole routes, as UGAL-G does: Singh, "Load-balanced routing
-  /// in interconnection networks", Stanford 2005.
+  /// The choice considers all bytes in flight on both routes, as UGAL-G does: Singh, "Load-balanced
+  /// routing in interconnection networks", Stanford 2005.
   adaptive
 };
 std::string_view name_of(RoutingPolicy policy);
@@ -28,11 +28,11 @@ std::string_view name_of(RoutingPolicy policy);
 RoutingPolicy routing_named(std::string_view name);
 
 struct Routing {
-  /// Without a policy, messages take the minimal route on a torus, mesh or dragonfly. In a tree
-  /// they then spread evenly over the uplinks of a group, so that these are one resource.
+  /// Without a policy, messages take the minimal route on a torus, mesh or dragonfly. In a tree,
+  /// they spread evenly over the links of an uplink, so that an uplink is one resource.
   std::optional<RoutingPolicy> policy = {};
   /// Bandwidth of a link in each direction, in bytes per second; 0: that of the cards of a node. In
-  /// a tree it divides the bandwidth of an uplink into a whole number of links.
+  /// a tree, an uplink is divided into a whole number of links of this bandwidth.
   double link_bytes_per_s = 0;
   std::uint64_t seed = 0;  // of random detours
 };
@@ -56,7 +56,7 @@ class NetworkRoutes {
 
   /// True if messages between nodes occupy links, which find() returns.
   bool has_links() const { return has_links_; }
-  /// True if the links are parallel links of which the uplinks of a tree consist.
+  /// True if the network is a tree, each uplink of which consists of parallel links.
   bool divides_uplinks() const { return has_links_ && !links_per_uplink_.empty(); }
   /// The policy that chooses the routes. It has no effect unless has_links().
   RoutingPolicy policy() const { return policy_; }
@@ -65,11 +65,11 @@ class NetworkRoutes {
   /// kDirect if there is none. It depends on the two places and the seed only.
   std::uint32_t detour(PlaceId from, PlaceId to) const;
 
-  /// Sets `links` to those between two different nodes, in the order in which a message passes
-  /// them. O(hops).
+  /// Sets `links` to the links of a route between two different nodes, in the order in which a
+  /// message passes them. O(hops).
   void find(NodeId from, NodeId to, std::uint32_t via, std::vector<LinkStop>& links) const;
 
-  /// Seconds of latency of the hops that a route has more than the minimal route.
+  /// Additional latency, in seconds, of a route that has more hops than the minimal route.
   double extra_latency_s(NodeId from, NodeId to, std::uint32_t via) const;
 
  private:
@@ -89,7 +89,7 @@ class NetworkRoutes {
   double s_per_byte_ = 0, s_per_hop_ = 0;        // torus, mesh, dragonfly
   std::uint32_t num_choices_ = 1;                // routers or roots
   std::vector<std::uint32_t> links_per_uplink_;  // tree: per tier; 0: not limited
-  std::vector<double> uplink_s_per_byte_;        // seconds per byte of one of these links
+  std::vector<double> uplink_s_per_byte_;        // tree: per tier, seconds per byte of one link
 };
 
 }  // namespace poise

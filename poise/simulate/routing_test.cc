@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kLink_bytes_per_s = 1000;
 
-/// Network cards and buses never limit, so that only links do.
+/// Network cards and buses are infinitely fast here, so that only links limit the bandwidth.
 constexpr const char* kOnlyLinks = " bandwidth:0 bus:0 gap:0 copy:0 latency:0 overhead:0";
 
 Machine machine_of(const std::string& shape) { return machine_from_text(shape + kOnlyLinks); }
@@ -28,7 +28,7 @@ Routing by(RoutingPolicy policy, std::uint64_t seed = 1) {
   return {policy, kLink_bytes_per_s, seed};
 }
 
-/// Every place sends 1000 bytes to the same place of another node: 1 s on a link.
+/// Every place sends 1000 bytes to the place in its position on another node: 1 s on a link.
 Traffic traffic_of(const Machine& machine, const std::function<NodeId(NodeId)>& receiver_of,
                    const Routing& routing) {
   const std::uint32_t per_node = machine.num_places() / machine.num_nodes();
@@ -39,7 +39,7 @@ Traffic traffic_of(const Machine& machine, const std::function<NodeId(NodeId)>& 
           4096,    routing};
 }
 
-/// Seconds of the exchange per place of a node.
+/// Time of the exchange in seconds, divided by the number of places per node.
 double seconds(const Machine& machine, const std::function<NodeId(NodeId)>& receiver_of,
                const Routing& routing) {
   const EngineOptions options{.eager_bytes = 1'000'000, .precision = 0};
@@ -98,7 +98,7 @@ TEST(Routing, a_dragonfly_needs_the_link_between_two_groups_and_at_most_one_insi
         if (stop.link >= 9 * 4 * 4) between.insert(stop.link);
     }
   }
-  EXPECT_EQ(between.size(), 9 * 8);  // one link in each direction
+  EXPECT_EQ(between.size(), 9 * 8);  // two links for each pair of groups, one per direction
 }
 
 TEST(Routing, a_detour_joins_the_route_to_a_router_and_the_route_from_it) {
@@ -120,15 +120,16 @@ TEST(Routing, messages_share_a_link_only_if_they_go_in_the_same_direction) {
                    6);
 }
 
-TEST(Routing, a_shift_by_one_uses_every_link_of_a_ring_once) {
+TEST(Routing, if_every_node_of_a_ring_sends_to_the_next_node_no_link_is_shared) {
   const auto next = [](NodeId node) { return (node + 1) % 8; };
   EXPECT_DOUBLE_EQ(seconds(machine_of("torus:8"), next, by(RoutingPolicy::minimal)), 1);
 }
 
 // The ring has 9 routers; each sends to the one 4 hops away. By minimal routes every link in one
 // direction carries the traffic of 4 routers. A random detour makes two trips to random routers,
-// each with (1 + 2 + 3 + 4) / 9 hops in each direction, so that a link carries 20 / 9. (Dally and
-// Towles, "Principles and practices of interconnection networks", 2004, sections 3 and 9.1.)
+// each with (1 + 2 + 3 + 4) / 9 hops in each direction, so that a link carries the traffic of 20 /
+// 9 routers. (Dally and Towles, "Principles and practices of interconnection networks", 2004,
+// sections 3 and 9.1.)
 TEST(Routing, tornado_traffic_on_a_ring_takes_9_fifths_as_long_by_minimal_as_by_random_routes) {
   const Machine machine = machine_of("torus:9 core:400");
   const auto tornado = [](NodeId node) { return (node + 4) % 9; };
@@ -188,7 +189,7 @@ TEST(Routing, a_flow_takes_the_detour_if_the_minimal_route_is_more_occupied) {
   routes.add(std::vector<RouteStop>{{1, 1}, {2, 1}});
   const std::vector<Flow> flows(3, Flow{0, 1, 0, 1});
   const std::vector<Detour> detours(3, Detour{1, 0.5});
-  // Flow 1 could pass as soon on either route, and takes the direct one. Flow 2 takes the detour.
+  // For flow 1, both routes are equally fast, and it takes the direct one. Flow 2 takes the detour.
   EXPECT_THAT(fluid_ends_s(routes, flows, 0, detours), testing::ElementsAre(2, 2, 1.5));
   EXPECT_THAT(queue_ends_s(routes, flows, detours), testing::ElementsAre(1, 2, 2.5));
 }

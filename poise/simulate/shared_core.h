@@ -11,7 +11,7 @@ namespace poise {
 /// core alone.
 struct SharedCore {
   double slice_s = 0;
-  double offset_s = 0;  // a slice of the rank began this long before time 0
+  double offset_s = 0;  // seconds before time 0 at which a slice of the rank began
 
   /// Returns the first time from at_s on at which the rank holds the core.
   double held_from_s(double at_s) const {

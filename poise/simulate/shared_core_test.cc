@@ -15,7 +15,7 @@ TEST(SharedCore, a_rank_computes_only_during_its_own_time_slices) {
   EXPECT_EQ(core.end_s(0, 3), 3);
   EXPECT_EQ(core.end_s(0, 4), 8);
   EXPECT_EQ(core.end_s(5, 1), 8);
-  EXPECT_EQ(core.end_s(0, 8), 16);  // 3 of the first slice, 4 of the second, 1 of the third
+  EXPECT_EQ(core.end_s(0, 8), 16);  // 3 s in the first slice, 4 s in the second, 1 s in the third
 }
 
 TEST(SharedCore, the_rank_is_never_delayed_if_it_has_no_competitor) {

@@ -18,8 +18,8 @@ struct SpmdProgram {
   std::uint64_t phases = 1;   // l: number of phases
 };
 
-/// Throws Error naming the invalid number: no threads, places or phases, or a phase length that is
-/// not positive and finite.
+/// Throws Error if there are no threads, places or phases, or if the length of a phase is not
+/// positive and finite.
 void check(const SpmdProgram& program);
 void check_period(double period_s);
 

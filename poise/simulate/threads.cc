@@ -19,7 +19,7 @@ namespace {
 /// rounding.
 constexpr double kRounding = 1e-12;
 
-/// Threads of one machine in one phase. Progress is measured in seconds of work at speed 1.
+/// The threads that run on a machine in one phase. Progress is in seconds of work at speed 1.
 class Threads {
  public:
   Threads(const Machine& machine, const Workload& workload, const Placement& placement)

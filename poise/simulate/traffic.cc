@@ -19,7 +19,7 @@ using Kind = ResourceRates::Kind;
 /// route: out of the node, up through the tiers of the network (the last tier is the finest), down
 /// again, and into the other node.
 std::uint32_t position(const Crossing& crossing, DomainId from) {
-  constexpr std::uint32_t kTiers = 1000;  // more than a machine has
+  constexpr std::uint32_t kTiers = 1000;  // more tiers than any machine has
   switch (crossing.kind) {
     case Kind::bus: return crossing.index == from ? 0 : 5 * kTiers;
     case Kind::link: return 1;

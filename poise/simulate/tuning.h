@@ -50,7 +50,7 @@ inline constexpr double kHeaderBytes = 256, kHeaderBytesOfTask = 128;
 /// Data of at least this many bytes are sent separately, so that their receiver learns the speed of
 /// the link; see `large_bytes` in docs/tasks.md.
 inline constexpr double kLargeBytes = 16384;
-/// Shorter pauses between tasks, in seconds, are not recorded.
+/// Pauses between tasks that are shorter than this, in seconds, are not recorded.
 inline constexpr double kMinIdle_s = 10e-6;
 
 // --- Threads that Juggle moves ------------------------------------------------------------------
@@ -61,18 +61,19 @@ inline constexpr double kMaxPoints = 1e5;
 /// is below the average plus this margin. The margin can be tiny, because the simulation knows
 /// progress exactly.
 inline constexpr double kMargin = 1e-6;
-/// Maximum size of a program and of its machine, and maximum number of threads times balancing
-/// points and phases.
+/// Maximum numbers of threads and of places, and maximum product of the number of threads and the
+/// number of balancing points and phases.
 inline constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
 inline constexpr double kMaxThreadSteps = 1e10;
 /// Shortest period in seconds that is advised: five ticks of a 250 Hz kernel. With shorter periods,
 /// threads do not get equal parts of a place's time.
 inline constexpr double kMinPeriod_s = 0.020;
-/// Fraction of the ideal speed-up that counts as good.
+/// A speed-up counts as good if it is at least this fraction of the ideal speed-up.
 inline constexpr double kGoodShare = 0.97;
-/// Smallest speed-up over threads that stay that justifies moving them.
+/// Smallest speed-up, relative to threads that never move, that justifies moving threads.
 inline constexpr double kWorthGaining = 1.02;
-/// To compute advice, at most this number of phases is simulated. Longer programs are cut to it.
+/// To compute advice, at most this number of phases is simulated. Of longer programs, only the
+/// first phases are simulated.
 inline constexpr std::uint64_t kPhasesTried = 50;
 
 }  // namespace poise::simulate_tuning

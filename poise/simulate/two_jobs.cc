@@ -13,7 +13,7 @@ namespace poise {
 
 namespace {
 
-// Fraction of a phase; remaining work below it is a rounding error.
+// If the remaining work is below this fraction of a phase, it is a rounding error.
 constexpr double kRounding = 1e-12;
 
 double number(std::uint64_t count) { return count; }

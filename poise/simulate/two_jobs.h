@@ -23,8 +23,8 @@ struct TwoEnds {
 };
 
 /// The limit for short periods: all threads of a program progress at its mean rate until one
-/// program ends; then the other program has its places for itself. Throws Error if the programs
-/// share no places or a program has more threads than places.
+/// program ends; then the other program has its places for itself. Throws Error if a program has no
+/// threads or more threads than places, or if not all places would be used.
 TwoEnds two_jobs_limit(const TwoJobs& jobs);
 
 /// Simulates the two programs: every period_s seconds, each program moves its least advanced

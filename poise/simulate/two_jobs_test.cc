@@ -53,7 +53,8 @@ TEST(TwoJobs, jobs_balanced_as_one_team_end_together_without_idle_cpus) {
   EXPECT_DOUBLE_EQ(ends.used, 1);
 }
 
-TEST(TwoJobs, jobs_that_share_no_places_are_refused) {
+TEST(TwoJobs,
+     jobs_with_no_or_too_many_threads_or_with_fewer_threads_than_places_in_all_are_refused) {
   EXPECT_THROW(two_jobs_limit({3, 4, 8, 1}), Error);
   EXPECT_THROW(two_jobs_limit({0, 8, 8, 1}), Error);
   EXPECT_THROW(simulate_two_jobs({9, 1, 8, 1}, 1), Error);
