@@ -40,7 +40,7 @@ class Patient {
 
 // Tests of runs that have exactly one known cause.
 
-TEST(JuggleCauses, more_threads_than_cpus_that_wait_actively_are_reported_as_spinning) {
+TEST(JuggleCauses, reports_spinning_if_threads_that_wait_actively_outnumber_the_cpus) {
   Patient patient(2);
   patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(3));
   JuggleFacts facts = patient.facts();
@@ -120,7 +120,7 @@ TEST(JuggleCauses, reports_what_slows_the_program_even_while_its_threads_are_bei
   EXPECT_EQ(beside.worst(), Kind::stranger);
 }
 
-TEST(JuggleCauses, the_cause_with_the_largest_gain_comes_first) {
+TEST(JuggleCauses, the_cause_whose_removal_gains_most_comes_first) {
   JuggleFacts facts{.watched_s = 10, .threads = 8, .cpus = {0, 1, 2, 3}};
   facts.waits_actively = true;
   facts.quota_cpus = 3;

@@ -147,7 +147,7 @@ TEST(JuggleStances, unbound_spinning_threads_on_fewer_cpus_are_rotated_every_20_
 }
 
 // In phases shorter than a time slice, rotating makes the program neither faster nor slower.
-TEST(JuggleStances, rotating_spinning_threads_in_short_phases_costs_nothing) {
+TEST(JuggleStances, rotating_spinning_threads_does_not_slow_down_programs_with_short_phases) {
   for (const SimulatedWait wait : {SimulatedWait::spin, SimulatedWait::yield})
     for (const double phase_s : {0.0002, 0.002, 0.01})
       EXPECT_GT(speed_up({phase_s, wait, kThreeFree}), 0.99) << phase_s;
@@ -160,7 +160,8 @@ TEST(JuggleStances, unbound_threads_that_sleep_at_barriers_are_left_alone) {
 }
 
 // Alongside another program, such threads sleep so little that they may count as never sleeping.
-TEST(JuggleStances, unbound_threads_that_sleep_do_not_get_slower_alongside_another_program) {
+TEST(JuggleStances,
+     balancing_alongside_another_program_does_not_slow_down_unbound_threads_that_sleep) {
   for (const double phase_s : {0.03, 0.1, 0.3, 1.0})
     EXPECT_GE(speed_up({phase_s, SimulatedWait::sleep, kThreeFree, 1}), 1) << phase_s;
 }
@@ -242,7 +243,8 @@ TEST(JuggleStance, the_time_between_balancing_steps_is_at_least_five_millisecond
   EXPECT_DOUBLE_EQ(stance.period_s(), 0.005);
 }
 
-TEST(JuggleStance, with_other_programs_the_balancing_period_is_at_least_twice_the_wait_for_a_cpu) {
+TEST(JuggleStance,
+     if_other_programs_run_the_balancing_period_is_at_least_twice_the_wait_for_a_cpu) {
   JuggleSigns crowded{.fits = true, .lost_cpus = 0.5, .phase_s = 1e9};
   for (const auto& [wait_s, period_s] : {std::pair{0.003, 0.02}, {0.02, 0.04}, {1., 0.1}}) {
     JuggleStance stance(0.1);

@@ -178,7 +178,7 @@ TEST(JuggleTeam, progress_of_threads_differs_by_less_than_three_balancing_period
   }
 }
 
-TEST(JuggleTeam, numbers_of_threads_on_two_places_differ_by_at_most_one) {
+TEST(JuggleTeam, the_numbers_of_threads_on_any_two_places_differ_by_at_most_one) {
   JuggleTeam team(proactive(), places(5));
   Kernel kernel(team, 5);
   Random random(7);
@@ -239,7 +239,7 @@ TEST(JuggleTeam, distributes_all_threads_anew_when_the_set_of_usable_places_chan
   EXPECT_THAT(kernel.threads_on(), testing::ElementsAre(2, 2, 2, 0));
 }
 
-TEST(JuggleTeam, does_not_move_excluded_threads) {
+TEST(JuggleTeam, does_not_move_threads_that_are_excluded_from_balancing) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   for (int t = 0; t < 3; ++t) kernel.add(0, false);
@@ -294,7 +294,7 @@ TEST_F(TeamThatReports,
   EXPECT_NE(place_of(0), place_of(2));
 }
 
-TEST_F(TeamThatReports, moves_no_thread_if_two_threads_of_one_place_wait) {
+TEST_F(TeamThatReports, moves_no_thread_if_both_threads_of_a_shared_place_wait) {
   const JuggleTeam::Wait waits[] = {{1, {.is_inside = true}}, {3, {.is_inside = true}}};
   EXPECT_TRUE(team.react_to(waits).empty());
 }
@@ -374,7 +374,7 @@ TEST(JuggleTeam, threads_stay_in_their_domain) {
   EXPECT_LT(kernel.spread_s(), 0.3);
 }
 
-TEST(JuggleTeam, equalises_progress_on_unequal_places) {
+TEST(JuggleTeam, equalises_the_progress_of_threads_on_places_of_unequal_speed) {
   // Two threads on a fast and a slow place should do equal work, so they swap.
   JuggleTeam team(proactive(), {{0, 1}, {0, 0.5}});
   Kernel kernel(team, 2);
@@ -571,7 +571,7 @@ TEST(JuggleTeamAuto, begins_within_the_first_second_to_balance_programs_with_lon
   }
 }
 
-TEST(JuggleTeamAuto, balances_long_phases_that_begin_after_a_long_serial_part) {
+TEST(JuggleTeamAuto, balances_programs_whose_long_phases_begin_after_a_long_serial_part) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   kernel.add(1, true);

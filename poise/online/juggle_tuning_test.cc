@@ -24,7 +24,7 @@ TEST(JuggleTuning,
   }
 }
 
-TEST(JuggleTuning, numbers_are_set_by_name_and_the_others_keep_their_values) {
+TEST(JuggleTuning, a_number_is_set_by_its_name_and_all_others_keep_their_values) {
   const JuggleTuning tuning = juggle_tuning_from("noise=0.1,enough_windows=8");
   EXPECT_EQ(tuning.noise, 0.1);
   EXPECT_EQ(tuning.enough_windows, 8U);

@@ -64,7 +64,7 @@ TEST(LendingAgent, learns_from_many_short_tasks_that_a_rank_is_slow) {
 // Page faults and cold caches can make a task of a microsecond take many times as long. A rank must
 // not count as slow because of a few such tasks: its next tasks may take a millisecond, and then
 // these delays hardly matter.
-TEST(LendingAgent, does_not_call_a_rank_slow_because_of_a_few_very_short_tasks) {
+TEST(LendingAgent, does_not_regard_a_rank_as_slow_because_of_a_few_very_short_tasks) {
   LendingAgent agent = agent_of_two_ranks();
   for (int task = 0; task < 100; ++task) agent.learn_slowness(1, 20e-6, 1e-6);
   EXPECT_LT(agent.slowness_of(1), 1.1);

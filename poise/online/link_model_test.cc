@@ -22,7 +22,7 @@ TEST(RobustMin, hardly_rises_after_one_huge_sample) {
   EXPECT_LT(latency_s.value(), 11e-6);
 }
 
-TEST(RobustMin, rises_when_all_samples_are_larger) {
+TEST(RobustMin, rises_when_all_samples_are_larger_than_the_estimate) {
   RobustMin latency_s(10e-6);
   for (int i = 0; i < 200; ++i) latency_s.learn(1e-3);
   EXPECT_NEAR(latency_s.value(), 1e-3, 1e-5);

@@ -74,7 +74,7 @@ TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_near
 }
 
 TEST(LoanPolicy,
-     lends_tasks_of_unknown_time_to_requesting_ranks_and_more_if_it_is_about_to_start_one) {
+     lends_tasks_of_unknown_time_to_requesting_ranks_and_more_if_the_lender_is_about_to_start_one) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(10);
   peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});
@@ -209,7 +209,8 @@ TEST(Thieves, declines_task_requests_beyond_the_limit_unless_the_sender_asks_to_
 
 // Rank 1 has 6 tasks left and this rank 10. If the times of tasks differ much, rank 1 may well be
 // the one that ends later.
-TEST(LoanPolicy, lends_tasks_of_unequal_times_to_a_busy_rank_only_if_the_ranks_differ_much) {
+TEST(LoanPolicy,
+     lends_tasks_of_unequal_times_to_a_busy_rank_only_if_the_loads_of_the_ranks_differ_much) {
   const auto lends = [](std::size_t tasks, double deviation, double busy_s, bool asks) {
     LoanPolicy policy(LoanSettings{});
     PeerTable peers = table(2);

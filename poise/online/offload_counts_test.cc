@@ -41,7 +41,8 @@ TEST(LightestLoans, go_from_a_rank_above_the_average_load_to_the_least_loaded_ra
   EXPECT_THAT(lightest_loans(tasks, 0, {.max_tasks = 100}), IsEmpty());
 }
 
-TEST(OffloadPolicies, paired_and_lightest_lend_to_the_known_rank_with_the_fewest_tasks) {
+TEST(OffloadPolicies,
+     the_policies_paired_and_lightest_lend_to_the_known_rank_with_the_fewest_tasks) {
   LoanProblem problem;
   problem.others = {{.rank = 7}, {.rank = 3}};
   problem.known = {{.queued = 5, .in_flight = 1}, {.queued = 1, .in_flight = 1}};

@@ -152,7 +152,7 @@ TEST(Fluid, flows_on_random_networks_end_at_the_times_of_a_simple_simulation) {
   }
 }
 
-TEST(Fluid, merging_nearly_simultaneous_ends_of_flows_hardly_changes_when_the_last_flow_ends) {
+TEST(Fluid, merging_nearly_simultaneous_ends_of_flows_hardly_changes_the_end_of_the_last_flow) {
   for (std::uint64_t seed = 1; seed <= num_seeds(100); ++seed) {
     const RandomCase made = random_case(seed);
     const auto exact_s = fluid_ends_s(made.routes, made.flows);

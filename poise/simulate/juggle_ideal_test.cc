@@ -120,7 +120,7 @@ TEST(IdealJuggle, time_slices_do_not_change_the_time_of_a_run_without_balancing)
 }
 
 TEST(IdealJuggle,
-     throws_if_a_balancing_point_fills_the_period_or_thread_work_or_time_slices_are_invalid) {
+     throws_if_a_balancing_point_takes_a_whole_period_or_thread_work_or_time_slices_are_invalid) {
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .work_of_thread = {1, 2}}),
                Error);
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .point_cost_s = 0.1}), Error);

@@ -56,7 +56,8 @@ TEST(MemoryPressure,
   EXPECT_THROW(unpacking_factors(machine(), workload(), kBefore, kBefore, {5, 0}), Error);
 }
 
-TEST(MemoryPressure, memory_footprints_of_tasks_and_the_memory_of_the_program_count_if_known) {
+TEST(MemoryPressure,
+     tasks_need_their_footprints_and_the_program_its_own_memory_if_these_sizes_are_known) {
   Workload known = workload();
   known.memory.assign(4, {.footprint_bytes = 10});
   known.place_bytes = {90, 0, 0, 0};

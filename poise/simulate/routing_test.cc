@@ -87,7 +87,8 @@ TEST(Routing, minimal_routes_have_as_many_links_as_a_search_of_the_network_finds
   }
 }
 
-TEST(Routing, a_dragonfly_needs_the_link_between_two_groups_and_at_most_one_inside_each) {
+TEST(Routing,
+     a_minimal_route_in_a_dragonfly_has_one_link_between_groups_and_at_most_one_inside_each_group) {
   const Machine machine = machine_of("dragonfly:9x4");
   std::set<std::uint64_t> between;
   for (NodeId from = 0; from < 36; ++from) {
@@ -101,7 +102,7 @@ TEST(Routing, a_dragonfly_needs_the_link_between_two_groups_and_at_most_one_insi
   EXPECT_EQ(between.size(), 9 * 8);  // two links for each pair of groups, one per direction
 }
 
-TEST(Routing, a_detour_joins_the_route_to_a_router_and_the_route_from_it) {
+TEST(Routing, a_detour_consists_of_the_route_to_a_router_and_the_route_from_there) {
   const Machine machine = machine_of("torus:5x5");
   for (const std::uint32_t via : {3U, 7U, 24U})
     EXPECT_EQ(links_of(machine, 0, 12, via).size(),
@@ -165,7 +166,7 @@ TEST(Routing, detours_relieve_the_link_between_two_groups_of_a_dragonfly) {
 }
 
 // In the machine of this test, each uplink has 4 links of 1000 bytes/s.
-TEST(Routing, in_a_tree_the_receivers_number_selects_one_of_the_links_of_an_uplink) {
+TEST(Routing, in_a_tree_the_number_of_the_receiver_selects_one_of_the_links_of_an_uplink) {
   const Machine machine = machine_of("rack:2 node:8 core:1 factors:1,1,1 uplink:4000");
   const Routing even{{}, kLink_bytes_per_s, 0}, minimal = by(RoutingPolicy::minimal);
   const auto first_four = [](NodeId node) { return node < 4 ? node + 8 : node; };
@@ -219,7 +220,7 @@ TEST(Routing, each_policy_is_found_by_its_name) {
   EXPECT_THROW(routing_named("shortest"), Error);
 }
 
-TEST(Routing, is_refused_on_machines_whose_network_has_no_links) {
+TEST(Routing, a_routing_policy_is_refused_on_machines_whose_network_has_no_links) {
   for (const char* text : {"node:4 core:2", "core:8", "rack:2 node:2 core:2 factors:3,2,1"}) {
     const Machine machine = machine_from_text(text);
     EXPECT_NO_THROW(check_routing(machine, {}));

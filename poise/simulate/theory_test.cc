@@ -34,7 +34,7 @@ TEST(Theory, the_cost_of_each_balancing_point_shortens_the_useful_part_of_every_
 }
 
 TEST(Theory,
-     with_reactive_balancing_16_threads_on_12_places_take_50_percent_longer_than_one_alone) {
+     with_reactive_balancing_16_threads_on_12_places_take_50_percent_longer_than_a_thread_alone) {
   const SpmdProgram program{16, 12, 1};
   EXPECT_EQ(reactive_s(program), 1.5);
   EXPECT_EQ(reactive_closed_form_s(program), 1.5);
