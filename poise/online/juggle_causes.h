@@ -36,7 +36,7 @@ struct JuggleCause {
   enum class Kind : std::uint8_t {
     unknown,         // the threads did not compute for long enough to tell
     spinning,        // more threads than cpus, and waiting threads use their cpu
-    one_cpu,         // all threads are bound to one cpu, and others are idle
+    one_cpu,         // all threads are bound to one cpu, and other cpus are idle
     bound_unevenly,  // more threads are bound to one cpu than to another
     quota,           // the cpu quota is too small for the threads that compute
     stranger,        // another program uses one of the cpus

@@ -38,7 +38,7 @@ class Patient {
   SimulatedCpus cpus;
 };
 
-// Tests of runs that have exactly one known cause.
+// Tests of runs that lose time by exactly one known cause.
 
 TEST(JuggleCauses, reports_spinning_if_threads_that_wait_actively_outnumber_the_cpus) {
   Patient patient(2);

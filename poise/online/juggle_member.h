@@ -38,7 +38,7 @@ struct JuggleMember {
   bool is_wide = false, was_wide = false;  // the thread may use all places of the domain of `place`
   bool takes_part = false;
   bool is_ready = true;   // the thread ran or waited for a cpu in the last round
-  double progress_s = 0;  // run_s weighted by the speeds of its places
+  double progress_s = 0;  // the thread's run time, weighted by the speeds of its places
   /// Total progress, never reset; now and at the last balancing point.
   double worked_s = 0, worked_at_point_s = 0;
   /// Progress, and time of waiting for a cpu, in the last round.

@@ -69,8 +69,8 @@ JuggleAction JuggleStance::wanted_for_free(const JuggleSigns& signs, double now_
   if (!signs.fits || has_long_phases(signs)) return JuggleAction::leave;
   if (action_ != JuggleAction::spread)
     return is_crowded(signs) ? JuggleAction::spread : JuggleAction::leave;
-  // If threads still wait for cpus some time after they were spread, another program uses the same
-  // cpus. Then the threads are left to the kernel, which may choose better cpus.
+  // If threads still wait for cpus some time after each got a cpu of its own, another program uses
+  // the same cpus. Then the threads are left to the kernel, which may choose better cpus.
   const bool is_cured = !is_crowded(signs) || now_s - since_s_ < tuning_.watch_s;
   return is_cured ? JuggleAction::spread : JuggleAction::leave;
 }

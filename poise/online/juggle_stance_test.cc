@@ -66,9 +66,9 @@ TEST(JuggleStances, two_unbound_spinning_threads_alongside_another_program_get_a
   }
 }
 
-// A run of 1.5 s was observed with eight threads on eight cpus alongside two other programs. The
-// balancer watched the threads for most of the run before it moved any, so balancing gained only a
-// quarter of what it would have gained from the start.
+// A run with 1.5 s of work was observed: eight threads on eight cpus, alongside two other programs.
+// The balancer watched for so long before it moved a thread that balancing gained only a quarter of
+// what it would have gained from the start.
 TEST(JuggleStances, unbound_spinning_threads_alongside_other_programs_are_balanced_within_300_ms) {
   for (const std::uint32_t cpus : {2u, 8u}) {
     SCOPED_TRACE(cpus);

@@ -38,7 +38,8 @@ struct JuggleSettings {
   JuggleTuning tuning = {};
 };
 
-/// An order to move a thread to a place or, without a place, to restore its own affinity.
+/// An order to move a thread to a place or, if no place is given, to restore the thread's own
+/// affinity.
 struct JuggleOrder {
   std::uint64_t key = 0;
   std::optional<PlaceId> place = {};

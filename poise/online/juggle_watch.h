@@ -36,9 +36,9 @@ class JuggleWatch {
   void begin(double now_s) { window_s_ = since_s_ = now_s; }
   void add_birth() { ++births_; }
 
-  /// Observes a round of real_s seconds. If the team has doubled and is not being balanced,
-  /// discards the earlier observations: they were made in a serial part of the program and say
-  /// nothing about the phases of the new threads.
+  /// Observes a round of real_s seconds. If the number of threads that take part has doubled, and
+  /// they are not being balanced, discards the earlier observations: they were made in a serial
+  /// part of the program and say nothing about the phases of the new threads.
   void observe(const JuggleCrew& crew, JuggleAction action, double real_s, double now_s);
   /// Ends the current window, the interval over which observations are averaged, if it is long
   /// enough. `round_s` is the approximate length of a round in seconds.
@@ -47,7 +47,7 @@ class JuggleWatch {
   /// Returns the observations that speak for or against balancing the threads.
   JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double now_s);
 
-  /// The time, in seconds, at which the team reached about its present size.
+  /// The time, in seconds, since which about as many threads as now have taken part.
   double since_s() const { return since_s_; }
   /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }

@@ -206,7 +206,7 @@ std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
 
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain, std::size_t* steps) {
   if (view.queued == 0 || view.others.empty() || view.task_s <= 0) return {};
-  if (view.lend_s >= view.task_s) return {};  // sending a task takes longer than running it
+  if (view.lend_s >= view.task_s) return {};  // sending a task takes at least as long as running it
   const double alone_s = view.busy_s + std::ceil(view.queued / view.threads) * view.task_s;
   const double limit_s = alone_s * (1 - min_gain);
   WholeTasks whole(view, divisible_end_s(view));

@@ -69,7 +69,7 @@ inline constexpr std::size_t kMaxSearched = 64;
 /// not sent a steal request: those that will be idle soonest. A rank passes on some of this number
 /// of most recently updated loads, and a thief chooses its victim from them.
 inline constexpr std::size_t kMaxCandidates = 8;
-/// Maximum number of other ranks whose loads a message also reports.
+/// Maximum number of ranks whose loads a message reports in addition to the load of its sender.
 inline constexpr std::size_t kLoadsPerMessage = 3;
 static_assert(kLoadsPerMessage < kMaxCandidates);
 /// If no rank is known to have tasks, this number of random ranks is drawn, and the nearest becomes
@@ -88,8 +88,8 @@ inline constexpr double kOutlier = 4;
 /// preempted task would change the average.
 inline constexpr double kTaskTimeMemory_s = 20e-3;
 /// Maximum weight of a new sample in an average, so that the average covers at least eight samples.
-/// Exploratory loans have this many tasks, because smaller ones say little: the message is most of
-/// their cost.
+/// Exploratory loans have eight tasks, too, because the cost of smaller loans is mostly that of the
+/// message.
 inline constexpr double kMaxWeight = 0.125;
 static_assert(kOutlier * kMaxWeight < 1);
 /// Initial overhead in seconds per task, and initial seconds per byte of overheads and links

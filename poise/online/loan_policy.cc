@@ -34,7 +34,7 @@ class SoonestIdle {
   const std::vector<KnownBorrower>& kept() const { return kept_; }
 
  private:
-  std::vector<KnownBorrower> kept_;  // in this order
+  std::vector<KnownBorrower> kept_;  // in the order of order_of()
 };
 
 // Returns what is known about a rank. A rank that sent a request may have been forgotten; then only

@@ -34,7 +34,7 @@ class Thieves {
   void remove(std::uint32_t rank);
   /// Removes and returns the requests of the given wait that are to be declined.
   std::vector<Thief> take_declined(std::uint64_t wait);
-  /// Removes the requests of earlier waits.
+  /// Removes the requests that were sent in earlier waits.
   void enter(std::uint64_t wait);
   bool any(std::uint64_t wait) const;
   std::span<const Thief> all() const { return thieves_; }
@@ -120,9 +120,9 @@ double share_remaining(const Peer& peer, double now_s);
 double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads);
 
 /// Describes a known rank as a borrower. Its slowness was learnt from its results. If there is no
-/// result yet, its slowness is derived from the mean task time in its load, but only if it requests
-/// tasks that it has lent to this rank. When it lent these tasks, it could not know that this rank
-/// is slower; now the tasks may return.
+/// result yet, its slowness is derived from the mean task time that it has reported, but only if it
+/// requests tasks that it has lent to this rank. When it lent these tasks, it could not know that
+/// this rank is slower; now the tasks may return.
 Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs);
 

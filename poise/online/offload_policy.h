@@ -20,7 +20,7 @@ namespace poise {
 /// The content of a rank's queue at the time of a decision.
 struct QueueState {
   std::size_t queued = 0, lendable = 0, running = 0;  // tasks
-  // Expected seconds of lendable tasks, excluding functions of unknown time.
+  // Expected seconds of lendable tasks, excluding tasks of unknown time.
   double queued_s = 0;
   double running_s = 0;  // expected remaining seconds of running tasks, summed over threads
   // Expected deviation of the tasks' times from the expected times, in seconds: the sum over

@@ -38,9 +38,9 @@ struct Peer {
   double excluded_until_s = 0;  // no steal request is sent to the rank before this time
   std::uint32_t rank = 0, version = 0;
   std::uint32_t wait = 0;  // the low half of Load::wait
-  /// Tasks lent to the rank that it has not yet reported as received.
+  /// Number of tasks lent to the rank that the rank has not yet reported as received.
   std::uint32_t in_flight = 0;
-  /// Tasks received from the rank, not yet reported to it by a message.
+  /// Number of tasks received from the rank that no message has yet reported to it as received.
   std::uint32_t unacknowledged = 0;
   float busy_s = 0, task_s = 0, queued = 0, reported = 0;
   float in_flight_s = 0;          // expected seconds of the tasks in flight, on this rank

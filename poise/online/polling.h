@@ -14,7 +14,7 @@ namespace poise {
 /// The data from which a busy thread decides whether to poll.
 struct PollView {
   double since_s = 0;  // seconds since the last poll
-  /// Another rank has announced a message (doorbell), or a transfer is in flight.
+  /// True if another rank has announced a message (doorbell), or a transfer is in flight.
   bool has_messages = false;
   bool all_notify = false;    // every message except gossip rings the doorbell
   double remaining_s = 0;     // queued work of this thread

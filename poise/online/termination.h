@@ -21,7 +21,7 @@ struct TerminationMessage {
   std::uint32_t to = 0;
   Kind kind = Kind::report;
   std::uint64_t wait = 0;   // number of the wait
-  std::uint32_t round = 0;  // number of the round in that wait
+  std::uint32_t round = 0;  // number of the round within the wait
   /// Used in reports: sums over the ranks of the sender's subtree.
   std::uint64_t created = 0, finished = 0;
 };

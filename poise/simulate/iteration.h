@@ -79,7 +79,7 @@ struct PlaceRun {
 };
 
 struct Iteration {
-  double end_s = 0;     // time at which the last place ends
+  double end_s = 0;     // time at which the last place ends its iteration
   double window_s = 0;  // message starts and ends closer than this counted as simultaneous
   std::vector<PlaceRun> places;
 

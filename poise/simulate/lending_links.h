@@ -34,7 +34,7 @@ class LendingLinks {
   /// Per resource: time at which it has served all messages so far.
   std::vector<double> free_s_;
   std::vector<PlaceId> first_place_;  // per domain
-  /// The crossings of the message that is being carried.
+  /// The resources that the current message crosses.
   std::vector<ResourceRates::Crossing> crossings_;
 };
 

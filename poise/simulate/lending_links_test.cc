@@ -30,7 +30,7 @@ TEST(LendingLinks, messages_sent_by_the_same_network_card_are_transferred_one_af
   LendingLinks links(machine);
   EXPECT_NEAR(links.carry(0, 2, 4e6, 0).arrival_s, 5, 0.01);
   EXPECT_NEAR(links.carry(1, 3, 4e6, 0).arrival_s, 9, 0.01);
-  // The links in the other direction are free.
+  // No other message uses the links in this direction.
   EXPECT_NEAR(links.carry(2, 0, 4e6, 0).arrival_s, 5, 0.01);
 }
 

@@ -509,7 +509,7 @@ std::vector<Run> Simulation::take(Rank& rank, std::uint64_t tasks, bool borrowed
   return taken;
 }
 
-// Sends one message with tasks of the loan. Returns whether another one should follow.
+// Sends one message with tasks of the loan. Returns whether another message should follow.
 bool Simulation::lend_part(Rank& rank, Loan& loan, bool asked) {
   LendingAgent& agent = rank.agent;
   const double task_bytes = scenario_.bytes_per_task / 2;

@@ -30,7 +30,7 @@ void check(const MemoryPressure& pressure, const Machine& machine) {
   if (pressure.factor <= 1 || pressure.place_bytes > 0) return;
   if (machine.parts().facts.memory_bytes.size() != machine.num_domains())
     fail(
-        "the machine does not know the memory of its domains; give the memory of a place "
+        "the description of the machine lacks the memory of its domains; give that of a place "
         "(--place-memory)");
 }
 

@@ -30,12 +30,12 @@ struct ReplayPlan {
   std::uint64_t steps = 0;
   std::uint64_t every = 1;  // number of steps between two decisions
   Beyond beyond = Beyond::hold;
-  bool overlap = false;    // also simulate with overlap.h
+  bool overlap = false;    // also simulate steps without barriers (overlap.h)
   std::uint64_t seed = 0;  // seed of strategies, of loads, and of random routes
   /// If given, every step is simulated event by event (iteration.h); otherwise it takes the time
   /// that the formula gives.
   std::optional<EngineOptions> events = {};
-  std::optional<LoadModel> loads = {};  // how loads change beyond the phases of the trace
+  std::optional<LoadModel> loads = {};  // changes of loads in addition to those in the trace
   /// Whether places lend tasks within every step, or run copies of other places' tasks
   /// (lent_step.h). Without `events`, this shortens the makespan and changes nothing else in the
   /// iteration. Cannot be combined with Juggle.
