@@ -37,20 +37,21 @@ struct JuggleMember {
   std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
   bool is_wide = false, was_wide = false;  // the thread may use all places of the domain of `place`
   bool takes_part = false;
-  bool is_ready = true;   // the thread ran or waited for a cpu in the last round
+  bool is_ready = true;   // it ran or waited for a cpu since the last measurement
   double progress_s = 0;  // the thread's run time, weighted by the speeds of its places
   /// Total progress, never reset; now and at the last balancing point.
   double worked_s = 0, worked_at_point_s = 0;
-  /// Progress, and time of waiting for a cpu, in the last round.
+  /// Progress, and time of waiting for a cpu, between the last two measurements.
   double gained_s = 0, waited_s = 0;
   /// Values of run_s and wait_s at the last proactive balancing point.
   double run_at_point_s = 0, wait_at_point_s = 0;
   double run_at_window_s = 0, wait_at_window_s = 0;
   std::uint64_t turns_at_window = 0;
   double seen_s = 0;  // time at which the balancer first saw the thread
-  /// Fraction of the last window for which the thread seemed to sleep; not yet part of `asleep`.
+  /// Fraction of the last observation window for which it seemed to sleep; not yet part of
+  /// `asleep`.
   double seems_asleep = 0;
-  /// Number of windows in which the thread was watched as a member of the team.
+  /// Number of observation windows in which the thread was a member of the team.
   std::uint32_t windows = 0;
   /// Exponential averages of four values: the fraction of the time for which the thread slept
   /// (asleep), the fraction for which it waited for a cpu (waiting), the windows per second in

@@ -251,7 +251,8 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
       signs.longest_wait_s = std::max(signs.longest_wait_s, member.waiting / member.turns_per_s);
   }
   // Threads that are not bound are watched twice as long before they are moved, because the kernel
-  // may balance them better. If is_clearly_crowded(), it does not, so there is no further wait.
+  // may balance them better. If is_clearly_crowded() is true, the kernel does not, and this extra
+  // time is skipped.
   const bool is_new =
       !is_acting && now_s - since_s_ < 2 * tuning_.enough_windows * tuning_.min_window_s;
   if (is_new && !signs.is_bound && !is_clear) signs.asleep = 1;

@@ -55,7 +55,7 @@ class JuggleWatch {
   const JuggleFacts& facts() const { return facts_; }
 
  private:
-  /// How threads used a place during a round.
+  /// How threads used a place during a round, the time between two measurements.
   struct Use {
     double run_s = 0;    // sum over threads
     double ready_s = 0;  // the longest time for which a single thread was ready

@@ -118,13 +118,13 @@ class PeerTable {
     at(rank).excluded_until_s = until_s;
   }
   bool may_be_victim(std::uint32_t rank, double now_s) const;
-  /// Begins a wait, in which no rank is excluded at first.
+  /// To be called when this rank begins to wait for its tasks. Makes every rank a possible victim.
   void enter();
 
-  /// True if the rank is in this wait and has reported that it has tasks.
+  /// True if the rank has reported in the wait number `wait` that it has tasks.
   bool has_tasks(std::uint32_t rank, std::uint64_t wait) const;
   /// True if the rank may have tasks to give: it has reported tasks, it holds tasks of this rank,
-  /// or it has not reported since this wait began.
+  /// or it has not reported its load in the wait number `wait`.
   bool may_have_tasks(std::uint32_t rank, std::uint64_t wait) const;
 
  private:
@@ -135,7 +135,7 @@ class PeerTable {
   LocalityOf locality_of_;
   std::size_t capacity_, next_to_check_ = 0;
   std::vector<Peer> peers_;  // by rank
-  /// The newest wait known; loads reported in earlier waits are outdated.
+  /// Number of the newest wait that this rank knows; loads reported in earlier waits are outdated.
   std::uint64_t newest_wait_ = 0;
   std::vector<std::uint32_t> partners_;
   std::size_t next_partner_ = 0;

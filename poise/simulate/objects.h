@@ -11,7 +11,7 @@
 namespace poise {
 
 /// The identity of a named task across phases: the kind of its name, its id, its collection, and
-/// its home place if ids are counted per home (otherwise 0).
+/// its home place if ids are unique only per home place (otherwise 0).
 using TaskIdentity = std::tuple<TaskName::Kind, std::uint64_t, std::int64_t, PlaceId>;
 
 /// Returns the identity of a task, which must have a name.
