@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicts the time of a step if the places lend each other tasks, as ranks of the tasks runtime
-// do.
+// Predicts the time of a step if places lend each other tasks, as ranks of the tasks runtime do.
 #pragma once
 
 #include <cstdint>

@@ -129,8 +129,8 @@ TEST(Routing, if_every_node_of_a_ring_sends_to_the_next_node_no_link_is_shared) 
 
 // The ring has 9 routers; each sends to the one 4 hops away. By minimal routes every link in one
 // direction carries the traffic of 4 routers. A random detour makes two trips to random routers,
-// each with (1 + 2 + 3 + 4) / 9 hops in each direction, so that a link carries the traffic of 20 /
-// 9 routers. (Dally and Towles, "Principles and practices of interconnection networks", 2004,
+// each with (1 + 2 + 3 + 4) / 9 hops in each direction, so that a link carries the traffic of 20/9
+// routers. (Dally and Towles, "Principles and practices of interconnection networks", 2004,
 // sections 3 and 9.1.)
 TEST(Routing, tornado_traffic_on_a_ring_takes_9_fifths_as_long_by_minimal_as_by_random_routes) {
   const Machine machine = machine_of("torus:9 core:400");
