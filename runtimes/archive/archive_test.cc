@@ -28,7 +28,7 @@ struct Point {
   friend bool operator==(const Point&, const Point&) = default;
 };
 
-/// Serializes only a part of its members: `cache` can be recomputed.
+/// A type that serializes only one of its two members, because `cache` can be recomputed.
 struct Body {
   Point at{};
   int cache = 0;
@@ -86,7 +86,7 @@ TEST(Archive, a_vector_can_be_read_even_if_the_archive_starts_at_an_unaligned_ad
   EXPECT_EQ(reader.remaining(), 0u);
 }
 
-TEST(Archive, writes_only_the_members_that_a_type_serializes) {
+TEST(Archive, members_that_serialize_does_not_list_are_not_written) {
   Body body;
   body.at = {1, 2};
   body.cache = 99;

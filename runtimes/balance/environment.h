@@ -11,18 +11,19 @@
 
 namespace poise::balance {
 
-/// A variable of poise/base/variables.h and the function that parses its value into the options.
-/// The function throws Error if the value is not valid.
+/// The name of an environment variable listed in poise/base/variables.h, and the function that
+/// parses the variable's value and changes the options. The function throws Error if the value is
+/// not valid.
 template <typename Options>
 struct Setter {
   std::string_view name;
   void (*set)(Options&, std::string_view text, const Variable&);
 };
 
-/// For each variable in `setters` that is set and not empty, changes the options. The order of
-/// `setters` matters, because a later variable may override what an earlier one implies.
-/// `environment` is std::getenv or a replacement for tests. Throws Error naming the variable whose
-/// value is not valid.
+/// Applies every environment variable that `setters` names and that is set and not empty: changes
+/// the options as its value says. The order of `setters` matters, because a later variable may
+/// override what an earlier one implies. `environment` is std::getenv or a replacement for tests.
+/// Throws Error naming the variable whose value is not valid.
 template <typename Options>
 void apply(Options& options, std::span<const Setter<Options>> setters,
            const std::function<const char*(const char*)>& environment) {

@@ -16,8 +16,8 @@ namespace poise::balance {
 
 namespace {
 
-// Assumed cost of a message between hosts divided by that of a message within a host, if the
-// network was not measured. Machines described by text assume the same factor.
+// If the network was not measured, a message between hosts is assumed to cost this many times as
+// much as a message within a host. Machines described by text assume the same factor.
 constexpr double kAssumedNetworkFactor = 10;
 
 /// Returns the places of the cores to which the processes are bound, or nothing unless every

@@ -28,15 +28,15 @@ std::int32_t bound_core();
 /// run. If the hardware cannot be read, returns a machine with one place.
 Machine own_node();
 
-/// Returns `node` with three assumptions about jobs. First, the costs of messages follow the
-/// formula `physical` (docs/model.md). Second, if `poise measure` has not measured the network, a
-/// message between hosts costs a fixed multiple of one within a host. Third, a shared cache does
-/// not make messages faster: a message between processes that share a cache takes at least the
-/// latency between any two cores of a memory domain.
+/// Returns the machine `node` with costs that follow three assumptions. First, messages cost what
+/// the formula `physical` says (docs/model.md). Second, if `poise measure` has not measured the
+/// network, a message between hosts costs a fixed multiple of one within a host. Third, a shared
+/// cache does not make messages faster: a message between processes that share a cache takes at
+/// least the latency between any two cores of a memory domain.
 Machine with_assumptions(const Machine& node);
 
-/// The places of all processes of a job. Places are numbered along the machine, so those of a host
-/// are consecutive.
+/// The machine of a job, with the places of all its processes. Places are numbered host by host, so
+/// those of a host are consecutive.
 struct JobMachine {
   Machine machine;
   std::vector<std::uint32_t> process_of_place;  // index of the process that has the place

@@ -122,7 +122,7 @@ struct Balancer::State {
   Settings settings;
   Machine host = host_of(settings);  // discovered at start-up, so that no decision waits for it
   Stage stage = {};
-  std::vector<PeRow> staged = {};  // the rows from which `stage` was built
+  std::vector<PeRow> staged = {};  // the rows of the PEs when `stage` was built
   Past past = {};
   bool has_warned = false, has_warned_of_record = false, has_told_variables = false;
 };
@@ -134,7 +134,7 @@ std::size_t Balancer::State::num_past_decisions() const {
   return std::min(kMaxPastDecisions, window - 1);
 }
 
-/// True if `names` are those of the objects, in the order of tasks.
+/// True if the list `names` has exactly the names of the objects, in the order of their tasks.
 bool are_names_of(const std::vector<ObjectName>& names, const Statistics& statistics,
                   const std::vector<std::uint32_t>& row_of_task) {
   return std::equal(names.begin(), names.end(), row_of_task.begin(), row_of_task.end(),

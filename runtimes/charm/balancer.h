@@ -17,9 +17,9 @@ struct Listed {
   std::string name, summary;
 };
 
-/// PoiseLB; NucoLB, NumaLB and TreeMatchTopoLB as in their papers; and a balancer Poise…LB for each
-/// strategy in the table of strategies. Charm++ 6.10 matches names by prefix, so no name may be the
-/// beginning of another.
+/// The list has PoiseLB; NucoLB, NumaLB and TreeMatchTopoLB, which work as in their papers; and one
+/// balancer Poise…LB for each strategy of Poise. Charm++ 6.10 matches names by prefix, so no name
+/// may be the beginning of another.
 const std::vector<Listed>& balancers();
 
 /// Returns the argument of +PoiseLB in this process.
@@ -29,9 +29,9 @@ std::string& setting();
 /// not bound.
 std::int32_t bound_core();
 
-/// The PE of an object after a decision, and a PE from which messages are sent to the object.
-/// The PE `sender_pe` sends messages to an object, whose name and PE are found by its row. There
-/// may be one of these per message, so they are small.
+/// One PE that sends messages to one object. The PE must be told where the object is after a
+/// decision. A Location has only the row of the object, from which its name and new PE follow,
+/// because there may be as many Locations as messages.
 struct Location {
   std::int32_t sender_pe = 0;
   std::uint32_t object = 0;  // its row
@@ -39,8 +39,8 @@ struct Location {
 
 struct Decision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
-  /// Objects whose PEs the PEs of senders may not know, those of the same sender one after the
-  /// other. Empty if the strategy uses no messages.
+  /// Senders that may not know the new PE of an object to which they send messages, sorted by the
+  /// sender's PE. Empty if the strategy uses no messages.
   std::vector<Location> locations;
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;
@@ -49,12 +49,12 @@ struct Decision {
   double convert_s = 0, decide_s = 0;
 };
 
-/// The strategy that PoiseLB uses with this `setting`, with its knobs. Throws std::runtime_error if
-/// a setting is invalid.
+/// Returns the name and the knobs of the strategy that PoiseLB uses if +PoiseLB has the argument
+/// `setting`. Throws std::runtime_error if a setting is invalid.
 std::string strategy_with(const std::string& setting);
 
-/// True if the strategy that balancer `which` of balancers() uses with this `setting`, or the trace
-/// that POISE_TRACE asks for, uses messages. Throws std::runtime_error if a setting is invalid.
+/// True if the balancer with index `which` in balancers() needs messages, for its strategy or for
+/// the trace in POISE_TRACE. `setting` is as below. Throws std::runtime_error if it is invalid.
 bool wants_messages(std::size_t which, const std::string& setting);
 
 /// Which PEs a balancer decides for: all of them, or one of several groups of PEs that decide
@@ -83,7 +83,7 @@ class Balancer {
   /// and leaves the balancer unchanged.
   void restart(const std::vector<char>& checkpoint);
 
-  /// The strategy with its knobs, as for `poise plan`.
+  /// The name and the knobs of the strategy, in the form that `poise plan` accepts.
   std::string strategy() const;
 
   /// True if the strategy or the trace uses messages. If not, the caller may omit the messages from

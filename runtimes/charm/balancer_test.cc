@@ -236,7 +236,7 @@ TEST(Stage, each_host_of_the_job_becomes_a_node_built_like_the_machine_in_the_se
   EXPECT_THAT(stage.pe_map.place_of_pe, testing::ElementsAre(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-TEST(Stage, messages_on_a_machine_in_the_settings_cost_what_poise_plan_counts) {
+TEST(Stage, a_machine_in_the_settings_gets_the_cost_formula_that_poise_plan_uses) {
   Settings settings{parse_strategy("poise")};
   settings.machine = "core:2 bandwidth:1.25e6";
   Statistics statistics = ring(1, 4);
@@ -244,7 +244,7 @@ TEST(Stage, messages_on_a_machine_in_the_settings_cost_what_poise_plan_counts) {
   const Machine machine = stage_of(host_of(settings), statistics).machine;
   EXPECT_EQ(machine.costs().formula, CostFormula::physical);
   EXPECT_EQ(machine.costs().card_bytes_per_s, 1.25e6);
-  EXPECT_EQ(machine.parts().network.factor, 10);  // assumed, as for a machine that is discovered
+  EXPECT_EQ(machine.parts().network.factor, 10);  // the factor assumed for an unmeasured network
 }
 
 TEST(Stage, the_speed_of_a_pe_is_its_measured_speed_divided_by_that_of_the_fastest_pe) {

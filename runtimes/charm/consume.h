@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the rows of a list for the last time. charmc compiles this header as well, so it must be
-// valid C++17.
+// Visits each row of a list once and frees visited rows early, to save memory. charmc compiles this
+// header as well, so it must be valid C++17.
 #pragma once
 
 #include <cstddef>

@@ -219,7 +219,7 @@ std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
   return std::move(resolver.messages());
 }
 
-/// Adds a pinned task per sending PE, in order of PE.
+/// Adds one pinned task for each PE that sends messages, in the order of the PEs.
 void add_senders(const PeMap& pe_map, Workload& workload, std::vector<PlaceId>& places) {
   const TaskId num_objects = workload.num_tasks();
   std::vector<TaskId> task_of_pe(pe_map.place_of_pe.size(), 0);
@@ -245,7 +245,7 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
   Converted result;
   Directory directory(statistics);
   Workload& workload = result.phase.workload;
-  // Charm++ counts the time for messages in the loads (Pilla et al., ICPP 2012, section IV).
+  // The loads that Charm++ measures include the time for messages (Pilla et al., ICPP 2012, IV).
   workload.loads_include = LoadsInclude::send_and_receive;
   workload.tasks.resize(statistics.num_objects());
   std::vector<PlaceId> places(statistics.num_objects());
@@ -290,7 +290,7 @@ std::vector<std::int32_t> pes_of(const Placement& placement,
   for (TaskId t = 0; t < row_of_task.size(); ++t)
     pes[row_of_task[t]] = pe_map.pe_of_place[placement.of(t)];
   if (pe_map.pe_of_place.size() == pe_map.place_of_pe.size()) return pes;
-  for (std::size_t row = 0; row < pes.size(); ++row)  // load that cannot leave an unavailable PE
+  for (std::size_t row = 0; row < pes.size(); ++row)  // pinned objects stay on their PE
     if (const ObjectRow object = statistics.object(row); !object.movable) pes[row] = object.pe;
   return pes;
 }

@@ -9,9 +9,9 @@
 
 namespace poise::charm {
 
-/// Returns the objects that receive messages from another PE after the decision, if the object or
-/// the sender moves: each once per such PE, in ascending order. `pe_map` must be that of the job.
-/// O(m log m) for m messages.
+/// Returns which PEs must be told the location of which objects after the decision: each PE that
+/// sends messages to an object on another PE, if the object or its sender moves. Each pair is
+/// listed once, sorted by PE. `pe_map` must be that of the job. O(m log m) for m messages.
 std::vector<Location> locations_to_tell(const balance::MeasuredPhase& phase,
                                         const std::vector<std::uint32_t>& row_of_task,
                                         const Placement& placement, const PeMap& pe_map);

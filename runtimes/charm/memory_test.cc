@@ -44,8 +44,9 @@ constexpr std::size_t kPes = 64, kDecisions = 3;
 constexpr std::uint64_t kDistances[] = {1, 200};
 constexpr std::uint64_t kMessages = kObjects * 2 * std::size(kDistances);
 
-/// Statistics of a 2-D torus whose objects and messages are listed on request and never stored. A
-/// quarter of the PEs have three times the load of the others, so that strategies do all they can.
+/// Statistics of a 2-D torus whose objects and messages are computed when read, never stored. A
+/// quarter of the PEs have three times the load of the others, so that strategies move many
+/// objects.
 Statistics listed() {
   Statistics statistics;
   statistics.pes.resize(kPes);
@@ -77,7 +78,7 @@ std::size_t bytes_of(const std::string& strategy) {
   return most_bytes_held - before;
 }
 
-TEST(Memory, a_decision_takes_a_fixed_number_of_bytes_per_object_and_message) {
+TEST(Memory, the_memory_of_a_decision_is_at_most_a_fixed_number_of_bytes_per_object_and_message) {
   constexpr std::size_t kFixed = 1'000'000;
   EXPECT_LT(bytes_of("greedy_refine"), kFixed + 100 * kObjects);
   EXPECT_LT(bytes_of("nuco"), kFixed + 120 * kObjects + 32 * kMessages);

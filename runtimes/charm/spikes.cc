@@ -19,8 +19,8 @@ struct Scaled {
   double factor;
 };
 
-/// The larger one of the task's last loads, at this phase's mean load. It is computed per task,
-/// because a list of these loads would take 8 MB per million tasks.
+/// Returns the largest of the task's loads at the last decisions, scaled to this phase's mean load.
+/// It is computed per task, because a list of these loads would take 8 MB per million tasks.
 double usual_load_s(const std::vector<Scaled>& past, std::size_t t) {
   double usual_s = 0;
   for (const Scaled& then : past)

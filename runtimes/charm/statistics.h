@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause The measurements of Charm++ in one phase, as plain rows.
+// SPDX-License-Identifier: BSD-3-Clause
+// The measurements of Charm++ in one phase, as plain rows.
 // charmc compiles this header as well, so it must be valid C++17.
 #pragma once
 
@@ -54,7 +55,7 @@ struct MessageRow {
   std::int32_t last_known_pe = -1;  // PE of `to`, in Charm++'s numbering; -1: unknown
 };
 
-/// Is called with a message, and with the list of receivers to which the message refers.
+/// A function that gets a message, and the list of receivers to which the message refers.
 using MessageVisitor = std::function<void(const MessageRow&, const std::vector<ObjectName>&)>;
 
 /// Messages that are not stored as rows but listed when they are needed. There may be many times

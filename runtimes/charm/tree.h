@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: BSD-3-Clause The data that Charm++'s TreeLB sends through its tree for
-// Poise: the statistics of PEs upwards, and the moves of objects downwards. charmc compiles this
-// header as well, so it must be valid C++17.
+// SPDX-License-Identifier: BSD-3-Clause
+// The data that Charm++'s TreeLB sends through its tree for Poise: statistics of PEs towards the
+// root, and moves of objects towards the PEs. charmc compiles this header too: it must be C++17.
 #pragma once
 
 #include <cstddef>

@@ -45,7 +45,7 @@ Cpus Affinities::usable() const {
 }
 
 void Affinities::set_limit(std::size_t most, std::size_t first) {
-  // refresh_cpus() then reads the allowed cpus anew.
+  // A changed limit clears `allowed_`, so the next refresh_cpus() computes the cpus again.
   if (std::exchange(limit_, most) != most) allowed_ = CpuSet();
   first_ = first;
 }

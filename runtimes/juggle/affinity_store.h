@@ -17,7 +17,7 @@ struct OwnAffinity {
   CpuSet set = {};
 };
 
-/// The interface to a store. The guard implements it; tests use SimulatedStore.
+/// The interface to a store. Class Guard (guard.h) implements it; tests use SimulatedStore.
 class AffinityStore {
  public:
   virtual ~AffinityStore() = default;

@@ -183,8 +183,8 @@ void Balancer::read() {
   }
 }
 
-/// Stores in `reading` whether `own`, the affinity that the program set, keeps the thread from some
-/// cpus, and which cpu it allows if it allows only one.
+/// `own` is the affinity that the program set. Stores in `reading` whether `own` excludes some of
+/// the balanced cpus and, if `own` allows only one of these cpus, which one.
 void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   const Cpus& cpus = affinities_.cpus();
   PlaceId place = 0;

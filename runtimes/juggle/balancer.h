@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread balancer. At every balancing point it measures the threads, asks the team where each
-// should go (poise/online/juggle_team.h) and sets affinities. It decides nothing itself.
+// The thread balancer. At every balancing point it measures the threads, asks a JuggleTeam where
+// each should run (poise/online/juggle_team.h) and sets affinities. It decides nothing itself.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct BalancerOptions {
   double jitter = 0.1;  // share by which each period varies at random
   std::uint64_t seed = 0;
   std::size_t first_cpu = 0;  // index of the first cpu to use if a quota allows only some cpus
-  bool wants_stays = false;   // record stays on cpus for a trace
+  bool wants_stays = false;   // record for a trace when each thread was on which cpu
   std::function<void(const Tally&)> on_round = {};  // after every round
   // Path of the library that reports the waits of the program's threads; empty: there is none.
   std::string waits_library = {};

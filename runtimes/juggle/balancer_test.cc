@@ -111,7 +111,7 @@ TEST_F(BalancerTest, lets_unevenly_bound_threads_use_all_cpus_if_barriers_are_fr
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, kCpus);
-  kernel.start(100, 103, kCpus);  // started by a thread that would have been bound
+  kernel.start(100, 103, kCpus);  // inherits kCpus from an unbound thread
   run(balancer, 0.2);
   EXPECT_THAT(kernel.on(103), SizeIs(1));
   const Tally tally = balancer.finish();
@@ -206,7 +206,7 @@ TEST_F(QuotaTest, uses_all_cpus_again_when_the_quota_is_lifted) {
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   kernel.quota.reset();
-  run(balancer, 65);  // the balancer looks once a minute
+  run(balancer, 65);  // the balancer reads the quota once a minute
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 

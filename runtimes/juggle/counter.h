@@ -28,7 +28,7 @@ std::optional<double> read_counter(const Descriptor& counter);
 /// can be counted; otherwise it measures cpu time.
 enum class ProgressSource : std::uint8_t { automatic, time, instructions };
 
-/// Reads "auto", "time" or "instructions". Throws Error with the known names.
+/// Parses "auto", "time" or "instructions". For any other text, throws Error with the known names.
 ProgressSource progress_source_named(std::string_view name);
 
 }  // namespace poise::juggle

@@ -90,8 +90,8 @@ class Linux : public Kernel {
   std::optional<WaitReport> wait_report(pid_t thread) const override;
   void forget_waits(pid_t thread) override;
 
-  /// Ignores the child `process` of the caller from now on. The child that was ignored before is
-  /// followed again.
+  /// From now on, ignores `process`, a child of this process. A child that an earlier call excluded
+  /// is balanced again.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:

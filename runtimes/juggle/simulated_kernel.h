@@ -27,7 +27,7 @@ class SimulatedKernel : public Kernel {
     bool is_bound = false;  // setting another affinity fails with errno `refusal`
   };
 
-  static constexpr double kPhaseS = 0.002;  // length of a phase of the threads that sleep
+  static constexpr double kPhaseS = 0.002;  // seconds from one sleep of a thread to its next
 
   /// `cpus` are the cpus that the balancer may use.
   explicit SimulatedKernel(Cpus cpus) : allowed(std::move(cpus)) {}

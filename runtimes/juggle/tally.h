@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause A record of the balancer's work and of its cost, made while
-// it runs.
+// SPDX-License-Identifier: BSD-3-Clause
+// A record of the balancer's work and of its cost, made while the balancer runs.
 #pragma once
 
 #include <cstdint>

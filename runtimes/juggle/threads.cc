@@ -43,8 +43,8 @@ Descriptor open_to_read(int folder, const std::string& path) {
 
 bool is_out_of_files() { return errno == EMFILE || errno == ENFILE; }
 
-/// Returns the numbers that are names in a folder, or nothing if this process may not open more
-/// files.
+/// Returns the entries of a folder whose names are numbers, as numbers. Returns nothing if this
+/// process may not open more files.
 std::optional<std::vector<pid_t>> numbers_in_folder(int folder) {
   std::vector<pid_t> numbers;
   const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -255,7 +255,7 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
 void ThreadFinder::open_clock(FoundThread& thread) {
   if (const auto time = read_time(thread)) thread.run_before_clock_s = time->run_s;
   thread.clock = open_counter(thread.id, Counted::time);
-  lacks_clocks_ |= !thread.clock && errno != ESRCH;  // that thread has just ended
+  lacks_clocks_ |= !thread.clock && errno != ESRCH;  // ESRCH: the thread has just ended
 }
 
 bool ThreadFinder::is_ours(pid_t process) const {

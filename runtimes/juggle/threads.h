@@ -85,8 +85,8 @@ class ThreadFinder {
   bool is_full() const { return is_full_; }
   /// True if a thread was ignored because this process may not open more files.
   bool lacks_files() const { return lacks_files_; }
-  /// Ignores the child `process` of the caller from now on. The child that was ignored before is
-  /// followed again.
+  /// From now on, ignores `process`, a child of this process. A child that an earlier call excluded
+  /// is found again.
   void do_not_follow(pid_t process) { not_followed_ = process; }
   /// True if the process still belongs to the user for whom the balancer runs.
   bool is_ours(pid_t process) const;
@@ -108,7 +108,7 @@ class ThreadFinder {
 
   pid_t root_;
   pid_t not_followed_;
-  /// Lists the children of this process, including adopted ones; empty if these are not followed.
+  /// The file in /proc that lists this process's children; not open if they are not followed.
   Descriptor own_children_;
   std::size_t max_threads_;
   bool is_full_ = false, lacks_files_ = false;

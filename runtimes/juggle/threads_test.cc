@@ -41,7 +41,7 @@ TEST(Threads, ids_of_child_processes_are_read_from_the_list_of_the_kernel) {
   EXPECT_THAT(parse_children(""), IsEmpty());
 }
 
-TEST(Threads, threads_of_this_process_are_found_when_they_are_created_and_when_they_end) {
+TEST(Threads, the_first_scan_of_a_process_reports_each_of_its_threads_as_new) {
   // The finder excludes the process that runs it, so the test runs the finder in a child.
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();

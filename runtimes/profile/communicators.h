@@ -69,7 +69,7 @@ class Communicators {
   const MpiLibrary& mpi_;
   Word world_group_ = 0;
   std::unordered_map<Word, std::uint64_t> ids_;                // of communicators
-  std::unordered_map<std::uint64_t, std::uint64_t> children_;  // communicators made, by id
+  std::unordered_map<std::uint64_t, std::uint64_t> children_;  // id -> number of its children
   std::unordered_map<Word, std::unique_ptr<Communicator>> communicators_, windows_;
   Word last_ = 0;
   Communicator* last_found_ = nullptr;

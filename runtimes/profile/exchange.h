@@ -18,8 +18,8 @@ namespace poise::profile {
 
 class Exchange {
  public:
-  /// Duplicates MPI_COMM_WORLD for the profile, as all ranks must. Returns 0 if some rank does not
-  /// within tuning::kMaxJoin_s, because it runs without this library.
+  /// Duplicates MPI_COMM_WORLD for the profile, which takes a call by every rank. Returns 0 if some
+  /// rank does not call within tuning::kMaxJoin_s seconds, because it runs without this library.
   static Word joined(const MpiLibrary& mpi);
 
   /// `own` is the communicator that joined() returned. Collective.

@@ -35,7 +35,8 @@ std::vector<std::string> with_variables(const std::vector<std::string>& command,
   std::vector<std::string> words;
   for (const std::string& word : command) {
     words.push_back(word);
-    // Open MPI's option holds for one of the programs between colons, Hydra's for all.
+    // A command may start several programs, separated by colons. Open MPI's option -x sets
+    // variables for one of them; Hydra's option -genv sets them for all.
     const bool begins_program = launcher == Launcher::open_mpi && word == ":";
     if (words.size() == 1 || begins_program)
       words.insert(words.end(), options.begin(), options.end());

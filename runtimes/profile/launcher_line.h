@@ -13,7 +13,7 @@ namespace poise::profile {
 enum class Launcher {
   open_mpi,  // mpirun -x NAME=VALUE
   hydra,     // mpirun -genv NAME VALUE: MPICH, Intel MPI, MVAPICH
-  other,     // srun and what is not known: ranks inherit the environment
+  other,     // srun and unknown launchers: ranks inherit the environment
 };
 
 /// True if the command has the name of an MPI launcher. Such a command prints which launcher it is

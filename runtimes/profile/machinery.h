@@ -20,7 +20,7 @@ class ThreadMeter {
   Machinery read() const;
 
  private:
-  int schedstat_ = -1;  // open file; -1: the kernel has none, and nothing is known of queueing
+  int schedstat_ = -1;  // open file; -1: the kernel has none, so waits for a cpu are unknown
 };
 
 std::string host_name();

@@ -87,7 +87,7 @@ void MessageEnds::number(bool is_send, const Envelope& envelope, MessageEnd& end
                                          : stream_of(envelope, envelope.partner, rank_);
     const std::size_t before = side.counts.size();
     std::uint32_t* const count = &side.counts[stream];
-    if (side.counts.size() != before) side.recent = {};  // the table may have moved
+    if (side.counts.size() != before) side.recent = {};  // the table may have moved its values
     recent = {envelope, stream, count};
   }
   end.partner = envelope.partner;
@@ -162,8 +162,8 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
   Side& side = is_send ? sends_ : receives_;
   side.kept.push_back(end);
   if (side.kept.size() < tuning::kMaxEnds) return;
-  // A power of two, so that the ends kept with the new stride are among those kept with the old
-  // one.
+  // The stride is a power of two, so the ends kept with the doubled stride are among those kept
+  // before.
   stride_ *= 2;
   halve(sends_);
   halve(receives_);

@@ -38,11 +38,11 @@ struct Envelope {
   bool is_exact() const { return partner != kAny && tag != kAny; }
 };
 
-/// The recorded ends of messages. At first all ends are kept. When there are tuning::kMaxEnds of
-/// them, about half of them are dropped, and so on. Whether an end is dropped depends only on the
-/// tag of its message and on the message's number in its stream, so both ranks of a message agree.
-/// The messages of a stream are kept or dropped sixteen at a time, because a call may wait for
-/// several messages.
+/// The recorded ends of messages. At first all ends are kept. Whenever there are tuning::kMaxEnds
+/// of them, about half of them are dropped. Whether an end is dropped depends only on the tag of
+/// its message and on the message's number in its stream, so both ranks of a message agree. The
+/// messages of a stream are kept or dropped sixteen at a time, because a call may wait for several
+/// messages.
 ///
 /// Receives are numbered in the order in which they were posted. The message of a receive from any
 /// source is known only when the receive completes. Until then, later receives that may match the

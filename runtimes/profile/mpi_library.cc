@@ -53,7 +53,7 @@ void* loaded_symbol(const char* name) {
     void* const library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) continue;
     void* const found = ::dlsym(library, name);
-    ::dlclose(library);  // the library stays loaded: this only takes back the reference
+    ::dlclose(library);  // undoes dlopen() only; the library stays loaded
     if (found != nullptr) return found;
   }
   return nullptr;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause The messages and bytes that one rank sent to each of the
-// other ranks: a sparse table that grows with the number of peers.
+// SPDX-License-Identifier: BSD-3-Clause
+// The messages and bytes that one rank sent to each other rank, in a table of the actual receivers.
 #pragma once
 
 #include <cstdint>

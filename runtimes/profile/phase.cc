@@ -63,9 +63,9 @@ std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int6
   const std::int64_t short_ns = std::max<std::int64_t>(0, totals.useful_ns - totals.long_wall_ns);
   const std::int64_t rest_ns = wall_ns - totals.long_wall_ns;
   if (rest_ns <= 0) return totals.long_cpu_ns + short_ns;
-  // In long stretches, the thread is assumed to wait for a cpu whenever it has none. If it slept
-  // instead, `queued_in_long_ns` is too high and may exceed `queued_ns`, the measured time of all
-  // waiting for a cpu. Then no waiting for a cpu is assumed outside long stretches.
+  // In long stretches between MPI calls, a thread that is not on a cpu is assumed to wait for one.
+  // If it slept instead, `queued_in_long_ns` is too high and may exceed `queued_ns`, the measured
+  // time of all waiting for a cpu. Then no waiting is assumed outside long stretches.
   const std::int64_t queued_in_long_ns = totals.long_wall_ns - totals.long_cpu_ns;
   const std::int64_t queued_in_rest_ns =
       std::clamp<std::int64_t>(queued_ns - queued_in_long_ns, 0, rest_ns);

@@ -19,7 +19,7 @@ inline constexpr int kNumWaits = 2;
 /// Sums of times and calls. Useful time is the time outside MPI of the thread that initialised MPI.
 struct Totals {
   std::int64_t useful_ns = 0;
-  /// Wall and CPU time of those useful stretches whose CPU time was read.
+  /// Wall time and CPU time of the long stretches between MPI calls: their CPU time was read.
   std::int64_t long_wall_ns = 0, long_cpu_ns = 0;
   std::array<std::int64_t, kNumKinds> mpi_ns = {};
   std::array<std::uint64_t, kNumKinds> calls = {};
@@ -49,7 +49,7 @@ struct Waiting {
   // Sums over the sampled calls, in s^2: of the squared waiting time, of the squared duration, and
   // of the product of waiting time and duration.
   double wait_squares = 0, time_squares = 0, products = 0;
-  std::vector<std::pair<std::uint32_t, std::int64_t>> for_whom = {};  // rank that was late, ns
+  std::vector<std::pair<std::uint32_t, std::int64_t>> for_whom = {};  // (late rank, ns waited)
 };
 
 /// A number of seconds, and the half width of its 95 % confidence interval.
@@ -74,11 +74,11 @@ struct Phase {
   std::array<Waiting, kNumWaits> waiting = {};  // by WaitsFor
 };
 
-/// Estimates how long the rank waited in the phase for other ranks of the kind `what`.
+/// Estimates how long the rank waited in the phase for events of the kind `what`.
 Estimate waited(const Phase& phase, WaitsFor what);
 
-/// The CPU time of the useful stretches of a phase. For long stretches it was read from the CPU
-/// clock. For short stretches it is estimated: the time for which the thread waited for a cpu
+/// The CPU time of a phase outside MPI. For long stretches between MPI calls it was read from the
+/// CPU clock. For short stretches it is estimated: the time for which the thread waited for a cpu
 /// outside long stretches is assumed to be spread evenly over the phase's time outside long
 /// stretches.
 std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int64_t queued_ns);

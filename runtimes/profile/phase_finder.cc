@@ -48,7 +48,7 @@ void PhaseFinder::search() {
 }
 
 bool PhaseFinder::follow(std::uint64_t token) {
-  if (++seen_ > tuning::kMaxTokens) {  // old tokens weigh half
+  if (++seen_ > tuning::kMaxTokens) {  // halves the weight of the tokens seen so far
     seen_ /= 2;
     odd_ /= 2;
   }

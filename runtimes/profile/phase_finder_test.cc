@@ -63,7 +63,7 @@ TEST(phase_finder, still_finds_the_iterations_of_a_loop_with_an_occasional_extra
   Tokens tokens = repeated({1, 2}, 10);
   const std::size_t before = ends_in(finder, tokens).size();
   std::size_t ends = 0;
-  // Each time, 20 tokens of the loop and one token that does not fit.
+  // Adds 20 tokens of the loop and then one other token, 20 times.
   for (int output = 0; output < 20; ++output) {
     ends += ends_in(finder, repeated({1, 2}, 10)).size();
     EXPECT_FALSE(finder.add(99));

@@ -249,7 +249,7 @@ bool PointToPoint::after_wait(const Function& function, const Arguments& argumen
                     arguments.request(function.request, active.index) != active.request);
     if (!is_done) continue;
     const Request* const known = requests_.find(active.request);
-    // The call lists the request twice, and it has been handled.
+    // This request was handled before, because the program's array contains it twice.
     if (known == nullptr || known->id != id) continue;
     Envelope& envelope = ends_.envelope(id);
     if (!envelope.is_exact() &&

@@ -107,7 +107,7 @@ TEST(profile_file, an_incomplete_block_at_the_end_is_ignored) {
 TEST(profile_file, refuses_damaged_files_and_files_of_other_formats) {
   EXPECT_THROW(decode("x", "no profile"), Error);
   std::string bytes = std::string(kMagic) + encode(example(0));
-  for (std::size_t i = kMagic.size(); i < bytes.size(); ++i) {  // no crash, whatever it reads
+  for (std::size_t i = kMagic.size(); i < bytes.size(); ++i) {  // decode() must not crash
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 0xff);
     try {

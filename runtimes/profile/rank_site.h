@@ -21,7 +21,7 @@ struct RankSite {
 /// kernel's thread id, or 0 for the calling thread.
 std::vector<int> allowed_cpus(int thread);
 
-/// Returns the site of the calling thread.
+/// Returns the host of the calling thread and the parts of the host that contain its cpus.
 RankSite own_site();
 
 /// Returns the package, memory domain, cache and core that contain all of `cpus`. Leaves the member

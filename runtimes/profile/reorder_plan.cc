@@ -52,7 +52,7 @@ std::vector<std::uint32_t> switches_of(std::span<const RankSite> sites,
   std::vector<std::uint32_t> found;
   for (const RankSite& site : sites) {
     auto host = by_name.find(site.host);
-    if (host == by_name.end()) {  // Slurm's names may be the part before the domain
+    if (host == by_name.end()) {  // Slurm may name a host without its domain
       const std::string_view name = site.host;
       host = by_name.find(name.substr(0, name.find('.')));
     }

@@ -21,9 +21,10 @@ struct Seats {
   std::vector<std::uint32_t> rank_on;  // per place
 };
 
-/// Builds the machine from the sites of the ranks. A level (for example, packages) is used only if
-/// every rank knows to which group of this level it belongs. `switches` gives the leaf switch of
-/// each host, in any order; switches become a level only if the leaf switch of every host is known.
+/// Builds the machine from `sites`: the host, package, cache and core of each rank. A level (for
+/// example, packages) is used only if every rank knows to which group of this level it belongs.
+/// `switches` gives the leaf switch of each host, in any order; switches become a level only if the
+/// leaf switch of every host is known.
 Seats seats_of(std::span<const RankSite> sites, std::span<const JobHost> switches);
 
 /// Returns the part of a machine that the ranks use; rank r is at place_of[r]. Throws Error if a

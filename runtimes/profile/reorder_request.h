@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface between the preloaded library and libpoise_reorder.so. One rank loads the latter
-// when it has to decide, so programs whose ranks are not reordered do not load the decision code.
+// The interface between the preloaded library and libpoise_reorder.so. Only a rank that decides an
+// order of ranks loads libpoise_reorder.so; without reordering, no rank loads it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct ReorderRequest {
   const TopologyEdge* edges = nullptr;  // edges between ranks of the new communicator
   std::size_t num_edges = 0;
   /// A machine as `poise topo` reads it; rank r of MPI_COMM_WORLD is at its place r. If the text is
-  /// empty, or the machine is not valid for these ranks, a machine is built from the sites.
+  /// empty, or the machine is not valid for these ranks, a machine is built from `sites`.
   const char* machine = "";
 };
 

@@ -105,8 +105,8 @@ bool is_alone_in_job(const MpiLibrary& mpi) {
   return true;
 }
 
-/// Says that ranks without this library are missing. Ranks 0 and 1 print it, because one of them
-/// may run without the library itself.
+/// Prints that some ranks run without this library. Ranks 0 and 1 print it, because one of them may
+/// be such a rank.
 void note_missing_ranks(const MpiLibrary& mpi) {
   int rank = 0;
   mpi.comm_rank(mpi.world, &rank);

@@ -14,7 +14,7 @@ namespace poise::profile {
 namespace {
 
 constexpr std::int64_t kMaxAge_ns = 1'000'000;  // of an anchor
-// The rate of the counter is measured against the clock for at least this many nanoseconds.
+// The rate of the processor's counter is measured for at least this many nanoseconds.
 constexpr std::int64_t kMinBase_ns = 10'000'000;
 /// A clock reading that took longer than this was interrupted, and is not used for calibration.
 constexpr std::uint64_t kMaxReading_ticks = 2000;

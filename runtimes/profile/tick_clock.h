@@ -20,7 +20,7 @@ class TickClock {
   std::int64_t read_ns() {
 #if defined(__x86_64__)
     const std::uint64_t passed = __rdtsc() - anchor_ticks_;
-    if (passed < limit_ticks_)  // false without an anchor, and when the counter has jumped
+    if (passed < limit_ticks_)  // false if never calibrated or after a jump
       return anchor_ns_ + static_cast<std::int64_t>(passed * scale_ >> 32);
 #endif
     return read_slowly_ns();

@@ -13,7 +13,7 @@ namespace poise::profile {
 /// send it to each other.
 struct TopologyEdge {
   std::int32_t from = 0, to = 0;
-  std::int32_t weight = 1;  // how much the ranks exchange, relative to others
+  std::int32_t weight = 1;  // how much the ranks exchange, relative to other edges
 };
 using TopologyEdges = std::vector<TopologyEdge>;
 

@@ -40,7 +40,7 @@ inline constexpr std::size_t kMaxEnds = 1 << 17;
 /// Messages in further streams are ignored.
 inline constexpr std::size_t kMaxStreams = 1 << 18;
 /// Maximum number of receives queued behind a receive from any source (message_ends.h). With more,
-/// the profile no longer computes how long messages were waited for.
+/// the profile no longer computes how long ranks waited for messages.
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
 /// Time after which a rank no longer expects that the others join the profile, in seconds. All

@@ -36,7 +36,7 @@ struct Dynamic {
 Dynamic dynamic_of(const dl_phdr_info& object, const ElfW(Dyn) * entry) {
   Dynamic found;
   for (; entry->d_tag != DT_NULL; ++entry) {
-    // The loader replaces offsets by addresses, except in the vDSO, which the kernel maps.
+    // The loader turns the offsets in this section into addresses, but not those of the vDSO.
     const ElfW(Addr) value = entry->d_un.d_ptr;
     const ElfW(Addr) address = value < object.dlpi_addr ? value + object.dlpi_addr : value;
     switch (entry->d_tag) {
@@ -122,8 +122,8 @@ void drop_weak_references_to_missing_functions() noexcept try {
     if (base_of(*reference.slot) == own && ::dlsym(mpi, name.c_str()) == nullptr)
       set_null(reference);
   }
-  ::dlclose(mpi);  // the library stays loaded: this only takes back the reference
-} catch (...) {    // out of memory: the references stay
+  ::dlclose(mpi);  // undoes dlopen() only; the library stays loaded
+} catch (...) {    // out of memory: the weak references keep their addresses
 }
 
 }  // namespace poise::profile

@@ -134,7 +134,8 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ 6 tells the senders itself")
         done = charm("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(self.folder / "run.poise")})
         detours = int(re.search(r"ring: (\d+) messages were sent to a PE without the receiver", done.stdout)[1])
-        # A sender may learn late, in the first of ten steps. If no sender learnt, there would be about a thousand.
+        # A sender may learn the new PE only after the first of ten steps. If no sender learnt it, about a thousand
+        # messages would be sent to a PE without the receiver.
         self.assertLess(detours, 3 * 2 * PIECES, done.stdout)
 
     def checkpoint(self, *flags, **more):
@@ -309,7 +310,7 @@ class Balancers(unittest.TestCase):
                                     variables={"POISE_BUDGET": "10us"}), 0)
 
     def test_all_movable_objects_leave_an_unavailable_pe(self):
-        for pe in "1", "2", "3":  # without PE 0, 6.10 crashes with every balancer
+        for pe in "1", "2", "3":  # Charm++ 6.10 crashes without PE 0
             for balancer in "PoiseLB", "PoiseKeepLB", "NucoLB":
                 self.assertGreater(self.moves("+balancer", balancer, pe), 0)
 

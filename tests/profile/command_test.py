@@ -125,7 +125,7 @@ class Command(unittest.TestCase):
                 self.assertIn("Threads, 1 node: all 2 threads are bound to cpu", said)
                 result = json.loads((self.folder / "run.json").read_text())
                 self.assertEqual(result["thread_causes"][0]["cause"], "one_cpu")
-                self.assertAlmostEqual(result["threads"]["even"], 0.75, delta=0.15)  # 150 ms and 300 ms
+                self.assertAlmostEqual(result["threads"]["even"], 0.75, delta=0.15)  # mean over maximum of 150 and 300 ms
 
     @unittest.skipUnless(shutil.which("clang-16") and pathlib.Path("/usr/lib/llvm-16/lib/libomp.so").exists(), "no libomp of LLVM 16")
     def test_the_diagnosis_reports_how_unevenly_openmp_threads_work_that_wait_actively(self):
@@ -136,7 +136,7 @@ class Command(unittest.TestCase):
                                env=os.environ | {"OMPI_CC": "clang-16", "MPICH_CC": "clang-16"})
                 done = self.poise("profile", "--json", "run.json", "--", *launcher(mpi, 1), "env", "KMP_BLOCKTIME=infinite", program)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                # 30 and 10 ms. A thread that sleeps too long makes the ratio less exact.
+                # The threads work for 30 and 10 ms: mean over maximum is 2/3. A sleep that lasts too long changes the ratio.
                 self.assertAlmostEqual(json.loads((self.folder / "run.json").read_text())["threads"]["even"], 2 / 3, delta=0.1)
                 self.assertIn("Inside ranks, the load balance of the threads", " ".join(done.stderr.split()))
 

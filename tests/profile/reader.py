@@ -77,7 +77,7 @@ def read_team(reader):
 
 
 def read_profile(path, num_ranks=None):
-    """Returns one dictionary per rank; of the first num_ranks blocks, if that is given. Raises an error if the file ends within the block of a rank."""
+    """Returns one dictionary per rank. If num_ranks is given, reads only that many blocks of the file. Raises an error if the file ends inside a block."""
     data = pathlib.Path(path).read_bytes()
     assert data.startswith(MAGIC), path
     reader = Reader(data)

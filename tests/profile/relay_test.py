@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Tests that every wrapper has as many parameters as its MPI function, in C and in Fortran, and that it passes all arguments
-and the result on. A small library takes the part of MPI: each of its functions notes its arguments."""
+and the result on. A small library stands in for MPI: each of its functions records its arguments."""
 import pathlib
 import re
 import subprocess
@@ -96,14 +96,14 @@ def declared(mpi, folder):
     text = subprocess.run([f"mpicc.{mpi}", "-E", "-P", source], capture_output=True, text=True, check=True, timeout=60).stdout
     found = {}
     for name, rest in re.findall(r"\bint\s+MPI_(\w+)\s*\(([^;]*?)\)\s*(?:__attribute__[^;]*)?;", " ".join(text.split())):
-        flat = re.sub(r"\([^()]*\)", "", rest)  # parameters that are functions
+        flat = re.sub(r"\([^()]*\)", "", rest)  # remove the parameter lists of function pointers
         found[name] = [] if flat.strip() in ("", "void") else flat.split(",")
     return found
 
 
 def fortran_arity(name, parameters):
-    """Returns the number of parameters in Fortran: ierror is the last, and each text has a hidden length."""
-    if name == "Pcontrol":  # without ierror, and without C's further parameters
+    """Returns the number of parameters in Fortran: C's, ierror at the end, and a hidden length for each string."""
+    if name == "Pcontrol":  # Fortran's has one parameter and no ierror
         return 1
     if name in WITHOUT_ARGV:
         return len(parameters) - 1

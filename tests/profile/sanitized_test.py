@@ -22,9 +22,9 @@ RUNTIME = os.environ.get("SANITIZER_RUNTIME", "")
 LEAKING = os.environ.get("LEAKING_LIBRARY", "")
 PLANTED = "4321 byte"  # of leaking.cc
 POISE_FRAME = re.compile(r"\((/\S*libpoise_\w+\.so)")
-# A frame without a name is of a part of MPI that was unloaded.
+# A frame in an "unknown module" belongs to a part of MPI that was unloaded.
 MPI_FRAME = re.compile(r"/lib(mpi|mpich|open-pal|open-rte|pmix|event|uc[a-z]|fabric)[^/]*\.so|/mca_|unknown module")
-# Names of frames cost seconds per report. A report has the offsets that addr2line needs.
+# symbolize=0: looking up function names takes seconds per report; addr2line can find them later from the offsets.
 OPTIONS = "detect_leaks=1:symbolize=0:exitcode=0:intercept_tls_get_addr=0"
 
 

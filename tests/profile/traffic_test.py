@@ -39,7 +39,7 @@ class Traffic(unittest.TestCase):
             self.skipTest("no Open MPI")
         program = compile_c("openmpi", PROGRAMS / "random_pairs.c", self.folder)
         output = self.folder / "profile"
-        # This run uses Open MPI's monitoring without the library, because the library's own messages at the end would
+        # This run uses Open MPI's monitoring without the profile library, because that library's own messages would
         # be counted as well.
         done = launch("openmpi", SIZE, [program, 7],
                       MONITORING | {"OMPI_MCA_pml_monitoring_filename": str(self.folder / "monitored")})

@@ -85,7 +85,7 @@ class Trouble(unittest.TestCase):
                 done = self.profile(*launcher(mpi), "-np", 1, self.program(mpi), "single", ":", "-np", 2, other, "single")
                 self.check(done, (1, 4), ranks=3)
 
-    def test_a_rank_without_the_library_ends_the_profile_and_not_the_job(self):
+    def test_if_one_rank_runs_without_the_library_the_job_completes_without_a_profile(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
@@ -119,7 +119,7 @@ class Trouble(unittest.TestCase):
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
     @unittest.skipUnless(HAS_NAMESPACES, "needs namespaces")
-    def test_ranks_that_do_not_see_the_folder_of_the_profile_send_theirs_to_rank_0(self):
+    def test_a_rank_that_does_not_see_the_folder_of_the_profile_sends_its_profile_to_rank_0(self):
         alone = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {self.folder}; cd /; exec "$@"', "sh"]
         for mpi in installations():
             with self.subTest(mpi=mpi):

@@ -55,7 +55,7 @@ class Waiting(unittest.TestCase):
                 waits, ranks = self.waits(mpi, "allreduce")
                 self.check_late(waits, [0, 2])
                 samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]
-                self.assertEqual(samples, [21] * SIZE)  # all: there are few
+                self.assertEqual(samples, [21] * SIZE)  # 21 calls are few, so all are sampled
 
     def test_in_a_broadcast_ranks_wait_for_the_root_only(self):
         for mpi in installations():

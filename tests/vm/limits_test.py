@@ -23,7 +23,7 @@ echo '250000 100000' > /sys/fs/cgroup/paid/cpu.max
 echo $$ > /sys/fs/cgroup/paid/cgroup.procs
 poise juggle --json /tmp/summary -- phases --threads 6 --phases 3000 --phase 200ms &
 balancer=$!
-# On a busy host it takes long until the balancer has seen enough.
+# On a busy host it takes long until the balancer has measured enough to decide.
 for i in $(seq 60); do
   affinities=$(grep -h Cpus_allowed_list /proc/$(pidof phases)/task/*/status)
   [ $(echo "$affinities" | sort | uniq -c | sort -n | tail -n 1 | awk '{print $1}') -eq 6 ] && break

@@ -189,7 +189,8 @@ class EightCpus(MachineTest):
         return whole
 
     def assert_even(self, sample_s, cpus):
-        """Checks that no cpu has two threads more than another, except in a sample during a swap."""
+        """Checks that the numbers of threads per cpu differ by at most 1. Up to half of the samples may be taken while threads
+        are being moved and are ignored."""
         even = 0
         for sample in sample_s:
             counts = [sum(at == cpu for at in sample.values()) for cpu in cpus]

@@ -121,13 +121,13 @@ void register_balancer(const Listed& listed) {
 
 #if defined CHARM_VERSION && CHARM_VERSION >= 80000
 
-/// Lets this PE send messages for the object straight to the PE `pe`, where it is. In Charm++ 8.0.1
-/// a PE that has not been told sends them to the object's home PE, which passes them on. The
-/// receiver's PE should then tell the sender, but it does so only for messages with more than one
-/// hop, and _processArrayEltMsg() does not count the last hop.
+/// Lets this PE send messages for the object straight to the PE `pe`, where the object is. In
+/// Charm++ 8.0.1 a PE that has not been told sends them to the object's home PE, which passes them
+/// on. The receiver's PE should then tell the sender, but it does so only for messages with more
+/// than one hop, and _processArrayEltMsg() does not count the last hop.
 ///
-/// An object's epoch is the number of its migrations. The number that is set here is at most that
-/// of the object, so Charm++'s own later news replaces it.
+/// An object's epoch is the number of its migrations. The epoch that is set here is at most the
+/// object's true epoch, so any later location that Charm++ itself reports replaces this one.
 inline void learn_location(const ObjectName& object, int pe) {
   CkGroupID array;
   array.idx = object.array;
@@ -136,7 +136,7 @@ inline void learn_location(const ObjectName& object, int pe) {
   auto* const cache = static_cast<CkLocCache*>(CkLocalBranch(manager->getLocationCache()));
   const CmiUInt8 id = object.id;
   const CkLocEntry known = cache->getLocationEntry(id);
-  // An object that is still here, and its home, learn of the migration from the object itself.
+  // On the PE that has the object and on its home PE, Charm++ itself records the migration.
   if (known.pe == CkMyPe() || known.pe == pe || cache->homePe(id) == CkMyPe()) return;
   CkLocEntry entry;
   entry.id = id;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Rank 1 is late by 20 ms for each of 20 messages. Argument: what the ranks do.
-// - sender: 1 sends to 0 and 2, which receive
-// - waitall: the same, begun with MPI_Irecv and ended by MPI_Waitall together with a message from a
-//   rank in time
-// - any: the same, received from any source by MPI_Irecv
-// - probe: the same, found by MPI_Probe
-// - persistent: the same, by MPI_Start
-// - receiver: 0 and 2 send 1 four megabytes, so they must wait for it (rendezvous)
-// - eager: 0 and 2 send 1 a byte
-// - polled: as sender, but the receivers compute and test
-// - chain: each rank receives from the one before and is late itself; rank 0 by 400 ms in the first
-//   round
-// - split: as sender, on a communicator that is made and freed each time
+// In each of 20 rounds, rank 1 is late by 20 ms. The argument says what the ranks do in a round:
+// - sender: rank 1 sends to ranks 0 and 2, which receive by MPI_Recv
+// - waitall: as sender, but ranks 0 and 2 receive by MPI_Irecv and MPI_Waitall, together with a
+//   message that they send to each other
+// - any: as sender, but they receive by MPI_Irecv from any source
+// - probe: as sender, but they call MPI_Probe before MPI_Recv
+// - persistent: as sender, but they receive by a persistent request and MPI_Start
+// - receiver: ranks 0 and 2 send 4 MiB to rank 1, so they must wait for rank 1 (rendezvous)
+// - eager: ranks 0 and 2 send one byte to rank 1
+// - polled: as sender, but ranks 0 and 2 sleep and call MPI_Test until the message is there
+// - chain: each rank receives from the rank before it, sleeps 20 ms and sends to the rank after it;
+//   in the first round, rank 0 sleeps 400 ms
+// - split: as sender, on a communicator that each round creates and frees
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

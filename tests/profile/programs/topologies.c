@@ -97,7 +97,7 @@ static void graph(const char* name, int nodes) {
   report(name, &comm);
 }
 
-// Rank 1 describes all edges: from i to i + 3 with weight i + 1.
+// Rank 1 describes all edges. Each node i has one edge, to node i + 3 with weight i + 1.
 static void one_describes_all(int size, int is_weighted) {
   int sources[kMax], degrees[kMax], ends[kMax], weights[kMax];
   for (int i = 0; i < size; ++i) {
