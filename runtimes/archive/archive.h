@@ -59,7 +59,7 @@ concept SavesAndLoads = requires(T& value, const T& constant, Archive& archive) 
   value.load(archive);
 };
 
-/// True if T is one of cereal's wrappers of a value.
+/// True if T is a type in which cereal wraps a value: NameValuePair or base_class.
 template <typename T>
 inline constexpr bool kIsWrapped = false;
 template <typename T>

@@ -29,7 +29,7 @@ class Buffer {
   explicit Buffer(std::size_t size) { resize(size); }
   /// Creates an empty buffer that will allocate from `memory`, which must outlive the buffer.
   explicit Buffer(std::pmr::memory_resource* memory) : bytes_(nullptr, FreeBytes{memory}) {}
-  /// Returns a view of bytes owned by others. A view cannot grow: that throws std::bad_alloc.
+  /// Returns a Buffer that refers to bytes that it does not own. Growing it throws std::bad_alloc.
   static Buffer view(std::byte* bytes, std::size_t size) {
     Buffer buffer(std::pmr::null_memory_resource());
     buffer.bytes_.reset(bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests that types written for cereal work with our archives, and our types with archives of
-// cereal.
+// Tests that types written for cereal work with Poise's archives, and that types written for Poise
+// work with cereal's archives.
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/base_class.hpp>
 #include <cereal/types/map.hpp>

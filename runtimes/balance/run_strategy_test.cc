@@ -101,7 +101,7 @@ TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_exceeds_its_time_b
   EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
 }
 
-TEST(RunStrategy, a_strategy_that_exceeded_its_time_budget_leaves_the_cores_to_others) {
+TEST(RunStrategy, a_strategy_that_exceeded_its_time_budget_continues_at_idle_priority) {
   static std::promise<int> policy;  // the scheduling policy at the strategy's end
   run_strategy(problem_of([](const Problem& problem, const Knobs&) {
                  for (int i = 0; i < 60'000 && sched_getscheduler(0) != SCHED_IDLE; ++i)

@@ -80,8 +80,9 @@ class Prefix {
   int num_bits_ = 0, id_bits_ = 0;
 };
 
-/// The objects in order of name: by array, then by id. Names with the same prefix share a bucket.
-/// With dense ids a bucket holds one name; otherwise it holds a few, which are sorted.
+/// Numbers the objects in the order of their names: by array, then by id. Names with the same
+/// leading bits share a bucket. With dense ids a bucket holds one name; otherwise it holds a few,
+/// which are sorted.
 class Directory {
  public:
   static constexpr TaskId kUnknown = ~TaskId{0};

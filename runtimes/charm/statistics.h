@@ -63,8 +63,8 @@ using MessageVisitor = std::function<void(const MessageRow&, const std::vector<O
 struct MessageSource {
   std::size_t count = 0;  // number of messages for which memory is reserved
   std::function<void(const MessageVisitor&)> visit_all;
-  // Whether visit_all() lists the last message first. It then frees each message, so that no two
-  // copies are in memory at once, and can be called only once.
+  // True if visit_all() lists the messages from the last to the first and frees each one, so that
+  // no message is in memory twice. Then visit_all() can be called only once.
   bool frees_from_last = false;
 };
 

@@ -159,7 +159,7 @@ std::vector<std::uint64_t> Affinities::respect_choices_of_first_threads() {
   return chosen;
 }
 
-/// Stores the thread's own affinity, then restricts the thread to these cpus.
+/// Stores the affinity that the program gave the thread, then restricts the thread to `cpus`.
 Affinities::PinResult Affinities::assign(std::uint64_t key, const Cpus& cpus) {
   const auto thread = kernel_.threads().find(key);
   const auto at = kept_.find(key);

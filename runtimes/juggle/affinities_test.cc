@@ -42,7 +42,7 @@ class AffinitiesTest : public testing::Test {
       kernel, store, {}, [this](const std::string& note) { notes.push_back(note); }, true};
 };
 
-TEST_F(AffinitiesTest, restores_the_affinity_of_a_placed_thread) {
+TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_that_was_pinned) {
   kernel.threads_by_id.at(101).affinity = {0, 1};
   affinities.refresh_own();
   EXPECT_EQ(pin(101, 2), PinResult::pinned);
@@ -73,7 +73,7 @@ TEST_F(AffinitiesTest, does_not_move_threads_of_other_users) {
   EXPECT_EQ(on(101), kAll);
 }
 
-TEST_F(AffinitiesTest, gives_a_child_the_original_affinity_of_its_parent) {
+TEST_F(AffinitiesTest, gives_a_new_thread_the_original_affinity_of_its_parent) {
   kernel.threads_by_id.at(101).affinity = {0, 1};
   affinities.refresh_own();
   pin(101, 1);
@@ -82,7 +82,7 @@ TEST_F(AffinitiesTest, gives_a_child_the_original_affinity_of_its_parent) {
   EXPECT_THAT(on(200), ElementsAre(0, 1));
 }
 
-TEST_F(AffinitiesTest, restores_the_affinity_of_a_child_whose_parent_was_moved_later) {
+TEST_F(AffinitiesTest, restores_the_affinity_of_a_new_thread_whose_parent_was_moved_later) {
   pin(101, 1);
   pin(101, 3);
   kernel.start(200, 200, {1});

@@ -90,7 +90,7 @@ JuggleFacts Balancer::facts() const {
   return facts;
 }
 
-/// Finds out how threads wait, but only if active waiting would be harmful.
+/// Finds out whether threads wait actively or asleep, but only if active waiting would be harmful.
 void Balancer::ask_how_threads_wait() {
   if (team_.num_taking_part() <= affinities_.cpus().size()) return;
   for (const JuggleMember& member : team_.members()) {

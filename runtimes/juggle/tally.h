@@ -47,7 +47,7 @@ struct Tally {
   // these rounds.
   std::uint64_t still_rounds = 0;
   double still_rounds_cpu_s = 0;
-  double program_run_s = 0;  // cpu time of the program's threads, as far as they were seen
+  double program_run_s = 0;  // cpu time of the threads that the balancer has seen
   // part_s is the time in which threads took part in balancing. The other values are sums over
   // these threads. threads_s: the time in which each of them took part. fair_s: the cpu time that
   // they could have used with equal shares for all. static_s: the cpu time that they could have
@@ -57,9 +57,9 @@ struct Tally {
   Cpus cpus;
   std::vector<double> speeds;  // speeds of these cpus relative to the fastest
   bool is_balancing = false;
-  JuggleAction action = JuggleAction::leave;  // what is done with the threads now
-  JuggleFacts facts;                          // what the diagnosis is based on
-  JuggleTuning tuning;                        // the tuning numbers of the balancer's decisions
+  JuggleAction action = JuggleAction::leave;  // what the balancer does with the threads now
+  JuggleFacts facts;                          // the facts on which the diagnosis is based
+  JuggleTuning tuning;                        // the tuned numbers by which the balancer decides
   std::uint32_t most_threads = 0;    // maximum number of threads that took part at the same time
   std::vector<ThreadTally> threads;  // all threads that took part
   std::vector<Stay> stays;           // recorded only if a trace is wanted

@@ -36,7 +36,7 @@ TEST(Threads, start_times_are_read_even_if_the_command_name_contains_brackets_an
     EXPECT_FALSE(parse_start_time(text)) << text;
 }
 
-TEST(Threads, ids_of_child_processes_are_read_from_the_list_of_the_kernel) {
+TEST(Threads, parses_the_ids_of_child_processes_from_a_text_of_the_kernel) {
   EXPECT_THAT(parse_children("12 345 "), ElementsAre(12, 345));
   EXPECT_THAT(parse_children(""), IsEmpty());
 }
@@ -101,7 +101,7 @@ TEST(Threads, threads_of_grandchildren_are_found) {
   }
 }
 
-/// A child that waits for a command, carries it out, confirms, and waits until it is ended.
+/// A child that waits for a command, carries it out, confirms, and waits until the test ends it.
 struct Told {
   template <class Before, class Then>
   Told(Before before, Then then) {

@@ -30,8 +30,8 @@ struct Tuning {
   // A call of sched_yield begins a new wait if the thread has not called it for this many
   // nanoseconds.
   std::int64_t new_wait_ns = 1'000'000;
-  // Milliseconds between two checks of the guard whether the balancer is stopped. A stopped
-  // balancer's threads are released within twice this time.
+  // Milliseconds between two checks by which the guard finds out whether the balancer is stopped. A
+  // stopped balancer's threads are released within twice this time.
   int stop_check_ms = 500;
   // Rounds between two checks of the affinities of pinned threads.
   std::uint64_t own_choice_rounds = 10;
@@ -47,7 +47,7 @@ struct Tuning {
   // Maximum number of processes whose threads are counted. With more processes, a count would cost
   // as much as a scan.
   std::size_t max_counted_processes = 4;
-  // Maximum number of stays in a trace: about 40 MB.
+  // Maximum number of recorded intervals (one thread on one cpu) in a trace: about 40 MB.
   std::size_t max_stays = 1'000'000;
   // Number of the last probes of a cpu, the best of which counts.
   std::size_t probes = 8;

@@ -75,8 +75,8 @@ Environment WaitWatch::environment() const {
       {kWaitsVariable, fmt::format("/proc/{}/fd/{}:{:x}", ::getpid(), file_.get(), table_->key)}};
 }
 
-/// Makes the descriptor readable when threads have begun to wait, at most once in
-/// kTuning.min_news_s.
+/// Makes the descriptor readable when threads have begun to wait, but only once in
+/// kTuning.min_news_s seconds.
 void WaitWatch::listen() {
   while (!is_over_) {
     while (table_->has_news.load() == 0) futex(table_->has_news, FUTEX_WAIT, 0);

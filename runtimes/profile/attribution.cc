@@ -15,7 +15,7 @@ using Send = std::function<void(int, std::uint64_t, std::uint64_t)>;
 void broadcast(const Collective& c, const Send& send) {
   const int v = (c.rank - c.root + c.size) % c.size;
   int step = 1;
-  // v receives from the rank whose number is v without its lowest bit.
+  // Position v receives from the position whose number is v without its lowest set bit.
   while (step < c.size && (v & step) == 0) step <<= 1;
   for (step >>= 1; step > 0; step >>= 1)
     if (v + step < c.size) send((v + step + c.root) % c.size, 1, c.bytes);

@@ -24,7 +24,7 @@ std::vector<RoundTrip> trips_from(std::int64_t now_ns, Random& random) {
   return trips;
 }
 
-TEST(clock, the_true_clock_offset_is_within_the_stated_error) {
+TEST(clock, the_estimated_clock_offset_differs_from_the_true_one_by_at_most_the_stated_error) {
   Random random(3);
   for (int run = 0; run < 100; ++run) {
     const ClockOffset offset = offset_of(trips_from(run * 1'000'000'000L, random));

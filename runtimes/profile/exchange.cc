@@ -34,7 +34,7 @@ struct Sent {
   Word request = 0;
 };
 
-/// The reduction of the samples of one communicator, while it runs.
+/// A reduction of the samples of one communicator that is running.
 struct Reduction {
   Communicator* communicator;
   std::vector<Entry> own, last;

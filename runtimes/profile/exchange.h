@@ -64,7 +64,7 @@ class Exchange {
   const MpiLibrary& mpi_;
   Word own_ = 0;  // the profile's communicator
   int rank_ = 0, size_ = 1;
-  /// Communicators: of the ranks that share a clock; of the first ranks of these groups.
+  /// host_: a communicator of the ranks that share a clock. leaders_: the first ranks of these.
   Word host_ = 0, leaders_ = 0;
   bool is_leader_ = false;
   int num_hosts_ = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads from the arguments of an MPI call what it sends to which ranks.
+// Determines from the arguments of an MPI call which messages this rank sends to which ranks.
 #pragma once
 
 #include <array>

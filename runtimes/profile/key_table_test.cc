@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(key_table, behaves_like_a_standard_map) {
+TEST(key_table, holds_the_same_entries_as_a_standard_map_after_random_insertions_and_deletions) {
   Random random(9);
   KeyTable<int> table;
   std::unordered_map<std::uint64_t, int> map;

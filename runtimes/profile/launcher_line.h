@@ -20,7 +20,7 @@ enum class Launcher {
 /// when called with --version.
 bool may_be_launcher(std::string_view command);
 
-/// `version` is the output of the launcher's --version.
+/// Returns the launcher that prints the text `version` when called with --version.
 Launcher launcher_of(std::string_view version);
 
 using Variables = std::vector<std::pair<std::string, std::string>>;

@@ -24,14 +24,14 @@ struct MessageEnd {
   std::int64_t begun_ns = 0;  // when the send was entered, or the receive posted
   /// Time at which the program entered the call that waits for the message.
   std::int64_t waits_ns = 0;
-  std::int64_t took_ns = 0;  // duration of that call; 0: no call waits for the message
+  std::int64_t took_ns = 0;  // duration of the call that waits for the message; 0: none does
 };
 
 /// The data that identify the stream of a message. The partner and the tag of a receive may be
 /// wildcards.
 struct Envelope {
   std::uint64_t communicator = 0;  // a number of the communicator that is the same on all its ranks
-  std::int32_t partner = 0;        // rank of MPI_COMM_WORLD; kAny: any
+  std::int32_t partner = 0;        // rank in MPI_COMM_WORLD; kAny: any rank
   std::int32_t tag = 0;            // kAny: any
   static constexpr std::int32_t kAny = -1;
   friend bool operator==(const Envelope&, const Envelope&) = default;
@@ -112,7 +112,7 @@ class MessageEnds {
   std::uint64_t stride_ = 1;
   std::vector<Operation> operations_;
   std::vector<Id> free_;
-  std::vector<Id> queue_;  // receives without a number, in the order of posting
+  std::vector<Id> queue_;  // receives not numbered yet, in the order of posting
   bool has_given_up_ = false;
 };
 

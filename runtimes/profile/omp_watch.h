@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long each OpenMP thread works in parallel regions, as the OpenMP runtime tells by OMPT. The
-// CPU time of a thread does not tell this, because threads that wait at a barrier use their core.
+// How long each OpenMP thread works in parallel regions, as the OpenMP runtime reports through
+// OMPT. CPU time does not show this, because threads that wait at a barrier use their core.
 #pragma once
 
 #include <atomic>

@@ -13,7 +13,7 @@ TEST(omp_watch, time_at_barriers_or_outside_of_regions_does_not_count_as_work) {
   thread.begin_wait(130);
   thread.end_wait(150);
   thread.begin_wait(155);
-  thread.end_wait(900);  // a worker leaves the barrier at the end when the next region begins
+  thread.end_wait(900);  // a worker waits at a region's end until the next region begins
   thread.leave_region(900);
   EXPECT_EQ(thread.worked_ns(), 35);
   thread.enter_region(1000, 2);

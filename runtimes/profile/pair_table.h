@@ -29,7 +29,7 @@ class PairTable {
   void grow();
 
   std::vector<Traffic> totals_;
-  /// Each: index into totals_ plus 1, or 0 if free; their number is a power of two.
+  /// Slots of a hash table, a power of two: each has an index into totals_ plus 1, or 0 if free.
   std::vector<std::uint32_t> slots_;
   /// The index of the entry that was used last. It is tried first, because programs often send
   /// several messages to the same peer.

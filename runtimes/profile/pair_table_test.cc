@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(pair_table, has_the_same_sums_as_a_standard_map) {
+TEST(pair_table, messages_and_bytes_per_rank_equal_the_sums_in_a_standard_map) {
   Random random(7);
   PairTable table;
   std::map<std::pair<std::uint32_t, bool>, std::pair<std::uint64_t, std::uint64_t>> expected;

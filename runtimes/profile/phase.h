@@ -34,7 +34,7 @@ struct Totals {
 
 /// The kernel's measurements of the thread and its process.
 struct Machinery {
-  /// Time since the start on a cpu, and time ready to run but not on a cpu.
+  /// Since the start: time on a cpu, and time ready to run but not on a cpu.
   std::int64_t run_ns = 0, queued_ns = 0;
   std::uint64_t peak_bytes = 0;  // high-water mark of resident memory
   std::int32_t cpu = -1;         // where the thread runs; -1: not known
@@ -43,7 +43,7 @@ struct Machinery {
 /// Time waited for late ranks, found by comparing the same sampled calls on several ranks.
 struct Waiting {
   std::uint32_t samples = 0;         // number of sampled calls
-  std::int64_t sampled_ns = 0;       // duration of these calls
+  std::int64_t sampled_ns = 0;       // total duration of the sampled calls
   std::int64_t waited_ns = 0;        // part of sampled_ns spent waiting
   std::int64_t for_receiver_ns = 0;  // part of waited_ns in which a sender waited for its receiver
   // Sums over the sampled calls, in s^2: of the squared waiting time, of the squared duration, and

@@ -121,8 +121,7 @@ Reorderings reorderings_from(Reader& reader) {
   for (double* sum : {&reorderings.before, &reorderings.after}) {
     *sum = std::bit_cast<double>(reader.number());
     if (!(*sum >= 0 && *sum < 1e300))
-      reader.refuse(
-          "the stored cost of an order of the ranks is not a valid number; the file is damaged");
+      reader.refuse("the stored cost of a rank order is not a valid number; the file is damaged");
   }
   return reorderings;
 }

@@ -69,8 +69,8 @@ class Recorder {
   bool slice_is_over(std::int64_t now_ns) const { return now_ns >= slice_end_ns_; }
   /// Ends the current phase of the division `cuts` and returns that phase.
   Phase cut(Cuts cuts, std::int64_t now_ns, const Machinery& machinery, std::uint64_t label = 0);
-  /// Ends all time slices that are over. To be called before enter(), so that a useful stretch that
-  /// spans several slices is divided among them.
+  /// Ends all time slices that are over. To be called before enter(), so that the time since the
+  /// last MPI call is divided among all slices that it spans.
   std::vector<Phase> cut_slices(std::int64_t now_ns, const Machinery& machinery);
 
   Series& series(Cuts cuts) { return series_[index_of(cuts)]; }
@@ -80,7 +80,7 @@ class Recorder {
   std::array<Series, kNumCuts> series_;
   PhaseFinder finder_;
   std::int64_t left_ns_ = 0;                   // when the last call of MPI returned
-  std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // when the CPU clock was last read, and what it said
+  std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // last reading of the CPU clock: when, result
   std::int64_t slice_ns_ = tuning::kSlice_ns, slice_end_ns_ = 0;
 };
 

@@ -90,7 +90,7 @@ class Reordered {
     mpi_.comm_size(comm_, &size_);
   }
 
-  /// Collective. If it returns false, the arguments are unchanged.
+  /// Collective. If this function returns false, the arguments of the program's call are unchanged.
   bool begin() {
     if (size_ < 2 || size_ > tuning::kMaxReorderedRanks) return false;
     const Place place = decide();

@@ -33,7 +33,7 @@ Seats seats_of(const ReorderRequest& request) {
   if (*request.machine == '\0') return seats_on_hosts(request);
   try {
     return seats_on(find_machine(request.machine), {request.world_rank, request.num_ranks});
-  } catch (const Error&) {  // rank 0 of MPI_COMM_WORLD has said so
+  } catch (const Error&) {  // rank 0 of MPI_COMM_WORLD has printed the error
     return seats_on_hosts(request);
   }
 }

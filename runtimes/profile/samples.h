@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records when a rank entered the collectives of a communicator. All its ranks record the same
-// collectives.
+// Records when a rank entered the collectives of a communicator. All ranks of the communicator
+// record the same collectives.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ struct Settings {
   enum class Reorder : std::uint8_t { off, on, verbose };
 
   std::string output;  // file of the profile; empty: no profile
-  std::string parts;   // folder of the finished phases
+  std::string parts;   // folder in which each rank stores finished phases
   /// Length of the phases; 0: the profiler finds where phases begin.
   std::int64_t period_ns = 0;
   Reorder reorder = Reorder::off;

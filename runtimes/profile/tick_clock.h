@@ -31,7 +31,7 @@ class TickClock {
 
   bool is_usable_ = false;
   std::uint64_t anchor_ticks_ = 0, limit_ticks_ = 0;
-  std::uint64_t scale_ = 0;  // nanoseconds of a tick, times 2^32
+  std::uint64_t scale_ = 0;  // nanoseconds per tick, times 2^32
   std::int64_t anchor_ns_ = 0;
   std::uint64_t base_ticks_ = 0;  // value of the counter from which the scale is measured
   std::int64_t base_ns_ = 0;      // 0: none

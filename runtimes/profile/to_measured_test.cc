@@ -21,7 +21,7 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   phase.waiting[1] = {.samples = 5,
                       .sampled_ns = 1'000'000'000,
                       .waited_ns = 500'000'000,
-                      // Sampled: half of the 2 s in which the rank may have waited.
+                      // The sampled calls took 1 s of the 2 s of all calls that may wait.
                       .for_whom = {{1, 500'000'000}}};
   std::vector<RankProfile> ranks(2);
   ranks[0] = {.rank = 0, .num_ranks = 2, .host = "a", .phases = {phase}, .names = {{3, "solve"}}};
@@ -67,7 +67,7 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   EXPECT_DOUBLE_EQ(facts.asleep_s, 0.7);
   EXPECT_EQ(facts.turns, 14);
   EXPECT_TRUE(facts.waits_actively);
-  EXPECT_EQ(run.threads_of_node[1].threads, 0u);  // the rank of this node has one thread
+  EXPECT_EQ(run.threads_of_node[1].threads, 0u);  // a rank with one thread does not count
   EXPECT_FALSE(run.is_free[0]) << "two of its threads are bound";
   EXPECT_TRUE(run.is_free[1]);
 }

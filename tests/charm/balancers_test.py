@@ -53,7 +53,7 @@ def start(pes):
 def balancers():
     """Returns the names of all balancers that can decide for the program."""
     rows = json.loads(poise("strategies", "--json"))["strategies"]
-    # orb needs positions; optimal allows few objects only
+    # the strategy orb needs positions of objects; the strategy optimal allows only few objects
     return ["PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB",
             *("Poise" + row["name"].title().replace("_", "") + "LB"
               for row in rows if row["name"] not in ("orb", "optimal"))]
@@ -283,12 +283,12 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.moves("+balancer", "PoiseLB", "+PoiseLB", "rotate"), 3 * MOVABLE)
         self.assertEqual(self.moves("+balancer", "PoiseLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
 
-    def test_a_line_per_decision_is_printed_on_request(self):
+    def test_option_lbdebug_prints_one_line_per_decision(self):
         done = charm("+balancer", "PoiseRotateLB", "+LBDebug", "1")
         lines = re.findall(r"poise: PE 0: rotate: (\d+) of 64 objects of 4 PEs move, decided in \S+ s", done.stdout)
         self.assertEqual(lines, 3 * [str(MOVABLE)], done.stdout + done.stderr)
 
-    def test_each_group_of_pes_prints_a_line_per_decision_on_request(self):
+    def test_option_lbdebug_prints_one_line_per_decision_of_each_group_of_pes(self):
         flags = ["+LBDebug", "1", "+PoiseLB", "rotate"]
         if HAS_TREES:
             done = charm("+balancer", "PoiseHybridLB", *flags, pes=6)  # three groups of two PEs

@@ -128,7 +128,7 @@ class Command(unittest.TestCase):
                 self.assertAlmostEqual(result["threads"]["even"], 0.75, delta=0.15)  # mean over maximum of 150 and 300 ms
 
     @unittest.skipUnless(shutil.which("clang-16") and pathlib.Path("/usr/lib/llvm-16/lib/libomp.so").exists(), "no libomp of LLVM 16")
-    def test_the_diagnosis_reports_how_unevenly_openmp_threads_work_that_wait_actively(self):
+    def test_the_diagnosis_reports_the_load_balance_of_openmp_threads_that_wait_actively(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.folder / f"omp.{mpi}"

@@ -74,7 +74,7 @@ def words_of(arity):
 
 
 def library_text():
-    """Returns the source of a library with the profiling name of every function."""
+    """Returns the C source of a library that defines the PMPI function for each function in FUNCTIONS."""
     lines = ["#include <stdint.h>", "typedef uintptr_t W;", "W seen[16];", "int num_seen, num_calls;"]
     for name, arity in symbols():
         notes = " ".join(f"seen[{k}] = a{k};" for k in range(arity))

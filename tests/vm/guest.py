@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Emulates a machine with several memory domains, which runs Debian's kernel, our programs and a shell script. Needs
+"""Emulates a machine with several memory domains, which runs Debian's kernel, Poise's programs and a shell script. Needs
 qemu and busybox. The kernel is downloaded with apt once and kept outside the source tree."""
 
 import os

@@ -61,7 +61,7 @@ class Limits(unittest.TestCase):
         self.assertIn("pays for 2.5 cpus of 8: 3 threads use it up", said)
         affinities = re.findall(r"Cpus_allowed_list:\s*(\S+)", said)
         kept = [text for text in affinities if num_cpus(text) == 3]
-        self.assertEqual(len(kept), 6, said)  # the first thread of the process only waits
+        self.assertEqual(len(kept), 6, said)  # six working threads; the first thread only waits
         self.assertEqual(len(set(kept)), 1, said)
         (cause,) = [cause for cause in json.loads(self.said["summary"])["causes"] if cause["kind"] == "quota"]
         self.assertIn("use 3 threads", cause["text"])

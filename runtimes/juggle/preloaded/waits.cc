@@ -44,7 +44,7 @@ struct OwnSlot {
   ~OwnSlot() {
     if (slot != nullptr) slot->thread.store(0, std::memory_order_relaxed);
     slot = nullptr;
-    has_asked = true;  // code that the ending thread runs after this reports nothing
+    has_asked = true;  // from here on, the ending thread reports no waits
   }
 };
 thread_local OwnSlot own;
@@ -206,7 +206,7 @@ void run_region(void* given) {
 /// goes on when the region ends.
 template <typename Function, typename... More>
 void start_region(Function real, void (*function)(void*), void* data, More... more) {
-  if (real == nullptr) return function(data);  // a team of one thread is always allowed
+  if (real == nullptr) return function(data);  // run on one thread; OpenMP allows that
   WaitSlot* const slot = own_slot();
   if (slot == nullptr) return real(function, data, more...);
   Region region{function, data};
