@@ -17,18 +17,18 @@ struct Past {
   std::vector<ObjectName> names = {};             // objects with recorded loads, in order of tasks
   std::vector<std::vector<double>> loads_s = {};  // loads at each recorded decision, oldest first
 
-  /// Brings the recorded loads into the order of these objects. In a restart, an object's id may
-  /// change in all but its lowest num_index_bits bits. If objects were created or destroyed, clears
-  /// the history.
+  /// Sorts the recorded loads in the order of `objects`. In a restart, an object's id may change in
+  /// all but its lowest num_index_bits bits. If objects were created or destroyed, clears the
+  /// history.
   void follow(const std::vector<ObjectName>& objects, int num_index_bits = 64);
 
-  /// Calls follow(). Returns the recorded loads of these objects, one list per decision, each
-  /// padded with zeros to num_tasks loads.
+  /// Calls follow(). Returns the recorded loads of `objects`, one list per decision, each padded
+  /// with zeros to num_tasks loads.
   std::vector<std::vector<double>> loads_of(const std::vector<ObjectName>& objects,
                                             TaskId num_tasks, int num_index_bits = 64);
 
-  /// Records the loads of these objects at this decision and drops the oldest, so that at most
-  /// `max_decisions` remain.
+  /// Records the loads of `objects` at this decision. Keeps at most `max_decisions` decisions by
+  /// dropping the oldest.
   void add(std::vector<ObjectName> objects, std::vector<double> loads, std::size_t max_decisions);
 };
 

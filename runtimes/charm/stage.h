@@ -28,7 +28,7 @@ Machine host_of(const Settings& settings);
 /// the speeds in `host` are used. Throws Error if no PE is available or a speed is invalid.
 Stage stage_of(const Machine& host, const Statistics& statistics);
 
-/// True if both lists describe the same PEs, so that the stage made for one list can be used for
+/// True if both lists describe the same PEs, so that the Stage built for one list is also right for
 /// the other.
 bool is_same_stage(const std::vector<PeRow>& a, const std::vector<PeRow>& b);
 

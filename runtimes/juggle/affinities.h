@@ -67,7 +67,7 @@ class Affinities {
   enum class PinResult : std::uint8_t { pinned, not_now, refused_for_good, left_to_program };
   /// Pins a thread to a cpu.
   PinResult pin(std::uint64_t key, CpuId cpu);
-  /// Lets a thread use all these cpus, although the program may have bound it to some of them.
+  /// Lets a thread use all of `cpus`, although the program may have bound it to some of them.
   PinResult widen(std::uint64_t key, const Cpus& cpus);
   /// Restores the affinity that the program gave the thread.
   void restore(std::uint64_t key);

@@ -105,7 +105,7 @@ class Balancer {
   std::vector<JugglePlace> places_;
   std::optional<double> quota_cpus_;
   std::set<pid_t> asked_;        // processes whose way of waiting has been determined
-  bool waits_actively_ = false;  // threads of one of these processes wait actively
+  bool waits_actively_ = false;  // threads of a process in asked_ wait actively
   std::map<std::uint64_t, ThreadTally> past_;
   std::set<std::string> notes_;
   Tally tally_;

@@ -58,7 +58,7 @@ void detach_from_program(int alive) {
     if (fd != alive) ::close(fd);
 }
 
-/// Waits for at most wait_ms milliseconds; true if the other end of the pipe is closed.
+/// Waits for at most wait_ms milliseconds. Returns true if the other end of the pipe is closed.
 bool is_closed(int pipe, int wait_ms) {
   pollfd end{pipe, 0, 0};
   return ::poll(&end, 1, wait_ms) > 0;

@@ -18,7 +18,7 @@ class Speeds {
   /// Creates the probe, which needs a thread, when it is first used. May throw std::system_error if
   /// the user may not have more threads.
   using MakeProbe = std::function<std::unique_ptr<CpuProbe>()>;
-  /// A function that returns the speeds of these cpus as Linux reports them, such as speeds_of().
+  /// A function that returns the speeds of given cpus as Linux reports them, such as speeds_of().
   using Reported = std::function<std::vector<double>(const Cpus&)>;
 
   Speeds(const Cpus& cpus, Reported reported, MakeProbe make_probe);

@@ -54,11 +54,11 @@ class Communicators {
   Communicator* of(Word communicator);
   Communicator* of_window(Word window);
   void forget(Word communicator);
-  /// Records that the program created `communicator` (or MPI_COMM_NULL) from `parent`. If `group`
-  /// is empty, all ranks of the parent must make this call: they count these calls, so the new
-  /// communicator gets the same number on all of them. If only the ranks of the new communicator
-  /// took part in its creation, they pass the same value as `group`, and its number is computed
-  /// from this value.
+  /// Records that the program created `communicator` (or MPI_COMM_NULL) from `parent`, and gives
+  /// the new communicator a number that is the same on all its ranks. If `group` is empty, all
+  /// ranks of the parent must make this call, and the number follows from counting these calls. If
+  /// only the ranks of the new communicator took part in its creation, they pass the same value as
+  /// `group`, from which the number is computed.
   void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
   void forget_window(Word window) { windows_.erase(window); }
 

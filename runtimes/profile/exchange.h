@@ -41,8 +41,8 @@ class Exchange {
   /// O(log hosts) rounds of short messages.
   ClockOffset offset_to_first();
 
-  /// Finds the waits in the sampled collectives of these communicators. All ranks of a communicator
-  /// must pass it, but each rank may list its communicators in any order.
+  /// Finds the waits in the sampled collectives of `communicators`. Every rank of a communicator
+  /// must list it, but ranks may list their communicators in different orders.
   void find_waits(const std::vector<Communicator*>& communicators, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
   /// Finds how long this rank waited for the partners of its messages. Collective; each rank sends

@@ -23,9 +23,9 @@ struct Sample {
 };
 
 /// Samples of a communicator's collectives. At first all collectives are kept. When
-/// tuning::kMaxSamples are stored, every second one is dropped, and from then on only every second
-/// one is kept; this is repeated as often as necessary. Whether a collective is kept depends only
-/// on its position in the sequence of collectives, so all ranks keep the same ones.
+/// tuning::kMaxSamples are stored, every second sample is dropped, and from then on only every
+/// second collective is kept; this is repeated as often as necessary. Whether a collective is kept
+/// depends only on its position in the sequence of collectives, so all ranks keep the same ones.
 class Samples {
  public:
   /// To be called once for each collective, to count it. Returns true if the collective's sample

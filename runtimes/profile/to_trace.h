@@ -14,10 +14,10 @@
 
 namespace poise::profile {
 
-/// Joins the blocks of a file into one profile per rank. For a rank that died, joins the blocks
-/// that it had written. A run may be divided into phases in several ways: uses the best way that
-/// all ranks have, and only the phases that all ranks completed. A rank that left no block has no
-/// phases. Throws Error if the blocks belong to different jobs.
+/// Joins the blocks of a file into one profile per rank. The profile of a rank that died has the
+/// blocks that it had written; without any, it has no phases. If the run was divided into phases in
+/// several ways, uses the best way that all ranks have, and of it only the phases that all ranks
+/// completed. Throws Error if the blocks belong to different jobs.
 std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks);
 
 /// Names of the hosts, in order of their first rank.

@@ -43,8 +43,8 @@ inline constexpr std::size_t kMaxStreams = 1 << 18;
 /// the profile no longer computes how long ranks waited for messages.
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
-/// Time after which a rank no longer expects that the others join the profile, in seconds. All
-/// ranks join at about the same time, because MPI_Init synchronises them.
+/// Seconds after which a rank stops waiting for other ranks to join the profile. All ranks join at
+/// about the same time, because MPI_Init synchronises them.
 inline constexpr double kMaxJoin_s = 10;
 
 /// Number of round trips by which two hosts compare their clocks. The fastest one is used.

@@ -306,8 +306,9 @@ std::string fitting() {
   }
 }
 
-/// Returns the text of the file that +PoiseTreeLB names. If the file does not exist, creates it
-/// with a configuration that fits this job. If no file is named, returns such a configuration.
+/// Returns the text of the file that +PoiseTreeLB names. If no file is named, returns a
+/// configuration that fits this job. If the named file does not exist, writes that configuration to
+/// it.
 std::string configured() {
   const std::string& name = tree_file();
   if (name.empty()) return fitting();
