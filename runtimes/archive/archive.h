@@ -91,8 +91,8 @@ void visit(Archive& archive, T& value);
 template <typename>
 inline constexpr bool kNever = false;
 
-/// The type as which an element of a container is read: for a map, the pair with a key that is not
-/// const, because the const key of its value_type cannot be assigned.
+/// The type into which an element of a container is read. For a map, this is a pair whose key is
+/// not const, because the const key of the map's value_type cannot be assigned.
 template <typename T>
 struct Element {
   using type = T;

@@ -111,7 +111,7 @@ TEST_F(BalancerTest, lets_unevenly_bound_threads_use_all_cpus_if_barriers_are_fr
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, kCpus);
-  kernel.start(100, 103, kCpus);  // inherits kCpus from an unbound thread
+  kernel.start(100, 103, kCpus);  // inherits kCpus from a thread that the balancer unbound
   run(balancer, 0.2);
   EXPECT_THAT(kernel.on(103), SizeIs(1));
   const Tally tally = balancer.finish();

@@ -45,7 +45,7 @@ struct Reduction {
 }  // namespace
 
 Word Exchange::joined(const MpiLibrary& mpi) {
-  static Word own = 0, request = 0;  // static: MPI may write them after the return
+  static Word own = 0, request = 0;  // static: MPI may write them after this function returns
   const double last_s = wall_now_s() + tuning::kMaxJoin_s;
   mpi.comm_idup(mpi.world, &own, &request);
   for (;;) {

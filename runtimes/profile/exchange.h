@@ -18,8 +18,8 @@ namespace poise::profile {
 
 class Exchange {
  public:
-  /// Duplicates MPI_COMM_WORLD for the profile, which takes a call by every rank. Returns 0 if some
-  /// rank does not call within tuning::kMaxJoin_s seconds, because it runs without this library.
+  /// Duplicates MPI_COMM_WORLD for the profile. Every rank must call this function. Returns 0 if a
+  /// rank does not call it in tuning::kMaxJoin_s seconds, because it runs without this library.
   static Word joined(const MpiLibrary& mpi);
 
   /// `own` is the communicator that joined() returned. Collective.
@@ -64,7 +64,7 @@ class Exchange {
   const MpiLibrary& mpi_;
   Word own_ = 0;  // the profile's communicator
   int rank_ = 0, size_ = 1;
-  /// host_: a communicator of the ranks that share a clock. leaders_: the first ranks of these.
+  /// host_: the ranks that share this rank's clock. leaders_: the first rank of each such group.
   Word host_ = 0, leaders_ = 0;
   bool is_leader_ = false;
   int num_hosts_ = 1;

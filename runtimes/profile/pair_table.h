@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages and bytes that one rank sent to each other rank, in a table of the actual receivers.
+// The messages and bytes that one rank sent to each other rank: a sparse table that grows with the
+// number of peers.
 #pragma once
 
 #include <cstdint>

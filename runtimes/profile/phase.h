@@ -19,7 +19,7 @@ inline constexpr int kNumWaits = 2;
 /// Sums of times and calls. Useful time is the time outside MPI of the thread that initialised MPI.
 struct Totals {
   std::int64_t useful_ns = 0;
-  /// Wall time and CPU time of the long stretches between MPI calls: their CPU time was read.
+  /// Wall and CPU time of the long stretches between MPI calls, for which the CPU clock was read.
   std::int64_t long_wall_ns = 0, long_cpu_ns = 0;
   std::array<std::int64_t, kNumKinds> mpi_ns = {};
   std::array<std::uint64_t, kNumKinds> calls = {};

@@ -80,7 +80,7 @@ class Recorder {
   std::array<Series, kNumCuts> series_;
   PhaseFinder finder_;
   std::int64_t left_ns_ = 0;                   // when the last call of MPI returned
-  std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // last reading of the CPU clock: when, result
+  std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock
   std::int64_t slice_ns_ = tuning::kSlice_ns, slice_end_ns_ = 0;
 };
 

@@ -21,7 +21,7 @@ struct Settings {
   /// Length of the phases; 0: the profiler finds where phases begin.
   std::int64_t period_ns = 0;
   Reorder reorder = Reorder::off;
-  std::string machine;             // description of the machine; empty: from the job's hosts
+  std::string machine;             // description of the machine; empty: built from the hosts
   std::vector<std::string> notes;  // one sentence per wrong value
 };
 

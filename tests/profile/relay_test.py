@@ -102,8 +102,8 @@ def declared(mpi, folder):
 
 
 def fortran_arity(name, parameters):
-    """Returns the number of parameters in Fortran: C's, ierror at the end, and a hidden length for each string."""
-    if name == "Pcontrol":  # Fortran's has one parameter and no ierror
+    """Returns the number of parameters in Fortran: C's parameters, a hidden length for each string, and ierror."""
+    if name == "Pcontrol":  # the Fortran version has one parameter and no ierror
         return 1
     if name in WITHOUT_ARGV:
         return len(parameters) - 1

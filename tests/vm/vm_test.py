@@ -189,8 +189,8 @@ class EightCpus(MachineTest):
         return whole
 
     def assert_even(self, sample_s, cpus):
-        """Checks that the numbers of threads per cpu differ by at most 1. Up to half of the samples may be taken while threads
-        are being moved and are ignored."""
+        """Checks that the numbers of threads per cpu differ by at most 1, at least in half of the samples: the others may have
+        been taken while threads were being moved."""
         even = 0
         for sample in sample_s:
             counts = [sum(at == cpu for at in sample.values()) for cpu in cpus]
