@@ -54,7 +54,7 @@ struct Decision {
 std::string strategy_with(const std::string& setting);
 
 /// True if the balancer with index `which` in balancers() needs messages, for its strategy or for
-/// the trace in POISE_TRACE. `setting` is the argument of +PoiseLB; throws if it is invalid.
+/// the trace in POISE_TRACE. Throws std::runtime_error if `setting`, that of +PoiseLB, is invalid.
 bool wants_messages(std::size_t which, const std::string& setting);
 
 /// Which PEs a balancer decides for: all of them, or one of several groups of PEs that decide
