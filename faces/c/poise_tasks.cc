@@ -21,7 +21,7 @@ thread_local std::string last_error;
 /// The text that the task on this thread passed to poise_task_fail.
 thread_local std::optional<std::string> failure;
 
-// Runs a call of the C++ interface and converts exceptions to a result.
+// Runs a call of the C++ interface. Converts an exception to a result code.
 template <typename Call>
 int guarded(Call call) {
   try {
@@ -64,8 +64,8 @@ void call(poise_task_function function, std::span<const tasks::Item> items) {
   if (failure) throw std::runtime_error(*failure);
 }
 
-// Returns the number in an enum that C passes. C may pass a number that is none of the enum's
-// values; reading it as an enum would be undefined in C++, so its bytes are copied.
+// Returns the number that C passed as an enum. The number may differ from all values of the enum.
+// Reading it as an enum would then be undefined behaviour in C++, so its bytes are copied.
 template <typename Enum>
 int number_of(const Enum& value) {
   static_assert(sizeof(Enum) == sizeof(int));
@@ -111,8 +111,8 @@ poise::Annotations annotations_of(const poise_with& with) {
   return annotations;
 }
 
-// Returns an annotation of the task that this thread runs, or null if it has none of this name and
-// type.
+// Returns an annotation of the task that runs on this thread, or null if the task has no annotation
+// of this name and type.
 template <typename T>
 const T* annotation(const char* name) {
   const T* value = nullptr;
@@ -193,7 +193,7 @@ void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
 
 int poise_tasks_free(poise_tasks* context, void* data) {
   return guarded([&] {
-    // The arena knows the sizes of its allocations, so 0 may be passed as the size.
+    // deallocate() ignores its second argument, the size: the arena knows the sizes of its blocks.
     if (data) context_of(context).memory()->deallocate(data, 0);
   });
 }

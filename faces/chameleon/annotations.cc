@@ -74,7 +74,7 @@ int chameleon_get_annotation_float(chameleon_annotations_t* ann, const char* key
 int chameleon_get_annotation_string(chameleon_annotations_t* ann, const char* key, char** value) {
   const auto* text = find<std::string>(ann, key);
   if (!text) return 0;
-  *value = const_cast<char*>(text->c_str());  // the interface has no const
+  *value = const_cast<char*>(text->c_str());  // CHAMELEON declares `value` without const
   return 1;
 }
 

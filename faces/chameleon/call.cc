@@ -16,7 +16,7 @@ namespace {
 #define ANY_FUNCTION
 #endif
 
-// Extra arguments are harmless in the calling conventions of Linux, where the caller removes them.
+// Passing more arguments than a function has is harmless on Linux, where the caller pops arguments.
 template <std::size_t... i>
 ANY_FUNCTION void call_with(void* code, void* const* arguments, std::index_sequence<i...>) {
   reinterpret_cast<void (*)(decltype((void)i, (void*)nullptr)...)>(code)(arguments[i]...);

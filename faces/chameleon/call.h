@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls functions that take any number of pointers, or integers in the place of pointers.
+// Calls functions with any number of arguments, which are pointers or integers of no larger size.
 #pragma once
 
 #include <cstddef>

@@ -29,8 +29,8 @@
 #include "poise/base/error.h"
 #include "poise/base/variables.h"
 
-// Both functions come from the OpenMP library of the program. If the program has no such library,
-// they are null, and there is one thread.
+// omp_get_num_threads and GOMP_taskyield come from the OpenMP library of the program. If the
+// program has no such library, their addresses are null, and there is one thread.
 extern "C" int omp_get_num_threads(void) __attribute__((weak));
 extern "C" void GOMP_taskyield(void) __attribute__((weak));
 
@@ -64,8 +64,8 @@ struct Travelling {
 
 thread_local face::Met running_here;
 
-/// Returns the arguments of a task. The first item of the task holds `travelling`; `items` are the
-/// others. Literals are returned by value, other arguments by their address on this rank.
+/// Returns the arguments of a task. The task's first item holds `travelling`; `items` are its other
+/// items. Literals are returned by value, other arguments by their address on this rank.
 std::vector<void*> arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
   std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
   if (!offsets.empty()) {
@@ -475,7 +475,7 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
   });
 }
 
-// Poise finds the code of a task by its address. This function only stores what tools may ask for.
+// Poise finds a task's code by its address; the values set here are only reported to tools.
 void chameleon_set_img_idx_offset(cham_migratable_task_t* task, int32_t img_idx,
                                   ptrdiff_t entry_image_offset) {
   if (!task) return;

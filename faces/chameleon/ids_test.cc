@@ -39,7 +39,7 @@ TEST(Ids, numbering_starts_again_after_the_largest_id_and_skips_ids_in_use) {
   EXPECT_TRUE(ids.was_given(first));
 }
 
-TEST(Ids, throws_if_every_id_is_in_use) {
+TEST(Ids, returns_no_id_if_all_ids_are_in_use) {
   Ids ids(0, std::numeric_limits<int>::max() / 11);
   EXPECT_EQ(ids.next([](int) { return true; }), std::nullopt);
 }

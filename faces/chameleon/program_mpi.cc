@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program as users of CHAMELEON write it: an OpenMP team creates tasks, waits, and reads
-// annotations back. It has a tool inside the executable. Prints failed checks and exits with status
+// annotations back. A tool is linked into the program. Prints failed checks and exits with status
 // 1, or prints "all is right".
 #include <atomic>
 #include <chameleon.h>
@@ -119,7 +119,8 @@ void products(int num_tasks, int n) {
   check(callbacks == 2 * num_tasks, "each task is called back once");
 }
 
-/// The first rank creates many tasks with these arguments. Some of them must run on other ranks.
+/// Creates many tasks on the first rank, all with the same `arguments`. Checks that some of them
+/// run on other ranks.
 void lend(int rank, void* code, std::vector<chameleon_map_data_entry_t> arguments,
           std::atomic<int>& ran, const char* what) {
   const int before = ran;

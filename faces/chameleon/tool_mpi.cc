@@ -168,8 +168,8 @@ void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_dat
   check_what_is_known(task, id);
 }
 
-// Stores a number in the data of the thread. Later callbacks check that they get the data of a
-// thread that began.
+// Stores a number in the data that the tool keeps per thread. Later callbacks check this number, so
+// that none is called on a thread that has not begun.
 void thread_began(cham_t_data_t* data) { data->value = 11; }
 void serial_began(cham_t_data_t* data) {
   check(data->value == 11, "the thread began before");
@@ -218,7 +218,7 @@ int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
     on(cham_t_callback_determine_local_load, determine_load);
   }
   if (mode == Mode::tasks) {
-    // select_numbers is not called, because a tool that selects tasks also decides their number.
+    // The runtime must ignore select_numbers, because select_tasks also decides the number.
     on(cham_t_callback_select_num_tasks_to_offload, select_numbers);
     on(cham_t_callback_select_tasks_for_migration, select_tasks);
   }

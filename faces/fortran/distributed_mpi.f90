@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Tests decisions that all ranks make together, called from Fortran. A launcher starts it.
+! Tests the Fortran calls by which all ranks decide together. Run it with an MPI launcher.
 program distributed_in_fortran
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi

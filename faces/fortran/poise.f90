@@ -223,7 +223,8 @@ contains
     self%num_places = 0
   end subroutine
 
-  ! Creates a workload from the load of each task in seconds and the bytes that a migration of it sends.
+  ! Creates a workload. `load_s` has the load of each task in seconds, and `sizes` the bytes to send if the task
+  ! migrates.
   function workload_of(load_s, sizes, error) result(workload)
     real(real64), intent(in) :: load_s(:)
     integer(int64), intent(in), optional :: sizes(:)
@@ -369,7 +370,7 @@ contains
     if (present(neighbour_ranks)) then
       if (size(neighbour_ranks) > 0) own%neighbour_ranks = c_loc(neighbour_ranks)
     end if
-    if (wrong /= 0) own = own_tasks_c(num_tasks=1)  ! and no arrays: the library then reports wrong input to all ranks
+    if (wrong /= 0) own = own_tasks_c(num_tasks=1)  ! one task without arrays: the library reports an error on all ranks
     allocate (to(size(global_ids)))
     leaving = c_null_ptr
     coming = c_null_ptr
@@ -402,7 +403,7 @@ contains
     if (present(neighbour_ranks)) status = min(status, wrong_size(size(neighbour_ranks), num_messages, "neighbour_ranks"))
   end function
 
-  ! Computes what the placement `after` costs, with migrations from `before`.
+  ! Computes the cost of the placement `after`, including the migrations from the placement `before`.
   function evaluate(machine, workload, before, after, error) result(metrics)
     type(poise_machine), intent(in) :: machine
     type(poise_workload), intent(in) :: workload

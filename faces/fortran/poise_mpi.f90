@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Decisions by all ranks (plan_distributed of the module poise) over an MPI communicator, which is an integer here. No
-! module of MPI is used. Compile poise_mpi.c, in the same folder, with the program.
+! Lets the ranks of an MPI communicator decide together (plan_distributed of the module poise). The communicator is an
+! integer here, and no Fortran module of MPI is used. Compile poise_mpi.c, in the same folder, with the program.
 module poise_mpi
   use, intrinsic :: iso_c_binding
   use poise, only: poise_ranks
@@ -9,8 +9,8 @@ module poise_mpi
   public :: ranks_of, free_ranks
 
   interface
-    ! The ranks of a communicator such as MPI_COMM_WORLD or, from mpi_f08, comm%MPI_VAL. Collective. num_ranks is 0 if
-    ! MPI fails.
+    ! Returns the ranks of a communicator, which is passed as an integer: MPI_COMM_WORLD or, with mpi_f08, comm%MPI_VAL.
+    ! Collective. num_ranks is 0 if MPI fails.
     type(poise_ranks) function ranks_of(comm) bind(c, name="poise_mpi_ranks_f")
       import :: poise_ranks, c_int
       integer(c_int), value :: comm

@@ -14,7 +14,7 @@ std::int64_t as_written(std::uint32_t index) {
                                 : std::int64_t{static_cast<std::int32_t>(index)};
 }
 
-// The loops without a branch become vector instructions, so that valid arrays cost little.
+// The first loop has no branch, so compilers vectorise it and checking a valid array is cheap.
 void check_seconds(std::span<const double> seconds, const char* name) {
   constexpr double kMost = std::numeric_limits<double>::max();
   bool are_valid = true;
@@ -26,7 +26,7 @@ void check_seconds(std::span<const double> seconds, const char* name) {
 
 void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, const char* name,
                  const char* things, std::size_t first) {
-  // An index that is not below `count` sets the highest bit of itself or of the difference.
+  // If an index is not below `count`, the highest bit of `index` or of `last - index` is set.
   const std::uint32_t last = count - 1;
   std::uint32_t bits = 0;
   for (const std::uint32_t index : indices) bits |= index | (last - index);

@@ -21,8 +21,8 @@
 namespace poise::library {
 
 /// The first bytes of each object behind a handle. In languages with untyped pointers a caller may
-/// pass a handle of another type or a destroyed one. As long as the memory is intact, that gives an
-/// error instead of a crash.
+/// pass a handle of another type or of a destroyed object. As long as its memory has not been
+/// reused, these bytes reveal the mistake, and the library reports an error instead of crashing.
 template <std::uint64_t number>
 class Kind {
  public:

@@ -148,7 +148,7 @@ TEST(Library, messages_as_csr_and_as_a_list_give_the_same_workload) {
   }
 }
 
-TEST(Library, wrong_messages_are_named_by_their_index_and_change_nothing) {
+TEST(Library, an_error_names_the_index_of_a_wrong_message_and_the_workload_stays_unchanged) {
   constexpr std::uint32_t kTasks = 3000;  // more than the library checks at once
   std::vector<std::uint64_t> indptr(kTasks + 1), bytes(2 * kTasks, 8), huge = bytes;
   std::vector<std::uint32_t> from(2 * kTasks), to(2 * kTasks);
@@ -313,7 +313,7 @@ int use_meanwhile(void* argument, std::uint64_t, std::uint64_t, const char*) {
   return 0;
 }
 
-TEST(Library, assertions_refuse_to_change_a_handle_that_another_call_uses) {
+TEST(Library, builds_with_assertions_refuse_a_call_that_changes_a_handle_in_use) {
   const double load_s[] = {1, 2, 3};
   const std::uint64_t sizes[] = {1, 2, 3};
   Handles handles;

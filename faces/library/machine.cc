@@ -18,7 +18,7 @@ namespace {
 
 poise_machine* handle_of(const poise::Machine& machine) {
   auto handle = std::make_unique<poise_machine>();
-  // The command `poise` uses the same formula by default.
+  // The command `poise` also uses the formula `physical` by default.
   handle->machine = with_formula(machine, poise::CostFormula::physical);
   return handle.release();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lists behind poise_moves.
+// Owns the arrays to which a poise_moves, the C interface's list of moves, points.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements poise_theory(), which predicts what balancing threads gains.
+// Implements poise_theory(), which predicts how much load balancing between threads gains.
 #include <string>
 
 #include "faces/library/handles.h"

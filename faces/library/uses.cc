@@ -13,7 +13,7 @@ struct Use {
   bool changes;
 };
 
-/// Uses by the calls of this thread that have not ended, the outermost call first.
+/// Handles in use by calls of this thread that have not returned, the outermost call first.
 thread_local std::vector<Use> uses;
 
 }  // namespace

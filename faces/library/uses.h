@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which calls use a handle at the moment. Builds with assertions refuse a call that changes a
-// handle while another call uses it, such as one on another thread or the one that calls a
-// callback.
+// Counts which calls use a handle at the moment. Builds with assertions refuse a call that changes
+// a handle while another call uses it. The other call may run on another thread, or it may be the
+// one whose callback makes this call.
 #pragma once
 
 #include <atomic>
@@ -14,11 +14,11 @@ namespace poise::library {
 /// The number of calls that read a handle, or -1 while a call changes it.
 using Users = std::atomic<int>;
 
-/// Counts the current call among the users until the call ends. Returns false if it must wait for
-/// another call.
+/// Counts the current call among the users of a handle until the call ends. Returns false if another
+/// call changes the handle, or if this call `changes` the handle and another call uses it.
 bool begin_use(Users& users, bool changes);
 
-/// One call of the C interface, at whose end its uses end. Callbacks may nest calls.
+/// A call of the C interface. Its end also ends its uses of handles. Callbacks may nest calls.
 class Call {
  public:
   Call();

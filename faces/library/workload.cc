@@ -43,7 +43,8 @@ poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const
   return {from, to, counts == nullptr ? 1 : counts[i], bytes == nullptr ? 0 : bytes[i]};
 }
 
-/// Adds up entries of arrays of messages, which may be null. Throws Error if a sum is too large.
+/// Adds up the entries of two arrays: numbers of messages and bytes. An array may be null. Throws
+/// Error if a sum is too large.
 class MessageTotals {
  public:
   MessageTotals(const uint64_t* counts, const uint64_t* bytes) : counts_(counts), bytes_(bytes) {}

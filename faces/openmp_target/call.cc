@@ -133,8 +133,7 @@ void add_argument(Call& call, const KernelArguments& region, std::uint32_t i) {
 
 Call call_of(const KernelArguments& region) {
   Call call;
-  // Regions of version 3 have an additional first parameter, which only devices with an environment
-  // use.
+  // Regions of version 3 have an additional first parameter. Only GPUs use it; here it is null.
   if (region.version == 3) add_literal(call, nullptr, 0, kImplicit);
   for (std::uint32_t i = 0; i < region.num_arguments; ++i) add_argument(call, region, i);
   const std::size_t all = call.parameters.size() + call.touched.size();

@@ -10,10 +10,10 @@
 
 namespace poise::openmp_target {
 
-/// A parameter of a region. `entry` is the item of the task's data that holds it.
+/// A parameter of a region. `entry` describes the item of the task's data that has this parameter.
 struct Parameter {
   chameleon_map_data_entry_t entry;
-  std::ptrdiff_t offset = 0;  // offset in the data of the address that the region sees
+  std::ptrdiff_t offset = 0;  // the region gets the address this many bytes into the data
 };
 
 struct Call {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests entry points that the supported versions of clang generate for no directive: OpenMP's
-// functions for devices and their memory, and target regions in the form in which later compilers
-// may pass them to the runtime. Prints failed checks and exits with status 1, or prints "all is
-// right".
+// Tests parts of the runtime that code compiled from directives by the supported versions of clang
+// does not call: OpenMP's functions for devices and their memory, and target regions in the form in
+// which later compilers may pass them. Prints failed checks and exits with status 1, or prints "all
+// is right".
 #include <chameleon.h>
 #include <climits>
 #include <cstdio>

@@ -10,7 +10,7 @@
 #include "faces/openmp_target/mapped.h"
 #include "faces/openmp_target/trouble.h"
 
-// This function comes from the OpenMP library of the program.
+// omp_get_default_device comes from the OpenMP library of the program; null if there is none.
 extern "C" int omp_get_default_device(void) __attribute__((weak));
 
 namespace {
@@ -142,8 +142,8 @@ void* omp_target_memset_async(void* memory, int value, std::size_t bytes, int de
   return omp_target_memset(memory, value, bytes, device);
 }
 
-// Interop objects need devices with their own queues. Here they are omp_interop_none, as with
-// libomptarget on processors.
+// Interop objects give access to a device's own queues. The ranks have no such queues, so each
+// object is omp_interop_none, as with libomptarget on CPUs.
 
 void __tgt_interop_init(void*, std::int32_t, void** interop) {
   face::note("interop objects are not supported; they are omp_interop_none");

@@ -24,7 +24,8 @@ bool requires_too_much = false;
 
 void complain(const std::string& why) { say(why, "run on their own rank"); }
 
-/// Returns the ELF file inside an image, wrapped or not, or an empty text if there is none.
+/// Returns the ELF file in an image, or an empty text if the image contains none. Some compilers
+/// put a header before the ELF file.
 std::string_view elf_of(const DeviceImage& image) {
   std::string_view bytes(image.begin, image.end - image.begin);
   WrappedHeader header;

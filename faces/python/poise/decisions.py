@@ -35,7 +35,7 @@ class Metrics:
     average_s: float  # sum of all work divided by the sum of all speeds
     imbalance: float  # makespan / average
     max_comm_s: float  # communication time of the place that communicates most
-    hop_bytes: int  # sum over messages of bytes times edges of the machine's tree on the way
+    hop_bytes: int  # sum over messages of (bytes * edges of the machine's tree that the message crosses)
     internode_bytes: int
     nuco_messages: float  # messages between different places, each weighted by its latency factor
     migrations: int
