@@ -26,7 +26,7 @@ TEST(Collection, messages_reach_objects_that_migrate) {
       expect_serial_results({.strategy = strategy, .period = period});
 }
 
-TEST(Collection, migrates_objects_in_several_pieces) {
+TEST(Collection, objects_larger_than_the_maximum_message_migrate_in_several_pieces) {
   expect_serial_results({.strategy = "rotate", .period = 2, .max_piece_bytes = 64});
 }
 
@@ -74,7 +74,8 @@ TEST(Collection, results_do_not_depend_on_the_communicator) {
   MPI_Comm_free(&half);
 }
 
-/// Each step takes `load_s` seconds of CPU time, so that its load is the same on a busy machine.
+/// Each step uses `load_s` seconds of CPU time, so that its measured load is the same on a busy
+/// machine.
 struct Heavy {
   double load_s = 0;
   void step(const Inbox&, Outbox&) {

@@ -29,8 +29,8 @@ Mode chosen_mode(const JobLayout& layout, const CollectionOptions& options) {
   const std::uint32_t places = layout.machine.num_places();
   const bool is_large =
       places > tuning::kMaxPlacesForRoot && layout.num_hosts > 1 && places > layout.num_hosts;
-  // Some strategies, and subphases, need the data of all objects in one place. Then rank 0 decides,
-  // even in a large job.
+  // Some strategies, and decisions with subphases, need the data of all objects on one rank. Then
+  // rank 0 decides, even in a large job.
   const bool is_divisible =
       parse_strategy(options.strategy).strategy->needs.empty() && !options.subphase_of_step;
   return is_large && is_divisible ? Mode::hierarchical : Mode::root;

@@ -69,7 +69,7 @@ void expect_no_change(const CollectionOptions& options, const char* why) {
   EXPECT_EQ(decision.imbalance_after, decision.imbalance_before);
 }
 
-TEST(Decider, nothing_moves_if_the_strategy_fails_or_exceeds_its_budget) {
+TEST(Decider, no_object_moves_if_the_strategy_fails_or_exceeds_its_time_budget) {
   for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical})
     for (const std::uint32_t ranks_per_host : {0u, 1u, 2u}) {
       const CollectionOptions base{.mode = mode, .ranks_per_host = ranks_per_host};
@@ -82,7 +82,7 @@ TEST(Decider, nothing_moves_if_the_strategy_fails_or_exceeds_its_budget) {
     }
 }
 
-TEST(Decider, nothing_moves_if_ranks_compute_different_placements) {
+TEST(Decider, no_object_moves_if_ranks_compute_different_placements) {
   int rank = 0, num_ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);

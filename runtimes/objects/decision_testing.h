@@ -30,7 +30,7 @@ class Job {
   const Placement& current() const { return current_; }
   Decision decide() { return decider_.decide(own_measurements()); }
 
-  /// Collective. Returns the place of every object when the plans of all ranks are carried out.
+  /// Returns the place of every object after all ranks have carried out their plans. Collective.
   Placement after(const MigrationPlan& plan) const {
     struct Row {
       ObjectId id;
@@ -76,7 +76,7 @@ class Job {
       return layout_.position_of(layout_.rank_of(current_.of(id)));
     };
     for (ObjectId id = 0; id < current_.num_tasks(); ++id) ghosts.add_initial(id, position(id));
-    /// The messages are recorded as if they had been sent.
+    /// The directory learns the receivers of messages, as it does when messages are really sent.
     for (const Message& message : workload_.messages)
       if (is_own(message.from)) ghosts.learn(message.to, position(message.to));
     return {layout_, current_.num_tasks(), std::move(ghosts)};

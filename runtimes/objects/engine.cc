@@ -209,7 +209,7 @@ Measurements Engine::measure() {
                           recorder_->end_recording(thread_cpu_now_s()), guard_);
 }
 
-/// Adds the steps since the last phase of the trace as a new phase, without a decision.
+/// Ends the trace's current phase without a decision: records the steps since the last phase.
 void Engine::record_phase() {
   const Measurements all = gather_measurements(comm_, measure(), 0);
   if (layout_.rank == 0)
@@ -258,8 +258,8 @@ void Engine::update_directory(const Decision& decision, const Measurements& befo
   ghosts->update(ranks_, leaving, before.messages, own);
 }
 
-/// Adds up the bytes of all ranks, and keeps the data about this decision that when_to_balance()
-/// needs.
+/// Sums the migrated bytes of all ranks, and keeps the results of this decision for
+/// when_to_balance().
 void Engine::add_result(BalanceResult& result) {
   double bytes = result.migrated_bytes;
   sum_over_ranks(comm_, {&bytes, 1});

@@ -15,8 +15,9 @@ namespace poise::objects {
 inline constexpr ObjectId kObjects = 23;
 inline constexpr std::uint64_t kSteps = 16;
 
-/// Sends to objects drawn from its own state and hashes all messages received, in order. A message
-/// that is lost, duplicated, delayed or reordered changes every later state.
+/// Sends messages to objects chosen pseudo-randomly from its state, and hashes all messages
+/// received, in order. A message that is lost, duplicated, delayed or reordered changes every later
+/// state.
 struct Gossip {
   ObjectId id = 0;
   std::uint64_t state = 0, steps = 0;

@@ -48,12 +48,12 @@ struct OwnArrays {
             .counts = counts,
             .message_bytes = message_bytes,
             .background_s = background_s,
-            .loads_include = LoadsInclude::send};  // a step packs what it sends
+            .loads_include = LoadsInclude::send};  // packing of messages is part of a step
   }
 };
 
 /// The rows of `own` are sorted by id, and its messages by sender. `directory` knows the rank of
-/// every receiver, because the exchange of messages at the end of a step finds it.
+/// every receiver, because the exchange of messages at the end of each step looks it up.
 OwnArrays arrays_of(const Measurements& own, const ObjectDirectory& directory) {
   OwnArrays arrays;
   auto message = own.messages.begin();

@@ -67,7 +67,8 @@ TEST(JointDecision, lookup_of_an_object_throws_if_no_object_of_this_rank_has_sen
       [&](ObjectId id, const Gossip&) { EXPECT_EQ(objects.rank_of(id), objects.rank()); });
 }
 
-/// Each step takes `load_s` seconds of CPU time, so that its load is the same on a busy machine.
+/// Each step uses `load_s` seconds of CPU time, so that its measured load is the same on a busy
+/// machine.
 struct Heavy {
   double load_s = 0;
   void step(const Inbox&, Outbox&) {
@@ -93,8 +94,9 @@ TEST(JointDecision, balances_measured_loads) {
     EXPECT_GT(objects.balance().imbalance_before, objects.num_ranks() > 1 ? 1.3 : 0.9);
     int heavy = 0;
     objects.for_each([&](ObjectId id, const Heavy&) { heavy += id < 8; });
-    // Threads that share a core disturb each other, so measured loads differ a little, and a rank
-    // may get more heavy objects than another. So the test requires only one per rank.
+    // Threads that share a core slow each other down, so measured loads differ a little, and one
+    // rank may get more heavy objects than another. So the test requires only one heavy object per
+    // rank.
     EXPECT_GE(heavy, 1);
   }
 }
@@ -105,9 +107,10 @@ double total_s(const Job& job, const Workload& workload, const Placement& after)
   return 10 * metrics.iteration_s + metrics.migration_s;
 }
 
-constexpr TaskId kTasks = 5880;  // a number that leanmd can have
+constexpr TaskId kTasks = 5880;  // one of the numbers of tasks that the workload leanmd can have
 
-/// Returns the cost of the decision of all ranks together divided by that of rank 0.
+/// Returns the cost of the placement that all ranks decide together, divided by the cost of the
+/// placement that rank 0 decides.
 double times_central(std::string_view recipe, Placement (*start)(const JobLayout&),
                      std::uint32_t ranks_per_host) {
   const Workload workload = generate(parse_recipe(recipe), kTasks, 1)[0];
@@ -127,7 +130,7 @@ Placement uneven(const JobLayout& layout) {
 }
 Placement on_one_rank(const JobLayout&) { return Placement(kTasks, 0); }
 
-TEST(JointDecision, costs_on_average_at_most_3_percent_more_than_a_decision_by_one_rank) {
+TEST(JointDecision, placements_cost_on_average_at_most_3_percent_more_than_those_decided_by_rank_0) {
   double sum = 0;
   int count = 0;
   for (const std::string_view recipe : {"stencil3d", "geometric", "leanmd"})

@@ -27,7 +27,7 @@ void sort_by_sender(std::vector<Mail>& inbox) {
     std::stable_sort(inbox.begin(), inbox.end(), by_sender);
 }
 
-/// Where an object is: what its home tells a rank that has sent to the home.
+/// The position of an object's rank. A home sends this answer if a message came to it instead.
 struct Answer {
   ObjectId id;
   std::uint32_t position;
@@ -77,7 +77,7 @@ void MessageExchange::exchange_with_ranks(std::span<const std::unique_ptr<Worker
       messenger_.sparse_all_to_all(outgoing, ghosts != nullptr ? &any : nullptr);
   if (ghosts != nullptr && any) {
     pass_on(received, objects, directory);
-    // If the home of a receiver has not answered, the receiver is on the home's rank.
+    // If the home of a receiver has not answered, the home's own rank has the receiver.
     for (const ObjectId id : sent_to_homes)
       if (const auto [home, is_known] = ghosts->find(id); !is_known) ghosts->learn(id, home);
   }

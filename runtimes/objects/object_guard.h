@@ -18,8 +18,8 @@ inline constexpr const char* kUnknownException = "it threw something that is not
 /// stderr names the object, the step, the rank and the reason, and MPI_Abort ends all ranks.
 class ObjectGuard {
  public:
-  /// `steps` is the number of completed steps. The guard keeps the reference, because error
-  /// messages contain the number at the time of the error.
+  /// `steps` is the number of completed steps. The guard keeps a reference to `steps`, because
+  /// error messages contain the number at the time of the error.
   ObjectGuard(MPI_Comm comm, std::string collection, const std::uint64_t& steps)
       : comm_(comm), collection_(std::move(collection)), steps_(steps) {}
 

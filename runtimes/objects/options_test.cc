@@ -29,7 +29,7 @@ std::string error_of(const Environment& environment) {
   }
 }
 
-TEST(CollectionOptions, the_environment_overrides_the_program) {
+TEST(CollectionOptions, environment_variables_override_the_options_that_the_program_sets) {
   const CollectionOptions options = read({{"POISE_STRATEGY", "nuco:alpha=1e-3"},
                                           {"POISE_PERIOD", "25"},
                                           {"POISE_CLOCK", "wall"},
@@ -79,7 +79,7 @@ TEST(CollectionOptions, offloading_needs_one_place_per_rank) {
             std::string::npos);
 }
 
-TEST(CollectionOptions, unset_and_empty_variables_change_nothing) {
+TEST(CollectionOptions, unset_and_empty_environment_variables_change_no_option) {
   const CollectionOptions options =
       read({{"POISE_STRATEGY", ""}}, {.strategy = "greedy", .period = 5});
   EXPECT_EQ(options.strategy, "greedy");

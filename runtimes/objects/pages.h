@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves the memory of objects to the NUMA domain whose core uses it. The first access decides where
-// a page is. So the pages of an object that migrates are right, because it is restored on its new
-// rank; but they stay behind if its rank moves to a core of another domain.
+// Moves the memory of objects to the NUMA domain whose core uses it. A page is in the domain that
+// first accesses it. So if an object migrates to another rank, its pages are in the right domain;
+// but if its rank moves to a core of another domain, the pages stay in the old domain.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace poise::objects {
 
-/// The two system calls, so that tests can replace them.
+/// The system calls move_pages() and getcpu(), which tests replace with stubs.
 struct PageCalls {
   /// Like move_pages(2) for this process. If `nodes` is null, only returns where the pages are.
   long (*move_pages)(std::size_t count, void* const* pages, const int* nodes, int* status);

@@ -22,7 +22,7 @@ struct TaskHeader {
   std::uint32_t owner_rank, index;
 };
 
-/// The header of an object that returns. It contains the time of its step.
+/// The header of an object that returns from another rank: the time that its step took there.
 struct alignas(16) StepTimes {
   double cpu_s, wall_s;
 };
@@ -103,7 +103,7 @@ OffloadedSteps::OffloadedSteps(MPI_Comm comm, StepParts parts, const ObjectDirec
 OffloadedSteps::~OffloadedSteps() {
   const std::lock_guard lock(runners_mutex);
   runners.erase(&context_);
-  transfers_.clear();  // the context owns their memory
+  transfers_.clear();  // before the context, which owns the memory of the transfers
 }
 
 void OffloadedSteps::run() {

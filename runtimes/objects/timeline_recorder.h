@@ -11,8 +11,8 @@
 
 namespace poise::objects {
 
-/// The spans of one rank's places. Keeps the first tuning::kMaxTimelineSpans at most. A disabled
-/// recorder keeps none.
+/// Stores time spans of one rank's places, but only the first tuning::kMaxTimelineSpans. A disabled
+/// recorder stores none.
 class TimelineRecorder {
  public:
   struct PlaceSpan {

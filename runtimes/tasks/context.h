@@ -170,7 +170,7 @@ class Context {
   template <typename Result, typename... Parameters, typename... Arguments>
   auto add(With* with, const Function<Result, Parameters...>& function,
            const Arguments&... arguments);
-  // If `with` is not null, the function moves the members out of it.
+  // If `with` is not null, the function moves the members out of `*with`.
   void add(With* with, FunctionId function, std::span<const Item> items,
            std::source_location submitted_at, std::function<void()>&& deliver = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tuned numbers that only the tasks runtime needs and that are no settings, with value, unit
-// and reason. The others are in poise/online/lending_tuning.h.
+// The tuned numbers that only the tasks runtime needs and that users cannot set, with value, unit
+// and reason. The other numbers are in poise/online/lending_tuning.h.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;
 inline constexpr double kMaxKeptBytes = 1 << 28;
 /// From this many freed bytes on, memory is returned to the operating system.
 inline constexpr std::size_t kReturnToSystemBytes = std::size_t{64} << 20;
-/// Seconds for which a thread spins for a mutex; after that the owner has probably lost its core.
+/// Seconds for which a thread spins for a mutex. If it takes longer, its holder has lost its core.
 inline constexpr double kMutexSpin_s = 0.5e-6;
 /// Maximum number of ranks in a summary.
 inline constexpr std::size_t kMaxSummaryLines = 32;

@@ -38,7 +38,7 @@ Annotations with_index(int index) {
   return annotations;
 }
 
-// Every other task of rank 0 has annotations and must see them.
+// Every second task of rank 0 has annotations and checks that it sees them.
 void check_what_tasks_see(Policy policy, const std::string& settings,
                           const std::vector<std::uint32_t>& replicas) {
   Context context(MPI_COMM_WORLD, {.settings = settings, .policy = std::move(policy)});

@@ -134,7 +134,7 @@ TEST_P(Settings, long_tasks_are_lent_unless_the_settings_forbid_lending) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   const bool lends = context.num_ranks() > 1 && GetParam() != "policy=none";
   const bool first = context.rank() == 0;
-  check_triples(context, first ? 2 : 0, 10, 1000);  // the rank then knows how long they take
+  check_triples(context, first ? 2 : 0, 10, 1000);  // so that the rank knows how long tasks take
   std::uint64_t returned_before = sum_over_ranks(context.counters().returned);
   for (const std::size_t length : {10u, 10000u}) {
     if (first && lends) keep_threads_until_one_has_left(context);
@@ -261,7 +261,7 @@ TEST(Context, a_task_can_wait_for_the_tasks_that_it_submitted) {
 TEST(Context, a_task_can_wait_for_child_tasks_that_other_ranks_run) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   still_to_leave = context.rank() == 0 && context.num_ranks() > 1 ? 1 : 0;
-  meet();  // all ranks meet before tasks of other ranks arrive
+  meet();  // so that each rank sets still_to_leave before tasks of other ranks arrive
   Future<std::uint64_t> result;
   if (context.rank() == 0) result = context.submit(With{.pinned = true}, kFibonacci, 12);
   context.wait();

@@ -107,7 +107,8 @@ TEST(Policy, a_policy_sees_the_loads_that_other_ranks_report) {
   EXPECT_EQ(seen, job.rank == 0 && job.num_ranks > 1);
 }
 
-// Returns whether a rank with tasks was known to rank 0 in a decision; then it must seem busy.
+// Returns whether a decision of rank 0 saw another rank with tasks. Checks that such a rank has a
+// busy time above 0.
 bool sees_a_busy_rank() {
   std::atomic<bool> seen{false};
   Policy policy;

@@ -38,7 +38,7 @@ class TasksTrace(unittest.TestCase):
                 (_, lender_ms), (with_ms, without_ms) = (
                     map(float, re.findall(r"[\d.]+(?= ms)", loan[f"rank {rank} busy for"]))
                     for rank in (0, 1))
-                self.assertGreater(lender_ms, 0)  # the rank had at least this task
+                self.assertGreater(lender_ms, 0)  # the lender was busy at least with the task that it lent
                 self.assertGreater(with_ms, without_ms)
         arrows = collections.Counter(event["id"] for event in events if event["ph"] in "sf")
         self.assertEqual(len(arrows), len(lent))

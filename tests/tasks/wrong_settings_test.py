@@ -57,7 +57,7 @@ OBJECTS = [
     ({"POISE_STRATEGY": "nuco:alpha=much"}, ["POISE_STRATEGY", f"alpha=much {NUMBER} 0 to 1"]),
     ({"POISE_LEND": "1", "POISE_PLACES": "thread"}, ["POISE_LEND=1", "POISE_PLACES=rank"]),
 ]
-UNCAUGHT = [({}, ["polcy", "did you mean"])]  # the program's own setting is wrong, and it catches no error
+UNCAUGHT = [({}, ["polcy", "did you mean"])]  # the program sets an invalid setting and does not catch the error
 TABLES = {
     "uncaught": UNCAUGHT,
     "tasks": TASKS,

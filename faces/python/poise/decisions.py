@@ -147,7 +147,7 @@ class StrategyInfo:
     source: str
     complexity: str
     is_incremental: bool
-    is_oracle: bool  # the strategy may take long, and runs only if it is named
+    is_oracle: bool  # too slow for balancing, but shows what is possible; runs only if it is named
     ignores_messages: bool
     knobs: tuple[Knob, ...]
 
@@ -288,8 +288,8 @@ def imports(before: Any, after: Any, place: int | None = None, global_ids: Any =
 def compare(machine: Any, workload: Any, current: Any = None, strategies: Strategy | Iterable[Strategy] | None = None, *,
             seed: int = 0, progress: Progress | None = None) -> Comparison:
     """Runs several strategies on one problem. `strategies` holds names and functions of your own; None means all
-    strategies of the table except the oracles. A strategy that fails gets a row with the reason. Raises Error if the
-    problem or a name is wrong."""
+    strategies of the table that do not have `is_oracle`. A strategy that fails gets a row with the reason. Raises Error
+    if the problem or a name is wrong."""
     places, tasks = as_machine(machine), as_workload(workload)
     now = places_in(current, tasks.num_tasks, "current")
     names, own = _split(strategies)

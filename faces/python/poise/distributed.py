@@ -159,7 +159,7 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
             handle = places._handle.pointer
             own, _arrays = _own_tasks(global_ids, load_s, messages, size_bytes, pinned, neighbour_ranks, background_s)
         except Exception as error:
-            wrong = error  # the call below goes on, so that the other ranks learn of it
+            wrong = error  # the collective call below is made all the same, so that the other ranks get an error
             own.num_tasks = 1  # a task without arrays, so that the library reports wrong input to all ranks
         rank_of_task = np.empty(own.num_tasks, dtype=np.uint32)
         exports, imports = ctypes.POINTER(lib.CMoves)(), ctypes.POINTER(lib.CMoves)()

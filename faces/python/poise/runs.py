@@ -39,10 +39,10 @@ def map(machine: Any, workload: Any, current: Any = None, *, distance: str = "ho
 class Outlook:
     """Predicted seconds of all phases (docs/theory.md)."""
     static_s: float  # time if threads stay where they start
-    ideal_s: float  # limit of the time for ever shorter periods
-    reactive_s: float  # time if threads move when others block
-    proactive_bound_s: float  # lower bound on the time with balancing points
-    proactive_s: float  # approximate time with balancing points
+    ideal_s: float  # limit that the time approaches as period_s goes to 0
+    reactive_s: float  # time if cpus take threads when their own threads wait at the barrier
+    proactive_bound_s: float  # lower bound on the time if threads are balanced every period_s
+    proactive_s: float  # approximate time if threads are balanced every period_s
     simulated_s: float  # simulated time with the idealised algorithm
     simulated_swaps_s: float  # simulated time with the swaps of `poise juggle`
     simulated_hybrid_s: float  # simulated time with proactive and reactive balancing together
@@ -53,9 +53,9 @@ class Outlook:
 def theory(threads: int, cpus: int, phase_s: float, *, period_s: float = 0.1, phases: int = 1, domains: int = 1,
            jitter: float = 0.0, seed: int = 0) -> Outlook:
     """Predicts how long a program runs whose `threads` identical threads compute for `phase_s` seconds each between two
-    barriers, and what balancing them every `period_s` seconds gains. Threads stay in their domain. `jitter` is the
-    random variation of a period, as a share of it, below 1. Source: Hofmeyr et al., "Juggle", HPDC 2011. Raises Error
-    if a number is wrong."""
+    barriers, and what balancing them every `period_s` seconds gains. Threads stay in their memory domain. `jitter` is
+    the random variation of period_s, as a fraction of period_s below 1. Source: Hofmeyr et al., "Juggle", HPDC 2011.
+    Raises Error if a number is wrong."""
     program = lib.CThreads(lib.whole(threads, "threads"), lib.whole(cpus, "cpus"), lib.whole(phases, "phases"),
                            lib.number(phase_s, "phase_s"), lib.number(period_s, "period_s"), lib.whole(domains, "domains"),
                            lib.number(jitter, "jitter"), lib.whole(seed, "seed"))

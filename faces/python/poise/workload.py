@@ -221,7 +221,7 @@ class Problem:
         "indptr": (), "indices": (), "counts": (), "bytes": (),
     }
 
-    # __getattr__ reads all of these from the raw problem.
+    # __getattr__ reads the attributes below from the struct of the C library.
     version: int
     num_tasks: int
     num_places: int

@@ -154,8 +154,9 @@ bool LenderSide::prepare(std::unique_ptr<Task>& task) {
   return false;
 }
 
-// Sends one message with tasks of the loan, and removes them from it. Small tasks share a message,
-// because a message costs more than they do. Returns whether another message should follow.
+// Sends one message with tasks of `loan`, and removes these tasks from `loan`. Small tasks share a
+// message, because a message costs more than they do. Returns whether another message should
+// follow.
 bool LenderSide::lend_part(Loan& loan, double task_bytes, bool asked) {
   constexpr std::uint32_t kMost = lending_tuning::kMaxTasksPerMessage;
   Loan part{loan.rank, std::min(loan.tasks, kMost)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the offload engine that lends tasks: it asks the agent what to lend, and lends it.
+// The part of the offload engine that lends tasks. The LendingAgent decides which tasks to lend.
 #pragma once
 
 #include <cstdint>

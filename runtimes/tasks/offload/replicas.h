@@ -34,7 +34,7 @@ class Replicas {
   struct Replica {
     std::unique_ptr<Task> task;
     Ticket ticket = 0;
-    std::uint64_t* token = nullptr;  // null if only the owner rank can grant the task
+    std::uint64_t* token = nullptr;  // null: only a message from the owner rank can grant the token
     bool claimed = false;
   };
   void ask_policy(const TaskPool::State& state, unsigned threads);

@@ -251,7 +251,7 @@ bool TaskPool::deliver(Task& task) {
   return true;
 }
 
-// Requires that the lock is held.
+// The caller must hold the lock.
 void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   task.enter(TaskState::finished);
   if (task.failed) {
@@ -367,7 +367,8 @@ std::unique_ptr<Task> TaskPool::take_started_elsewhere(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  // is_ours() returns false, because the replica has taken the token, and keeps the task.
+  // A replica has taken the token. So is_ours() returns false and moves the task to
+  // started_elsewhere_.
   if (!found.empty()) (void)is_ours(found.front());
   const auto gone = started_elsewhere_.find(ticket);
   POISE_CHECK(gone != started_elsewhere_.end());

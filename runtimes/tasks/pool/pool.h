@@ -104,7 +104,7 @@ class TaskPool {
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
   const TaskTimes& times() const { return times_; }
-  /// Learns the time of a function from a task that ran on another rank.
+  /// Updates the expected run time of a function from a task that ran on another rank.
   void learn_time(std::uint32_t function, double seconds, double cost) {
     times_.learn(function, seconds, cost);
   }

@@ -26,7 +26,7 @@ TEST(Queue, runs_tasks_of_other_ranks_first_and_then_its_own_by_priority_and_age
   EXPECT_EQ(queue.pop(), nullptr);
 }
 
-TEST(Queue, sorts_consecutive_borrowed_tasks_of_the_same_function_by_falling_cost) {
+TEST(Queue, sorts_consecutive_borrowed_tasks_of_the_same_function_by_decreasing_cost) {
   Queue queue(2);
   const auto costing = [](std::uint64_t slot, double cost, std::uint32_t function) {
     auto made = task(slot);

@@ -9,7 +9,7 @@ namespace poise::tasks {
 Children::Children() = default;
 Children::~Children() = default;
 
-// The destructor is not inline, which keeps the code between two tasks small.
+// Not inline: this keeps the code small that a thread executes between two tasks.
 Extras::~Extras() = default;
 Task::~Task() = default;
 

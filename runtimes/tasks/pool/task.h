@@ -130,7 +130,7 @@ struct Task {
   // borrowed tasks downwards from 2^64 - 2.
   std::uint64_t number = 0;
   std::uint64_t slot = 0;  // index in the owner's table of lent tasks
-  // Where the program submitted it, for error messages of its owner rank; line 0: unknown.
+  // Where the program submitted the task, for error messages of the owner rank; line 0: unknown.
   std::source_location submitted_at;
   float seconds = 0;         // the task's run time
   std::uint32_t ran_on = 0;  // the rank that ran the task

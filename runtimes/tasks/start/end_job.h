@@ -10,13 +10,14 @@ namespace poise::tasks {
 
 /// Returns if no rank passes an error. Otherwise all ranks exit with status 2, and the
 /// communicator's first rank prints the error of the lowest rank that passes one. MPI is finalized
-/// if all ranks of the job take part, each in the thread that initialized MPI. Else it is aborted,
-/// since MPI_Finalize would wait for the other ranks. Collective.
+/// if all ranks of the job take part, each in the thread that initialized MPI. Otherwise the job is
+/// aborted, because MPI_Finalize would wait for the other ranks. Collective.
 void end_job_on_error(MPI_Comm communicator, const std::string& error);
 
-/// From now on, if the program catches an Error on no rank, rank 0 prints it as one line and the
-/// job exits with status 2. If only some ranks do not catch one, each of these prints its own, and
-/// the job is aborted. Other uncaught exceptions end the program as before.
+/// From now on, an Error that the program does not catch ends the job. If it is uncaught on every
+/// rank, rank 0 prints it as one line and the job exits with status 2. If only on some ranks, each
+/// of these prints its own, and the job is aborted. Other uncaught exceptions end the program as
+/// before.
 void end_job_on_uncaught_errors();
 
 }  // namespace poise::tasks

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause The checks that a context makes when it starts: of MPI, of
-// its settings on all ranks, and of its trace file.
+// SPDX-License-Identifier: BSD-3-Clause
+// Checks MPI, the settings of all ranks and the path of the trace file when a context starts.
 #pragma once
 
 #include <mpi.h>

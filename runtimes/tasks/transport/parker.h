@@ -13,7 +13,7 @@
 namespace poise::tasks {
 
 /// A place where one or more threads can sleep. A Parker in shared memory works between processes,
-/// too. wake() costs one load if no thread sleeps, and otherwise a system call of a few
+/// too. wake() only reads one word if no thread sleeps, and otherwise makes a system call of a few
 /// microseconds.
 class Parker {
  public:
