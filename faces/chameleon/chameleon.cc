@@ -41,7 +41,7 @@ namespace face = poise::chameleon;
 
 std::recursive_mutex mutex;  // guards the following
 std::unique_ptr<tasks::Context> context;
-// The tasks of this rank by id. They exist until the wait ends.
+// The tasks of this rank by id. They exist until the rank's wait for all tasks ends.
 std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>> live;
 // The sizes in bytes of data that a compiler's plug-in submitted, by the address of the data.
 std::unordered_map<void*, std::size_t> submitted;

@@ -69,7 +69,7 @@ contains
     type(c_funptr), intent(in) :: entry
     integer(c_int), intent(in) :: nargs
     type(map_entry), pointer, dimension(:), intent(in) :: args
-    type(map_entry), target :: copies(max(nargs, 1))  ! args may be every second entry of an array
+    type(map_entry), target :: copies(max(nargs, 1))  ! contiguous, even if args is a strided array section
     if (nargs > 0) copies(:nargs) = args(lbound(args, 1):lbound(args, 1) + nargs - 1)
     chameleon_create_task = chameleon_create_task_fortran(entry, nargs, c_loc(copies))
   end function

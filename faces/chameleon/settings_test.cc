@@ -22,7 +22,7 @@ TEST(Settings, have_default_values_if_no_environment_variable_is_set) {
   EXPECT_EQ(settings_with({}), "");
 }
 
-TEST(Settings, if_a_chameleon_threshold_is_set_the_task_migration_policy_is_the_one_named_paired) {
+TEST(Settings, a_chameleon_threshold_selects_the_task_migration_policy_named_paired) {
   EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "10"}}),
             "policy=paired,max_tasks=10");
   EXPECT_EQ(settings_with({{"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "4"},

@@ -149,7 +149,7 @@ TEST(Library, messages_as_csr_and_as_a_list_give_the_same_workload) {
 }
 
 TEST(Library, an_error_names_the_index_of_a_wrong_message_and_the_workload_stays_unchanged) {
-  constexpr std::uint32_t kTasks = 3000;  // more than the library checks at once
+  constexpr std::uint32_t kTasks = 3000;  // more than the library checks in one block of the array
   std::vector<std::uint64_t> indptr(kTasks + 1), bytes(2 * kTasks, 8), huge = bytes;
   std::vector<std::uint32_t> from(2 * kTasks), to(2 * kTasks);
   for (std::uint32_t i = 0; i < 2 * kTasks; ++i) from[i] = i / 2, to[i] = i % kTasks;

@@ -12,7 +12,7 @@
 namespace poise::library {
 
 struct Moves {
-  poise_moves view{};  // refers to the vectors
+  poise_moves view{};  // points to the vectors below
   std::vector<std::uint64_t> global_id;
   std::vector<std::uint32_t> task, from, to;
 

@@ -32,8 +32,8 @@ class CheckedProblem {
   std::uint64_t seed_;
 };
 
-/// Returns the strategies in a list (null: all rows of the table except oracles), followed by the
-/// caller's own strategies.
+/// Returns the strategies in a list (null: all rows of the table that are not marked is_oracle),
+/// followed by the caller's own strategies.
 std::vector<apps::Contender> contenders_of(const char* strategies, const poise_own_strategy* own,
                                            std::uint64_t num_own);
 /// Time limit in seconds for a program that acts as a strategy ("exec:...").

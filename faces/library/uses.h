@@ -14,8 +14,8 @@ namespace poise::library {
 /// The number of calls that read a handle, or -1 while a call changes it.
 using Users = std::atomic<int>;
 
-/// Counts the current call among the users of a handle until the call ends. Returns false if another
-/// call changes the handle, or if this call `changes` the handle and another call uses it.
+/// Counts the current call among the users of a handle until the call ends. Returns false if
+/// another call changes the handle, or if this call `changes` it while another call uses it.
 bool begin_use(Users& users, bool changes);
 
 /// A call of the C interface. Its end also ends its uses of handles. Callbacks may nest calls.

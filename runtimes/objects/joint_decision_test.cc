@@ -130,7 +130,7 @@ Placement uneven(const JobLayout& layout) {
 }
 Placement on_one_rank(const JobLayout&) { return Placement(kTasks, 0); }
 
-TEST(JointDecision, placements_cost_on_average_at_most_3_percent_more_than_those_decided_by_rank_0) {
+TEST(JointDecision, placements_cost_on_average_at_most_3_percent_more_than_those_of_rank_0) {
   double sum = 0;
   int count = 0;
   for (const std::string_view recipe : {"stencil3d", "geometric", "leanmd"})

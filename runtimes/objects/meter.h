@@ -13,7 +13,7 @@ namespace poise::objects {
 /// CollectionOptions::clock.
 struct RankTimes {
   std::uint64_t steps = 0;
-  double wall_s = 0;        // time in steps; for the whole run, also in balancing
+  double wall_s = 0;        // time in steps; the total of the run includes balancing, too
   double own_load_s = 0;    // load of the objects that live on this rank, wherever their steps ran
   double run_load_s = 0;    // load of the steps that ran on this rank, for own and borrowed objects
   double background_s = 0;  // CPU time outside of objects

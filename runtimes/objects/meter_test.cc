@@ -32,7 +32,7 @@ class MeterTest : public testing::Test {
   Meter meter_;
 };
 
-TEST_F(MeterTest, a_new_phase_begins_with_zero_times_but_the_totals_of_the_run_go_on) {
+TEST_F(MeterTest, a_new_phase_resets_the_times_of_the_phase_but_not_the_totals_of_the_run) {
   meter_.add_load(2, 3);
   meter_.add_idle(1);
   meter_.end_step(4);
@@ -51,7 +51,7 @@ TEST_F(MeterTest, a_new_phase_begins_with_zero_times_but_the_totals_of_the_run_g
   EXPECT_EQ(meter_.run().wall_s, 44);
 }
 
-TEST_F(MeterTest, balancing_time_counts_in_the_run_but_in_no_phase) {
+TEST_F(MeterTest, the_totals_of_a_run_include_balancing_time_but_the_times_of_a_phase_do_not) {
   meter_.add_balancing(5);
   EXPECT_EQ(meter_.run().wall_s, 5);
   EXPECT_EQ(meter_.phase().wall_s, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the objects are. Either each rank stores the place of every object, so lookups need no
-// communication, or (Mode::hierarchical) the directory is distributed over the ranks.
+// Stores where the objects are. Either each rank stores the place of every object, so lookups need
+// no communication, or (Mode::hierarchical) the directory is distributed over the ranks.
 #pragma once
 
 #include <optional>

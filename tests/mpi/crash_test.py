@@ -12,7 +12,7 @@ import unittest
 
 POISE, PROGRAM = os.environ["POISE"], os.environ["PROGRAM"]
 LAUNCH = os.environ["LAUNCH"].split()
-DECISIONS = 4  # number of decisions, one after each step, before the rank is killed
+DECISIONS = 4  # number of balancing decisions before the rank is killed
 OBJECT = 'object 5 of "luck", step {} on rank 1: '
 BAD_SETTINGS = {
     "POISE_STRATEGY=gredy": 'unknown strategy "gredy"; did you mean "greedy"',

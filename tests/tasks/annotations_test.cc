@@ -98,7 +98,7 @@ TEST(Annotations, the_lending_policy_sees_the_annotations_of_queued_tasks) {
   EXPECT_TRUE(enough_have_left() || context.rank() > 0);
 }
 
-TEST(Self, reports_the_owner_rank_of_a_task_and_whether_it_is_replicated) {
+TEST(Self, reports_the_owner_rank_of_a_task_and_whether_the_task_is_replicated) {
   Context context(MPI_COMM_WORLD, {});
   const auto plain = context.submit(kHome);
   With with;

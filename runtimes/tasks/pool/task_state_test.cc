@@ -95,7 +95,7 @@ TEST_F(TaskStates, an_ordered_task_is_blocked_until_the_one_before_it_has_finish
   run();
 }
 
-TEST_F(TaskStates, a_lent_task_is_queued_again_or_ends) {
+TEST_F(TaskStates, a_lent_task_either_returns_to_the_queue_or_finishes) {
   Task* const task = submit();
   for (int time = 0; time < 2; ++time) {
     auto taken = pool_.take_for_lending(1, 1e9, false);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions that tasks run. They are registered by name, so that each rank finds its own address.
+// Functions that tasks run. They are registered by name, because their addresses may differ between
+// ranks.
 #pragma once
 
 #include <cstdint>
