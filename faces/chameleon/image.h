@@ -9,7 +9,7 @@
 namespace poise::chameleon {
 
 struct CodeAddress {
-  std::uint64_t image = 0;  // a hash of its build id, or of its code if it has none
+  std::uint64_t image = 0;  // a hash of the image's build id or, without one, of its code
   std::uint64_t offset = 0;
 };
 

@@ -20,7 +20,7 @@ using FindTask = cham_migratable_task_t* (*)(int id);
 void tool_finds_tasks_by(FindTask find);
 
 void tell_thread(cham_t_callback_types_t which);
-/// Tells the tool about a new task. `code` is the address in the program that created the task.
+/// Tells the tool about a new task. `code` is the address of the call that created the task.
 void tell_created(cham_migratable_task_t* task, const void* code);
 void tell_sync(cham_t_sync_region_status_t status, const void* code);
 /// The properties of a task that a thread of this rank must know in order to run it.

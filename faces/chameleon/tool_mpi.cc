@@ -262,7 +262,7 @@ std::vector<int> run_tasks() {
   std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(num_ranks);
   for (std::size_t t = 0; t < kTasks; ++t) {
     auto* task = make_task(&ran_on[t]);
-    if (my_rank > 0) continue;  // these tasks are created but never added
+    if (my_rank > 0) continue;  // only rank 0 submits the tasks that it has created
     ids[t] = chameleon_get_task_id(task);
     if (mode == Mode::replicas && t == 0) {  // the program itself replicates this task
       int ranks[] = {num_ranks - 1, 0};

@@ -208,7 +208,7 @@ contains
     if (c_associated(machine%handle)) machine%num_places = int(machine_num_places_c(machine%handle))
   end function
 
-  ! Selects the formula of costs: "physical" (the default) or "nuco".
+  ! Selects the cost formula of the machine: "physical" (the default) or "nuco".
   subroutine machine_set_model(self, formula, error)
     class(poise_machine), intent(inout) :: self
     character(*), intent(in) :: formula

@@ -25,7 +25,7 @@ std::int64_t as_written(std::uint32_t index);
 /// Throws Error unless all values are finite and at least 0.
 void check_seconds(std::span<const double> seconds, const char* name);
 /// Throws Error unless all indices are below `count`. `things` names what is counted, such as
-/// "tasks". `first` is the index of the span in the caller's array.
+/// "tasks". `first` is the position of the span's first entry in the caller's array.
 void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, const char* name,
                  const char* things, std::size_t first = 0);
 /// Throws Error unless the number of tasks or places fits into 32 bits.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions by all ranks through the C interface, on simulated ranks.
+// Tests decisions that all ranks make together through the C interface. The ranks are simulated.
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <memory>

@@ -58,7 +58,7 @@ inline Told plan_in_c(const poise_communication& ranks, const poise_machine* mac
   return told;
 }
 
-/// Calls poise_plan_distributed() on every simulated rank. Returns what it told each rank.
+/// Calls poise_plan_distributed() on every simulated rank. Returns the lists that each rank got.
 inline std::vector<Told> plan_in_c(SimulatedRanks& simulated, const poise_machine* machine,
                                    const std::vector<OwnArrays>& own, bool knows_ranks) {
   std::vector<Told> told(own.size());

@@ -38,7 +38,7 @@ int result_of_exception(const char* function) noexcept {
     } catch (...) {
       set_last_error(fmt::format("{}: {}", function, thrown_text()));
     }
-  } catch (...) {  // no memory even for the text
+  } catch (...) {  // there was no memory for the error text
     last_error.clear();
   }
   return POISE_FAILED;

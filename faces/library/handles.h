@@ -28,7 +28,7 @@ class Kind {
  public:
   Kind() = default;
   ~Kind() {
-    POISE_ASSERT(users_ == 0);  // a call still uses the handle
+    POISE_ASSERT(users_ == 0);  // fails if a call still uses the handle
     *const_cast<volatile std::uint64_t*>(&number_) = 0;
   }
   Kind(const Kind&) = delete;

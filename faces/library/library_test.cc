@@ -126,7 +126,7 @@ TEST(Library, gives_the_same_decisions_and_metrics_as_the_cpp_interface) {
   EXPECT_GE(tried, 20);
 }
 
-TEST(Library, messages_as_csr_and_as_a_list_give_the_same_workload) {
+TEST(Library, messages_given_in_csr_form_or_as_a_list_give_the_same_workload) {
   const double load_s[] = {1, 1, 1};
   const std::uint64_t indptr[] = {0, 2, 2, 3}, bytes[] = {5, 6, 7};
   const std::uint32_t from[] = {0, 0, 2}, to[] = {1, 2, 0};

@@ -40,8 +40,8 @@ Parameter as_literal(const Parameter& memory) {
   return {chameleon_map_data_entry_create(seen, sizeof seen, CHAM_OMP_TGT_MAPTYPE_LITERAL)};
 }
 
-/// Makes a region that may access any memory depend on all earlier regions, and all later regions
-/// depend on it.
+/// Adds dependencies for a region that may access any memory: the region waits for all earlier
+/// regions, and all later regions wait for the region.
 void touch_anything(Call& call) {
   constexpr std::uintptr_t kFirst = 1;  // null would mean no data
   constexpr std::size_t kAll = std::size_t{1} << 55;

@@ -16,7 +16,8 @@ Offload offload();
 void say(const std::string& why, const char* instead);
 /// Prints once that something has no effect or is not supported; `what` is the whole message.
 void note(const std::string& what);
-/// Ends the job because its results would be wrong. libomptarget also ends the program then.
+/// Ends the job, because its results would be wrong. libomptarget ends the program in this case,
+/// too.
 [[noreturn]] void end(const std::string& why);
 
 }  // namespace poise::openmp_target

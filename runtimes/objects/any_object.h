@@ -23,7 +23,8 @@ class AnyObject {
   /// Stores in `row` the object's position, and whether it may move, if the object's type provides
   /// them.
   virtual void describe(ObjectRow& row) const = 0;
-  /// The memory whose pages follow the object to another domain, if the object's type states it.
+  /// The object's heap memory, whose pages follow the object's rank to another NUMA domain. Empty
+  /// unless the object's type has a function memory().
   virtual std::vector<std::span<std::byte>> memory() { return {}; }
 };
 

@@ -204,7 +204,7 @@ void JointDecider::choose_places(const Measurements& own, std::vector<HereAfter>
   for (TaskId t = 0; t < here.size(); ++t) here[t].place = outcome.placement.of(t) + places[0];
 }
 
-/// Collective. The load of the busiest place divided by the average.
+/// Returns the load of the busiest place divided by the average load of a place. Collective.
 double JointDecider::imbalance(double background_s, std::span<const HereAfter> here) const {
   const Machine& machine = layout_.machine;
   const std::vector<PlaceId>& places = layout_.own_places();

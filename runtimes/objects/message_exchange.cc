@@ -16,7 +16,7 @@ void deliver(std::span<const std::byte> messages, LocalObjects& objects) {
   while (!messages.empty()) {
     const PackedMessage message = take_message(messages);
     for (const ObjectId to : message.to)
-      if (LocalObject* const object = objects.find(to))  // otherwise the message was passed on
+      if (LocalObject* const object = objects.find(to))  // objects elsewhere were sent it already
         object->inbox.emplace_back(message.from, message.payload);
   }
 }

@@ -56,7 +56,7 @@ void expect_all_rounds_arrive(std::size_t max_piece) {
   }
 }
 
-TEST(Messenger, delivers_all_to_all_messages_in_the_round_in_which_they_were_sent) {
+TEST(Messenger, delivers_messages_of_an_all_to_all_exchange_in_the_round_in_which_they_were_sent) {
   expect_all_rounds_arrive(1 << 30);
 }
 

@@ -10,7 +10,7 @@ namespace poise::objects {
 
 namespace {
 
-/// Unpacks the objects of an arrived message. Their inboxes refer to the message, so it is kept.
+/// Unpacks the objects of an arrived message. Keeps the message, because inboxes refer to it.
 void unpack_all(MessageBuffer buffer, const ObjectPacker& packer, std::vector<LocalObject>& arrived,
                 MessageExchange& messages) {
   auto bytes = buffer.content();

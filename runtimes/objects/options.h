@@ -71,7 +71,7 @@ struct CollectionOptions {
   std::size_t max_piece_bytes = std::size_t{1} << 30;
 };
 
-/// The earlier name of CollectionOptions.
+/// Deprecated: the earlier name of CollectionOptions, so that older programs still compile.
 using Options [[deprecated("call it CollectionOptions")]] = CollectionOptions;
 
 /// Returns the options after the environment variables have been applied to them. POISE_STRATEGY

@@ -54,7 +54,7 @@ TEST(CollectionOptions, environment_variables_override_the_options_that_the_prog
   EXPECT_EQ(options.ranks_per_host, 4u);
 }
 
-TEST(CollectionOptions, defaults_equal_those_in_the_table_of_environment_variables) {
+TEST(CollectionOptions, the_defaults_in_code_equal_those_in_the_table_of_environment_variables) {
   const CollectionOptions initial;
   const auto unchanged = [&](const CollectionOptions& options) {
     return options.period == initial.period && options.is_automatic == initial.is_automatic &&

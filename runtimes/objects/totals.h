@@ -14,7 +14,7 @@ namespace poise::objects {
 struct Totals {
   std::uint64_t steps = 0;
   double wall_s = 0;      // time in steps and in balancing, on the slowest rank
-  double load_s = 0;      // sum over all objects
+  double load_s = 0;      // sum of the loads of all objects
   double busiest_s = 0;   // load of the busiest rank
   double idle_s = 0;      // sum of the waiting times of all ranks
   double efficiency = 0;  // load divided by (wall time × number of threads)

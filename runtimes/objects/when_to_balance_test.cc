@@ -54,7 +54,7 @@ TEST(WhenToBalance, doubles_the_interval_after_each_check_at_which_balancing_doe
   EXPECT_EQ(when_to_balance(state).next_check, 1000 + tuning::kMaxStepsBetweenChecks);
 }
 
-TEST(WhenToBalance, each_decision_is_followed_by_as_many_steps_without_a_check_as_the_start) {
+TEST(WhenToBalance, the_first_check_after_a_decision_comes_as_many_steps_later_as_after_the_start) {
   EXPECT_EQ(when_to_balance(unbalanced()).next_check, first_check());
 }
 

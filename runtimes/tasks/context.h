@@ -50,7 +50,7 @@ struct ContextOptions {
   Policy policy = {};
 };
 
-/// The earlier name of ContextOptions.
+/// Deprecated: the earlier name of ContextOptions, so that older programs still compile.
 using Options [[deprecated("call it ContextOptions")]] = ContextOptions;
 
 /// Properties of a task besides its arguments.

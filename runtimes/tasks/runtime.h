@@ -94,7 +94,7 @@ class Runtime {
   std::atomic<bool> closing_{false};
   std::atomic<bool> reported_missing_{false};
   std::atomic<double> entered_s_{0};
-  /// Time in waits, of the rank and summed over its threads.
+  /// Seconds of this rank in waits: wall time, and the sum over the rank's threads.
   double waiting_s_ = 0, threads_waiting_s_ = 0;
   std::vector<std::thread> threads_;
   // Number of exceptions in flight when the context was created.

@@ -15,9 +15,9 @@ std::span<const Knob> setting_knobs();
 /// the program. Throws Error if it is wrong.
 void apply_program(Knobs& settings, std::string_view text);
 
-/// Changes settings as the environment says: POISE_TASKS_POLICY=paired sets `policy`. `environment`
-/// is a list of texts NAME=VALUE and ends with a null pointer. Throws an Error that names the
-/// variable and says what would work.
+/// Changes settings by environment variables: POISE_TASKS_POLICY=paired sets `policy`.
+/// `environment` is a list of texts NAME=VALUE and ends with a null pointer. Throws an Error that
+/// names the variable and says what would work.
 void apply_environment(Knobs& settings, const char* const* environment);
 
 }  // namespace poise::tasks

@@ -40,7 +40,7 @@ TEST(Settings, can_be_given_by_their_deprecated_names) {
   EXPECT_EQ(settings.text(), "progress_thread=on,progress_us=10");
 }
 
-TEST(Settings, refuse_an_unknown_name_in_the_program_and_suggest_the_nearest) {
+TEST(Settings, refuse_an_unknown_setting_name_in_the_program_and_suggest_the_nearest_name) {
   Knobs settings(setting_knobs());
   try {
     apply_program(settings, "polcy=cost");

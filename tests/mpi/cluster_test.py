@@ -135,7 +135,7 @@ class ClusterTest(unittest.TestCase):
                 self.assertGreaterEqual(factor * local_s, 0.8 * min(seen))
                 self.assertLessEqual(factor * local_s, 1.2 * max(seen))
 
-    def test_the_commands_in_the_guide_to_the_simulated_cluster_run(self):
+    def test_all_commands_in_the_guide_to_the_simulated_cluster_succeed(self):
         (self.folder / "tests").symlink_to(ROOT / "tests")
         (self.folder / "build").symlink_to(POISE.resolve().parents[1])
         environment = {**os.environ, "XDG_DATA_HOME": str(self.folder), "PATH": f"{POISE.resolve().parent}:{os.environ['PATH']}"}

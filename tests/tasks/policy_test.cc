@@ -121,8 +121,7 @@ bool sees_a_busy_rank() {
     return std::vector<Loan>{};
   };
   Context context(MPI_COMM_WORLD, {.policy = std::move(policy)});
-  if (context.rank() == 0)
-    context.submit(kWhere, 500);  // so that rank 0 knows the time of the function
+  if (context.rank() == 0) context.submit(kWhere, 500);  // so that rank 0 has timed this function
   context.wait();
   for (int t = 0; t < 200; ++t) context.submit(kWhere, 500);
   context.wait();

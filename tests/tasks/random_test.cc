@@ -74,7 +74,7 @@ Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
 }
 
 // These tasks are so short that lending them saves no time. The policy `cost` estimates times and
-// hardly lends them; the policy `lightest` compares numbers of tasks and does.
+// lends hardly any of them; the policy `lightest` compares numbers of tasks and lends many.
 class Stress : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(
     Context, Stress,

@@ -248,7 +248,7 @@ def view(pointer: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray | None:
 
 
 def column(pointer: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray:
-    """Returns the array at a typed pointer that is not null, as view() does."""
+    """Like view(), but for a pointer that must not be null."""
     array = view(pointer, shape, owner)
     assert array is not None
     return array
@@ -287,7 +287,7 @@ def _check_integers(given: np.ndarray, dtype: type, name: str) -> None:
 
 
 def shown(value: Any) -> str:
-    """Returns a value in one short line."""
+    """Returns a value as text for an error: one line of at most 60 characters."""
     return " ".join(repr(value).split())[:60]
 
 
@@ -312,7 +312,7 @@ def number(value: Any, name: str) -> float:
 
 
 def text(value: Any, name: str) -> bytes:
-    """Returns a text as the library takes it."""
+    """Returns a string as bytes for the C library. Raises Error if the value is not a string or contains a zero."""
     if not isinstance(value, str) or "\0" in value:
         raise Error(f"{name} is {shown(value)}; it must be a text")
     return value.encode()

@@ -37,7 +37,7 @@ def map(machine: Any, workload: Any, current: Any = None, *, distance: str = "ho
 
 @dataclasses.dataclass(frozen=True)
 class Outlook:
-    """Predicted seconds of all phases (docs/theory.md)."""
+    """Predicted times of the whole program, in seconds (docs/theory.md)."""
     static_s: float  # time if threads stay where they start
     ideal_s: float  # limit that the time approaches as period_s goes to 0
     reactive_s: float  # time if cpus take threads when their own threads wait at the barrier

@@ -229,9 +229,9 @@ void TaskPool::count_run(std::unique_ptr<Task>& task) {
   recycled_.push_back(std::move(task));
 }
 
-// Calls the program's callbacks. Returns true if they may have taken time. Removes the program's
-// objects from the task, because the data to which they refer may be gone once the task counts as
-// finished.
+// Calls the program's callbacks. Returns true if it called any, which may have taken time. Removes
+// the program's objects from the task, because the data to which they refer may be gone once the
+// task counts as finished.
 bool TaskPool::deliver(Task& task) {
   if (!task.extras) return false;
   Extras& extras = task.extras.make();

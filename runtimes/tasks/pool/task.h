@@ -101,7 +101,7 @@ struct Task {
   ~Task();
 
   TaskState state() const { return state_; }
-  /// Changes the state. It is a defect of Poise if the new one may not follow the present one.
+  /// Changes the state. Builds with assertions abort if `next` may not follow the present state.
   void enter(TaskState next) {
     POISE_ASSERT(may_follow(next, state_));
     state_ = next;
@@ -124,8 +124,8 @@ struct Task {
   Items items;
   // Holds the literal arguments if all of them fit; otherwise they are in extras->storage.
   alignas(16) std::array<std::byte, 16> small_literals;
-  std::shared_ptr<Children> siblings;  // the children of its parent; null without a parent
-  Bytes queued;                        // the bytes for which the task counts in the queue
+  std::shared_ptr<Children> siblings;  // children of this task's parent; null without a parent
+  Bytes queued;                        // the bytes that this task adds to the queue's totals
   // The number of the task. Tasks of this rank are numbered upwards from 1 in order of submission,
   // borrowed tasks downwards from 2^64 - 2.
   std::uint64_t number = 0;

@@ -26,7 +26,7 @@ enum class TaskState : std::uint8_t {
   ran,  // a task of another rank that ran here; its results are not sent yet
   /// A task of another rank; its results, or the task itself, have been sent to a rank.
   sent,
-  finished,  // a task of this rank that counts as finished
+  finished,  // a task of this rank that is done: its outputs are in place, or it failed
 };
 
 struct TaskStateRow {

@@ -58,8 +58,7 @@ class Transport {
   /// True if payloads that this rank sent are in flight, so that their memory must stay valid.
   bool payloads_in_flight() const { return payload_sends_ > 0; }
 
-  /// Completes everything that any rank sent. Collective. Must be the last call before the
-  /// destructor.
+  /// Completes all transfers of all ranks. Collective. Must be the last call before the destructor.
   void drain(const std::function<void(const Arrival&)>& handle);
 
  private:
