@@ -48,7 +48,7 @@ struct OwnArrays {
             .counts = counts,
             .message_bytes = message_bytes,
             .background_s = background_s,
-            .loads_include = LoadsInclude::send};  // packing of messages is part of a step
+            .loads_include = LoadsInclude::send};  // a step's time includes packing messages
   }
 };
 

@@ -46,7 +46,7 @@ MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint3
     for (auto seconds = row; seconds != row + all.num_subphases; ++seconds)
       loads_s.push_back(*seconds / threads_per_place);
   }
-  workload.loads_include = LoadsInclude::send;  // packing of messages is part of a step
+  workload.loads_include = LoadsInclude::send;  // a step's time includes packing messages
   workload.messages = merged(num_objects, all.messages);
   workload.background_s.resize(num_places);
   for (const PlaceRow& row : all.places) workload.background_s[row.place] = row.background_s;

@@ -16,7 +16,7 @@ void deliver(std::span<const std::byte> messages, LocalObjects& objects) {
   while (!messages.empty()) {
     const PackedMessage message = take_message(messages);
     for (const ObjectId to : message.to)
-      if (LocalObject* const object = objects.find(to))  // objects elsewhere were sent it already
+      if (LocalObject* const object = objects.find(to))  // else the message was passed on
         object->inbox.emplace_back(message.from, message.payload);
   }
 }
@@ -27,7 +27,7 @@ void sort_by_sender(std::vector<Mail>& inbox) {
     std::stable_sort(inbox.begin(), inbox.end(), by_sender);
 }
 
-/// The position of an object's rank. A home sends this answer if a message came to it instead.
+/// Where an object is. Its home sends this to a rank that has sent the home a message for it.
 struct Answer {
   ObjectId id;
   std::uint32_t position;

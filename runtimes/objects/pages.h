@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves the memory of objects to the NUMA domain whose core uses it. A page is in the domain that
-// first accesses it. So if an object migrates to another rank, its pages are in the right domain;
-// but if its rank moves to a core of another domain, the pages stay in the old domain.
+// Moves the memory of objects to the NUMA domain whose core uses it. The system allocates a page in
+// the domain of the core that accesses it first. So the pages of an object that has migrated are in
+// the right domain, but if its rank moves to a core of another domain, they stay in the old one.
 #pragma once
 
 #include <cstddef>

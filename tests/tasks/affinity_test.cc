@@ -36,7 +36,7 @@ void bind_to(const std::vector<int>& units) {
 namespace {
 
 const auto kUnits = function("units it may run on", [] {
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // every thread gets a task
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that every thread gets a task
   return allowed_units();
 });
 

@@ -9,7 +9,7 @@ namespace poise::tasks {
 Children::Children() = default;
 Children::~Children() = default;
 
-// Not inline: this keeps the code small that a thread executes between two tasks.
+// Not inline, so that the code that runs between two tasks stays small.
 Extras::~Extras() = default;
 Task::~Task() = default;
 

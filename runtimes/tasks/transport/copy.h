@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies data around the caches, because the copying rank will not read the copy soon.
+// Copies data without filling the caches, because the copying rank will not read the copy soon.
 #pragma once
 
 #include <algorithm>
