@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communication between the ranks of a distributed decision, as a table of two functions: libpoise
-// links no MPI. <poise/poise_mpi.h> fills the table from a communicator. C99 and C++.
+// The functions by which the ranks of a distributed decision communicate, as a table, so that
+// libpoise need not link MPI. <poise/poise_mpi.h> fills the table from a communicator. C99 and C++.
 #pragma once
 
 #include <stdint.h>

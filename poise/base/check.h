@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Three levels of assertion for our own bugs; bad input is an Error instead (error.h).
+// Three levels of assertions, for bugs of Poise itself. Bad input throws Error instead (error.h).
 //
 //   POISE_CHECK     always on, O(1)
 //   POISE_ASSERT    in dev and CI builds (POISE_ASSERTIONS >= 1)

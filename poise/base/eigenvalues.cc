@@ -14,14 +14,14 @@ namespace poise {
 namespace {
 
 struct ThreeDiagonals {
-  // middle[i] is the entry of the matrix in row i and column i, beside[i] that in row i and column
-  // i + 1.
+  // The symmetric tridiagonal matrix: middle[i] is its entry in row i and column i, beside[i] that
+  // in row i and column i + 1.
   std::vector<double> middle, beside;
 };
 
 /// Multiplies the matrix from both sides by the Householder reflection that makes column k zero
-/// below row k + 1. The eigenvalues stay the same. The matrix is symmetric, so rows are read as
-/// columns.
+/// below row k + 1. This keeps the eigenvalues. Because the matrix is symmetric, its rows are read
+/// in place of its columns.
 void reflect(std::span<double> matrix, std::size_t size, std::size_t k, double length,
              std::vector<double>& mirror, std::vector<double>& image) {
   const std::size_t first = k + 1;
@@ -51,7 +51,7 @@ ThreeDiagonals reduced(std::vector<double> matrix, std::size_t size) {
     double square = 0;
     for (std::size_t i = k + 1; i < size; ++i)
       square += matrix[k * size + i] * matrix[k * size + i];
-    three.beside[k] = std::sqrt(square);  // the sign does not matter
+    three.beside[k] = std::sqrt(square);  // the eigenvalues do not depend on its sign
     if (k + 2 < size && square > 0) reflect(matrix, size, k, three.beside[k], mirror, image);
   }
   return three;

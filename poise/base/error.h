@@ -25,7 +25,7 @@ class SystemError : public Error {
   using Error::Error;
 };
 
-/// The text of the exception being handled; call it in a catch clause.
+/// Returns the text of the exception being handled. Must be called inside a catch clause.
 inline std::string thrown_text() {
   try {
     throw;

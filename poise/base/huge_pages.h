@@ -9,9 +9,9 @@
 
 namespace poise {
 
-/// Reserves memory for `count` elements that are about to be added, in huge pages if the system
-/// has any. Without them, to fill large new memory takes several times as long: most of the time
-/// the system maps pages of 4 KiB.
+/// Reserves memory for `count` elements that are about to be added, in huge pages if the system has
+/// any. With small pages of 4 KiB, filling a large new array takes several times as long, because
+/// the system spends most of that time on mapping pages.
 template <typename T>
 void reserve_in_huge_pages(std::vector<T>& values, std::size_t count) {
   values.reserve(count);

@@ -21,8 +21,8 @@ struct Knob {
   std::string_view unit = {};  // empty if the help states the unit
 };
 
-/// The value of a knob given as text. Throws Error, which begins with the label under which the
-/// user knows the knob ("strategy nuco: alpha") and says which values work.
+/// Reads the value of a knob from text. If the text is wrong, throws Error. Its message begins with
+/// `label`, which names the knob to the user ("strategy nuco: alpha"), and says which values work.
 double knob_value(const Knob& knob, std::string_view label, std::string_view text);
 
 /// The values of the knobs of one strategy or generator. Every knob starts at its default value.

@@ -4,10 +4,10 @@
 
 namespace poise {
 
-// One line per policy: name, the other ranks that it looks at (OffloadPolicy::Sight in
+// One line per policy: its name, the ranks that it examines (OffloadPolicy::Sight in
 // online/offload_policy.h), and what it does. The setting `policy`, its documentation and the table
-// in online/offload_policy.cc follow this list. Policy NAME is the function offload_NAME() in one
-// of the files online/offload_*.cc.
+// in online/offload_policy.cc follow this list. Policy NAME is implemented by the function
+// offload_NAME() in one of the files online/offload_*.cc.
 //
 // clang-format off
 #define POISE_OFFLOAD_POLICIES(X) \

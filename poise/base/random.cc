@@ -40,8 +40,8 @@ std::uint64_t Random::bits() {
 
 std::uint64_t Random::below(std::uint64_t bound) {
   if (bound <= 1) return 0;
-  // Draws below 2^64 mod bound would make the result biased, so they are rejected. That number is
-  // less than the bound, so it is not needed for larger draws: a division takes long.
+  // Rejects draws below 2^64 mod bound, which would make small results more likely. That limit is
+  // less than the bound, so its slow division is needed only for draws below the bound.
   for (;;) {
     const std::uint64_t drawn = bits();
     if (drawn >= bound || drawn >= -bound % bound) return drawn % bound;

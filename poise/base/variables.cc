@@ -206,8 +206,8 @@ std::string changed(std::string_view text, int (*change)(int)) {
   return result;
 }
 
-/// All rows of the table, including those that are derived from the settings of tasks. Their texts
-/// live as long as the program.
+/// All rows of the table, including those that are derived from the settings of the tasks runtime.
+/// The strings in the rows live as long as the program.
 std::vector<Variable> all_variables() {
   static const auto* const texts = [] {
     auto* made = new std::vector<std::string>;
@@ -235,9 +235,9 @@ const Variable* find(std::string_view name) {
   return nullptr;
 }
 
-/// True if the text is `name` with one letter changed or, if the name has eight letters or more
-/// after the prefix POISE_, at most two. So POISE_HOME, which a module file may set, is not taken
-/// for POISE_MODE.
+/// True if the text may be a misspelling of `name`: it differs in one letter or, if the name has
+/// eight letters or more after the prefix POISE_, in at most two. So POISE_HOME, which a module
+/// file may set, is not taken for POISE_MODE.
 bool resembles(std::string_view text, std::string_view name) {
   const std::size_t prefix = name.starts_with(kPrefix) ? kPrefix.size() : 0;
   const std::size_t letters = name.size() - prefix;
@@ -269,7 +269,7 @@ bool may_be_meant(std::string_view name, unsigned readers) {
 
 std::string_view name_in(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
-/// Returns the names that a command has reported before it started this program.
+/// Returns the misspelt variables that a command has reported before it started this program.
 std::vector<std::string_view> noted_names(const char* const* environment) {
   for (; *environment; ++environment)
     if (name_in(*environment) == kNotedNames)
@@ -327,7 +327,7 @@ std::vector<std::string> notes_on(const char* const* environment, unsigned reade
     if (std::ranges::find(noted, name) != noted.end()) continue;
     if (std::string note = note_on(name, readers); !note.empty()) notes.push_back(std::move(note));
   }
-  std::sort(notes.begin(), notes.end());  // the order of an environment is arbitrary
+  std::sort(notes.begin(), notes.end());  // environment variables come in no certain order
   return notes;
 }
 

@@ -25,7 +25,7 @@ struct Variable {
   std::string_view name;
   unsigned readers;
   std::string_view takes;    // completes "is not ..."; may hold the unit
-  std::string_view initial;  // the value that stands for an unset variable; empty: see help
+  std::string_view initial;  // default value; empty if only `help` describes it
   std::string_view help;
   std::span<const std::string_view> choices = {};
 };
@@ -63,9 +63,9 @@ inline constexpr std::string_view kNotedNames = "POISE_NOTED_NAMES";
 /// Returns the index of the text among the variable's choices. Throws Error, which names the
 /// nearest choice.
 std::size_t choice_of(const Variable& variable, std::string_view text);
-/// Reads a whole number up to 2^31 - 1. Throws Error.
+/// Reads a whole number up to 2^31 - 1. Throws Error for any other text.
 std::uint32_t count_of(const Variable& variable, std::string_view text);
-/// Reads a time with its unit and returns seconds. Throws Error.
+/// Reads a time with its unit and returns seconds. Throws Error for any other text.
 double duration_s_of(const Variable& variable, std::string_view text);
 
 }  // namespace poise

@@ -12,8 +12,8 @@ namespace poise {
 
 /// The formula that predicts the time of an iteration.
 enum class CostFormula : std::uint8_t {
-  nuco,      // a message costs its receiver alpha * factor, as NucoLB counts
-  physical,  // CPU at both ends, shared resources and latency (message_times.h)
+  nuco,      // a message costs its receiver alpha * latency factor, as in NucoLB
+  physical,  // CPU time at both ends, shared resources and latency (message_times.h)
 };
 std::string_view name_of(CostFormula formula);
 /// Throws Error if there is no formula of this name.
@@ -25,9 +25,9 @@ struct TransportCosts {
   double send_s = 0;           // o_s: CPU time of the sender per message
   double receive_s = 0;        // o_r: CPU time of the receiver per message
   double copy_s_per_byte = 0;  // c: CPU time per byte at each end; 0 if no processor copies (RDMA)
-  /// L: seconds from the end of sending to the start of receiving, per unit of latency factor.
+  /// L: seconds from the end of sending to the start of receiving, at a latency factor of 1.
   double latency_s = 0;
-  double bus_crossings = 0;  // times that a byte crosses the memory bus at each end
+  double bus_crossings = 0;  // how often a byte crosses the memory bus at each end
 };
 
 struct CostModel {
@@ -35,7 +35,7 @@ struct CostModel {
 
   // Costs that only the formula `nuco` uses.
 
-  /// Seconds per message and unit of latency factor: alpha of NucoLB (Pilla et al., "A Hierarchical
+  /// Seconds per message at a latency factor of 1: alpha of NucoLB (Pilla et al., "A Hierarchical
   /// Approach for Load Balancing on Parallel Multi-core Systems", ICPP 2012, section V-C).
   double seconds_per_message = 1e-5;
   /// Seconds per byte at a bandwidth factor of 1. The cost of a byte is proportional to the factor.
@@ -60,7 +60,7 @@ struct CostModel {
                          .bus_crossings = 1};
   double bus_bytes_per_s = 5e10;      // memory bus of a domain; see assumed_bus_bytes_per_s
   double card_bytes_per_s = 1.25e10;  // network card, in each direction
-  double card_s_per_message = 1e-8;   // g: gap between messages of a card
+  double card_s_per_message = 1e-8;   // g: time between two messages on a card
   std::uint32_t cards = 1;            // cards per node; messages spread over them
   /// Bandwidth in each direction between one group of a network tier and the rest of the machine:
   /// one entry per tier, coarsest first. Tiers without an entry have unlimited bandwidth.

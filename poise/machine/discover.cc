@@ -24,7 +24,7 @@ namespace poise {
 namespace {
 
 constexpr std::uint64_t kMaxSyntheticUnits = 1u << 14;
-// Maximum number of groups in each group of the level above.
+// The largest count in hwloc's synthetic text: groups of a level in each group of the level above.
 constexpr std::uint64_t kMaxSyntheticCount = 512;
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
 constexpr double kMaxNumaFactor = 1000;
@@ -64,9 +64,9 @@ bool is_dram(hwloc_obj_t numa) {
   return numa->subtype == nullptr || std::string_view(numa->subtype) == "DRAM";
 }
 
-/// hwloc attaches memory to the object to which it is local, possibly behind memory-side caches.
-/// The domain of a core is the nearest DRAM; HBM, NVM and similar memory count only if there is no
-/// DRAM.
+/// hwloc attaches memory to the object of the tree to which the memory is local, possibly behind
+/// memory-side caches. The domain of a core is the nearest DRAM; HBM, NVM and similar memory count
+/// only if there is no DRAM.
 hwloc_obj_t domain_memory(hwloc_obj_t core) {
   hwloc_obj_t fallback = nullptr;
   for (hwloc_obj_t object = core; object != nullptr; object = object->parent) {
@@ -454,7 +454,7 @@ Machine machine_of(hwloc_topology_t topology, std::string name) {
   return Machine(std::move(parts));
 }
 
-/// Version 3 has the structure of version 2, but hwloc 2 refuses its version number.
+/// Marks XML of version 3 as version 2 for hwloc 2, which can read it but refuses the number 3.
 std::string readable_xml(std::string_view xml) {
   std::string text(xml);
   const std::size_t version = text.substr(0, 1024).find("<topology version=\"3.");
@@ -486,7 +486,7 @@ std::size_t behind(std::string_view text, char closing, std::size_t at) {
 void check_size(std::string_view text) {
   const std::string owned(text);
   std::uint64_t units = 1;
-  // is_word: a word was read last; is_named: the count of its level must still follow.
+  // is_word: a word was read last; is_named: a level's name was read, but not yet its count.
   bool is_word = false, is_named = false;
   std::size_t behind_count = owned.find_first_not_of(" \n");
   for (std::size_t at = 0; at < owned.size();) {

@@ -64,7 +64,7 @@ class Xml {
              "/>";
     return *this;
   }
-  /// A core and its processing units.
+  /// Adds a core with its processing units.
   Xml& core(std::uint64_t units, std::uint64_t nodes) {
     open("Core", units, nodes);
     for (std::uint32_t unit = 0; unit < 64; ++unit)

@@ -142,8 +142,8 @@ std::string range_text(const std::vector<double>& matrix, std::size_t rows) {
                        : fmt::format("{} to {}", factor_text(least), factor_text(most));
 }
 
-/// Draws nothing if all factors are equal, because the heading already shows their value, or if the
-/// matrix is too wide for the page.
+/// Draws a matrix of factors. Draws nothing if all factors are equal, because the heading already
+/// shows their value, or if the matrix is too wide for the page.
 void draw_matrix(const std::vector<double>& matrix, std::size_t rows, std::string& text) {
   const bool is_uniform = range_text(matrix, rows).find(' ') == std::string::npos;
   if (is_uniform || rows > kMaxMatrixColumns) return;
@@ -260,7 +260,7 @@ void draw_other_memory(const Facts& facts, std::string& text) {
                         indexes.size() == 1 ? "node" : "nodes", fmt::join(indexes, ", "));
 }
 
-/// Prints the words after the heading, wrapped to as many lines as needed.
+/// Prints the heading and then the words, on as many lines as they need.
 void draw_paragraph(std::string_view heading, const std::string& words, std::string& text) {
   std::string line(heading);
   for (const std::string_view word : split(words, ' ')) {

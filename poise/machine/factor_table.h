@@ -14,8 +14,9 @@ namespace poise {
 /// keeps a reference.
 class FactorTable {
  public:
-  /// On a torus of hundreds of nodes, filling the table takes longer than a short decision may. If
-  /// hardly any query is about two nodes, leave their factors to be computed at each query.
+  /// Whether factors between nodes are stored, or computed at each query. On a torus of hundreds of
+  /// nodes, storing them takes longer than a short decision may, so few queries should compute
+  /// them.
   enum class PairsOfNodes : std::uint8_t { tabulated, computed };
 
   explicit FactorTable(const Machine& machine, PairsOfNodes pairs = PairsOfNodes::tabulated);

@@ -47,7 +47,7 @@ struct HostPair {
 /// Measurements of one node by `poise measure`; the machine's factors are computed from them.
 struct Measurement {
   std::string host = {};
-  /// Element [from * domains + to] is for a core of `to` that reads memory of `from`.
+  /// Element [from * domains + to] belongs to a core of domain `to` that reads memory of `from`.
   std::vector<Spread> latency_ns = {};
   std::vector<Spread> gigabytes_per_s = {};  // bandwidth while all cores of `to` read
   std::vector<LevelLatency> levels = {};

@@ -45,7 +45,7 @@ Machine read_machine_file(const std::string& path) {
   return machine_from_json(bytes, path);
 }
 
-/// A word "pu:..." or a bracket means hwloc's synthetic text.
+/// A text in hwloc's synthetic syntax has a word that begins with "pu:", or a bracket.
 bool is_synthetic(std::string_view text) {
   if (text.find_first_of("[(") != text.npos) return true;
   for (const std::string_view word : split(text, ' '))
@@ -134,7 +134,7 @@ Job job_machine() {
 
 namespace {
 
-/// Returns the path of libpoise if this code was loaded with it, otherwise an empty path.
+/// Returns the path of the shared library libpoise if this code is in it, otherwise an empty path.
 fs::path own_library() {
   Dl_info info{};
   const bool is_known = ::dladdr(reinterpret_cast<const void*>(&machine_folders), &info) != 0;

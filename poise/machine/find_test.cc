@@ -21,7 +21,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// A temporary folder that an environment variable names during a test.
+/// A temporary folder whose path is the value of an environment variable during a test.
 class TestFolder {
  public:
   explicit TestFolder(const char* variable)

@@ -55,8 +55,8 @@ std::vector<Item> copies(const std::vector<Item>& items, std::size_t count) {
   return result;
 }
 
-/// Element [from * hosts + to] is the factor from one host to another; one ping-pong measures both
-/// directions.
+/// Element [from * hosts + to] is the network factor from one host to another. One ping-pong
+/// measures both directions, so the two factors are equal.
 std::vector<double> factor_matrix(const Machine& node, std::span<const std::string> hosts) {
   const std::size_t count = hosts.size();
   std::vector<double> matrix(count * count, node.network().factor);

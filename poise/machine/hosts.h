@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes network factors from ping-pong times between hosts. Pure; the program poise-pingpong
-// sends the messages under an MPI launcher.
+// Computes network factors from ping-pong times between hosts. These functions send nothing: the
+// program poise-pingpong sends the messages under an MPI launcher.
 #pragma once
 
 #include <cstdint>

@@ -202,7 +202,7 @@ Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
   const Machine cluster = cluster_of(node, names);
   if (!are_known || first_seen.size() < 2 || cluster.network().shape != Network::Shape::tree)
     return cluster;
-  // Nothing was measured between switches, so only the number of hops distinguishes near from far.
+  // The times between switches are not measured, so only the number of hops tells near from far.
   MachineParts parts = cluster.parts();
   Tier tier{{}, parts.network.factor};
   Level level{.name = "switch"};

@@ -20,8 +20,8 @@ struct JobHost {
   std::string leaf_switch = {};  // empty: not known
 };
 
-/// Names from Slurm's form, such as "n[001-003,7],login": SLURM_JOB_NODELIST. Ranges keep their
-/// leading zeros. Throws Error with the text if brackets or ranges are wrong.
+/// Host names from a list in Slurm's form, such as "n[001-003,7],login" in SLURM_JOB_NODELIST.
+/// Ranges keep their leading zeros. Throws Error with the text if brackets or ranges are wrong.
 std::vector<std::string> expanded_hosts(std::string_view text);
 
 /// Hosts of a Slurm job; `processors` is SLURM_JOB_CPUS_PER_NODE, such as "16(x3),8", or empty.

@@ -187,7 +187,7 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
         level.refuse("{} is named \"{}\", like another level; each level needs a name of its own",
                      part.name);
   }
-  // Works from the places upwards: a group begins where its first subgroup begins.
+  // Finds the groups from the places upwards: a group begins where its first subgroup begins.
   parts.places.resize(groups);
   std::vector<PlaceId> starts(groups + 1);
   for (PlaceId p = 0; p <= groups; ++p) starts[p] = p;
@@ -235,7 +235,7 @@ std::vector<PlaceId> domain_starts(const Value& machine, const MachineParts& par
   return starts;
 }
 
-/// Returns the number of domains.
+/// Assigns each place to its memory domain. Returns the number of domains.
 std::size_t read_domains(const Value& machine, MachineParts& parts) {
   const std::vector<PlaceId> starts = domain_starts(machine, parts);
   for (std::size_t d = 0; d + 1 < starts.size(); ++d)

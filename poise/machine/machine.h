@@ -122,7 +122,7 @@ class Machine {
   /// True if the bandwidth factor between any two different places of the same domain is 1.
   bool has_equal_bytes_inside() const { return has_equal_bytes_inside_; }
 
-  /// Seconds per byte from one domain to the other, relative to those inside a domain.
+  /// Seconds per byte from one domain to another, divided by the seconds per byte inside a domain.
   double bandwidth_factor(DomainId from, DomainId to) const;
 
   /// Latency factor of a message between two places. Inside a domain it follows the cache

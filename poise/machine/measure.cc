@@ -14,7 +14,7 @@ namespace poise {
 
 namespace {
 
-/// How often each probe is repeated, and for how long it runs.
+/// The number of times that each probe runs, and the duration of one run.
 struct Slices {
   int repeats;
   double seconds;
@@ -66,8 +66,8 @@ void measure_latencies(const Machine& machine, const Probes& probes, const Slice
   const DomainId domains = machine.num_domains();
   for (DomainId from = 0; from < domains; ++from) {
     std::vector<std::vector<double>> values(domains);
-    // The loop visits all readers in each round, so that a disturbance does not affect only one of
-    // them.
+    // Each repetition measures all readers, so that a short disturbance by another program does not
+    // affect one reader only.
     for (int repeat = 0; repeat < slices.repeats; ++repeat)
       for (DomainId to = 0; to < domains; ++to) {
         progress.next(fmt::format("memory latency, domain {} to {}", from, to));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What to measure on a node, and how to compute factors from the results. Pure: the probes are
-// arguments, so tests can provide their own; probe.h has the real ones.
+// What to measure on a node, and how to compute factors from the results. The probes are arguments,
+// so tests can pass simulated ones; the probes that really measure are in probe.h.
 //
 // A latency factor is a latency divided by that of one local memory read, like the NUCO factor
 // (Pilla et al., ICPP 2012, section III-A). Between domains, the latency is that of reading the

@@ -67,7 +67,7 @@ TEST(Measure, medians_are_robust_to_noise_and_outliers) {
   EXPECT_NEAR(measured.latency_factor(1, 0), 2.0, 0.06);
   EXPECT_NEAR(measured.latency_factor(0, 1), 1.5, 0.05);
   EXPECT_NEAR(measured.byte_factor(0, 4), 2, 0.06);
-  // The finest common level is -1 (machine), 0 (numa) or 1 (l3).
+  // Places 0 and 2 have in common only their NUMA domain, places 0 and 1 also the L3 cache.
   EXPECT_NEAR(measured.message_factor(0, 2), 0.8, 0.03);
   EXPECT_NEAR(measured.message_factor(0, 1), 0.6, 0.02);
   EXPECT_NEAR(measured.costs().seconds_per_message, 100e-9, 3e-9);

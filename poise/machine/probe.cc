@@ -199,7 +199,7 @@ struct Game {
   Ball ball;
   std::atomic<bool> is_over{false};
 
-  /// Waits for this side's turn. Returns false if the measurement has ended.
+  /// Waits until it is the turn of this side of the ping-pong. False if the measurement has ended.
   bool wait_for(std::uint64_t turn) {
     while (ball.turn.load(std::memory_order_acquire) != turn)
       if (is_over.load(std::memory_order_relaxed)) return false;
@@ -350,8 +350,8 @@ std::size_t bandwidth_buffer_bytes(const Facts& facts, DomainId domains) {
 }
 
 Probes live_probes(const Machine& machine) {
-  // The buffers live as long as the functions. They are shared because std::function must be
-  // copyable.
+  // The functions share the ownership of the probes and their buffers, because std::function must
+  // be copyable.
   auto latency = std::make_shared<LatencyProbe>(machine);
   auto bandwidth = std::make_shared<BandwidthProbe>(machine);
   Probes probes;

@@ -23,7 +23,7 @@ namespace poise {
 
 namespace {
 
-// A complete answer ends with one of these bytes; a truncated one does not.
+// The last byte of a complete answer is one of these; that of a truncated answer is not.
 constexpr char kResult = '\1';
 constexpr char kError = '\2';
 
@@ -66,7 +66,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-/// Runs in the child process. It exits without calling the parent's exit handlers.
+/// Runs `work` in the child process, which exits without calling the parent's exit handlers.
 [[noreturn]] void live(int out, const std::function<std::string()>& work,
                        const SandboxLimits& limits) {
   confine(limits);
@@ -83,7 +83,7 @@ bool write_all(int fd, std::string_view bytes) {
   }
 }
 
-/// Reads until the other end closes; false if that does not happen before the deadline.
+/// Reads from a pipe until the writer closes it; false if the deadline comes first.
 bool read_all(int fd, double deadline_s, std::string& bytes) {
   char buffer[1 << 14];
   while (true) {
@@ -116,7 +116,7 @@ std::optional<std::string> in_sandbox(const std::function<std::string()>& work,
   std::string answer;
   const bool is_done = read_all(ends[0], deadline_s, answer);
   ::close(ends[0]);
-  ::kill(child, SIGKILL);  // the child has answered, so it is no longer needed
+  ::kill(child, SIGKILL);  // the child has answered, or its time is over
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (!is_done || answer.empty()) return std::nullopt;

@@ -13,8 +13,8 @@
 namespace poise {
 namespace {
 
-/// Checks that the machine of these places answers every query, such as speeds and factors, as the
-/// whole machine answers it for the same places.
+/// Checks that the machine made of these places has the same speeds, factors and so on as these
+/// places have in the whole machine.
 void expect_same_answers(const Machine& machine, const std::vector<PlaceId>& places) {
   const Machine slots = slots_of(machine, places);
   ASSERT_EQ(slots.num_places(), places.size());

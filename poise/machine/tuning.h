@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All numbers of the machine that are chosen, not given: what is assumed where nothing was
-// measured, and how long the probes measure. Limits of the input are beside the readers.
+// Constants of the machine model that were chosen by its authors: what is assumed where nothing was
+// measured, and how long the probes measure. Limits on the input are beside the code that reads it.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ inline constexpr double kAssumedNumaFactor = 1.5;
 inline constexpr double kWorkPerCycleOfSmallCore = 0.7;
 /// Speed of a kind of core relative to the next faster kind, if only their order is known.
 inline constexpr double kSpeedOfNextKind = 0.75;
-/// Bytes per second that the bus of a memory domain carries, per place of the largest domain, and
-/// the minimum.
+/// Assumed bandwidth of the memory bus of a domain in bytes per second: for each place of the
+/// largest domain, and at least in total.
 inline constexpr double kBusPerPlace_bytes_per_s = 3.5e9, kMinBus_bytes_per_s = 2e10;
 
 // --- Time for measuring (`poise measure`) -------------------------------------------------------

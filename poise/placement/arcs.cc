@@ -32,7 +32,7 @@ bool add(double& sum, std::uint64_t more) {
 }  // namespace
 
 /// The indices of each task's messages: for task t, indices[first[t], first[t + 1]). A message is
-/// in the rows of both its ends.
+/// in two rows, that of its sender and that of its receiver.
 struct MessagesOfTasks {
   // Per task: index of its first entry; then the number of all entries.
   std::vector<std::size_t> first;
@@ -66,9 +66,9 @@ struct MessagesOfTasks {
   }
 };
 
-/// The first pass over the messages counts the arcs of each task, so that no memory is reserved for
-/// the further messages of a pair. The second pass adds up the messages. Both go through the
-/// messages in the order of partners, so rows come out sorted.
+/// The first pass over the messages counts the arcs of each task, so that memory is reserved only
+/// once per pair of tasks. The second pass adds up the messages. Both passes visit the messages in
+/// the order of partners, so rows come out sorted.
 Arcs::Arcs(const Workload& workload) : first_(workload.tasks.size() + 2, 0) {
   const MessagesOfTasks messages(workload);
   {

@@ -18,7 +18,7 @@ struct Arc {
   double in_bytes = 0, out_bytes = 0;  // bytes received from the other task, and sent to it
 };
 
-/// An arc in half the memory, if no sum reaches 2^32.
+/// An arc with 32-bit sums, in half the memory. Used if no sum of any arc reaches 2^32.
 struct SmallArc {
   TaskId task = 0;
   std::uint32_t in = 0, out = 0, in_bytes = 0, out_bytes = 0;
@@ -54,7 +54,7 @@ class Arcs {
 
      private:
       const SmallArc* small_;
-      const Arc* large_;  // null: the arcs are small
+      const Arc* large_;  // null if all arcs are stored as SmallArc
       std::size_t index_;
     };
 

@@ -95,8 +95,8 @@ std::uint64_t fewest_bytes(std::vector<Given>& tasks, double excess_s) {
 double iteration_bound_s(const Machine& machine, const Workload& workload, const CostModel& costs,
                          const Placement& current) {
   double bound_s = makespan_bound_s(machine, workload, current);
-  // With `physical`, receiving the cheapest message between two places may take no time, so
-  // messages add nothing to the bound.
+  // With the formula `physical`, receiving a message may take no time, so messages add nothing to
+  // the bound.
   if (costs.formula == CostFormula::physical) return bound_s;
   const LeastFactors least = least_factors(machine);
   const double speed = fastest(machine);

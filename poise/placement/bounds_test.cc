@@ -47,7 +47,7 @@ TEST(Bounds, no_placement_of_a_small_problem_beats_the_lower_bounds) {
   EXPECT_GE(tighter, 6);
 }
 
-TEST(Bounds, lower_bounds_hold_and_are_often_near_the_best_makespan_despite_fixed_work) {
+TEST(Bounds, with_fixed_work_lower_bounds_hold_and_are_often_near_the_best_makespan) {
   Random random(5);
   int tight = 0;
   for (int problem = 0; problem < 50; ++problem) {
@@ -76,7 +76,7 @@ TEST(Bounds, lower_bounds_hold_and_are_often_near_the_best_makespan_despite_fixe
   EXPECT_GE(tight, 20);
 }
 
-TEST(Bounds, bound_for_a_receiving_task_assumes_the_cheapest_place_for_each_sending_task) {
+TEST(Bounds, iteration_bound_counts_each_sender_by_its_load_or_by_its_messages_whichever_is_less) {
   const Machine machine = machine_from_text("core:4 message:0.5");
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 2}, {.load_s = 0.25}};

@@ -131,7 +131,7 @@ Placement within_capacity(const Problem& problem, const Placement& wanted) {
   Placement placement = wanted;
   std::vector<TaskId> order(workload.num_tasks());
   std::iota(order.begin(), order.end(), TaskId{0});
-  const auto rank = [&](TaskId t) {  // the smallest comes first
+  const auto rank = [&](TaskId t) {  // the task with the smallest rank comes first
     const Task& task = workload.tasks[t];
     const bool stays = problem.current.of(t) == wanted.of(t);
     return std::tuple(task.movable, !stays, -std::int64_t{capacity.cores_of(t)}, -task.load_s, t);

@@ -42,7 +42,7 @@ void LeastBusy::set(PlaceId p, double busy_s) {
   for (std::size_t node = num_leaves_ + p; node > 1; node /= 2) {
     const PlaceId sibling = winner_[node ^ 1];
     const std::uint64_t sibling_rank = rank_of(busy_s_[sibling]);
-    const std::uint64_t sibling_is_left = node % 2;  // so the sibling wins ties
+    const std::uint64_t sibling_is_left = node % 2;  // a left sibling wins ties
     // Selects the winner with masks, because a branch would be mispredicted half of the time.
     const std::uint64_t loses = -std::uint64_t{sibling_rank < rank + sibling_is_left};
     winner ^= (winner ^ sibling) & loses;

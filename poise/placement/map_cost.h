@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause The cost of a map of ranks: traffic times distance, and the
-// traffic of nodes and cards.
+// SPDX-License-Identifier: BSD-3-Clause
+// The cost of a map of ranks: traffic times distance, and the traffic of nodes and network cards.
 #pragma once
 
 #include <cstdint>

@@ -82,7 +82,7 @@ TEST(MemoryRoom, keeps_to_the_memory_size_of_each_domain_if_the_machine_states_i
   workload.memory.assign(3, {.footprint_bytes = 60});
   const Placement current(std::vector<PlaceId>{0, 2, 3});
   MemoryRoom room(machine, workload, current, 0);
-  EXPECT_TRUE(room.fits(0, 1));  // the task frees the memory that it needs
+  EXPECT_TRUE(room.fits(0, 1));  // a move inside a domain leaves its memory use as it is
   EXPECT_FALSE(room.fits(1, 1));
   EXPECT_TRUE(room.fits(1, 3));
 }

@@ -160,7 +160,7 @@ class MessageTally {
   const Workload& workload_;
   const CostModel& costs_;
   const Placement& placement_;
-  const bool is_flat_inside_;  // messages between places of a domain share factors, too
+  const bool is_flat_inside_;  // inside a domain all factors are 1
   const Resources resources_;
   MessageTimes times_;
   std::vector<double> latency_s_;  // per place
