@@ -29,7 +29,7 @@ TEST(Eigenvalues, computed_eigenvalues_of_a_path_graph_laplacian_never_exceed_th
   }
 }
 
-TEST(Eigenvalues, eigenvalues_of_a_full_matrix_match_its_trace_and_norm) {
+TEST(Eigenvalues, eigenvalues_add_up_to_the_trace_and_their_squares_to_the_squared_norm) {
   constexpr std::size_t kSize = 30;
   Random random(7);
   std::vector<double> matrix(kSize * kSize);

@@ -21,7 +21,7 @@ TEST(InParallel, one_thread_calls_the_function_for_the_indices_in_increasing_ord
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
-TEST(InParallel, nested_parallel_calls_share_the_threads) {
+TEST(InParallel, two_nested_parallel_calls_divide_the_threads_between_them) {
   for (const unsigned threads : {1u, 2u, 5u}) {
     unsigned left = 0, right = 0;
     run_both(

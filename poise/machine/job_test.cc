@@ -48,7 +48,7 @@ TEST(Job, reads_node_files_of_pbs_and_host_lists_of_lsf) {
   EXPECT_THROW(hosts_of_lsf("hostB 16 hostA"), Error);
 }
 
-// One topology in two forms: that of topology.conf(5) and that of `scontrol show topology`.
+// The same topology in two forms: topology.conf(5), and the output of `scontrol show topology`.
 constexpr const char* kTopologies[] = {
     "# racks\nSwitchName=s0 Nodes=n[0-2]\nSwitchName=s1 Nodes=n[3-5]\n"
     "SwitchName=top Switches=s[0-1]\n",

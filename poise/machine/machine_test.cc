@@ -21,7 +21,7 @@ TEST(Machine, levels_and_message_cost_factors_are_read_from_the_text) {
   EXPECT_EQ(machine.message_factor(0, 4), 10);
 }
 
-TEST(Machine, the_default_machine_is_one_place) { EXPECT_EQ(Machine().num_places(), 1u); }
+TEST(Machine, a_default_constructed_machine_is_one_place) { EXPECT_EQ(Machine().num_places(), 1u); }
 
 TEST(Machine, hop_count_between_places_is_the_path_length_in_the_tree_of_levels) {
   const Machine machine = machine_from_text("node:20 numa:2 core:2");

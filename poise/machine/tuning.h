@@ -22,8 +22,8 @@ inline constexpr double kBusPerPlace_bytes_per_s = 3.5e9, kMinBus_bytes_per_s = 
 
 // --- Time for measuring (`poise measure`) -------------------------------------------------------
 
-/// Fractions of the time for probes of latencies between domains, of bandwidths between domains,
-/// and of latencies between places that share a level of the tree.
+/// Shares of the measuring time: for latencies between domains, for bandwidths between domains, and
+/// for latencies between places that share a level of the tree.
 inline constexpr double kLatencyShare = 0.4, kBandwidthShare = 0.4, kLevelShare = 0.2;
 static_assert(kLatencyShare + kBandwidthShare + kLevelShare < 1 + 1e-9);
 /// A probe is repeated this often. If time is short, there are fewer repetitions rather than

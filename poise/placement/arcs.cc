@@ -34,7 +34,7 @@ bool add(double& sum, std::uint64_t more) {
 /// The indices of each task's messages: for task t, indices[first[t], first[t + 1]). A message is
 /// in two rows, that of its sender and that of its receiver.
 struct MessagesOfTasks {
-  // Per task: index of its first entry; then the number of all entries.
+  // The index of each task's first entry; the last element is the number of all entries.
   std::vector<std::size_t> first;
   std::vector<std::uint32_t> indices;
 

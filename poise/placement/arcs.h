@@ -80,7 +80,7 @@ class Arcs {
   template <typename Stored>
   bool fill(const MessagesOfTasks& messages, const Workload& workload, std::vector<Stored>& arcs);
 
-  std::vector<std::size_t> first_;  // per task: index of its first arc; then the number of all arcs
+  std::vector<std::size_t> first_;  // index of each task's first arc; last: number of all arcs
   std::vector<SmallArc> small_;
   std::vector<Arc> large_;  // instead of small_; empty if all arcs are small
 };

@@ -41,7 +41,7 @@ class BusyTimes {
     double traffic_s = 0;
   };
 
-  /// Does not depend on the placement, so several objects for the same problem may share it.
+  /// Data that do not depend on the placement: several objects for the same problem may share them.
   struct Shared {
     Shared(const Machine& machine, const Workload& workload, const CostModel& model);
     Arcs arcs;

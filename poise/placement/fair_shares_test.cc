@@ -19,7 +19,7 @@ namespace {
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-TEST(FairShares, are_proportional_to_the_speeds) {
+TEST(FairShares, are_proportional_to_the_speeds_if_there_is_no_fixed_work) {
   Workload workload;
   workload.tasks.assign(5, {1});
   const auto shares = fair_shares(machine_from_text("core:3 speeds:1,2,1"), workload, Placement(5));

@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// The known names: blocked, round_robin, random, uneven.
+/// The names of the initial placements: blocked, round_robin, random, uneven.
 std::span<const std::string_view> initial_placements();
 
 /// Returns the placement with this name. `random` draws a place for each task, by the seed.

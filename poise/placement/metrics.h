@@ -40,14 +40,14 @@ struct Metrics {
 Metrics evaluate(const Machine& machine, const Workload& workload, const CostModel& costs,
                  const Placement& before, const Placement& after);
 
-/// Work and messages of each place in a phase.
+/// Seconds of work and of messages of each place in a phase.
 struct PlaceTimes {
   std::vector<double> work_s, comm_s;
 };
 PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                        const Placement& placement);
 
-/// The times that the slowest places determine.
+/// The times of a phase, which are those of its slowest places.
 struct PhaseTimes {
   double iteration_s = 0, makespan_s = 0;  // as in Metrics
 };

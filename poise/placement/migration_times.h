@@ -30,9 +30,9 @@ class MigrationTimes {
   /// of the migration, exact under the formula `nuco`. O(places + resources).
   double seconds() const { return busiest_place_s() + busiest_resource_s(); }
 
-  /// Of the places and resources whose migration time increases if t moves to `to`, takes the
-  /// busiest place and the busiest resource. True if their times add up to at most limit_s. Always
-  /// true if `to` is t's home.
+  /// Checks the move of t to `to` against a time limit. Among the places and resources whose
+  /// migration time the move increases, adds the longest time of a place and the longest time of a
+  /// resource. True if the sum is at most limit_s. Always true if `to` is t's home.
   bool fits(TaskId t, PlaceId to, double limit_s);
   /// Applies the test of fits() to an exchange of the places of t and u. Unlike fits(), makes no
   /// exception for a task's home.

@@ -20,7 +20,7 @@ struct Cluster {
 /// no weight is 0.
 struct Spectra {
   std::vector<Cluster> clusters;
-  double added = 0;  // seconds added to all loads together
+  double added = 0;  // seconds added to the loads, summed over all tasks
 };
 
 /// Computes the spectra of the matrices D^-1/2 L D^-1/2, where L is the Laplacian of the messages

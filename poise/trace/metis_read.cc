@@ -104,8 +104,8 @@ Header read_head(Line line, std::size_t file_size) {
 
 /// The graph in the order of the file, with one entry per neighbour in the line of a vertex.
 struct GraphRows {
-  Workload workload;  // messages[first[t]] and following are the neighbours of t
-  // Per vertex: index of its first neighbour; then the number of all neighbours.
+  Workload workload;  // from messages[first[t]] on: the edges of vertex t
+  // The index of each vertex's first neighbour; the last element is the number of all neighbours.
   std::vector<std::size_t> first;
   std::vector<std::size_t> line;  // per vertex: its line in the file
 };

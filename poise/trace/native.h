@@ -53,8 +53,8 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// Appends a phase. Throws Error if the file cannot be written; it then ends with the previous
-  /// phase.
+  /// Appends a phase. If the file cannot be written, throws Error; the file then ends with the
+  /// phase before.
   void add(const Phase& phase);
 
   /// Marks the file as complete and closes it.

@@ -23,13 +23,13 @@ inline constexpr std::array<std::string_view, 3> kActivities{"work", "wait", "ba
 struct Span {
   double start_s = 0, end_s = 0;
   Activity activity = Activity::work;
-  bool is_borrowed = false;  // work for another place, that lent it
+  bool is_borrowed = false;  // work that another place has lent to this one
   friend bool operator==(const Span&, const Span&) = default;
 };
 
 struct Timeline {
   std::string title;                      // "leanmd, strategy poise"
-  std::vector<std::vector<Span>> places;  // per place, in order of time; gaps are unknown
+  std::vector<std::vector<Span>> places;  // per place, by time; what happened in gaps is unknown
   std::vector<std::string> names = {};    // per place; empty: place 0, place 1, …
 };
 

@@ -35,7 +35,7 @@ struct Phase {
   std::uint64_t id = 0;  // increases from phase to phase
   double wall_s = 0;     // 0: not recorded
   Workload workload;
-  Placement placement;          // no tasks: not recorded
+  Placement placement;          // empty if it was not recorded
   std::vector<TaskName> names;  // per task; empty: tasks are identified by number
 };
 
@@ -43,7 +43,7 @@ struct Trace {
   std::optional<Machine> machine;  // the machine of the recording, if known
   std::uint32_t num_places = 0;    // ranks or PEs that took part; 0: unknown
   std::vector<Phase> phases;
-  std::vector<std::string> assumed = {};  // values that the reader chose, as the file has none
+  std::vector<std::string> assumed = {};  // values that the reader assumed: the file has none
 };
 
 /// A file format and its name for `--from` and `--to`.

@@ -60,7 +60,7 @@ struct RankFile {
   /// The index into `phases` for each phase of the run, by the phase's id. If the file lists a
   /// phase only as identical to the previous one, both have the same index.
   std::map<std::uint64_t, std::size_t> phase_of_id;
-  std::optional<std::uint64_t> node = {};  // the host of the rank, if the metadata tell
+  std::optional<std::uint64_t> node = {};  // the host of the rank, if the metadata name it
 };
 
 /// Reads the file of one rank, plain or brotli. Throws Error naming the file and the phase.

@@ -87,7 +87,7 @@ double seconds_in(const Where& where, std::string_view key, element value) {
   return result;
 }
 
-/// Sizes are floats in these files, sometimes with a fraction; they are rounded to whole bytes.
+/// vt writes sizes as floats, sometimes with a fraction. Rounds them to whole bytes.
 std::uint64_t bytes_in(const Where& where, std::string_view key, element value) {
   const double result = number_in(where, key, value);
   if (result < 0 || result > 0x1p63)

@@ -36,7 +36,7 @@ std::string error_of(const std::vector<std::string>& texts) {
   return "no error";
 }
 
-/// An object with id `id` and home `home`.
+/// Returns the JSON of an object with these numbers as its id and its home.
 std::string object(int id, int home, bool migratable = true) {
   return R"({"type":"object","id":)" + std::to_string(id) + R"(,"home":)" + std::to_string(home) +
          R"(,"migratable":)" + (migratable ? "true}" : "false}");

@@ -38,7 +38,7 @@ void add_bytes(Text& text, std::string_view key, std::uint64_t bytes) {
 
 /// Indexes of tasks or of messages, grouped by place.
 struct ByPlace {
-  // Per place: index of its first entry; then the number of all entries.
+  // The index of each place's first entry; the last element is the number of all entries.
   std::vector<std::size_t> first;
   std::vector<std::size_t> items;
   std::span<const std::size_t> of(PlaceId p) const {

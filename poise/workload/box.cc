@@ -22,9 +22,9 @@ std::uint32_t root_below(std::uint32_t size, std::size_t dims) {
   return side;
 }
 
-/// Tries all boxes that have the sides of `tried` before dimension `axis`. The product of the other
-/// sides is `rest`, and no side is shorter than the one before. Stores in `best` the box whose
-/// longest side is shortest.
+/// Tries all boxes whose sides before dimension `axis` are those of `tried`. The remaining sides
+/// have the product `rest`, and no side is shorter than the one before. Stores in `best` the box
+/// whose longest side is shortest.
 void split_exactly(std::uint32_t rest, std::size_t axis, std::size_t dims, Box& tried, Box& best) {
   const std::uint32_t least = axis == 0 ? 1 : tried.side[axis - 1];
   if (axis + 1 == dims) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of check(), for callers that check messages, which take most of the memory, only once:
+// The parts of check(). Messages take most of the memory, so some callers check them only once,
 // when they store them.
 #pragma once
 

@@ -44,8 +44,8 @@ using Own2 = std::array<Knob, 2>;
 using Own3 = std::array<Knob, 3>;
 using Own4 = std::array<Knob, 4>;
 
-// The standard skewed stencil: log-normal loads, and one octant of the domain with three times the
-// load.
+// Default loads of a skewed stencil: log-normal, and three times the load in one octant of the
+// domain.
 constexpr LoadDefaults kSkewed{.skew = Skew::lognormal, .hot = 3};
 
 constexpr auto kStencil = load_knobs(kSkewed, Own1{periodic(false)});

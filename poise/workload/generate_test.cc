@@ -184,7 +184,7 @@ TEST(Generate, every_task_of_a_ring_communicates_with_its_k_nearest_tasks) {
     EXPECT_TRUE(counts.contains({10, other})) << other;
   EXPECT_TRUE(counts.contains({0, 399}));
   EXPECT_EQ(make("ring", 2).messages.size(), 2u);
-  EXPECT_EQ(make("ring:k=100", 5).messages.size(), 5u * 4);  // all other tasks, once each
+  EXPECT_EQ(make("ring:k=100", 5).messages.size(), 5u * 4);  // from each of 5 tasks to the 4 others
 }
 
 TEST(Generate, random_graphs_have_the_requested_mean_degree) {
@@ -229,7 +229,7 @@ TEST(Generate, tasks_of_geometric_graphs_communicate_if_and_only_if_they_are_wit
           nearest_unlinked = std::min(nearest_unlinked, square);
       }
     EXPECT_LT(farthest, nearest_unlinked);
-    EXPECT_GT(workload.messages.size(), 600u * 4);  // fewer than 8 neighbours at the border
+    EXPECT_GT(workload.messages.size(), 600u * 4);  // points near the border have fewer than 8
     EXPECT_LT(workload.messages.size(), 600u * 9);
   }
 }
@@ -240,7 +240,7 @@ TEST(Generate, leanmd_has_a_compute_task_for_each_cell_and_each_pair_of_neighbou
   EXPECT_EQ(workload.messages.size(), 125u * 54);
   std::map<TaskId, std::set<TaskId>> cells_of;
   for (const Message& m : workload.messages) {
-    ASSERT_NE(m.from < 125, m.to < 125);  // only between the two arrays
+    ASSERT_NE(m.from < 125, m.to < 125);  // only between cells (below 125) and computes
     if (m.to < 125) cells_of[m.from].insert(m.to);
   }
   std::set<std::set<TaskId>> pairs;
@@ -290,7 +290,7 @@ TEST(Generate, load_distributions_have_the_requested_mean_and_spread) {
   EXPECT_EQ(variance_of("equal"), 0);
   EXPECT_NEAR(variance_of("uniform"), 0.4 * 0.4 / 3, 1e-3);
   EXPECT_NEAR(variance_of("lognormal"), std::exp(0.16) - 1, 5e-3);
-  EXPECT_GT(variance_of("pareto"), 0.3);  // the limit is 0.8, which heavy tails approach slowly
+  EXPECT_GT(variance_of("pareto"), 0.3);  // 0.8 for many draws: heavy tails converge slowly
   EXPECT_NEAR(variance_of("quartic"), 0.4 * 0.4 * 16 / 9, 5e-3);
 }
 

@@ -10,9 +10,9 @@ namespace poise {
 
 namespace {
 
-/// The messages in [begin, end) have the same sender and are sorted by receiver. Replaces those to
-/// the same receiver by one message with their sum, writes the result to `sorted` from index `kept`
-/// <= `begin` on, and returns the index after it.
+/// The messages with indices from `begin` to `end` - 1 have the same sender and are sorted by
+/// receiver. Adds up those with the same receiver, stores the results in `sorted` from index `kept`
+/// on, which is at most `begin`, and returns the index after the last result.
 std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size_t end,
                       std::size_t kept) {
   const std::size_t row = kept;

@@ -23,7 +23,7 @@ struct Cells {
   std::uint32_t side;
   std::size_t dims;
   std::vector<Point> points;  // sorted by cell
-  // Per cell: index of its first entry; then the number of all entries.
+  // The index of each cell's first entry; the last element is the number of all entries.
   std::vector<std::size_t> first;
 
   Cells(std::vector<Point> unsorted, std::uint32_t cells_per_axis, std::size_t num_dims)
@@ -88,7 +88,7 @@ std::uint32_t root(double x, std::size_t dims) {
                                               : portable_exp(portable_log(x) / dims));
 }
 
-/// Interleaves the bits of the coordinates: similar keys are close in space (Morton 1966).
+/// Interleaves the bits of the coordinates: points with similar keys are close (Morton 1966).
 std::uint64_t morton_key(const Point& point) {
   std::uint64_t key = 0;
   std::array<std::uint64_t, 3> at{};
