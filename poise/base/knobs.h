@@ -54,7 +54,7 @@ class Knobs {
   std::vector<double> values_;  // values of the knobs, then of the tuning knobs
 };
 
-/// The names of a table's rows, for use as the choices of a knob.
+/// Returns the names of the rows of a table, which are then the choices of a knob.
 template <typename Row, std::size_t N>
 constexpr std::array<std::string_view, N> choices_of(const Row (&rows)[N]) {
   std::array<std::string_view, N> names;
@@ -62,7 +62,7 @@ constexpr std::array<std::string_view, N> choices_of(const Row (&rows)[N]) {
   return names;
 }
 
-/// The names of a table's rows, for error messages.
+/// Returns the names of the rows of a table, for error messages that list them.
 template <typename Row>
 std::vector<std::string_view> names_of(std::span<const Row> rows) {
   std::vector<std::string_view> names;

@@ -36,11 +36,11 @@ std::span<const Variable> variables();
 /// Returns the variable of this name, which must exist.
 const Variable& variable(std::string_view name);
 
-/// The settings of the tasks runtime. For example, POISE_TASKS_MIN_GAIN is the variable of the
-/// setting `min_gain`.
+/// The settings of the tasks runtime. For example, POISE_TASKS_MIN_GAIN is the environment variable
+/// for the setting `min_gain`.
 std::span<const Knob> task_settings();
 inline constexpr std::string_view kTasksPrefix = "POISE_TASKS_";
-/// Returns the name of the variable of a setting of the tasks runtime.
+/// Returns the name of the environment variable for a setting of the tasks runtime.
 std::string task_variable(std::string_view setting);
 
 /// Returns the readers as text, such as "objects, tasks".

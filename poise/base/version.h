@@ -4,7 +4,7 @@
 
 namespace poise {
 
-/// Returns the version, such as "1.2.3". Only CMakeLists.txt states it.
+/// Returns the version, such as "1.2.3". The number is stated in CMakeLists.txt only.
 const char* version();
 
 /// Returns one line with the compiler and the libraries of this build, which determine the

@@ -57,7 +57,7 @@ struct Measurement {
 };
 
 struct Facts {
-  std::string origin = {};  // source of the numbers
+  std::string origin = {};  // where the numbers of the machine come from
   /// Values that the source of the numbers (`origin`) does not give and that are therefore assumed.
   std::vector<std::string> assumed = {};
   std::string processor = {};

@@ -154,7 +154,7 @@ std::vector<std::string> machine_folders() {
   for (const fs::path& file : {program, own_library()}) {
     if (file.empty()) continue;
     folders.push_back((file.parent_path() / "machines")
-                          .string());  // the folder in which the Python package has its machines
+                          .string());  // where the Python package keeps its machine files
     folders.push_back((file.parent_path().parent_path() / "share/poise/machines").string());
   }
   folders.emplace_back(POISE_MACHINES_INSTALLED);

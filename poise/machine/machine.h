@@ -17,7 +17,7 @@ namespace poise {
 using PlaceId = std::uint32_t;
 using DomainId = std::uint32_t;
 
-/// A place runs tasks: a core, a Charm++ PE or an MPI rank slot.
+/// A place is what runs tasks: a core, a Charm++ PE or a slot for an MPI rank.
 struct Place {
   DomainId domain = 0;  // its memory domain (NUMA node)
   double speed = 1;     // relative to the fastest kind: a load of 1 s takes 1 / speed seconds
@@ -49,7 +49,7 @@ struct NodeKind {
 enum class Source : std::uint8_t { assumed, firmware, given, measured };
 std::string_view name_of(Source source);
 
-/// The description from which a Machine is made. Machine checks it and answers queries.
+/// The description from which the class Machine makes a machine, after checking it.
 struct MachineParts {
   std::string name;
   std::vector<Place> places;

@@ -22,8 +22,8 @@ class ResourceRates {
   /// count * s_per_message + bytes * s_per_byte seconds.
   struct Crossing {
     Kind kind;
-    std::uint32_t index;  // bus: domain; link: the sender's domain; card: node; up, down: group
-    std::uint32_t other;  // link: the receiver's domain; up, down: the tier
+    std::uint32_t index;  // bus: domain; link: sender's domain; card: node; uplink: group
+    std::uint32_t other;  // link: receiver's domain; uplink: tier; others: unused
     double s_per_message, s_per_byte;
   };
 

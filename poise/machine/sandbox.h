@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs code that may crash in a child process. Readers of third-party files use it.
+// Runs code that may crash, such as readers of third-party files, in a child process.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ std::vector<NodeId> check_places(const Machine& machine, std::span<const PlaceId
   return nodes;
 }
 
-/// One level of the new machine. Groups without slots are dropped.
+/// One level of the new machine. Groups in which no place is selected are dropped.
 Level level_of(const Machine& machine, std::size_t level, std::span<const PlaceId> places) {
   Level result = machine.levels()[level];
   result.first_place.clear();

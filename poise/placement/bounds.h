@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds: the iteration time, and the migrations needed to reach a makespan.
+// Lower bounds on the iteration time, and on the migrations needed to reach a makespan.
 #pragma once
 
 #include <cstdint>

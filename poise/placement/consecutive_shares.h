@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A placement by the numbers of the tasks alone: consecutive tasks on consecutive places.
+// A placement that ignores messages: consecutive tasks, by number, on consecutive places.
 #pragma once
 
 #include "poise/placement/problem.h"

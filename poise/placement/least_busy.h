@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The least busy of many places, while their busy times change.
+// Finds the least busy of many places, whose busy times change.
 #pragma once
 
 #include <algorithm>

@@ -41,7 +41,7 @@ class MemoryRoom {
 
  private:
   struct Hold {
-    std::uint64_t steady_bytes = 0;  // the program's own memory, footprints and blocks
+    std::uint64_t steady_bytes = 0;  // the program's own memory, footprints and shared blocks
     std::multiset<std::uint64_t> working_bytes;
     std::map<std::int32_t, std::uint32_t> tasks_of_block;
     std::uint64_t bytes() const {

@@ -25,7 +25,7 @@
 
 namespace poise {
 
-/// CPU seconds that messages cost their two ends.
+/// CPU seconds that messages cost their sender and their receiver.
 struct EndTimes {
   double sender_s = 0, receiver_s = 0;
 };

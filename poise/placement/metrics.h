@@ -59,12 +59,12 @@ PhaseTimes phase_times(const Machine& machine, const Workload& workload, const P
 std::vector<double> work_s(const Machine& machine, const Workload& workload,
                            const Placement& placement);
 
-/// The work of each place that cannot move, in seconds: background load and tasks that are not
-/// movable.
+/// For each place, the seconds of work that cannot move away from it: background load and tasks
+/// that are not movable.
 std::vector<double> fixed_work_s(const Machine& machine, const Workload& workload,
                                  const Placement& current);
 
-/// Seconds that receiving the message costs the receiver's place.
+/// Seconds that the receiver's place spends on receiving the message.
 double message_s(const Machine& machine, const CostModel& costs, const Message& message,
                  PlaceId from, PlaceId to);
 

@@ -5,7 +5,7 @@
 namespace poise {
 
 PairCosts::PairCosts(const Machine& machine, const CostModel& costs, LoadsInclude loads_include)
-    // Under `physical`, factors matter only for messages inside a node.
+    // Under the formula `physical`, cost factors matter only for messages inside a node.
     : factors_(machine, costs.formula == CostFormula::physical
                             ? FactorTable::PairsOfNodes::computed
                             : FactorTable::PairsOfNodes::tabulated) {

@@ -22,7 +22,7 @@ class PairCosts {
   /// True if all messages inside a domain cost the same, independent of the two places.
   bool is_flat_inside() const { return factors_.is_flat_inside(); }
 
-  /// Seconds that receiving takes at `to`; 0 if `from` is the same place.
+  /// Seconds that place `to` spends on receiving; 0 if `from` is the same place.
   double receive_s(double count, double bytes, PlaceId from, PlaceId to) const {
     const Receiving& costs = receiving(from, to);
     double seconds = 0;
@@ -34,7 +34,7 @@ class PairCosts {
           bytes * (costs.has_factors ? costs.byte_s * factors_.byte(from, to) : costs.byte_s);
     return seconds;
   }
-  /// Seconds that sending takes at `from`; 0 if `to` is the same place.
+  /// Seconds that place `from` spends on sending; 0 if `to` is the same place.
   double send_s(double count, double bytes, PlaceId from, PlaceId to) const {
     if (!senders_pay_ || from == to) return 0;
     const Sending& costs = node_of_[from] == node_of_[to] ? send_inside_ : send_network_;

@@ -9,7 +9,7 @@ namespace poise {
 /// The data that a runtime has without gathering anything from all ranks: seconds of work since the
 /// last decision, and the cost and the result of earlier decisions.
 struct PayoffQuestion {
-  /// Work of the busiest place, and mean over the places, in `steps` steps.
+  /// Seconds of work in the last `steps` steps: of the busiest place, and the mean over all places.
   double busiest_s = 0, average_s = 0;
   std::uint64_t steps = 0;
   std::uint64_t steps_to_come = 0;
@@ -17,8 +17,8 @@ struct PayoffQuestion {
   double cost_s = 0;               // seconds that the last decision and its migrations took
 };
 
-/// Seconds that balancing would save over the remaining steps, minus its cost. Assumes that it
-/// reaches the same imbalance as last time. Balancing pays if this is above 0.
+/// Seconds that balancing would save over the remaining steps, minus its cost, if it reaches the
+/// imbalance that was predicted last time. Balancing pays if the result is above 0.
 inline double payoff_s(const PayoffQuestion& question) {
   if (question.steps == 0) return -question.cost_s;
   const double saved_s = question.busiest_s - question.reachable_imbalance * question.average_s;

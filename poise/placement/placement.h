@@ -36,7 +36,7 @@ struct Migration {
   friend bool operator==(const Migration&, const Migration&) = default;
 };
 
-/// The tasks whose places differ, in order of task.
+/// The tasks that have different places in the two placements, by increasing task number.
 std::vector<Migration> migrations(const Placement& before, const Placement& after);
 
 /// Throws Error unless the placement has one place per task, all of them places of the machine.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The room of places and domains for tasks: their memory and their cores.
+// The room that places and domains have for tasks: memory and cores.
 #pragma once
 
 #include <cstdint>

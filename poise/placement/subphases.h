@@ -39,7 +39,7 @@ class Subphases {
   double part_of_rest(std::uint32_t subphase) const {
     return overlap() ? (subphase == 0 ? 1 : 0) : part(subphase);
   }
-  /// True if the subphases take place at the same time, so that the longest of them counts.
+  /// True if the subphases run at the same time, so that the longest of them counts.
   bool overlap() const { return count() > 1 && workload_.subphase_rule == SubphaseRule::overlap; }
   /// Adds up the times of the subphases, or returns the longest if they overlap.
   double time_of_all_s(std::span<const double> seconds) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The movable tasks of each place in compressed rows.
+// The movable tasks of each place, stored like the rows of a sparse matrix in CSR format.
 #pragma once
 
 #include <cstddef>

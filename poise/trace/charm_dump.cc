@@ -26,7 +26,7 @@ struct Layout {
   // it.
   bool counts_first;
   bool has_pointers;   // 6.10 stores a raw pointer before each object
-  bool has_cpu_times;  // depends on a build option of both versions
+  bool has_cpu_times;  // if Charm++ was built to record CPU times
 };
 
 constexpr Layout kLayouts[] = {{true, true, false}, {false, false, false}, {true, false, false},

@@ -11,7 +11,7 @@ namespace poise {
 
 namespace {
 
-/// Returns the text in quotes. Bytes that are not UTF-8 are replaced.
+/// Returns the text as a JSON string, with quotes. Bytes that are not UTF-8 are replaced.
 std::string in_quotes(std::string_view text) {
   using Json = nlohmann::json;
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads binary files from the front and never past the end.
+// Reads binary files from start to end, but never past the end.
 #pragma once
 
 #include <bit>

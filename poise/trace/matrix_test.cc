@@ -13,7 +13,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::uint64_t>>;
 
-/// Returns the bytes by sender and receiver.
+/// Returns a matrix with the bytes of the messages from each task (row) to each task (column).
 Rows bytes_of(const Trace& trace) {
   const Workload& workload = trace.phases.at(0).workload;
   Rows rows(workload.num_tasks(), std::vector<std::uint64_t>(workload.num_tasks()));

@@ -64,7 +64,7 @@ Span span_of(const element& event, Activity activity, const std::string& where) 
   return {*start_us / 1e6, (*start_us + *time_us) / 1e6, activity, is_borrowed};
 }
 
-/// Returns the name in an event that names a group or a row.
+/// Returns the name that a metadata event gives to a group or a row.
 std::string name_in(const element& event) {
   std::string_view name;
   if (event["args"]["name"].get(name) != simdjson::SUCCESS) return "";

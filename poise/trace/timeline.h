@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A timeline, as in Projections: what every place did during a run. All runtimes write it in the
-// format of Perfetto and Chrome (docs/formats.md).
+// A timeline, as in Charm++'s Projections: what every place did during a run. All runtimes write it
+// in the format of Perfetto and Chrome (docs/formats.md).
 #pragma once
 
 #include <array>

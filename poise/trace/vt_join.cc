@@ -29,7 +29,7 @@ constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
 // ranks, to the total that kMaxRepeated limits.
 constexpr std::size_t kPhaseItself = 64;
 
-/// The data of one rank for the phase.
+/// The data of one rank for the phase that is being joined.
 struct Part {
   const RankFile* file;
   const RankPhase* phase;

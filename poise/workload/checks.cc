@@ -12,8 +12,8 @@ namespace poise {
 
 namespace {
 
-/// Limits far above the needs of real programs. They are small enough that sums in double lose no
-/// seconds, messages or bytes.
+/// Limits far above the needs of real programs. Sums up to these limits are stored in double
+/// without losing a second, a message or a byte.
 constexpr double kMaxSeconds = 1e15;
 constexpr std::uint64_t kMaxCounted = std::uint64_t{1} << 53;
 

@@ -132,7 +132,7 @@ TEST(Generate, stencils_on_full_grids_have_two_messages_per_pair_of_neighbouring
   // is periodic. Each pair sends one message in each direction.
   EXPECT_EQ(make("stencil2d", 12 * 12).messages.size(), 2u * 2 * 11 * 12);
   EXPECT_EQ(make("stencil2d:periodic=yes", 12 * 12).messages.size(), 2u * 2 * 12 * 12);
-  EXPECT_EQ(make("stencil3d", 22 * 22 * 22).messages.size(), 60984u);  // 6 22^3 - 6 22^2
+  EXPECT_EQ(make("stencil3d", 22 * 22 * 22).messages.size(), 60984u);  // 2 * 3 * 22^2 * 21
   EXPECT_EQ(make("stencil3d:periodic=yes", 6 * 6 * 6).messages.size(), 6u * 6 * 6 * 6);
   EXPECT_EQ(make("stencil4d", 256).messages.size(), 2u * 4 * 3 * 4 * 4 * 4);
   EXPECT_EQ(make("stencil4d:periodic=yes", 256).messages.size(), 8u * 256);

@@ -20,7 +20,7 @@ std::uint64_t num_edges(TaskId num_tasks, const Knobs& knobs) {
   return static_cast<std::uint64_t>(num_tasks * knobs["degree"] / 2 + 0.5);
 }
 
-/// Returns a random task other than this one. There must be at least two tasks.
+/// Returns a random task that is not `task`. There must be at least two tasks.
 TaskId another(TaskId task, TaskId num_tasks, Random& random) {
   const TaskId drawn = random.below(num_tasks - 1);
   return drawn < task ? drawn : drawn + 1;
