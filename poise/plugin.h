@@ -6,9 +6,9 @@
 //
 //     int poise_strategy(const struct poise_problem *problem, uint32_t *place_of_task);
 //
-// It writes the place of each task to place_of_task, which holds problem->current on entry, and
-// returns 0; any other value means that it cannot work on this problem. It must not change the
-// problem or keep pointers into it. It may also define
+// The function writes the place of each task to place_of_task, which holds problem->current on
+// entry, and returns 0; any other value means that it cannot work on this problem. It must not
+// change the problem or keep pointers into it. The library may also define
 //
 //     const char *poise_strategy_error(void);
 //

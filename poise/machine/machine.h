@@ -70,7 +70,7 @@ struct MachineParts {
   Facts facts;
 };
 
-/// A machine never changes. One of 32,768 places takes a few megabytes, because nothing is stored
+/// A machine never changes. With 32,768 places, it takes a few megabytes, because nothing is stored
 /// per pair of places.
 class Machine {
  public:

@@ -47,9 +47,9 @@ struct Network {
   std::vector<double> matrix;  // kind `matrix` only: factor at [from * nodes + to]
   std::uint32_t matrix_nodes = 0;
 
-  /// Torus and mesh: element [node * dims + dim] is a coordinate of the node's router. Machine
-  /// fills this table for speed; results are the same without it, and it stays empty on huge
-  /// networks.
+  /// Torus and mesh: element [node * dims + dim] is the coordinate in dimension `dim` of the node's
+  /// router. Machine fills this table for speed; results are the same without it, and it stays
+  /// empty on huge networks.
   std::vector<std::uint32_t> coordinates;
   void find_coordinates(NodeId num_nodes);
 

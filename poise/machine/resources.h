@@ -88,8 +88,8 @@ class Resources {
   ResourceId first_card_out_ = 0, first_card_in_ = 0, shared_ = 0, count_ = 0;
 };
 
-// Inline, because for_each_crossed() calls it with constant kinds, for which the compiler removes
-// the switch.
+// This function is inline because for_each_crossed() calls it with constant kinds, so that the
+// compiler can remove the switch.
 inline ResourceId Resources::id_of(const ResourceRates::Crossing& crossing) const {
   using Kind = ResourceRates::Kind;
   switch (crossing.kind) {

@@ -156,8 +156,8 @@ double least_of_permutations_s(const Problem& problem) {
   return least_s;
 }
 
-/// Problem `seed` of 8 tasks that start on 8 places, and the iteration time of its best placement
-/// with one task per place.
+/// A random problem, drawn from `seed`: 8 tasks that start on 8 places, and the iteration time of
+/// the best placement with one task per place.
 struct DrawnMap {
   Machine machine;
   Workload workload;

@@ -9,7 +9,7 @@
 
 namespace poise {
 
-/// A small table from pairs of domains to values. A pair may replace another one, so memory does
+/// A small cache from pairs of domains to values. A new pair may replace an old one, so memory does
 /// not grow with the machine.
 template <typename Value>
 class DomainPairs {

@@ -34,7 +34,7 @@ class Subphases {
   /// The speed of a place in a subphase.
   double speed_of(const Machine& machine, PlaceId p, std::uint32_t subphase) const;
   /// The fraction of a place's messages and background load that belongs to this subphase. If
-  /// subphases overlap, the first subphase stands for the processor cores, and all messages and
+  /// subphases overlap, the first one is the work of the processor cores, and all messages and
   /// background load belong to it.
   double part_of_rest(std::uint32_t subphase) const {
     return overlap() ? (subphase == 0 ? 1 : 0) : part(subphase);

@@ -90,8 +90,7 @@ class Parser {
   }
 
   bool has(std::uint64_t count, std::size_t size) {
-    return count <= file_.remaining() / size ? true
-                                             : refuse("a list is longer than the rest of the file");
+    return count <= file_.remaining() / size ? true : refuse("the file ends inside a list");
   }
 
   std::int32_t i32() { return file_.fixed<std::uint32_t>(); }
@@ -234,7 +233,7 @@ class Parser {
       if (!has(members, 12)) return false;
       for (std::uint32_t i = 0; i < members; ++i) record.to.push_back(object_id());
     } else {
-      return refuse("a message is of an unknown type");
+      return refuse("a message has a type other than 1, 2 or 3");
     }
     if (!has(2, 4)) return false;
     record.messages = file_.fixed<std::uint32_t>();

@@ -7,8 +7,8 @@
 
 namespace poise {
 
-/// Returns the checksum of some earlier bytes, whose checksum is `before`, followed by `bytes`.
-/// Processes about 2 GB/s.
+/// Continues a checksum: `before` is the checksum of all earlier bytes. Returns the checksum of
+/// these and `bytes` together. Processes about 2 GB/s.
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);
 
 }  // namespace poise
