@@ -87,7 +87,7 @@ TEST(Machine, several_nodes_may_share_a_router) {
   EXPECT_EQ(machine.message_factor(0, 4), 10);
 }
 
-TEST(Machine, limits_the_number_of_memory_domains_per_node) {
+TEST(Machine, refuses_a_machine_whose_nodes_have_too_many_memory_domains) {
   EXPECT_EQ(machine_from_text("node:30 numa:1000").num_places(), 30'000u);
   EXPECT_THROW(machine_from_text("pack:24 c:20 numa:21"), Error);
   EXPECT_THROW(machine_from_text("numa:32768 core:2"), Error);

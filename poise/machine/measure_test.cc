@@ -109,7 +109,7 @@ TEST(Measure, measures_at_most_three_pairs_of_cores_at_each_level) {
   EXPECT_TRUE(sample_pairs(machine_from_text("package:1 core:2"), -1).empty());
 }
 
-TEST(Measure, reports_its_progress) {
+TEST(Measure, before_each_probe_the_reported_progress_grows_from_0_towards_1) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   double last = -1;

@@ -57,7 +57,7 @@ TEST(Resources, a_message_between_nodes_uses_memory_buses_and_network_cards_at_b
                                    Pair("card into node 1", DoubleEq(5e-6 + 5e-4))));
 }
 
-TEST(Resources, a_message_between_racks_crosses_their_uplinks_too) {
+TEST(Resources, a_message_between_racks_also_crosses_the_uplinks_of_both_racks) {
   const auto found = TwoRacks().seconds(2, 5);
   ASSERT_EQ(found.size(), 6u);
   int uplinks = 0;

@@ -37,7 +37,7 @@ TEST(Slots, a_machine_of_selected_places_keeps_the_message_costs_between_them) {
   expect_same_answers(find_machine("NUMA32"), {31});
 }
 
-TEST(Slots, the_set_of_all_places_gives_the_same_machine) {
+TEST(Slots, selecting_all_places_gives_the_same_machine) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2 factors:10,1.5,1");
   expect_same_answers(machine, {0, 1, 2, 3, 4, 5, 6, 7});
 }

@@ -96,7 +96,7 @@ TEST(BusyTimes, a_trial_returns_the_busy_times_after_a_move_or_swap_but_moves_no
   }
 }
 
-TEST(BusyTimes, a_trial_returns_the_change_of_the_total_message_time) {
+TEST(BusyTimes, a_trial_of_a_move_returns_the_change_of_the_total_message_time) {
   for (const char* text : kMachines) {
     SCOPED_TRACE(text);
     Random random(3);
@@ -160,7 +160,7 @@ TEST(BusyTimes, with_the_physical_formula_busy_times_equal_those_computed_anew_a
     }
 }
 
-TEST(BusyTimes, a_trial_predicts_the_busy_times_of_shared_resources) {
+TEST(BusyTimes, a_trial_of_a_move_or_swap_predicts_the_busy_times_of_shared_resources) {
   for (const char* text : kPhysicalMachines) {
     SCOPED_TRACE(text);
     Random random(5);

@@ -92,13 +92,13 @@ TEST(MessageTimes, messages_that_leave_a_rack_share_the_bandwidth_of_its_uplink)
   EXPECT_DOUBLE_EQ(scene.times().exposed_s[0], 0.4);
 }
 
-TEST(MessageTimes, a_copy_inside_a_domain_crosses_its_bus_four_times) {
+TEST(MessageTimes, a_message_copied_inside_a_domain_crosses_the_memory_bus_four_times) {
   const Scene scene("numa:2 core:2 factors:1.5,1 bus:1e6 overhead:0 copy:0 latency:0",
                     {{0, 1, 1, 100000}});
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.4);
 }
 
-TEST(MessageTimes, both_ends_spend_cpu_time_on_messages_and_copies) {
+TEST(MessageTimes, sender_and_receiver_both_spend_cpu_time_on_messages_and_copies) {
   const Scene scene("numa:2 core:1 factors:3,1 bus:0 overhead:1e-3 copy:1e-6 latency:0",
                     {{0, 1, 2, 1000}});
   EXPECT_DOUBLE_EQ(scene.times().overhead_s[0], 2e-3 + 1e-3);

@@ -67,7 +67,7 @@ TEST(MpipReport, ranks_become_tasks_and_matrix_entries_become_messages) {
   EXPECT_EQ(trace.num_places, 3u);
 }
 
-TEST(MpipReport, a_report_without_a_matrix_gives_loads_and_a_note) {
+TEST(MpipReport, a_report_without_a_communication_matrix_gives_loads_and_a_note_but_no_messages) {
   const Trace trace = mpip::read_report("r.mpiP", kHead);
   ASSERT_EQ(trace.phases.size(), 1u);
   EXPECT_DOUBLE_EQ(trace.phases[0].workload.tasks[0].load_s, 7.5);

@@ -79,8 +79,8 @@ class Tasks {
     for (std::size_t t = 0; t < num_listed_; ++t) {
       const Entry& entry = entries_[t];
       if (t > 0 && order_of(entries_[t - 1].key) == order_of(entry.key))
-        fail("{}: phase {}: a second entry for {}; the first entry is in {}", file_of(entry.place),
-             phase_id, describe(entry.key), file_of(entries_[t - 1].place));
+        fail("{}: phase {}: there is a second entry for {}; the first entry is in {}",
+             file_of(entry.place), phase_id, describe(entry.key), file_of(entries_[t - 1].place));
       first_of_name_.try_emplace(entry.key, t);
     }
   }

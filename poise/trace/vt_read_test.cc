@@ -197,9 +197,10 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
   const auto in_tasks = [](const std::string& tasks) {
     return error_of({rank_file(phase(8, tasks))});
   };
-  EXPECT_THAT(in_tasks(ok + "," + ok),
-              HasSubstr("data.0.json: phase 8: a second entry for the task with id 1; the first "
-                        "entry is in data.0.json"));
+  EXPECT_THAT(
+      in_tasks(ok + "," + ok),
+      HasSubstr("data.0.json: phase 8: there is a second entry for the task with id 1; the first "
+                "entry is in data.0.json"));
   EXPECT_THAT(in_tasks(task(object(1, 0), -1)), HasSubstr("phase 8: task 0: \"time\" is -1"));
   EXPECT_THAT(in_tasks(R"({"time":1.0})"), HasSubstr("phase 8: task 0: it has no \"entity\""));
   EXPECT_THAT(in_tasks(R"({"entity":)" + object(1, 0) + "}"), HasSubstr("no \"time\""));
@@ -228,7 +229,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("data.1.json: phase 1 is missing"));
 }
 
-TEST(VtRead, refuses_files_with_invalid_json_or_metadata_or_without_phases_and_names_them) {
+TEST(VtRead, errors_name_the_file_if_it_has_no_phases_or_invalid_json_or_metadata) {
   EXPECT_THAT(error_of({"{\"phases\":[\n{\"id\":0,}]}"}),
               HasSubstr("data.0.json: invalid JSON: syntax error at byte 21"));
   EXPECT_THAT(error_of({R"({"phases":[{"id":1e999}]})"}),
