@@ -47,7 +47,7 @@ bool is_crowded(const Nodes& nodes) {
   return false;
 }
 
-/// The time that ranks waited for other ranks, on average.
+/// The time that a rank waited for other ranks, averaged over all ranks.
 Seconds mean_wait(const MeasuredRun& run) {
   double sum = 0, squares = 0;
   for (const MeasuredPhase& phase : run.phases)
@@ -70,17 +70,17 @@ std::vector<double> transfer_times_s(const MeasuredRun& run) {
   return times_s;
 }
 
-/// The mean transfer time of the ranks minus the shortest transfer time of a rank. Part of it may
-/// be waiting that counts as transfer: a message that was sent may arrive only when its sender,
-/// which has more work, calls MPI again.
+/// The mean transfer time of all ranks minus the shortest transfer time of any rank. Part of this
+/// difference may be waiting time: a message may arrive late because its sender computes for longer
+/// and delivers the message only in its next MPI call.
 double uneven_transfer_s(const MeasuredRun& run) {
   const std::vector<double> times_s = transfer_times_s(run);
   const double all_s = std::accumulate(times_s.begin(), times_s.end(), 0.0);
   return all_s / run.num_ranks() - *std::min_element(times_s.begin(), times_s.end());
 }
 
-/// No distribution of work saves more than the mean wait. It is uncertain whether uneven transfers
-/// are waits.
+/// Limits `saved`: distributing the work saves no more than the ranks' mean waiting time plus the
+/// uneven part of their transfer times. Whether that part is waiting time is uncertain.
 Seconds at_most(Seconds saved, const MeasuredRun& run) {
   if (!run.knows_waiting) return saved;
   const Seconds wait = mean_wait(run);
@@ -95,7 +95,8 @@ Advice lending(const MeasuredRun& run, const Imbalance& imbalance) {
   return {Remedy::lending, at_most({imbalance.total_s, imbalance.total_error_s}, run), true};
 }
 
-/// If there are fewer cores than ranks, the time in which cores have no work; otherwise nothing.
+/// The mean idle time of a core over the whole run if there are fewer cores than ranks; else
+/// nothing.
 std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
   double cores = 0;
   for (std::size_t n = 0; n < nodes.cores.size(); ++n)
@@ -111,10 +112,10 @@ std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
   return idle_s;
 }
 
-/// Limits the savings of ranks that share cores: even evenly distributed work takes as long as the
-/// cores need for it. Ranks that wait actively take core time from ranks that work, so it is
-/// unknown which part of the limit can be saved. The interval of each saving therefore covers
-/// everything from nothing to the limit, unless the saving is an upper bound already.
+/// Limits the savings of ranks that share cores: even if the work is balanced perfectly, the cores
+/// still need time to do it. Ranks that wait actively take core time from ranks that work, so it is
+/// unknown how much of the limit can be saved. Therefore the interval of a saving covers everything
+/// from zero to the limit, unless the saving is an upper bound already.
 void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s) {
   for (Advice& each : advice) {
     Seconds& saved = each.saved;
@@ -186,9 +187,9 @@ Distribution best_distribution(const Imbalance& i,
                                                   std::max(before.half_width, during.half_width)}};
 }
 
-/// The fraction of the transfer time, 0 to 1, in which ranks transfer only after they have waited
-/// for the busiest rank: the mean transfer time of all ranks relative to that of the busiest one.
-/// Transfers that overlap with the computation of the busiest rank make the mean shorter.
+/// Estimates which fraction (0 to 1) of the transfer time comes after all ranks have computed: the
+/// mean transfer time of all ranks divided by that of the busiest rank. The fraction is small if
+/// most transfers overlap with the computation of the busiest rank.
 double late_transfers(const MeasuredRun& run) {
   double busiest_s = 0;
   for (const MeasuredPhase& phase : run.phases) {
@@ -202,9 +203,9 @@ double late_transfers(const MeasuredRun& run) {
   return busiest_s > 0 ? std::min(1.0, mean_s / busiest_s) : 1;
 }
 
-/// The seconds that a distribution of work saves. `by_loads` are the seconds that it saves if only
-/// the ranks' loads count: with and without the distribution, all messages are sent after all ranks
-/// have finished. The event engine predicts less, because ranks that finish early also send early.
+/// The seconds saved by distributing the work. `by_loads` is an upper bound, which counts only the
+/// loads: it assumes that all messages are sent after all ranks have finished computing. The event
+/// engine predicts less, because ranks that finish early also send early.
 Seconds replayed_saving(const MeasuredRun& run, const ReplayedRun& replay,
                         const Imbalance& imbalance, bool is_once, Seconds by_loads) {
   RankLoads before_s;
@@ -261,7 +262,7 @@ double shared_s(const MeasuredPhase& phase, const Nodes& nodes) {
   return longest_s;
 }
 
-/// The work of the busiest core if each rank keeps its core.
+/// The work of the busiest core if no rank moves to another core.
 double fullest_core_s(const MeasuredPhase& phase, const Placement& placement) {
   std::map<PlaceId, double> sums;
   double most_s = 0;
@@ -280,9 +281,9 @@ bool are_crowded_ranks_free(const MeasuredRun& run, const Nodes& nodes) {
   return true;
 }
 
-/// The fraction of their waiting time for which ranks of a crowded node (more ranks than cores)
-/// keep a core. If all ranks are ready all the time, n ranks on m cores queue for 1 - m/n of the
-/// time; ranks that sleep while they wait queue for less.
+/// Estimates how actively the ranks of crowded nodes (more ranks than cores) wait: 1 if they always
+/// keep their cores while they wait, 0 if they sleep. If n ranks on m cores are always ready to
+/// run, each queues for 1 - m/n of the time; the time in queues is compared with this maximum.
 double waiting_actively(const MeasuredPhase& phase, const Nodes& nodes) {
   double queued_s = 0, most_s = 0;
   for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
@@ -294,24 +295,25 @@ double waiting_actively(const MeasuredPhase& phase, const Nodes& nodes) {
   return most_s > 0 ? std::min(1.0, queued_s / most_s) : 0;
 }
 
-/// The time for which ranks that the kernel moves between the cores of a crowded node kept a core
-/// although they only waited. The cores do nothing useful beyond shared_s().
+/// The time lost by ranks that wait actively, on crowded nodes where the kernel moves ranks between
+/// cores. shared_s() is the useful part of the phase; the rest counts as far as ranks spin.
 double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes) {
   double wall_s = 0;
   for (const RankTimes& rank : phase.ranks) wall_s += rank.wall_s / phase.ranks.size();
   return waiting_actively(phase, nodes) * std::max(0.0, wall_s - shared_s(phase, nodes));
 }
 
-/// The time that bound ranks lost by spinning in MPI while another rank of their core needed it:
-/// the time in which the busiest rank does not compute, times the part of their time in MPI that
-/// ranks queue. If all ranks of a core spin, each of k ranks queues for 1 - 1/k of its time in MPI.
+/// The time that bound ranks lost because other ranks of their core spun in MPI: `exposed_s`, in
+/// which the busiest rank does not compute, times the fraction of MPI time in which ranks queue.
+/// That fraction is relative to its maximum: if all k ranks of a core spin, each queues for 1 -
+/// 1/k.
 double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, double exposed_s) {
   std::map<PlaceId, double> ranks_at;
   for (const PlaceId place : placement.places()) ++ranks_at[place];
   double queued_s = 0, most_s = 0;
   for (std::uint32_t r = 0; r < phase.ranks.size(); ++r) {
     const double sharers = ranks_at[placement.of(r)];
-    // A rank alone on its cores waits for one only because of other programs.
+    // A rank with a core of its own queues only because of other programs.
     if (sharers < 2) continue;
     const RankTimes& rank = phase.ranks[r];
     queued_s += std::max(0.0, rank.queued_s - (rank.useful_s - rank.load_s));
@@ -320,10 +322,10 @@ double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, dou
   return most_s > 0 ? std::min(1.0, queued_s / most_s) * exposed_s : 0;
 }
 
-/// Advice: move threads between cores. The simulated balancer moves them in iterations that are
-/// longer than its period. In shorter iterations, the balancer lets all threads use all cores. That
-/// helps if ranks sleep while they wait, because they then leave their cores to others; it does not
-/// help if they wait actively.
+/// Advice: move threads between cores with `poise juggle`. The lower end of the saving is from a
+/// simulation, in which threads move only in iterations longer than the balancer's period. The
+/// upper end assumes that threads use all cores evenly also in shorter iterations. That happens if
+/// ranks sleep while they wait, but not if they wait actively.
 Advice juggle(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
               const ReplayedRun& replay) {
   std::vector<double> uneven_s, saved_s = replay.juggled_times_s();
@@ -387,7 +389,7 @@ double taking_turns_s(const MeasuredPhase& phase, const Placement& placement,
   return longest_s;
 }
 
-/// Ranks share cores or change cores although their node has a core for each.
+/// Adds the advice to bind ranks if they share or change cores although each could have its own.
 void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  std::vector<Advice>& advice) {
   double saved_s = 0, squares = 0, turns_s = 0;
@@ -412,7 +414,7 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     saved_s += saved;
     squares += saved * saved;
   }
-  // Binding does not help on cores that other programs use.
+  // If few phases show ranks that share or change cores, binding would not help.
   if (tuning::kMinSharing * run.phases.size() > with_others) return;
   // Ranks may share a core by chance for a while, for example because another program uses another
   // core. If they do so in more than half of the phases, it is not by chance.
@@ -423,8 +425,8 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     advice.push_back({Remedy::binding, {saved_s, 1.96 * std::sqrt(squares)}, false});
 }
 
-/// The seconds that other places of the ranks save if the ranks compute for `loads_s` and messages
-/// lengthen the phases of the run by `exposed_s`.
+/// The seconds saved by the placement `better` if ranks compute for `loads_s`, and if messages
+/// lengthen the run's phases by `exposed_s` at the present placement.
 Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
                         const RankLoads& loads_s, const std::vector<double>& exposed_s) {
   const double factor = replay.factor_for(loads_s, sum_of(replay.phases(), exposed_s));
@@ -434,11 +436,11 @@ Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
   return sum_over_run(saved_s, replay.phases(), exposed_s);
 }
 
-/// Adds the advice to map ranks to other places. The event engine computes how long the run takes
-/// at the present and at the other places. The lower end of the saving assumes that messages take
-/// the ranks' mean transfer time, and that all ranks send at the same time. The upper end assumes
-/// that they take all time in which a phase's busiest rank does not compute, because ranks also
-/// wait for others that are late by their own transfers.
+/// Adds the advice to map ranks to other places. The event engine predicts the run time with the
+/// present and with the better placement. The low estimate of the saving assumes that messages take
+/// the ranks' mean transfer time, and that all ranks send at once. The high estimate assumes that
+/// messages take all the time in which a phase's busiest rank does not compute, because ranks also
+/// wait for ranks whose own transfers made them late.
 void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& replay,
                  Diagnosis& diagnosis) {
   if (!replay.is_possible()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Determines why a profiled run lost time, and what would help. The function is pure.
+// Determines why a profiled run lost time, and what would help. diagnose() has no side effects.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace poise {
 
-/// What the user can do, the least effort first.
+/// What the user can do. Remedies with less effort come first.
 enum class Remedy : std::uint8_t {
   nothing,
-  mapping,      // put other ranks on the same places
+  mapping,      // move ranks to other places of the machine
   binding,      // bind each rank to a core of its own
   juggle,       // move the threads of a node between its cores
   fewer_ranks,  // start no more ranks on a node than it has cores
@@ -29,13 +29,13 @@ struct Advice {
   /// The time that the run would save, ± the half width, which covers the spread over phases, the
   /// sampling of waits, and the error of the model.
   Seconds saved;
-  bool is_bound = false;  // true: `saved` is an upper bound, which no runtime exceeds
+  bool is_bound = false;  // true: `saved` is an upper bound; no runtime system saves more
 };
 
 /// A rank for which other ranks waited.
 struct LateRank {
   std::uint32_t rank = 0, num_waiting = 0;
-  double seconds = 0;  // seconds for which ranks waited for this one, summed over them
+  double seconds = 0;  // the waiting times of these other ranks, added up
 };
 
 /// The causes that slow the threads of a node down.
@@ -44,22 +44,22 @@ struct ThreadCause {
   JuggleCause cause;
 };
 
-/// How evenly the threads of ranks compute.
+/// How evenly the work is divided among the threads of each rank.
 struct TeamBalance {
   /// In each rank with several threads, the mean work of a thread is divided by the largest. This
   /// is the average of these ratios.
   double even = 1;
   double worst = 1;         // the ratio in the rank whose threads are the least evenly loaded
-  std::uint32_t rank = 0;   // the least even rank
+  std::uint32_t rank = 0;   // the rank whose threads are the least evenly loaded
   std::uint32_t ranks = 0;  // number of ranks with several threads
 };
 
 struct Diagnosis {
   Efficiencies whole;
-  /// The efficiencies of all phases with the same name, per name. Empty if phases have no names.
+  /// The efficiencies of each group of phases with the same name. Empty if phases have no names.
   std::vector<std::pair<std::string, Efficiencies>> named;
   Imbalance imbalance;
-  std::vector<LateRank> late;  // in order: first the rank for which others waited longest
+  std::vector<LateRank> late;  // the rank for which others waited longest comes first
   /// The first advice is the one to try: it needs the least effort among all advice that saves
   /// nearly as much as the best. The others follow by descending savings. The list is never empty:
   /// if no advice saves enough, the first one is Remedy::nothing.
@@ -67,14 +67,15 @@ struct Diagnosis {
   /// The fraction of the message costs that another mapping of ranks would save, according to the
   /// machine's model; 0 without a machine.
   double mapping_share = 0;
-  std::vector<ThreadCause> threads;  // what `poise juggle --diagnose` would say; empty: nothing
+  std::vector<ThreadCause> threads;  // what `poise juggle --diagnose` would report
   TeamBalance teams;
-  /// The numbers of ranks and of cores of the node with the most ranks; 0 if they are not known.
+  /// The number of ranks and the number of cores of the node that runs the most ranks; both are 0
+  /// if they are not known.
   std::uint32_t ranks_per_node = 0, cores_per_node = 0;
 };
 
-/// `trace` must be of the same run: its phases are those of the profile, and its tasks are the
-/// ranks. Throws Error if the numbers differ.
+/// `trace` must be from the same run as the profile `run`: it has the same phases, and its tasks
+/// are the ranks. Throws Error if the numbers of ranks or of phases differ.
 Diagnosis diagnose(const MeasuredRun& run, const Trace& trace);
 
 }  // namespace poise

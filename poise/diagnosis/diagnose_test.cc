@@ -18,8 +18,8 @@ constexpr Cause kAll[] = {Cause::none,    Cause::persistent,  Cause::drifting,
                           Cause::random,  Cause::mapping,     Cause::network,
                           Cause::binding, Cause::odd_threads, Cause::crowding};
 
-// Number of profiles drawn for each cause or pair of causes, and the share of these profiles whose
-// first advice must be right.
+// The number of profiles generated for each cause or pair of causes, and the share of them for
+// which the first advice must be the right one.
 constexpr std::uint64_t kProfiles = fewer_if_sanitized(100);
 constexpr double kMinRight = 0.95;
 
@@ -72,8 +72,8 @@ planted::Profile three_ranks_on_two_cores(const std::vector<RankTimes>& ranks) {
   return profile;
 }
 
-// This was observed with three ranks of LAMMPS under Open MPI on two cores: they are not bound, and
-// poise juggle gained nothing.
+// Three ranks of LAMMPS under Open MPI on two cores behaved like this: the ranks were not bound to
+// cores, and poise juggle gained nothing.
 TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_moves) {
   const RankTimes rank{.wall_s = 3, .useful_s = 1.8, .load_s = 1.2, .queued_s = 0.6};
   auto [run, trace] = three_ranks_on_two_cores({rank, rank, rank});
@@ -87,7 +87,7 @@ TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_m
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle);
 }
 
-TEST(diagnose, if_ranks_share_a_core_running_fewer_saves_the_time_that_they_spin_in_mpi) {
+TEST(diagnose, if_ranks_share_a_core_fewer_ranks_save_the_time_lost_by_spinning_in_mpi) {
   const RankTimes alone{.wall_s = 6, .useful_s = 1.2, .load_s = 1.2, .waited = {2.4, 0}};
   RankTimes shared{.wall_s = 6, .useful_s = 2.4, .load_s = 1.2, .queued_s = 1.2};
   const auto saved_s = [&] {
@@ -97,7 +97,7 @@ TEST(diagnose, if_ranks_share_a_core_running_fewer_saves_the_time_that_they_spin
     return 0.0;
   };
   EXPECT_EQ(saved_s(), 0) << "they queue only while they compute";
-  shared.queued_s = 1.2 + 0.9;  // also queued for a quarter of the 3.6 s in MPI
+  shared.queued_s = 1.2 + 0.9;  // queued also during a quarter of the 3.6 s in MPI
   EXPECT_NEAR(saved_s(), 2 * 3.6 / 2, 1e-9);
   shared.queued_s = 1.2 + 1.8;
   EXPECT_NEAR(saved_s(), 2 * 3.6, 1e-9);
@@ -121,7 +121,7 @@ TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_most_unevenl
   EXPECT_DOUBLE_EQ(diagnosis.teams.even, 0.875);
 }
 
-TEST(diagnose, subtracts_the_time_to_move_memory_from_the_gain_promised_for_migratable_objects) {
+TEST(diagnose, the_cost_of_moving_memory_is_subtracted_from_the_gain_of_migratable_objects) {
   planted::Profile profile = planted::Generator({{Cause::drifting, 0.5}}, 3).profile();
   const auto saved_s = [&](const Diagnosis& diagnosis) {
     for (const Advice& advice : diagnosis.advice)
@@ -140,7 +140,8 @@ TEST(diagnose, subtracts_the_time_to_move_memory_from_the_gain_promised_for_migr
               without.imbalance.moved_share * 1000 * byte_s, 1e-12);
 }
 
-/// A run of ten phases of a second on one node: the loads of its ranks, and its number of cores.
+/// A run of ten phases of one second each on one node, with the given loads of its ranks in seconds
+/// and the given number of cores.
 planted::Profile run_on_node(const std::vector<double>& loads_s, const std::string& node) {
   planted::Profile profile;
   profile.trace.machine = machine_from_text(node);
@@ -167,12 +168,12 @@ Advice advice_of(const planted::Profile& profile, Remedy remedy) {
   return {};
 }
 
-TEST(diagnose, if_an_imbalance_persists_the_promised_gain_is_what_it_costs_in_the_whole_run) {
+TEST(diagnose, promises_for_a_persistent_imbalance_the_time_that_it_costs_in_the_whole_run) {
   const auto profile = run_on_node({0.9, 0.3}, "core:2");
   EXPECT_NEAR(advice_of(profile, Remedy::objects).saved.value, 10 * 0.3, 1e-9);
 }
 
-TEST(diagnose, long_transfers_of_some_ranks_widen_the_interval_of_the_promised_gain) {
+TEST(diagnose, if_some_ranks_have_long_transfers_the_interval_of_the_promised_gain_is_wider) {
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases) phase.ranks[1].waited = {0.3, 0};
   const Advice objects = advice_of(profile, Remedy::objects);

@@ -70,7 +70,7 @@ Efficiencies efficiencies(const MeasuredRun& run) {
   result.between_nodes = share(mean(useful), in_node);
   result.communication = share(largest(useful), run_s);
   const auto slowest = std::max_element(ideal.begin(), ideal.end()) - ideal.begin();
-  // Without samples, waiting cannot be distinguished from transfer.
+  // If the profile has no samples, waiting time cannot be distinguished from transfer time.
   result.transfer = run.knows_waiting ? share(ideal[slowest], run_s) : 1;
   result.serialisation = share(result.communication, result.transfer);
   if (run_s > 0) result.transfer_half_width = std::sqrt(errors[slowest]) / run_s;

@@ -30,15 +30,15 @@ struct Efficiencies {
   double inside_nodes = 1, between_nodes = 1;
   double serialisation = 1, transfer = 1;
   double transfer_half_width = 0;  // half of the 95 % interval, from samples of waiting
-  /// Load balance of the ranks' own work: useful time minus the time waited for a core. If it is
-  /// better than load_balance, ranks share cores unevenly.
+  /// Mean load divided by largest load, where a load is the useful time without the time waited for
+  /// a core. If it exceeds `load_balance`, ranks share cores unevenly.
   double work_balance = 1;
   double queued = 0;  // share of the ranks' time in which they waited for a core
 };
 
 Efficiencies efficiencies(const MeasuredRun& run);
 
-/// The duration of each phase, which is that of its slowest rank.
+/// The duration of each phase, from its start until its slowest rank ends it.
 std::vector<double> phase_times_s(const MeasuredRun& run);
 
 }  // namespace poise

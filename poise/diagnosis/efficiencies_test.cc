@@ -10,8 +10,8 @@
 namespace poise {
 namespace {
 
-/// A phase in which each rank computes for its `useful_s`, waits for the last rank, and transfers
-/// for `transfer_s`.
+/// A phase in which each rank computes for its `useful_s`, then waits for the slowest rank, and
+/// then transfers data for `transfer_s`.
 MeasuredPhase barrier_phase(const std::vector<double>& useful_s, double transfer_s) {
   MeasuredPhase phase;
   const double last_s = *std::max_element(useful_s.begin(), useful_s.end());
@@ -51,7 +51,7 @@ TEST(efficiencies, ranks_that_work_one_after_another_lower_the_serialisation_eff
   EXPECT_DOUBLE_EQ(e.parallel, 1.0 / 3.0);
 }
 
-TEST(efficiencies, sharing_a_core_does_not_count_as_imbalance_of_work) {
+TEST(efficiencies, queueing_for_a_shared_core_does_not_count_as_imbalance_of_work) {
   MeasuredRun run{.node_of_rank = {0, 0}, .phases = {barrier_phase({2, 1}, 0)}};
   run.phases[0].ranks[0].load_s = 1;
   run.phases[0].ranks[0].queued_s = 1;
@@ -85,7 +85,7 @@ TEST(efficiencies, load_balance_and_communication_efficiency_multiply_to_the_par
   }
 }
 
-TEST(efficiencies, an_inconsistent_profile_is_refused) {
+TEST(efficiencies, efficiencies_of_an_inconsistent_profile_are_refused) {
   EXPECT_THROW(check(MeasuredRun{}), Error);
   EXPECT_THROW(check(MeasuredRun{.node_of_rank = {0}}), Error);
   EXPECT_THROW(check(MeasuredRun{.node_of_rank = {0, 0}, .phases = {barrier_phase({1}, 0)}}),

@@ -26,8 +26,8 @@ double excess(std::span<const double> loads) {
   return *std::max_element(loads.begin(), loads.end()) - mean(loads);
 }
 
-/// The loads after work was redistributed according to predicted loads: each rank above the average
-/// gives its excess to the ranks below it, in proportion to what they lack.
+/// The measured loads of one phase after work is moved according to the predicted loads `foretold`:
+/// ranks predicted above the mean give their excess to those below it, in proportion to their lack.
 std::vector<double> redistributed(std::span<const double> loads, std::span<const double> foretold) {
   const double even = mean(foretold);
   std::vector<double> result(loads.begin(), loads.end());
@@ -47,9 +47,9 @@ std::vector<double> redistributed(std::span<const double> loads, std::span<const
   return result;
 }
 
-/// Returns the fraction of all work that moves to another rank when the work is distributed again,
-/// according to the loads `foretold`. given[r] is the fraction of all work that rank r has given
-/// away so far (negative if it received work); this function updates it.
+/// Returns the fraction of all work that must move between ranks for a new distribution based on
+/// the predicted loads `foretold`. given[r] is the fraction of all work that rank r has given away
+/// so far (negative if it received work); this function updates `given`.
 double moved_between(std::span<const double> foretold, std::vector<double>& given) {
   const double even = mean(foretold);
   double moved = 0;
@@ -92,7 +92,7 @@ Savings periodic(const Loads& loads, std::size_t every) {
   return savings;
 }
 
-/// The loads if work is distributed once, before the run.
+/// The loads in each phase if work is distributed once before the run, by the sums over all phases.
 Loads distributed_once(const Loads& loads) {
   std::vector<double> foretold(loads[0].size());
   for (const auto& phase : loads)
@@ -148,7 +148,7 @@ Imbalance imbalance_of(const MeasuredRun& run) {
     saved_s.push_back(excess(loads[p]) - excess(even_s[p]));
   result.persistent_s = std::clamp(sum(saved_s), 0.0, result.total_s);
   result.persistent_error_s = error_of_sum(saved_s, times_s, 0);
-  // The longest interval comes first. A shorter one is chosen only if it saves clearly more,
+  // Longer intervals are tried first. A shorter one is chosen only if it saves clearly more,
   // because it distributes the work more often.
   for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {
     if (2 * *every > loads.size()) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Determines the kind of imbalance of a run: whether the same ranks are busy in all phases, and how
-// much a balancer that knows only earlier phases could save.
+// Determines the kind of imbalance of a run: whether the same ranks are busiest in all phases, and
+// how much time a balancer that knows only earlier phases could save.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 namespace poise {
 
 enum class ImbalanceKind : std::uint8_t {
-  none,        // less than kMinShare of the run
+  none,        // less than kMinShare of the run's time is lost
   persistent,  // the same ranks are busier in all phases
-  drifting,    // the busier ranks change slowly: a phase foretells the next ones
-  random,      // past loads do not foretell the next ones
+  drifting,    // the busier ranks change slowly: the loads of a phase predict those of the next
+  random,      // past loads do not predict the next ones
   unknown,     // too few phases to tell
 };
 
@@ -41,9 +41,9 @@ struct Imbalance {
 /// load. O(phases x ranks).
 Imbalance imbalance_of(const MeasuredRun& run);
 
-/// The loads of all ranks in each phase of the run after the distributions of work that
-/// `imbalance`, the result of imbalance_of(), is about: one before the run if `is_once`, otherwise
-/// one every `imbalance.every` phases.
+/// The loads of all ranks in each phase after work is redistributed, once before the run if
+/// `is_once`, otherwise every `imbalance.every` phases. `imbalance` is the result of
+/// imbalance_of().
 std::vector<std::vector<double>> distributed_loads_s(const MeasuredRun& run,
                                                      const Imbalance& imbalance, bool is_once);
 

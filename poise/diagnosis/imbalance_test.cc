@@ -22,12 +22,12 @@ TEST(imbalance, one_redistribution_removes_an_imbalance_that_stays_on_the_same_r
   EXPECT_EQ(i.kind, ImbalanceKind::persistent);
   EXPECT_DOUBLE_EQ(i.total_s, 40);
   EXPECT_NEAR(i.persistent_s, 40, 1e-9);
-  // All phases after the first distribution of work.
+  // Periodic redistribution saves 2 s in each phase after the first redistribution.
   EXPECT_NEAR(i.periodic_s, 2 * (20 - i.every), 1e-9);
   EXPECT_NEAR(i.moved_share, 0.25, 1e-12);  // the first distribution alone moves work
 }
 
-TEST(imbalance, balancing_by_the_previous_phase_does_not_remove_an_alternating_imbalance) {
+TEST(imbalance, redistribution_does_not_remove_an_imbalance_that_alternates_between_two_ranks) {
   std::vector<std::vector<double>> loads;
   for (int p = 0; p < 40; ++p)
     loads.push_back(p % 2 == 0 ? std::vector<double>{4, 0} : std::vector<double>{0, 4});

@@ -16,8 +16,8 @@ namespace {
 
 using namespace diagnosis_tuning;
 
-/// Student's t at 0.9975 (one-sided), for 2 to 11 degrees of freedom. Ten tests, each with a
-/// two-sided level of 99.5 %, are all correct with a probability of at least 95 %.
+/// Quantiles of Student's t distribution at 0.9975, for 2 to 11 degrees of freedom: two-sided tests
+/// at a level of 99.5 %. With up to ten tests, all are correct with a probability of at least 95 %.
 constexpr std::array<double, 10> kStudent = {14.089, 7.453, 5.598, 4.773, 4.317,
                                              4.029,  3.833, 3.690, 3.581, 3.497};
 static_assert(kStudent.size() == kMaxPairs - kMinPairs + 1 && kMinPairs == 3,
@@ -57,7 +57,7 @@ double noise_of(std::span<const double> logs) {
 }
 
 /// Tests after each pair of runs, oldest pair first, whether to keep or to drop the map. The first
-/// such decision is final: later runs cannot change it.
+/// decision is final: later runs cannot change it.
 void judge(std::span<const double> own, std::span<const double> mapped, NextRun& next) {
   const std::size_t pairs = std::min({own.size(), mapped.size(), std::size_t{kMaxPairs}});
   std::vector<double> ratios;
@@ -79,7 +79,8 @@ void judge(std::span<const double> own, std::span<const double> mapped, NextRun&
   }
 }
 
-/// Pairs 0, 2, ... begin with a run in the launcher's order, the others with a mapped run.
+/// Pairs 0, 2, 4 and so on begin with the run in the launcher's order; the other pairs begin with
+/// the mapped run.
 RunKind next_of_trial(std::size_t own, std::size_t mapped) {
   if (own != mapped) return own < mapped ? RunKind::own_order : RunKind::mapped;
   return own % 2 == 0 ? RunKind::own_order : RunKind::mapped;

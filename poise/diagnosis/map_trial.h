@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tries a map of ranks over several runs of a program: decides how the next run starts, and whether
-// the map helps. Pure: the same history gives the same decision.
+// The trial of a map of ranks over several runs of a program: decides how the next run starts, and
+// whether the map helps. A pure function: the same history gives the same decision.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ struct TimedRun {
   double seconds = 0;  // time from the start of the launcher to its end
 };
 
-/// What is known about a program's runs.
+/// The runs of a program so far, from which next_run() decides how the next run starts.
 struct MapHistory {
   bool has_map = false;             // a profiled run proposed a map
   bool map_failed = false;          // a run with the map ended with an error
-  double predicted = 0;             // share of the run that the map would save, by the diagnosis
+  double predicted = 0;             // by the diagnosis, fraction of the run time that the map saves
   std::vector<TimedRun> runs = {};  // the runs that succeeded, oldest first
 };
 
 enum class TrialState : std::uint8_t {
   unprofiled,  // nothing is known yet
-  no_gain,     // the diagnosis promises less than is worth a trial
-  noise,       // equal runs differ by more than the promised gain
-  running,     // the trial goes on
+  no_gain,     // the diagnosis promises a gain that is too small for a trial
+  noise,       // run times vary by more than the promised gain
+  running,     // the trial is not finished
   kept,        // the map is faster
   dropped,     // the map is not faster, or its gain is within the noise
   failed       // a run with the map ended with an error; the map is not tried again
@@ -41,10 +41,10 @@ enum class TrialState : std::uint8_t {
 struct NextRun {
   RunKind kind = RunKind::profiled;
   TrialState state = TrialState::unprofiled;
-  std::uint32_t pairs = 0;   // compared pairs: one run with the map, one without
+  std::uint32_t pairs = 0;   // compared pairs: a run with the map and a run without it
   double gain = 0;           // fraction of the time that the map saved; negative: it cost time
   double low = 0, high = 0;  // interval of the gain; both 0 with fewer than kMinPairs pairs
-  double noise = 0;          // standard deviation of a run's time, as a share of it; 0: not known
+  double noise = 0;          // standard deviation of run times / their mean; 0: not known
 };
 
 /// Decides how the next run starts. The k-th run in the launcher's order and the k-th mapped run

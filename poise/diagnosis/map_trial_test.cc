@@ -16,8 +16,8 @@ MapHistory profiled(double predicted) {
   return {.has_map = true, .predicted = predicted, .runs = {{RunKind::profiled, 10}}};
 }
 
-/// Makes runs until the trial ends or there were `most` runs. `seconds` returns the duration of the
-/// i-th run, of the given kind.
+/// Simulates runs until the trial ends or `most` runs are done. `seconds(i, kind)` returns the
+/// duration of run i.
 NextRun carry_out(MapHistory& history, int most,
                   const std::function<double(int, RunKind)>& seconds) {
   NextRun next = next_run(history);
@@ -50,7 +50,7 @@ TEST(map_trial, the_order_of_the_runs_with_and_without_the_map_alternates_from_p
   std::string order;
   carry_out(history, 8, [&](int i, RunKind kind) {
     order += kind == RunKind::mapped ? 'm' : 'o';
-    return i % 3 == 0 ? 10 : 11.0;  // times with so large a variation that the trial does not end
+    return i % 3 == 0 ? 10 : 11.0;  // run times vary too much for the trial to end
   });
   EXPECT_EQ(order, "ommoommo");
 }
@@ -72,9 +72,9 @@ TEST(map_trial, three_pairs_of_runs_with_and_without_the_map_suffice_if_run_time
   EXPECT_NEAR(dropped.gain, -0.1, 1e-12);
 }
 
-TEST(map_trial, computes_the_confidence_interval_of_the_gain_from_students_t_distribution) {
-  // The logarithms of the ratios are -0.1, -0.2 and -0.3, with mean -0.2 and standard deviation
-  // 0.1.
+TEST(map_trial, the_interval_of_the_gain_is_the_confidence_interval_of_students_t_distribution) {
+  // The logarithms of the ratios of run times are -0.1, -0.2 and -0.3: mean -0.2, standard
+  // deviation 0.1.
   MapHistory history = profiled(0.5);
   for (const double log_ratio : {-0.1, -0.2, -0.3}) {
     history.runs.push_back({RunKind::own_order, 10});
@@ -106,7 +106,7 @@ TEST(map_trial, a_map_is_not_tried_again_after_a_run_with_it_failed) {
   EXPECT_EQ(next_run(history).kind, RunKind::own_order);
 }
 
-TEST(map_trial, ends_the_trial_of_a_map_that_promises_a_gain_below_the_noise_of_run_times) {
+TEST(map_trial, a_trial_ends_if_the_map_promises_a_gain_below_the_noise_of_run_times) {
   MapHistory history = profiled(0.05);
   // The run times in the launcher's order have the logarithms 0, 0.2 and 0. So their standard
   // deviation, computed from successive differences, is 0.2 / sqrt(2).

@@ -22,8 +22,8 @@ bool has_own_places(const Placement& placement, std::uint32_t num_places) {
   return true;
 }
 
-/// Returns a distance that is larger between nodes than inside them: hops if the network was not
-/// measured, because factors then do not tell nodes apart.
+/// Returns a measure of distance by which nodes are farther apart than cores of one node: the
+/// number of hops if the network was not measured, because all factors are then equal.
 Distance known_distance(const Machine& machine) {
   const Network& network = machine.network();
   const bool is_unmeasured =
@@ -45,7 +45,7 @@ Workload traffic_of(const Trace& trace) {
     }
   Workload traffic;
   if (!trace.phases.empty()) traffic.tasks = trace.phases[0].workload.tasks;
-  for (Task& task : traffic.tasks) task.load_s = 1;  // equal loads give each place one rank
+  for (Task& task : traffic.tasks) task.load_s = 1;  // with equal loads each place gets one rank
   for (const auto& [pair, message] : sums) traffic.messages.push_back(message);
   return traffic;
 }

@@ -12,14 +12,14 @@ namespace poise {
 /// A workload with the tasks of the trace's first phase and the messages of all phases.
 Workload traffic_of(const Trace& trace);
 
-/// Returns the map that `poise map` finds by latency factors, or by hops if the network was not
-/// measured (partition/rank_map.h). Returns `current` instead if that map does not make the
-/// messages cheaper, or if ranks share a place.
+/// Returns the placement that `poise map` finds by latency factors, or by hops if the network was
+/// not measured (partition/rank_map.h). Returns `current` instead if the messages would not become
+/// cheaper, or if ranks share a place in `current`.
 Placement mapped(const Machine& machine, const Workload& traffic, const Placement& current);
 
-/// The cost of all messages between the places of their senders and receivers: in seconds by the
-/// factors of the machine, or in bytes times hops if its network was not measured, so that nodes
-/// seem as near as the cores of one. Only ratios of costs have a meaning.
+/// The cost of all messages, given the places of their senders and receivers. The unit is seconds
+/// if the network was measured. Otherwise it is bytes times hops, because without factors all nodes
+/// seem as near as cores of one node. So only ratios of costs have a meaning.
 double message_cost(const Machine& machine, const Workload& traffic, const Placement& placement);
 
 }  // namespace poise

@@ -64,7 +64,7 @@ TEST(mapping, ranks_may_move_to_free_places) {
   EXPECT_EQ(machine.node_of_place(found.of(0)), machine.node_of_place(found.of(1)));
 }
 
-TEST(mapping, nodes_are_distinguished_by_hops_if_the_network_was_not_measured) {
+TEST(mapping, if_the_network_was_not_measured_hops_distinguish_near_from_far_nodes) {
   const Machine machine = machine_from_text("node:2 core:2 factors:1,1");
   Workload traffic;
   traffic.tasks.assign(4, {.load_s = 1});
@@ -74,7 +74,7 @@ TEST(mapping, nodes_are_distinguished_by_hops_if_the_network_was_not_measured) {
   EXPECT_LT(message_cost(machine, traffic, found), 0.6 * message_cost(machine, traffic, start));
 }
 
-TEST(mapping, does_not_move_ranks_that_share_places) {
+TEST(mapping, ranks_that_share_places_do_not_move) {
   const Machine machine = machine_from_text("node:2 core:1");
   Workload traffic;
   traffic.tasks.assign(3, {.load_s = 1});

@@ -21,8 +21,8 @@ struct Seconds {
 struct RankTimes {
   double wall_s = 0;
   double useful_s = 0;  // outside MPI
-  double load_s = 0;    // useful_s without the time in which the rank waited for a core
-  double queued_s = 0;  // time ready to run, but not on a core; inside and outside MPI
+  double load_s = 0;    // useful_s minus the time in which the rank waited for a core
+  double queued_s = 0;  // time ready to run but without a core, inside and outside MPI
   /// Time in MPI spent waiting for late ranks; the rest of the time in MPI is transfer.
   Seconds waited = {};
   std::vector<std::pair<std::uint32_t, double>> waited_for = {};  // rank, seconds
@@ -33,34 +33,36 @@ struct MeasuredPhase {
   std::vector<RankTimes> ranks = {};
 };
 
-/// The process topologies that the program created with reorder = true, if POISE_REORDER was set.
+/// Statistics of the process topologies that the program created with reorder = true; filled only
+/// if POISE_REORDER was set.
 struct ReorderedTopologies {
   std::uint64_t calls = 0, reordered = 0;  // all calls; calls that found a better order
-  /// The weight of each edge times its hops, summed over all edges: with the old order of the
-  /// ranks, and with the new one.
+  /// Communication cost: edge weight times hops, summed over all edges, with the old order of the
+  /// ranks and with the new one.
   double before = 0, after = 0;
-  double deciding_s = 0;  // seconds of these calls, on the rank that took longest
+  double deciding_s = 0;  // seconds spent in these calls by the rank that spent the most
 };
 
 /// The computing threads of a rank that has several of them.
 struct RankTeam {
   std::uint32_t rank = 0;
-  /// Per thread: time in parallel regions outside of barriers, if the OpenMP runtime tells it;
-  /// else CPU time, which includes that of threads that wait actively.
+  /// Per thread: time in parallel regions outside of barriers if the OpenMP runtime reports it;
+  /// else CPU time, which includes the spinning of threads that wait actively.
   std::vector<double> work_s = {};
 };
 
-/// The phases in order of time. All have the same number of ranks.
+/// The phases in the order of time. All have the same number of ranks.
 struct MeasuredRun {
   std::vector<std::uint32_t> node_of_rank;
   std::vector<MeasuredPhase> phases = {};
   ReorderedTopologies topologies = {};
   std::vector<RankTeam> teams = {};
-  // The data about the threads of each node; causes_of() in juggle_causes.h finds from it what
-  // slows them down. The member `threads` is 0 for a node on which no rank has several threads.
+  // Measurements of the threads of each node, from which causes_of() in juggle_causes.h finds what
+  // slows them down. On a node whose ranks all have one thread, the member `threads` is 0.
   std::vector<JuggleFacts> threads_of_node = {};
-  std::vector<bool> is_free = {};  // per rank: the kernel may move it between cores; empty: unknown
-  bool knows_waiting = true;       // false: `waited` may be 0 because nothing is known
+  std::vector<bool> is_free =
+      {};                     // per rank: the kernel may move it to other cores; empty: unknown
+  bool knows_waiting = true;  // false: waiting was not measured, so `waited` may be 0
   std::uint32_t num_ranks() const { return node_of_rank.size(); }
 };
 

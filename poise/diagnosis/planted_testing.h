@@ -16,19 +16,19 @@ namespace poise::planted {
 
 enum class Cause {
   none,         // little noise only
-  persistent,   // some ranks have more work in all phases
+  persistent,   // the same ranks have more work in all phases
   drifting,     // the ranks with more work change slowly
-  random,       // other ranks have more work in each phase
-  mapping,      // neighbours run on far nodes
-  network,      // messages that no mapping makes shorter
-  binding,      // two ranks on a core, one core idle
+  random,       // in each phase, other random ranks have more work
+  mapping,      // ranks that exchange messages run on distant nodes
+  network,      // messages cost time, but no mapping makes them cheaper
+  binding,      // two ranks share a core while another core is idle
   odd_threads,  // the number of ranks is not a multiple of the number of cores
   /// The number of ranks is a multiple of the number of cores, but ranks spin while others need
   /// their core.
   crowding,
 };
 
-/// The remedy that removes this cause with the least effort of the user.
+/// Of the remedies that remove this cause, the one with the least effort for the user.
 inline Remedy remedy_of(Cause cause) {
   switch (cause) {
     case Cause::persistent:
@@ -84,7 +84,7 @@ class Generator {
   std::size_t below(std::size_t n) { return random_.below(n); }
 
   void choose_machine() {
-    // The search for a mapping takes most of the tests' time, the longer the more messages.
+    // The search for a mapping takes most of the test time, and more messages make it longer.
     const bool is_small =
         share(Cause::network) > 0 || (share(Cause::mapping) > 0 && causes_.size() > 1);
     const std::size_t nodes = 2 + below(3), cores = is_small ? 4 : 4 * (1 + below(2));
@@ -105,10 +105,10 @@ class Generator {
     if (share(Cause::mapping) > 0) scatter();
   }
 
-  /// Moves the ranks to random places, until the busiest node sends more than with the best places.
-  /// Messages take the time in which the busiest node sends. At the best places a node sends only
-  /// at the two ends of its piece of the ring, so this time is chosen such that the best places
-  /// save exactly the planted share.
+  /// Moves the ranks to random places until the busiest node sends more than at the best places.
+  /// The transfer time is the time in which the busiest node sends. At the best places, where ring
+  /// neighbours are on the same node, only the ends of a node's piece of the ring send to other
+  /// nodes. The transfer time is scaled such that the best places save exactly the planted share.
   void scatter() {
     const double least = sent_by_busiest_node();
     do
@@ -129,7 +129,7 @@ class Generator {
     return list;
   }
 
-  /// The bytes of the ring's messages that the node with the most of them sends to other nodes.
+  /// The bytes that the node with the most outgoing ring messages sends to other nodes.
   double sent_by_busiest_node() const {
     const std::vector<std::uint32_t>& node_of = result_.run.node_of_rank;
     std::vector<double> bytes(result_.trace.machine->num_nodes());
@@ -150,7 +150,7 @@ class Generator {
     return x;
   }
 
-  /// One period of a cosine wave over the ranks.
+  /// A load that varies with the rank like one period of a cosine wave.
   double bump(double at) const { return std::cos(2 * 3.14159265358979 * at / num_ranks_); }
 
   std::vector<Message> messages() const {
@@ -168,7 +168,7 @@ class Generator {
     std::vector<double> useful = loads;
     std::vector<PlaceId> places = places_;
     const double binding = share(Cause::binding);
-    /// This rank is put on the core of a neighbour.
+    /// In some phases, a random rank shares its core with a neighbouring rank.
     if (binding > 0 && random_.uniform() < binding) {
       const std::size_t victim = below(num_ranks_);
       const std::size_t other =
@@ -212,8 +212,8 @@ class Generator {
   Random random_;
   std::size_t num_ranks_ = 0, num_phases_ = 0;
   std::vector<PlaceId> places_;
-  /// Transfer seconds per phase at the worse places; the best mapping saves the planted share of
-  /// them.
+  /// Transfer time of a phase, in seconds, at the random places. The best places would save the
+  /// planted share of it.
   double ring_transfer_ = 0;
   Profile result_;
 };

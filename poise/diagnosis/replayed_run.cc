@@ -19,9 +19,9 @@ namespace {
 
 namespace tuning = diagnosis_tuning;
 
-/// Empty if a node has more ranks than cores.
+/// Gives each rank a place of its own on its node. Empty if a node has more ranks than cores.
 std::vector<PlaceId> own_places_of(const Machine& machine, const Placement& last) {
-  // For each node: how many of its free places are in use.
+  // For each node: how many of the places in `free` have been given to a rank.
   std::vector<std::uint32_t> num_used(machine.num_nodes());
   std::vector<bool> is_taken(machine.num_places());
   std::vector<std::optional<PlaceId>> own(last.num_tasks());
@@ -42,8 +42,8 @@ std::vector<PlaceId> own_places_of(const Machine& machine, const Placement& last
   return places;
 }
 
-/// The number of iterations of which a phase probably consists: the median over pairs of ranks of
-/// how many messages one sends to the other.
+/// Estimates how many iterations of the program a phase contains: the number of messages that one
+/// rank sends to another, as a median over the pairs of ranks.
 double num_iterations(const Workload& workload) {
   std::vector<std::uint64_t> counts;
   for (const Message& message : workload.messages)
@@ -74,9 +74,9 @@ std::vector<std::size_t> simulated_phases(const Trace& trace) {
   return phases;
 }
 
-/// Returns x >= 0 at which `rising` has the value `wanted` > 0. The function is 0 at 0, may be
+/// Solves rising(x) = wanted for x >= 0, with wanted > 0. The function `rising` is 0 at 0, may be
 /// constant at first, and then rises nearly linearly. Therefore x is enclosed in an interval, whose
-/// upper end moves to the zero of the secant through the last two upper ends. If there are not two,
+/// upper end moves to the zero of the secant through its last two upper ends. If there is only one,
 /// or if this zero is outside, the interval is halved.
 double argument_of(const std::function<double(double)>& rising, double wanted) {
   struct Point {
@@ -95,7 +95,7 @@ double argument_of(const std::function<double(double)>& rising, double wanted) {
     high = at(high.x * std::clamp(step, 2.0, tuning::kMaxFactorStep));
   }
   if (high.error < 0 || is_near(high)) return high.x;
-  std::optional<Point> above;  // the previous upper end of the interval; nothing before the first
+  std::optional<Point> above;  // the previous upper end of the interval; empty in the first round
   for (; round < tuning::kFactorRounds; ++round) {
     double x = (low.x + high.x) / 2;
     if (above && above->error > high.error) {

@@ -17,12 +17,12 @@ namespace poise {
 using RankLoads = std::vector<std::vector<double>>;  // seconds, indexed by phase, then by rank
 
 /// A phase of a profile often contains many iterations of the program. The engine simulates one of
-/// them, with the same share of the work and of each message.
+/// them, with one iteration's share of the work and of each message.
 ///
-/// A profile says how long messages took, but not how fast the network is. The engine therefore
-/// multiplies the costs of messages by a factor, with which they take as long as in the run. If the
-/// ranks are on several nodes, the factor applies only to messages between nodes; otherwise it
-/// applies to all.
+/// A profile says how long messages took, but not how fast the network is. Therefore the engine
+/// multiplies the costs of messages by a factor, chosen such that messages take as long as in the
+/// run. If the ranks are on several nodes, the factor applies only to messages between nodes;
+/// otherwise it applies to all.
 class ReplayedRun {
  public:
   /// Keeps references to both arguments. `trace` must have a machine.
@@ -35,13 +35,13 @@ class ReplayedRun {
   /// The phases that the engine simulates: evenly spaced, and few if they have many messages.
   std::span<const std::size_t> phases() const { return phases_; }
 
-  /// A place of its own for each rank on its node: the place that it has in the last phase if no
-  /// other rank took it. O(places).
+  /// Gives each rank a place of its own on its node: its place in the last phase, or a free place
+  /// if another rank took that one. O(places).
   Placement own_places() const { return Placement(own_place_); }
 
-  /// Returns the factor with which messages lengthen the simulated phases by `exposed_s` in total
-  /// if the ranks have these loads. 0: they lengthen them by more, however small the factor is. 1:
-  /// there are no messages whose costs it multiplies.
+  /// Returns the factor on message costs with which messages lengthen the simulated phases by
+  /// `exposed_s` in total, if the ranks have these loads. Returns 0 if even the smallest factor
+  /// lengthens them by more, and 1 if there are no messages to which the factor applies.
   double factor_for(const RankLoads& loads_s, double exposed_s) const;
 
   /// The predicted seconds of each simulated phase. `loads_s` has an entry for all phases of the
@@ -64,13 +64,14 @@ class ReplayedRun {
   std::vector<PlaceId> own_place_;  // per rank
   std::vector<std::size_t> phases_;
   bool has_nodes_ = false;          // ranks are on several nodes
-  bool has_slow_messages_ = false;  // there are messages whose costs the factor multiplies
+  bool has_slow_messages_ = false;  // the run has messages to which the factor applies
 };
 
-/// Predicts a sum over all phases from values of the simulated ones, which are in proportion to
-/// `estimates`, one per phase of the run, up to a random deviation (ratio estimator: Cochran,
-/// Sampling Techniques, 1977, chapter 6). The half width covers this deviation in the phases that
-/// are not simulated. Returns 0 if the estimates of the simulated phases add up to 0.
+/// Extrapolates `values` of the simulated phases to a sum over all phases (ratio estimator:
+/// Cochran, Sampling Techniques, 1977, chapter 6). `estimates` has an entry per phase of the run;
+/// the values are assumed to be proportional to the estimates, apart from random deviations. The
+/// half width covers these deviations in the phases that are not simulated. Returns 0 if the
+/// estimates of the simulated phases add up to 0.
 Seconds sum_over_run(std::span<const double> values, std::span<const std::size_t> simulated,
                      std::span<const double> estimates);
 

@@ -50,7 +50,7 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-TEST(replayed_run, messages_take_the_time_that_they_took_in_the_run) {
+TEST(replayed_run, replayed_messages_take_as_long_as_in_the_measured_run) {
   const Example example("node:2 core:2", {1, 1, 1, 1},
                         {{0, 2, 100, 1000000}, {2, 0, 100, 1000000}, {1, 3, 100, 2000}});
   const ReplayedRun replay(example.run, example.trace);
@@ -64,7 +64,7 @@ TEST(replayed_run, messages_take_the_time_that_they_took_in_the_run) {
   EXPECT_EQ(replay.factor_for(example.loads_s(), 0), 0);
 }
 
-TEST(replayed_run, the_message_factor_reproduces_the_time_of_messages_that_no_work_hides) {
+TEST(replayed_run, the_message_factor_reproduces_the_time_of_messages_that_no_work_overlaps) {
   const Example example("node:2 core:2", {10, 1, 1, 1},
                         {{0, 1, 1, 1000}, {1, 3, 1, 1000000}, {3, 1, 1, 1000000}});
   const ReplayedRun replay(example.run, example.trace);
@@ -80,7 +80,7 @@ TEST(replayed_run, the_cost_factor_for_messages_between_nodes_is_1_if_no_message
   EXPECT_EQ(ReplayedRun(example.run, example.trace).factor_for(example.loads_s(), 1), 1);
 }
 
-TEST(replayed_run, a_slow_network_does_not_lengthen_messages_inside_a_node) {
+TEST(replayed_run, a_slow_network_does_not_make_messages_inside_a_node_slower) {
   const Example example("node:2 core:2", {1, 1, 1, 1}, {{0, 2, 1, 1000000}, {1, 3, 1, 1000000}});
   const ReplayedRun replay(example.run, example.trace);
   const double factor = replay.factor_for(example.loads_s(), 80);
@@ -88,7 +88,7 @@ TEST(replayed_run, a_slow_network_does_not_lengthen_messages_inside_a_node) {
   EXPECT_NEAR(sum(replay.times_s(example.loads_s(), near, factor)), replay.phases().size(), 0.1);
 }
 
-TEST(replayed_run, gives_ranks_that_shared_a_core_by_chance_a_core_of_their_node) {
+TEST(replayed_run, ranks_that_shared_a_core_by_chance_get_cores_of_their_own_on_the_same_node) {
   const Example example("node:2 core:3", {1, 1, 1, 1}, {}, {0, 0, 4, 4});
   const ReplayedRun replay(example.run, example.trace);
   EXPECT_EQ(replay.own_places(), Placement(std::vector<PlaceId>{0, 1, 4, 3}));
@@ -96,7 +96,7 @@ TEST(replayed_run, gives_ranks_that_shared_a_core_by_chance_a_core_of_their_node
   EXPECT_FALSE(ReplayedRun(crowded.run, crowded.trace).is_possible());
 }
 
-TEST(replayed_run, juggle_is_predicted_to_help_in_long_iterations_only) {
+TEST(replayed_run, juggle_is_predicted_to_save_time_only_in_long_iterations) {
   for (const auto& [messages, shortest_s, longest_s] :
        {std::tuple{1, 1.5, 1.53}, std::tuple{1000, 2.0, 2.0}}) {
     const Example example("core:2", {1, 1, 1}, {{0, 1, std::uint64_t(messages), 0}}, {0, 1, 0});
@@ -108,7 +108,7 @@ TEST(replayed_run, juggle_is_predicted_to_help_in_long_iterations_only) {
   }
 }
 
-TEST(replayed_run, simulated_values_are_extended_to_all_phases_in_proportion_to_the_estimates) {
+TEST(replayed_run, values_of_simulated_phases_are_extrapolated_in_proportion_to_the_estimates) {
   const std::vector<double> estimates{1, 2, 3, 4}, values{2, 6};
   const std::vector<std::size_t> simulated{0, 2};
   const Seconds sum = sum_over_run(values, simulated, estimates);

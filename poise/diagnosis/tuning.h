@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All tuned numbers of the diagnosis.
+// All tuning constants of the diagnosis.
 #pragma once
 
 #include <array>
@@ -35,19 +35,20 @@ inline constexpr std::size_t kMinSimulated = 2, kMaxSimulated = 8, kSimulatedMes
 /// is at most kFactorPrecision.
 inline constexpr int kFactorRounds = 20;
 inline constexpr double kMaxFactorStep = 100, kFactorPrecision = 0.01;
-/// EngineOptions::precision: a fraction of the time of messages that is small beside
-/// kFactorPrecision. The simulation of an exchange between all ranks takes a tenth of the exact
-/// one's time.
+/// The value of EngineOptions::precision, relative to the time of messages: small compared with
+/// kFactorPrecision. With it, simulating an exchange between all ranks takes a tenth of the time of
+/// an exact simulation.
 inline constexpr double kReplayPrecision = 0.002;
-/// Seconds between two balancing points of simulated threads: the short period of `poise juggle`.
-/// In long iterations it is longer, so that there are at most kMaxJugglePoints points.
+/// Seconds between the points at which simulated threads are balanced: the short period of `poise
+/// juggle`. In long iterations the period is longer, so that there are at most kMaxJugglePoints
+/// points.
 inline constexpr double kJugglePeriod_s = 0.02, kMaxJugglePoints = 2000;
 
-/// A map of ranks is tried if the diagnosis promises that it saves at least this fraction of the
-/// run. The trial ends and drops the map once the runs show that it saves less.
+/// A map of ranks is tried only if the diagnosis promises that it saves at least this fraction of
+/// the run time. The map is dropped as soon as the timed runs show that it saves less.
 inline constexpr double kMinMapGain = 0.01;
 /// Minimum and maximum number of pairs of runs in the trial of a map of ranks. In one run of a pair
-/// the launcher places the ranks, in the other the map does.
+/// the launcher places the ranks; in the other run the map does.
 inline constexpr std::size_t kMinPairs = 3, kMaxPairs = 12;
 
 static_assert(kMinPairs < kMaxPairs && kWorthMore > 1 && kMinSimulated <= kMaxSimulated);

@@ -41,8 +41,8 @@ void Communicator::agree(const std::string& failure) {
   std::uint64_t failed = failure.empty() ? 0 : table_.rank + std::uint64_t{1};
   const int status = table_.reduce(table_.context, POISE_MAX, 1, &failed);
   if (status != 0) {
-    // This reduction failed only on this rank. The other ranks may have succeeded and continue with
-    // the collective that follows, so the failure is reported at the next agreement.
+    // This reduction failed only on this rank. Other ranks may have succeeded and entered the next
+    // collective, so this rank reports the failure at the next agreement of all ranks.
     if (has_failed_) throw AgreedError(failure_);
     has_failed_ = true;
     failure_ = fmt::format("communication: reduce returned {}", status);
@@ -70,7 +70,7 @@ std::uint64_t Communicator::sum(std::uint64_t value) {
   return value;
 }
 
-// Doubles of at least 0 are ordered like the integers with the same bits.
+// Non-negative doubles are ordered like the integers with the same bit patterns.
 double Communicator::max(double value) {
   return std::bit_cast<double>(max(std::bit_cast<std::uint64_t>(value)));
 }

@@ -17,8 +17,8 @@
 
 namespace poise {
 
-/// Thrown on every rank when all ranks know that one of them failed. Its text is this rank's own
-/// error, or names the rank that failed.
+/// Thrown on every rank once all ranks know that one of them failed. On a failed rank the text is
+/// its own error; on the others it names the failed rank.
 class AgreedError : public Error {
  public:
   using Error::Error;
@@ -30,14 +30,14 @@ class OtherRankError : public AgreedError {
   using AgreedError::AgreedError;
 };
 
-/// Items by rank: those to send to each rank, or those received from each rank.
+/// The items of each rank: those to be sent to it, or those received from it.
 template <typename T>
 using Mail = std::map<std::uint32_t, std::vector<T>>;
 
-/// The ranks that decide together. Every collective call first checks whether a rank has failed
-/// since the last collective call. If one has, all ranks throw AgreedError, so that none waits
-/// forever. A rank that fails between two collective calls must call agree_on_failure() before it
-/// leaves.
+/// The ranks that take part in a distributed algorithm. Every collective call first checks whether
+/// a rank has failed since the last collective call. If a rank has failed, all ranks throw
+/// AgreedError, so that none waits forever. A rank that fails between two collective calls must
+/// call agree_on_failure() before it leaves.
 class Communicator {
  public:
   /// Throws Error if the table lacks a function or the rank is not below the number of ranks.
@@ -46,8 +46,8 @@ class Communicator {
   std::uint32_t rank() const { return table_.rank; }
   std::uint32_t num_ranks() const { return table_.num_ranks; }
 
-  /// Collective. Sends the items to their ranks, which may include this one, and returns those that
-  /// this rank received.
+  /// Collective. Sends each item to its target rank, which may be this rank, and returns the items
+  /// that this rank received.
   template <typename T>
   Mail<T> exchange(const Mail<T>& out) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -69,7 +69,7 @@ class Communicator {
   double max(double value);
   double sum(double value);
   /// Collective. Replaces each value by its sum over all ranks. All ranks pass the same number of
-  /// values. Sums are rounded as above, to 2^-40 of the largest value of all.
+  /// values. Sums are rounded to 2^-40 of the largest value.
   void sum(std::vector<double>& values);
 
   /// Collective. Throws AgreedError on all ranks if one of them has failed.
@@ -83,7 +83,8 @@ class Communicator {
     const void* data;
     std::uint64_t size;
   };
-  /// Receives messages from a communication function. Nothing may be thrown through that function.
+  /// Receives messages from a communication function. It is called from C code, so it must not
+  /// throw.
   template <typename T>
   struct Inbox {
     Mail<T>& in;
@@ -106,12 +107,12 @@ class Communicator {
   void agree(const std::string& failure);
 
   poise_communication table_;
-  std::string failure_;      // why a communication function failed; told at the next agreement
-  bool has_failed_ = false;  // an agreement failed, and it cannot be repeated
+  std::string failure_;      // why a communication function failed; thrown at the next agreement
+  bool has_failed_ = false;  // an agreement failed on this rank and cannot be repeated
 };
 
-/// Runs `body`, which calls collectives. If it throws on this rank only, the exception becomes an
-/// AgreedError of all ranks.
+/// Runs `body`, which calls collectives. If `body` throws on one rank, all ranks throw
+/// AgreedError.
 template <typename Body>
 void agreed(Communicator& ranks, const Body& body) {
   std::string text;

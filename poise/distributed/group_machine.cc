@@ -80,8 +80,9 @@ class GroupMachine {
     }
   }
 
-  /// A node of the coarser machine has only those memory domains in which a range begins. Collects
-  /// the factors between these domains; nodes of one kind that have the same domains share them.
+  /// Describes each node of the coarser machine. It has only those memory domains of the original
+  /// node in which a range of places begins. Nodes of one kind with the same domains share one
+  /// description.
   void find_node_kinds() {
     parts_.node_kinds.clear();
     std::map<std::vector<std::uint32_t>, std::uint32_t> known;
@@ -102,8 +103,9 @@ class GroupMachine {
     }
   }
 
-  /// Describes the network that connects the group's nodes (nodes_). Lists that have an entry per
-  /// node, or per pair of nodes, of the original machine are not copied, because they may be long.
+  /// Describes the network between the nodes in `nodes_`. Only the entries of these nodes are
+  /// copied from the original machine, because lists with an entry per node or per pair of nodes
+  /// may be long.
   void find_network() {
     const Network& old = machine_.network();
     Network& network = parts_.network;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds a coarser machine, in which each place stands for a group of places of the original.
+// Builds a coarser machine: each of its places stands for a group of places of the original
+// machine.
 #pragma once
 
 #include <span>
@@ -8,7 +9,7 @@
 
 namespace poise {
 
-/// The places first to end - 1 of the original machine, which become one place.
+/// The places first to end - 1 of the original machine, which become one place of the coarser one.
 struct PlaceRange {
   PlaceId first = 0, end = 0;
   /// True if the new place is a port, which only sends and receives messages. Ports are so slow
@@ -18,10 +19,10 @@ struct PlaceRange {
 
 /// Returns the coarser machine. The ranges in `ranges` are disjoint and in ascending order. Each
 /// range consists of whole groups of some level, or lies inside one group. The speed of a new place
-/// is the sum of the speeds in its range; the CPU time of a message or migration is divided by the
-/// number of places in the range, and the bandwidths of their cards and buses are added. The
+/// is the sum of the speeds in its range. The CPU time per message or migration is divided by the
+/// number of places in the range, and the bandwidths of network cards and buses are added. The
 /// distance between two new places is that between the first places of their ranges. If every range
-/// has one place, all times equal those on the original machine.
+/// has one place, all predicted times equal those on the original machine.
 Machine machine_of_groups(const Machine& machine, std::span<const PlaceRange> ranges);
 
 }  // namespace poise

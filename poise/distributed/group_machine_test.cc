@@ -13,7 +13,7 @@
 namespace poise {
 namespace {
 
-TEST(GroupMachine, groups_of_one_place_each_give_the_original_machine) {
+TEST(GroupMachine, if_every_group_has_one_place_the_coarser_machine_equals_the_original) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -34,7 +34,7 @@ TEST(GroupMachine, groups_of_one_place_each_give_the_original_machine) {
   }
 }
 
-TEST(GroupMachine, a_subset_of_the_places_keeps_the_distances_between_them) {
+TEST(GroupMachine, a_machine_with_a_subset_of_the_places_keeps_the_distances_between_them) {
   Random random(7);
   for (int i = 0; i < 60; ++i) {
     const Machine machine = random_machine(random);
@@ -49,7 +49,7 @@ TEST(GroupMachine, a_subset_of_the_places_keeps_the_distances_between_them) {
   }
 }
 
-TEST(GroupMachine, a_range_of_places_becomes_one_place_whose_speed_is_the_sum_over_the_range) {
+TEST(GroupMachine, a_range_of_places_becomes_one_place_with_the_sum_of_their_speeds) {
   const Machine machine = machine_from_text("rack:2 node:3 numa:2 core:4");
   const Machine nodes = machine_of_groups(
       machine, std::vector<PlaceRange>{{0, 8}, {8, 16}, {16, 24}, {24, 48, true}});

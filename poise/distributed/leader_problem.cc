@@ -32,7 +32,7 @@ class LeaderProblem {
     find_ports();
     add_tasks();
     add_messages();
-    edges_ = {};  // the strategy needs the memory
+    edges_ = {};  // frees memory for the strategy
     const Machine machine = machine_of_groups(context_.machine, ranges_);
     place_arrivals(machine);
     Problem problem{machine, workload_, current_, machine.costs(), context_.seed};
@@ -52,8 +52,8 @@ class LeaderProblem {
     TaskId first_task = 0, num_tasks = 0;
   };
 
-  /// Chooses the ports and numbers all places. A port is a place outside this leader's group that
-  /// exchanges messages with guests.
+  /// Chooses the ports and numbers all places of this leader's problem. A port represents a place
+  /// of another leader's group in messages with guests (the vertices that this leader assigns).
   void find_ports() {
     for (const GuestEdge& edge : edges_)
       if (edge.other_leader != leader_) ports_.push_back({.leader = edge.other_leader});
@@ -67,8 +67,8 @@ class LeaderProblem {
     for (std::size_t c = 0; c < num_children; ++c)
       ranges_.push_back({children_[c], children_[c + 1], false});
     for (std::size_t g = 0; g < num_groups; ++g) {
-      // If there are more groups than ports (places that stand for these groups in messages),
-      // several groups share a port.
+      // Ports represent other leaders' groups in messages. There are at most as many ports as
+      // children, so several groups share a port if there are more groups than that.
       const std::size_t begin = g * num_children / num_groups;
       const std::size_t end = (g + 1) * num_children / num_groups;
       const auto theirs = context_.groups.children(level_, ports_[g].leader);
@@ -101,8 +101,9 @@ class LeaderProblem {
     place_of_port_.assign(place_of.begin() + num_children, place_of.end());
   }
 
-  /// All levels of all cycles take equal parts of the effort, and so do the leaders of a level. So
-  /// all leaders together may take as much time as one rank that decides alone.
+  /// Returns this leader's share of the time for optimisation. All levels of all cycles get equal
+  /// shares, and so do the leaders of a level: together they may take as long as one rank that
+  /// decides alone.
   double share_of_effort() const {
     return 1.0 / context_.num_cycles / context_.groups.top() / context_.groups.num_groups(level_);
   }
@@ -148,9 +149,9 @@ class LeaderProblem {
     }
   }
 
-  /// Assigns each arriving vertex to a child, heaviest vertices first. Among the children with room
-  /// for the vertex, it goes to the one with which it exchanges most messages. If it exchanges none
-  /// with any of these children, it goes to the least busy child.
+  /// Gives each vertex that arrives from another leader a child group to start from, heaviest
+  /// vertices first: of the children with room for it, the one with which it exchanges most
+  /// messages. If it exchanges none with any of these children, it goes to the least busy one.
   void place_arrivals(const Machine& machine) {
     std::vector<TaskId> arrivals;
     std::vector<double> load_s(machine.num_places(), 0);

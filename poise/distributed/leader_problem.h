@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The decision of one leader: it assigns each vertex to one of its children.
+// The decision of one leader (the rank that decides for a group of ranks): it assigns each vertex
+// to one of the child groups of its group.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace poise {
 
-/// A guest is a vertex that a leader assigns to one of its children. The vertex may still be in the
-/// piece of another leader: `home` is the rank that has it, and its index in that rank's piece.
+/// A guest is a vertex that a leader assigns to one of its child groups. The vertex may still be
+/// stored on another leader: `home` is that rank, with the index of the vertex in its piece.
 struct Guest {
   VertexName home;
   PieceVertex vertex;
@@ -25,18 +26,18 @@ struct Guest {
 struct GuestEdge {
   VertexName guest, other;
   std::uint32_t other_leader = 0;  // leader of the group to which `other` is assigned
-  std::uint32_t is_sent = 0;       // not 0: the guest sends the messages; 0: it receives them
+  std::uint32_t is_sent = 0;       // 1: the guest sends the messages; 0: it receives them
   std::uint64_t count = 0, bytes = 0;
 };
 
-/// The part of a decision's input that is the same on all ranks.
+/// The input of a decision that is the same on all ranks.
 struct DecisionContext {
   const Machine& machine;
   const RankGroups& groups;
   const Choice& strategy;
   std::uint64_t seed = 0;
   LoadsInclude loads_include = LoadsInclude::none;
-  std::size_t num_cycles = 1;  // V-cycles of the decision
+  std::size_t num_cycles = 1;  // number of V-cycles of the whole decision
 };
 
 /// Assigns each guest (a vertex about which this leader decides) to a child of the leader's group.

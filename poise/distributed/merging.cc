@@ -12,7 +12,7 @@ namespace poise {
 
 namespace {
 
-/// Returns for each group whether its vertices are pinned.
+/// Returns for each group whether its vertices are pinned, or nothing if `is_pinned` is empty.
 std::vector<std::uint32_t> of_groups(const std::vector<std::uint32_t>& is_pinned,
                                      const graphs::Matching& matching) {
   std::vector<std::uint32_t> result(is_pinned.empty() ? 0 : matching.num_groups);
@@ -31,8 +31,8 @@ Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pin
     const graphs::Matching matching = graphs::match_heavy_edges(graph, is_pinned, max_weight);
     if (matching.num_groups > distributed_tuning::kMinShrink * merging.num_groups) {
       if (merging.num_groups <= limits.max_vertices) break;
-      // Merging ends if raising the weight limit would have no effect: multiplied, a limit of 0
-      // stays 0, and a limit above 1e300 excludes no vertex anyway.
+      // Merging ends if a higher weight limit would change nothing: a limit of 0 stays 0 when it is
+      // multiplied, and a limit above 1e300 excludes no vertex.
       if (max_weight == 0 || max_weight > 1e300) break;
       max_weight *= distributed_tuning::kHeavier;
     }

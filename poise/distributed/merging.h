@@ -11,17 +11,17 @@
 namespace poise {
 
 /// Limits for merging the vertices of one leader. A merged vertex is heavier than max_weight only
-/// in two cases: a single vertex in it is heavier by itself, or more than max_vertices vertices
-/// would be left otherwise.
+/// if it contains a single vertex that is heavier, or if otherwise more than max_vertices vertices
+/// would be left.
 struct MergeLimits {
   double max_weight = 0;         // maximum weight of a merged vertex
-  std::size_t max_vertices = 0;  // number of vertices after merging
+  std::size_t max_vertices = 0;  // target number of vertices after merging
   std::size_t max_edges = 0;     // number of edges that are kept, the heaviest ones
 };
 
-/// The result of a merge: the group of each vertex. Pinned vertices are merged only with other
-/// pinned vertices; `is_pinned` may be empty. The graph is passed by value and freed step by step,
-/// because each step needs memory for the next graph. O(vertices + edges).
+/// Merges the vertices and returns the group of each vertex. Pinned vertices are merged only with
+/// other pinned vertices; `is_pinned` may be empty. The graph is passed by value so that its memory
+/// can be freed before the next, smaller graph is built. O(vertices + edges).
 struct Merging {
   std::vector<std::uint32_t> group_of;
   std::uint32_t num_groups = 0;

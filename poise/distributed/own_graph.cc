@@ -16,7 +16,7 @@ std::uint32_t directory_of(std::uint64_t id, std::uint32_t num_ranks) {
   return mix(id) % num_ranks;
 }
 
-/// Numbers this rank's tasks by id. Consecutive ids need no table.
+/// Numbers this rank's tasks by id. If the ids are consecutive, no hash table is needed.
 class OwnIds {
  public:
   explicit OwnIds(std::span<const std::uint64_t> ids) : ids_(ids) {
@@ -40,8 +40,8 @@ class OwnIds {
   IdTable table_;
 };
 
-/// Finds the ranks of tasks in a directory, which is distributed over all ranks by hashes of the
-/// ids.
+/// A directory that tells which rank has a task. It is distributed over all ranks by hashes of the
+/// task ids.
 std::vector<std::uint32_t> looked_up(Communicator& ranks, std::span<const std::uint64_t> own,
                                      const std::vector<std::uint64_t>& wanted) {
   Mail<std::uint64_t> announced;
@@ -118,7 +118,7 @@ void OwnGraph::find_receivers(Communicator& ranks) {
   }
 }
 
-/// Each message is stored in the row of its sender only, whereas other graphs store it at both
+/// In this graph each message is an edge of its sender only, whereas other graphs store it at both
 /// ends. The code that merges this graph takes that into account.
 graphs::Graph OwnGraph::affinity(double load_s, double tasks) const {
   graphs::Graph graph;
@@ -179,7 +179,7 @@ std::vector<PieceEdge> OwnGraph::edges(VertexName first,
     num_clusters = std::max(num_clusters, cluster + 1);
   const graphs::Groups tasks = graphs::arrange(cluster_of_, num_clusters);
   std::vector<PieceEdge> edges;
-  // Per column: the index of its latest edge in `edges`, plus 1.
+  // Per column of the row being filled: index of its latest edge in `edges`, plus 1.
   std::vector<std::size_t> entry(num_clusters + others.size(), 0);
   for (std::uint32_t c = 0; c < num_clusters && !own_.first.empty(); ++c) {
     const std::size_t row = edges.size();

@@ -13,7 +13,7 @@
 
 namespace poise {
 
-/// Average load and average number of tasks of a place.
+/// Average load and average number of tasks per place (rank).
 struct AveragePlace {
   double load_s = 0;
   double tasks = 0;
@@ -33,11 +33,11 @@ class OwnGraph {
   /// For each task of this rank, the index of the cluster that contains it.
   std::vector<std::uint32_t>& cluster_of() { return cluster_of_; }
 
-  /// The tasks of other ranks that receive messages from tasks of this rank (ghosts).
+  /// The tasks of other ranks (ghosts) that receive messages from tasks of this rank.
   const std::vector<VertexName>& ghosts() const { return ghosts_; }
 
-  /// Returns the rank of the receiver of message i. This is own[t] if the receiver is task t of
-  /// this rank, and ghosts[g] if it is ghost g, a task of another rank.
+  /// Returns the rank of the receiver of message i, given own[t], the rank of each task t of this
+  /// rank, and ghosts[g], the rank of each ghost g (a receiving task of another rank).
   std::uint32_t rank_of_receiver(std::size_t i, const std::vector<std::uint32_t>& own,
                                  const std::vector<std::uint32_t>& ghosts) const {
     return target_[i] < own.size() ? own[target_[i]] : ghosts[target_[i] - own.size()];

@@ -10,25 +10,25 @@
 
 namespace poise {
 
-/// Arrays that the caller owns. Those marked "or empty" are optional.
+/// Arrays that the caller owns. An array whose comment mentions `empty` is optional.
 struct OwnTasks {
   std::span<const std::uint64_t> ids;    // id of each task, unique among the tasks of all ranks
   std::span<const double> load_s;        // per task
   std::span<const std::uint64_t> bytes;  // bytes of each task; empty if migrations send no bytes
-  /// For each task, not 0 if it must stay; empty if all may move.
+  /// For each task, a value other than 0 if it must not move. Empty if all tasks may move.
   std::span<const std::uint8_t> pinned;
   /// Messages by sender in CSR form: task t sends to the tasks with the ids to[i], for first[t] <=
   /// i < first[t + 1]. If there are no messages, the arrays are empty.
   std::span<const std::uint64_t> first;
   std::span<const std::uint64_t> to;
-  /// For each entry of `to`, the rank of that task; empty: ranks are looked up.
+  /// For each entry of `to`, the rank of that task. Empty if the ranks have to be looked up.
   std::span<const std::uint32_t> to_rank;
-  /// For each entry of `to`, the number of messages; empty: one each.
+  /// For each entry of `to`, the number of messages. Empty if each entry is one message.
   std::span<const std::uint64_t> counts;
   /// For each entry of `to`, the bytes of all its messages together. Empty if messages have no
   /// bytes.
   std::span<const std::uint64_t> message_bytes;
-  double background_s = 0;  // work of this rank's place that is not a task's
+  double background_s = 0;  // seconds of work of this rank that belong to no task
   LoadsInclude loads_include = LoadsInclude::none;  // the same on all ranks
 
   std::uint32_t num_tasks() const { return ids.size(); }

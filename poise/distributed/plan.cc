@@ -278,7 +278,7 @@ AveragePlace average_of(Communicator& ranks, const Machine& machine, const OwnTa
           .tasks = 1.0 * ranks.sum(own.ids.size()) / ranks.num_ranks()};
 }
 
-/// True if messages may take a noticeable part of the time.
+/// True if messages may take a noticeable part of the run time.
 bool messages_weigh(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                     const AveragePlace& average) {
   const UnitCosts unit = unit_costs(machine, machine.costs());
@@ -289,7 +289,7 @@ bool messages_weigh(Communicator& ranks, const Machine& machine, const OwnTasks&
          distributed_tuning::kMessagesWeigh * average.load_s;
 }
 
-/// Returns, for each cycle of the decision, the maximum number of members of a group.
+/// Returns the maximum number of members of a rank group for each V-cycle of the decision.
 std::vector<std::uint32_t> widths(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                                   const AveragePlace& average, const DistributedLimits& limits) {
   if (messages_weigh(ranks, machine, own, average)) {
@@ -325,15 +325,16 @@ std::vector<std::uint32_t> targets_of(Communicator& ranks, const Machine& machin
   }
 }
 
-/// Phases in which migrations must pay off, if the strategy minimises the total time.
+/// Number of iterations in which migrations must pay off. Empty if the strategy does not minimise
+/// the total time.
 std::optional<double> steps_of(const Choice& strategy) {
   if (strategy.strategy->name != "poise" || strategy.knobs["from_scratch"] != 0) return {};
   const double steps = strategy.knobs["steps"];
   return steps > 0 ? steps : kUsualSteps;
 }
 
-/// Replaces `targets` by this rank if that gives no longer total time. Leaders decide about a
-/// coarser graph, in which a placement may seem to gain although it does not.
+/// Lets all tasks stay on their ranks if the plan `targets` does not shorten the total time. That
+/// may happen because leaders decide about a coarser graph, whose predicted times are inexact.
 void keep_if_not_better(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                         double steps, std::vector<std::uint32_t>& targets) {
   const std::vector<std::uint32_t> here(own.num_tasks(), ranks.rank());

@@ -41,12 +41,12 @@ struct Arrival {
 
 struct DistributedPlan {
   std::vector<std::uint32_t> rank_of_task;  // per own task
-  std::vector<Arrival> imports;  // tasks that arrive, by sending rank, then in its order of tasks
+  std::vector<Arrival> imports;  // arriving tasks: by sending rank, then in its order of tasks
 };
 
-/// Limits on the work and memory of a leader.
+/// Limits on the work and memory of a leader, the rank that decides for a group of ranks.
 struct DistributedLimits {
-  std::uint32_t width = 64;     // number of members of a group
+  std::uint32_t width = 64;     // maximum number of members of a group
   std::size_t vertices = 3072;  // maximum number of vertices for which a leader decides
   std::size_t edges = 32768;    // maximum number of edges between these vertices
 };

@@ -41,7 +41,7 @@ Outcomes planned(const OwnedProblem& problem, const DistributedLimits& limits = 
   return outcomes;
 }
 
-/// Seconds of ten iterations plus the migration.
+/// The predicted seconds of ten iterations plus the migration from the current placement.
 double total_s(const OwnedProblem& problem, const Placement& after) {
   const Metrics metrics =
       evaluate(problem.machine, problem.workload, problem.machine.costs(), problem.current, after);
@@ -85,8 +85,8 @@ TEST(DistributedPlan, the_import_list_of_a_rank_contains_exactly_the_tasks_that_
     SCOPED_TRACE(seed);
     Random random(seed);
     const OwnedProblem problem = random_problem(random);
-    // Because these limits are small, even small problems have several levels of rank groups, and
-    // tasks are merged into clusters.
+    // With these small limits, even small problems have several levels of rank groups and merge
+    // tasks into clusters.
     const DistributedLimits limits{
         .width = 2 + static_cast<std::uint32_t>(seed % 5), .vertices = 16, .edges = 32};
     expect_consistent(problem, planned(problem, limits, seed % 2 == 0));
@@ -116,9 +116,9 @@ void connect_to_a_hub(Workload& workload) {
   }
 }
 
-/// Makes a problem with one of these starts. "one rank": one rank has all tasks. "few ranks": a few
-/// ranks have all tasks. "drifted": the start was a good placement for earlier loads. "hub": tasks
-/// start in blocks, and one task exchanges messages with all others, which are the only messages.
+/// Makes a problem whose tasks start as `start` says. "one rank": one rank has all tasks. "few
+/// ranks": a few ranks have all tasks. "drifted": the placement was good for earlier loads. "hub":
+/// tasks start in blocks, and all messages are between one of them and the others.
 OwnedProblem made(const CostCase& wanted) {
   OwnedProblem problem = made(physical(wanted.machine), wanted.recipe, wanted.tasks);
   const TaskId n = problem.workload.num_tasks();
@@ -164,7 +164,7 @@ constexpr CostCase kCostCases[] = {
     {"node:2 core:8", "imbalance", 50'000, "hub"},
 };
 
-TEST(DistributedPlan, placements_cost_at_most_a_tenth_more_than_if_one_rank_plans_alone) {
+TEST(DistributedPlan, costs_at_most_a_tenth_more_than_a_plan_made_by_one_rank_alone) {
   double sum = 0;
   int num_cases = 0;
   for (std::size_t i = 0; i < std::size(kCostCases); i += kSanitized ? 4 : 1) {
@@ -193,7 +193,7 @@ TEST(DistributedPlan, never_costs_more_than_keeping_the_current_placement) {
   }
 }
 
-TEST(DistributedPlan, planning_with_treematch_lowers_the_total_time) {
+TEST(DistributedPlan, a_distributed_plan_by_the_strategy_treematch_lowers_the_total_time) {
   const OwnedProblem problem = made(physical("node:4 core:8"), "stencil3d", 9000);
   SimulatedRanks ranks(problem.machine.num_places());
   const DistributedLimits limits{.width = 8};
@@ -205,7 +205,7 @@ TEST(DistributedPlan, planning_with_treematch_lowers_the_total_time) {
   EXPECT_LT(total_s(problem, after), total_s(problem, problem.current));
 }
 
-TEST(DistributedPlan, balances_a_graph_that_starts_entirely_on_one_rank) {
+TEST(DistributedPlan, balances_loads_if_all_tasks_start_on_one_rank) {
   for (const std::string_view machine : {"node:4 core:8", "node:12 core:8"}) {
     OwnedProblem problem = made(physical(machine), "stencil3d", 9000);
     problem.current = Placement(problem.workload.num_tasks(), 0);
@@ -216,7 +216,7 @@ TEST(DistributedPlan, balances_a_graph_that_starts_entirely_on_one_rank) {
   }
 }
 
-TEST(DistributedPlan, improves_a_graph_in_which_one_task_exchanges_messages_with_all_others) {
+TEST(DistributedPlan, lowers_the_total_time_if_one_task_exchanges_messages_with_all_others) {
   OwnedProblem problem = made(physical("node:2 core:8"), "imbalance", 100'000);
   connect_to_a_hub(problem.workload);
   const Outcomes outcomes = planned(problem);
@@ -236,7 +236,7 @@ TEST(DistributedPlan,
   EXPECT_LT(metrics.makespan_s, 1.01 * problem.workload.background_s[2]);
 }
 
-TEST(DistributedPlan, gives_a_valid_plan_on_one_rank_and_on_ranks_without_tasks) {
+TEST(DistributedPlan, plans_are_valid_on_a_single_rank_and_on_ranks_without_tasks) {
   OwnedProblem alone = made(physical("core:1"), "ring", 5);
   EXPECT_EQ(placement_of(alone.view(), planned(alone)), alone.current);
   OwnedProblem empty{physical("node:3 core:4"), {}, Placement(TaskId{0})};
@@ -263,14 +263,14 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_rank_is_wrong) 
   expect_text(errors([](OwnArrays& own) { own.to[0] = 77; }, false),
               "a task lists neighbour 77, but no rank has a task with that id");
   expect_text(errors([](OwnArrays& own) { own.ids[1] = own.ids[0]; }), "two tasks have the id ");
-  // Two ranks have a task with the same id. The error is found by the rank whose part of the
-  // directory contains this id.
+  // Two ranks have tasks with the same id. The rank whose part of the directory contains this id
+  // reports the error.
   const auto twice = errors([](OwnArrays& own) { own.ids[0] = id_of(0); }, false);
   EXPECT_THAT(twice, testing::Contains(HasSubstr("rank 0 and rank 2 both have a task with id 0")));
   EXPECT_THAT(twice, testing::Not(testing::Contains(IsEmpty())));
 }
 
-TEST(DistributedPlan, all_ranks_return_if_a_collective_fails_on_one_rank) {
+TEST(DistributedPlan, no_rank_waits_forever_if_a_collective_fails_on_one_rank) {
   const OwnedProblem problem = made(physical("node:3 core:2"), "stencil2d", 600);
   const std::vector<OwnArrays> own = split(problem.view());
   const DistributedLimits limits{.width = 3, .vertices = 60, .edges = 200};

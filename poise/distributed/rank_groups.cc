@@ -11,8 +11,8 @@ namespace {
 
 using Bounds = std::vector<std::uint32_t>;
 
-/// Returns the largest number of groups of `finer` inside one group of `coarser`. The bounds of
-/// `coarser` are a subset of those of `finer`.
+/// Returns the largest number of `finer` groups inside one `coarser` group. Every group boundary of
+/// `coarser` is also one of `finer`.
 std::size_t widest(const Bounds& finer, const Bounds& coarser) {
   std::size_t most = 0, at = 0;
   for (std::size_t g = 1; g < coarser.size(); ++g) {
@@ -49,8 +49,8 @@ RankGroups::RankGroups(const Machine& machine, std::uint32_t width) {
   first_.push_back(std::move(singles));
   while (num_groups(top()) > 1) {
     const Bounds& now = first_.back();
-    // Skips levels of the machine that do not have fewer groups than the last level of rank groups:
-    // the next level of rank groups joins groups of the last one, so it has fewer.
+    // Skips machine levels that have no fewer groups than the last level of rank groups. The next
+    // level of rank groups must have fewer, because it joins groups of the last one.
     while (coarser.back().size() >= now.size()) coarser.pop_back();
     const auto narrow = std::find_if(coarser.begin(), coarser.end(), [&](const Bounds& level) {
       return widest(now, level) <= width;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks in nested groups that follow the levels of a machine. The leader of a group decides for its
-// members.
+// Nested groups of ranks that follow the levels of a machine. The leader of a group is the rank
+// that decides for its members.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,10 @@
 namespace poise {
 
 /// Nested groups of ranks; rank r is place r of the machine. On level 0 each rank is a group. Each
-/// further level joins at most `width` consecutive groups of the level below; where the machine's
-/// levels are narrow enough, the groups are those of the machine. On the last level all ranks are
-/// one group. The leader of a group is its first rank. Takes little more than 4 bytes per rank.
+/// further level joins at most `width` consecutive groups of the level below. The groups are those
+/// of the machine (such as nodes and racks) where these are small enough. On the last level all
+/// ranks are one group. The leader of a group is its first rank. Takes little more than 4 bytes per
+/// rank.
 class RankGroups {
  public:
   RankGroups(const Machine& machine, std::uint32_t width);
@@ -29,8 +30,8 @@ class RankGroups {
   std::uint32_t leader_of(std::size_t level, std::uint32_t rank) const {
     return first_[level][group_of(level, rank)];
   }
-  /// Returns the first rank of each child group, that is, of each group of the level below inside
-  /// this rank's group. A last entry is the end of this rank's group: its last rank + 1.
+  /// Returns the first rank of each child group of the rank's group; the children are its groups of
+  /// the level below. The last entry is the end of the rank's group: its last rank + 1.
   std::vector<std::uint32_t> children(std::size_t level, std::uint32_t rank) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulates ranks by threads of one process, so that tests run the same code as under MPI.
+// Simulates ranks by threads of one process, so that tests run the code that also runs under MPI.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 
 namespace poise {
 
-/// Calls body() with a table of communication functions on every simulated rank, and returns when
-/// all calls have returned. A test may let one collective fail on one rank: that rank takes part,
-/// but gets an error.
+/// Calls body() on every simulated rank with a table of communication functions, and returns when
+/// all calls have returned. A test may let a collective fail on one rank: that rank takes part in
+/// the collective, but its function returns an error.
 class SimulatedRanks {
  public:
   explicit SimulatedRanks(std::uint32_t num_ranks) : ranks_(num_ranks) {
@@ -83,8 +83,8 @@ class SimulatedRanks {
     return own.status();
   }
 
-  /// Waits until all ranks have called it. Threads that wait sleep, because there are many more
-  /// threads than processors.
+  /// A barrier: waits until all ranks have called it. Waiting threads sleep, because there are many
+  /// more threads than processors.
   void wait_for_all() {
     std::unique_lock lock(mutex_);
     const std::uint64_t round = round_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits the workload of a problem into the parts that the ranks of a distributed decision know;
-// for tests.
+// For tests: splits a workload into the parts that the ranks of a distributed decision
+// know.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace poise {
 
-/// Owns the arrays with the tasks of one rank.
+/// Owns the arrays that describe the tasks of one rank.
 struct OwnArrays {
   std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
   std::vector<double> load_s;
@@ -38,7 +38,8 @@ struct OwnArrays {
   }
 };
 
-/// Ids of tasks in split problems. They are neither consecutive nor in the order of tasks.
+/// The ids of the tasks in split problems. The ids are neither consecutive nor in the order of
+/// tasks.
 inline std::uint64_t id_of(TaskId t) { return std::uint64_t{t} * 0x9e3779b97f4a7c15; }
 
 inline std::vector<OwnArrays> split(const Problem& problem) {
@@ -89,7 +90,7 @@ inline Outcomes plan_on(SimulatedRanks& simulated, const Machine& machine,
   return outcomes;
 }
 
-/// The placement of all tasks according to all plans. No rank may have failed.
+/// The placement of all tasks that follows from the plans of all ranks. No rank may have failed.
 inline Placement placement_of(const Problem& problem, const Outcomes& outcomes) {
   Placement after = problem.current;
   std::vector<std::size_t> next(outcomes.plans.size(), 0);

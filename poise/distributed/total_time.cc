@@ -15,7 +15,7 @@ namespace poise {
 
 namespace {
 
-/// All messages from one place to another, or all tasks that migrate from one to the other.
+/// All messages or all migrating tasks from the place `from` to the place `to`.
 struct Flow {
   PlaceId from = 0, to = 0;
   double count = 0, bytes = 0;
@@ -71,8 +71,8 @@ std::vector<Flow> migration_flows(std::uint32_t rank, const OwnTasks& own,
   return flows;
 }
 
-/// The times of one place that this rank knows. The first three are summed over all ranks; of the
-/// others the largest counts.
+/// The times of one place as far as this rank knows them. When the shares of all ranks are
+/// combined, the first three are added up; of the others the largest counts.
 struct Share {
   double work_s = 0, sent_s = 0, received_s = 0, latency_s = 0, exposed_s = 0;
 
@@ -85,7 +85,7 @@ struct Share {
   }
 };
 
-/// Adds up what this rank knows about places, and finds the slowest place of all ranks.
+/// This rank's share of the times of each place; slowest_s() combines the shares of all ranks.
 class Shares {
  public:
   Share& of(PlaceId place) { return shares_[place]; }
@@ -95,8 +95,8 @@ class Shares {
     shares_[flow.to].received_s += ends.receiver_s;
   }
 
-  /// Collective. Makes both places of each flow wait for the slowest of the resources that it
-  /// crosses, which the flows of all ranks share.
+  /// Collective. Sums up how long the flows of all ranks use each shared resource. The places at
+  /// both ends of a flow take at least as long as the busiest resource that the flow crosses.
   void wait_for_resources(Communicator& ranks, const Machine& machine,
                           const std::vector<Flow>& flows) {
     const Resources resources(machine, machine.costs());
@@ -118,8 +118,8 @@ class Shares {
     }
   }
 
-  /// Collective. Adds up the shares of each place, and returns the time of the place for which
-  /// `time` is largest.
+  /// Collective. Adds up the shares of each place, and returns the largest value of `time` of a
+  /// place.
   template <typename Time>
   double slowest_s(Communicator& ranks, const Time& time) const {
     Mail<Share> mail;
@@ -135,7 +135,7 @@ class Shares {
 };
 
 std::uint64_t whole(double number) {
-  return static_cast<std::uint64_t>(std::min(number, 0x1p63));  // larger ones would overflow
+  return static_cast<std::uint64_t>(std::min(number, 0x1p63));  // values above 2^63 would overflow
 }
 
 double iteration_s(Communicator& ranks, const Machine& machine, const OwnTasks& own,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a placement of the tasks of all ranks costs, by the formulas of placement/metrics.h.
+// The predicted cost of a placement of all ranks' tasks, by the formulas of placement/metrics.h.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct PlannedTimes {
   double total_s(double steps) const { return steps * iteration_s + migration_s; }
 };
 
-/// Collective. Returns what an iteration and the migration take if task t of this rank migrates to
-/// rank targets[t]. `graph` must belong to `own`. The result is the same on all ranks. It takes 32
-/// bytes for each pair of ranks between which messages of own tasks would travel, and 8 bytes for
-/// each shared resource of the machine.
+/// Collective. Returns the predicted times of an iteration and of the migration if task t of this
+/// rank migrates to rank targets[t]. `graph` must belong to `own`. The result is the same on all
+/// ranks. Memory: 32 bytes per pair of ranks between which messages of own tasks would travel, and
+/// 8 bytes per shared resource of the machine.
 PlannedTimes planned_times(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                            const OwnGraph& graph, const std::vector<std::uint32_t>& targets);
 

@@ -13,7 +13,7 @@
 namespace poise {
 namespace {
 
-/// The times that each rank computes for the placement `after`.
+/// The times that each simulated rank predicts for the placement `after`.
 std::vector<PlannedTimes> times_on_ranks(const Problem& problem, const Placement& after) {
   const std::vector<OwnArrays> own = split(problem);
   std::vector<std::vector<std::uint32_t>> targets(own.size());
@@ -31,7 +31,7 @@ std::vector<PlannedTimes> times_on_ranks(const Problem& problem, const Placement
   return times;
 }
 
-TEST(PlannedTimes, equal_the_times_that_evaluate_computes_from_the_whole_problem) {
+TEST(PlannedTimes, each_rank_computes_the_same_times_as_evaluate_does_from_the_whole_problem) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks that a first cycle has assigned to other ranks. They have not migrated yet; only their
-// descriptions are sent, so that the second cycle can start from there.
+// Tasks that the first of two V-cycles has assigned to other ranks. They do not migrate yet; only
+// their descriptions are sent, so that the second cycle can start from this assignment.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace poise {
 
 /// Descriptions of the tasks that are assigned to this rank, with their home ranks, which own the
-/// tasks until they migrate. A task whose home is another rank counts with 0 bytes, because it
-/// migrates in any case.
+/// tasks until they migrate. A task from another rank counts as 0 bytes, because it has to migrate
+/// wherever it goes.
 class Travellers {
  public:
   /// Collective. Sends the descriptions of the tasks in `own` to their targets (one rank per task).
@@ -34,7 +34,7 @@ class Travellers {
  private:
   struct Home {
     std::uint32_t rank = 0, index = 0;
-    std::uint64_t bytes = 0;  // bytes that are sent if the task migrates
+    std::uint64_t bytes = 0;  // bytes sent if the task leaves its home rank
   };
 
   std::vector<Home> homes_;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All tuned numbers of the decision that all ranks make together.
+// All tuning constants of the distributed decision.
 #pragma once
 
 #include <cstdint>
 
 namespace poise::distributed_tuning {
 
-/// The weight of a task is a sum of two terms: its load divided by the average load of a place, and
-/// this number divided by the average number of tasks per place. The second term keeps tasks
-/// without load from becoming one cluster.
+/// The weight of a task is its load divided by the average load of a place, plus this number
+/// divided by the average number of tasks per place. The second term prevents that all tasks
+/// without load end up in one cluster.
 inline constexpr double kWeightOfTask = 0.1;
 
-/// A merging step that would leave more than the first fraction of the vertices merges too few. If
-/// there are at most max_vertices before such a step, merging ends. Otherwise the limit on the
-/// weight of a cluster is multiplied by the second number, and merging goes on.
+/// A merging step is too small if more than the fraction kMinShrink of the vertices remains.
+/// Merging then ends if there were at most max_vertices vertices before the step. Otherwise the
+/// limit on the weight of a cluster is multiplied by kHeavier, and merging continues.
 inline constexpr double kMinShrink = 0.95, kHeavier = 1.5;
 
-/// A child has room for an arriving vertex if its load, with the vertex, is at most this multiple
-/// of the average.
+/// A child group has room for an arriving vertex if the group's load, including the vertex, is at
+/// most this multiple of the average load of a child.
 inline constexpr double kRoom = 1.02;
 
 /// Estimate of what all messages cost, as a fraction of what they would cost if every message went
@@ -29,7 +29,7 @@ inline constexpr double kShareOfMessages = 0.5;
 /// keeps communicating tasks together. The second cycle has groups of many ranks and evens out
 /// loads.
 inline constexpr double kMessagesWeigh = 0.02;
-/// Minimum number of ranks in a group of the first of two cycles.
+/// Minimum number of ranks in a group of the first V-cycle if there are two cycles.
 inline constexpr std::uint32_t kMinWidth = 4;
 /// If the load of a rank exceeds this multiple of the average load in its group, its clusters are
 /// too heavy to balance well, and a second cycle forms new ones.

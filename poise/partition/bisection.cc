@@ -15,14 +15,15 @@ namespace poise::graphs {
 
 namespace {
 
-/// A possible change of side. It is out of date once the gain of the vertex has changed.
+/// A vertex that may change sides. The entry is outdated if the vertex's gain has changed since.
 using Move = Gain;
 
 Side other(Side side) { return side == Side::left ? Side::right : Side::left; }
 
 class Bisection {
  public:
-  /// Starts with the given sides, or with all vertices on the right except those fixed to the left.
+  /// Starts with the given sides. Without them, all vertices start on the right except those fixed
+  /// to the left.
   Bisection(const Graph& graph, const Split& split, const Tuning& tuning,
             std::span<const Side> sides = {})
       : graph_(graph),
@@ -39,8 +40,8 @@ class Bisection {
       if (split.fixed[v] == Side::left || (!sides.empty() && sides[v] == Side::left)) flip(v);
   }
 
-  /// Adds vertices to the left side, each time the one with the greatest gain, until the left has
-  /// its weight.
+  /// Moves vertices to the left side, always the one with the greatest gain, until the left side
+  /// has the requested weight.
   void grow(Vertex seed) {
     std::priority_queue<Move> front;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v)
@@ -68,13 +69,13 @@ class Bisection {
       if (!improve_once()) return;
   }
 
-  /// The state with the smaller score is better. Scores are compared by the imbalance beyond the
-  /// slack first; if that is equal, by the cut.
+  /// A lower score is better. Scores are compared first by how far the imbalance exceeds the slack,
+  /// then by the cut.
   std::pair<double, double> score() const { return {violation(), cut_}; }
 
   std::vector<Side> sides() && { return std::move(side_); }
 
-  // The interface that climb() needs.
+  // The functions that climb() calls.
   bool make_next() {
     const Vertex v = next_move();
     if (v == graph_.num_vertices()) return false;
@@ -114,8 +115,8 @@ class Bisection {
     return graph_.num_vertices();
   }
 
-  /// Vertices without edges fill the left side without cutting anything. They are added before the
-  /// side grows from a new vertex.
+  /// Vertices without edges fill the left side without cutting any edge. Therefore they are added
+  /// before growing restarts from another vertex.
   Vertex next_addable(Vertex& next, bool without_edges) const {
     for (; next < graph_.num_vertices(); ++next)
       if (is_addable(next) && (!without_edges || graph_.degree(next) == 0)) return next++;
@@ -202,7 +203,7 @@ class Bisection {
   std::vector<double> gain_;  // the cut falls by this if the vertex changes sides
   double left_weight_ = 0;
   double cut_ = 0;
-  // Per vertex: true if it was too heavy when grow() examined it.
+  // Per vertex: true if it would have made the left side too heavy when grow() examined it.
   std::vector<std::uint8_t> is_skipped_;
   std::vector<std::uint8_t> locked_;  // per vertex: true if it has changed sides in this climb
   std::vector<Vertex> moved_;         // vertices that this climb has moved, in order
@@ -210,8 +211,8 @@ class Bisection {
   std::priority_queue<Move> heap_[2];
 };
 
-/// Returns the last vertex that a breadth-first search from `start` reaches, which lies at one end
-/// of the graph.
+/// Returns the vertex that a breadth-first search from `start` reaches last. It is far from
+/// `start`, at one end of the graph.
 Vertex far_from(const Graph& graph, Vertex start) {
   std::vector<std::uint8_t> seen(graph.num_vertices(), 0);
   std::vector<Vertex> queue{start};

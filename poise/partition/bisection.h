@@ -14,8 +14,8 @@ namespace poise::graphs {
 enum class Side : std::uint8_t { left, right, either };
 
 struct Split {
-  std::vector<Side> fixed;  // per vertex: the side on which it must be; `either`: not fixed
-  double left_weight = 0;   // weight that the left should have
+  std::vector<Side> fixed;  // per vertex: the side on which it must stay, or `either`
+  double left_weight = 0;   // requested weight of the left side
   double slack = 0;         // allowed difference from left_weight
   Vertex attempts = 2;      // number of seeds to grow from, at least 2
   /// Per vertex, how strongly its edges to vertices outside this graph pull it to the left side:
