@@ -34,7 +34,7 @@ class Travellers {
  private:
   struct Home {
     std::uint32_t rank = 0, index = 0;
-    std::uint64_t bytes = 0;  // bytes sent if the task leaves its home rank
+    std::uint64_t bytes = 0;  // bytes sent if the task leaves its owner rank
   };
 
   std::vector<Home> homes_;

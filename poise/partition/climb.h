@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hill climbing on the parts of a graph, after Fiduccia and Mattheyses.
+// Hill climbing that moves vertices between the parts of a graph, after Fiduccia and Mattheyses.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ struct Target {
 };
 
 struct ClimbLimits {
-  std::size_t patience = 0;  // moves without a new best after which a climb ends
-  /// After a move, the gains of neighbours of a higher degree are not updated.
+  std::size_t patience = 0;  // a climb ends after this many moves without a new best state
+  /// After a move, the gains of neighbours with a higher degree than this are not updated.
   Vertex max_degree = ~Vertex{0};
-  double rounding = 0;  // a new best must exceed the old one by this fraction
+  double rounding = 0;  // a new best gain must exceed the old one by this fraction
 };
 
 /// Moves vertices, even if that makes the state worse, until the last `patience` moves have brought
@@ -47,8 +47,8 @@ bool climb(State& state, std::size_t patience) {
   return made_at_best > 0;
 }
 
-/// The state of a climb for any number of parts and any gain, in which each vertex moves at most
-/// once, in order of gain. `parts` represents the parts:
+/// The state of a climb for any number of parts and any definition of gain. Each vertex moves at
+/// most once, the vertex with the greatest gain first. `parts` must have these member functions:
 ///
 ///     std::optional<Target> target_of(Vertex v);  // nothing if v cannot or should not move
 ///     Part part_of(Vertex v);
@@ -64,7 +64,7 @@ class MovesByGain {
     for (Vertex v = 0; v < graph.num_vertices(); ++v) offer(v);
   }
 
-  /// Number of vertices that can move at first.
+  /// Number of vertices that can move when the climb starts.
   std::size_t num_offered() const { return queue_.size(); }
 
   void set(const ClimbLimits& limits) { limits_ = limits; }
@@ -112,12 +112,12 @@ class MovesByGain {
   ClimbLimits limits_;
   GainQueue queue_;
   std::vector<std::uint8_t> is_locked_;
-  std::vector<std::pair<Vertex, Part>> moves_;  // each with the part that the vertex came from
+  std::vector<std::pair<Vertex, Part>> moves_;  // each vertex, and the part from which it moved
   double gained_ = 0, best_ = 0;
 };
 
-/// Climbs by MovesByGain. `limits_for(n)` returns the limits if n vertices can move at first.
-/// O((vertices + edges) log vertices).
+/// Climbs with the moves of MovesByGain. `limits_for(n)` returns the limits of a climb in which n
+/// vertices can move at its start. O((vertices + edges) log vertices).
 template <typename Parts, typename Limits>
 bool climb_by_gain(const Graph& graph, Parts& parts, const Limits& limits_for) {
   MovesByGain moves(graph, parts);

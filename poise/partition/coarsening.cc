@@ -60,8 +60,8 @@ class Matcher {
     return fixed_.empty() || fixed_[a] == kFree || fixed_[b] == kFree || fixed_[a] == fixed_[b];
   }
 
-  /// Of equally heavy edges, takes the one to the lightest neighbour, so that clusters grow evenly;
-  /// if neighbours are equally light, too, takes the first in the row.
+  /// Of equally heavy edges, takes the one to the lightest neighbour, so that clusters grow evenly.
+  /// If these neighbours are equally light, takes the first one in the row.
   Vertex heaviest_neighbour(Vertex v, bool only_free) const {
     Vertex best = kNone;
     double best_affinity = 0, best_weight = 0;

@@ -15,9 +15,9 @@ struct Matching {
 };
 
 /// Matches each vertex with the unmatched neighbour of greatest affinity, unless the two would
-/// weigh more than max_weight together. If that leaves many vertices alone (stars, vertices without
-/// edges), vertices with the same heaviest neighbour are matched too. Vertices fixed to different
-/// parts are never matched; `fixed` may be empty. O(vertices + edges).
+/// weigh more than max_weight together. If that leaves many vertices unmatched (as in stars, or
+/// without edges), vertices with the same heaviest neighbour are matched too. Vertices fixed to
+/// different parts are never matched; `fixed` may be empty. O(vertices + edges).
 Matching match_heavy_edges(const Graph& graph, std::span<const Vertex> fixed, double max_weight);
 
 }  // namespace poise::graphs

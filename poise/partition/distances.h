@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cost of a unit of traffic between two places.
+// The cost of a unit of traffic between two places of the machine.
 #pragma once
 
 #include "poise/machine/factor_table.h"
@@ -7,8 +7,9 @@
 
 namespace poise {
 
-/// A mix of the machine's factors for messages and for bytes, weighted by what all messages of the
-/// problem cost per message and per byte at factor 1. Refers to the problem's machine.
+/// The distance between places: the mean of the machine's factors for messages and for bytes,
+/// weighted by what all messages of the problem cost per message and per byte if the factor is 1.
+/// Refers to the problem's machine.
 class Distances {
  public:
   explicit Distances(const Problem& problem)

@@ -12,8 +12,8 @@ namespace poise::graphs {
 
 namespace {
 
-/// A weight, and the vertex that has it. Pairs are ordered by their first member, so binary search
-/// finds a given weight.
+/// A vertex preceded by its weight. Pairs are sorted by weight, so binary search finds a given
+/// weight.
 using Item = std::pair<double, Vertex>;
 constexpr Vertex kNothing = std::numeric_limits<Vertex>::max();
 
@@ -46,9 +46,9 @@ class EvenOut {
         items_[part_of_[v]].insert({graph_.weight[v], v});
   }
 
-  /// Moves about half of the difference between the excess weights of the two parts: either the
-  /// heaviest task up to that weight, or a task in exchange for one that is lighter by about that
-  /// weight.
+  /// Halves the difference between the excess weights of the two parts as well as possible: moves
+  /// one vertex whose weight is about half of the difference, or exchanges it for another vertex
+  /// such that their weights differ by about that amount.
   bool swap(Part from, Part to) {
     const double gap = (weight_[from] - target_[from] - weight_[to] + target_[to]) / 2;
     double best_off = gap;
@@ -87,7 +87,7 @@ class EvenOut {
   const Shares& shares_;
   std::span<Part> part_of_;
   std::vector<double> weight_, target_;
-  std::vector<std::set<Item>> items_;  // the free vertices of each part; empty until needed
+  std::vector<std::set<Item>> items_;  // the free vertices of each part; empty until the first swap
   std::set<std::pair<double, Part>> excess_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evens out the weights of parts by swapping vertices, as in the first step of TreeMatchLB.
+// Evens out the weights of parts by swapping vertices, as in the first step of the TreeMatchLB
+// balancer.
 #pragma once
 
 #include <span>
@@ -8,8 +9,9 @@
 
 namespace poise::graphs {
 
-/// Moves or swaps free vertices from the fullest part to the emptiest, as long as a part exceeds
-/// its share plus tolerance and a swap helps. Only weights count. O(n log n + swaps log n).
+/// Moves or swaps vertices between the fullest and the emptiest part, as long as a part exceeds its
+/// share plus tolerance and a swap helps. Fixed vertices stay. Edges are ignored; only weights
+/// count. O(n log n + swaps log n).
 void even_out_by_swaps(const Graph& graph, const Shares& shares, std::span<Part> part_of);
 
 }  // namespace poise::graphs

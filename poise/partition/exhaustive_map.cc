@@ -35,7 +35,8 @@ class Enumeration {
     if (best.size() < 2) least_ = 0;
   }
 
-  /// Places rank v and all later ones. `so_far` is the traffic between the ranks already placed.
+  /// Tries all slots for rank v and all later ranks. `so_far` is the traffic between the ranks
+  /// before v.
   void place(Vertex v, double so_far) {
     if (visits_left_ == 0) return;
     --visits_left_;
@@ -112,8 +113,8 @@ class Enumeration {
   std::vector<Slot> slot_of_;
   std::vector<std::uint8_t> is_taken_;          // per slot
   std::vector<std::uint8_t> is_like_previous_;  // per slot
-  double open_ = 0;                             // bytes of edges with an end that is not placed
-  double least_ = std::numeric_limits<double>::infinity();  // smallest distance of any two slots
+  double open_ = 0;                             // bytes of edges of which an end has no slot yet
+  double least_ = std::numeric_limits<double>::infinity();  // smallest distance between two slots
 };
 
 }  // namespace

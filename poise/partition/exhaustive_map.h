@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the best map of a few ranks by trying all maps that could be better than a given one.
+// Finds the best map of a few ranks by branch and bound over all maps.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace poise {
 
-/// Replaces the map by one with the least traffic; among those, by one with the fewest bytes at the
-/// busiest node. The first `ranks` vertices are ranks; the others stand for free slots and have no
-/// edges. Branch and bound: a partial map is abandoned if its traffic, with all other edges at the
-/// smallest distance, exceeds the best so far. If more than `max_visits` partial maps would be
-/// needed, returns false and leaves the best map seen.
+/// Replaces `map` by a map with the least traffic; among such maps, by one with the fewest bytes at
+/// the busiest node. The first `ranks` vertices are ranks; the others stand for free slots and have
+/// no edges. Branch and bound: a partial map is abandoned if its traffic exceeds the best so far
+/// even with all other edges at the smallest distance. Returns false if more than `max_visits`
+/// partial maps would be needed, and then leaves the best map found.
 bool try_all_maps(const RankProblem& problem, graphs::Vertex ranks, std::size_t max_visits,
                   std::vector<Slot>& slot_of);
 

@@ -22,8 +22,8 @@ namespace {
 using graphs::Graph;
 using graphs::Part;
 
-/// If the larger of two sums is less than this factor times the smaller one, they differ only by
-/// rounding.
+/// Two sums are taken as equal if the larger one is less than this factor times the smaller
+/// one.
 constexpr double kEqual = 1 + 1e-9;
 
 double makespan_s(const Problem& problem, const Placement& placement) {
@@ -31,8 +31,8 @@ double makespan_s(const Problem& problem, const Placement& placement) {
   return *std::max_element(works_s.begin(), works_s.end());
 }
 
-/// Lets groups of places that have the same size exchange all their tasks, level by level from the
-/// coarsest, so that tasks return to the places that they have in problem.current. Leaves out a
+/// Lets groups of places of the same size exchange all their tasks, level by level from the
+/// coarsest, so that as many tasks as possible are at their places in problem.current. Omits a
 /// level if its exchanges would add traffic (possible on a torus) or raise a place above the load
 /// cap.
 Placement brought_home(const Problem& problem, const Distances& distances, const Graph& graph,
@@ -50,8 +50,8 @@ Placement brought_home(const Problem& problem, const Distances& distances, const
   return placement;
 }
 
-/// Runs multisection and then enforces the load cap. If large tasks keep a place above the cap, it
-/// also tries list scheduling by load alone.
+/// Runs multisection, and then moves tasks until the load cap holds. If large tasks keep a place
+/// above the cap, it also tries list scheduling, which considers only loads.
 Placement under_cap(const Problem& problem, const Distances& distances, const Graph& graph,
                     double cap_s, const Sections& sections) {
   Placement cut(multisection(distances, problem.machine, graph, sections));

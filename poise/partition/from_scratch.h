@@ -11,8 +11,8 @@ namespace poise {
 
 struct Effort {
   unsigned attempts = kTuning.attempts;  // seeds per bisection
-  unsigned climbs = kTuning.climbs;      // number of hill climbs in the descent on traffic
-  unsigned threads = 1;                  // has no effect on the placement
+  unsigned climbs = kTuning.climbs;      // number of hill climbs that lower the traffic
+  unsigned threads = 1;                  // number of threads; the placement does not depend on it
 };
 
 /// Cuts the tasks along the machine's tree (multisection.h), enforces the load cap by moves and

@@ -28,12 +28,12 @@ Metrics judged(const Machine& machine, const Workload& workload, const Placement
   return evaluate(machine, workload, machine.costs(), current, placement);
 }
 
-TEST(FromScratch, traffic_of_a_grid_of_tasks_is_at_most_a_tenth_above_that_of_square_blocks) {
+TEST(FromScratch, a_grid_of_tasks_has_at_most_a_tenth_more_traffic_than_if_it_is_cut_into_squares) {
   const Machine machine = machine_from_text("node:4 core:4 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 32 * 32, 1).front();
   const Placement current = initial_placement("random", 32 * 32, 16, 1);
   const Metrics metrics = judged(machine, workload, current, anew(machine, workload, current));
-  // Each node has a square of 16 x 16 tasks and each core one of 8 x 8, without wrap-around.
+  // With square blocks, each node has 16 x 16 tasks and each core 8 x 8, without wrap-around.
   // Messages go both ways.
   Placement squares(32 * 32);
   for (TaskId t = 0; t < 32 * 32; ++t) {
@@ -82,7 +82,7 @@ TEST(FromScratch, makespan_meets_the_load_cap_or_is_no_longer_than_with_list_sch
   }
 }
 
-TEST(FromScratch, does_not_depend_on_the_number_of_threads) {
+TEST(FromScratch, the_placement_does_not_depend_on_the_number_of_threads) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("geometric"), 20'000, 3).front();
   const Placement current(workload.num_tasks(), 0);
@@ -95,13 +95,13 @@ TEST(FromScratch, moves_no_task_if_the_new_placement_would_only_renumber_equival
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("stencil3d:skew=lognormal"), 2000, 3).front();
   const Placement first = anew(machine, workload, Placement(2000, 0));
-  Placement renamed(2000);  // permutes the nodes, and the domains in each
+  Placement renamed(2000);  // permutes the nodes, and the NUMA domains in each node
   for (TaskId t = 0; t < 2000; ++t) renamed.move(t, (first.of(t) + 8 * 3) % 32 ^ 4);
   for (TaskId t = 0; t < 2000; ++t) renamed.move(t, renamed.of(t) ^ 1);
   EXPECT_EQ(judged(machine, workload, renamed, anew(machine, workload, renamed)).migrations, 0u);
 }
 
-TEST(FromScratch, keeps_pinned_tasks_in_place_and_counts_background_load) {
+TEST(FromScratch, keeps_pinned_tasks_on_their_places_and_counts_background_load) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 800, 3).front();
   for (TaskId t = 0; t < 800; t += 10) workload.tasks[t].movable = false;
@@ -125,8 +125,8 @@ TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
                                     .rebalance({machine, workload, current, machine.costs(), 1}));
   EXPECT_LE(ours.iteration_s, theirs.iteration_s);
 
-  // With `tolerance` 0.05, places may be loaded nearly as unevenly as by treematch. Then the
-  // placement from scratch has no more traffic than that of treematch.
+  // With `tolerance` 0.05, loads may be nearly as uneven as those of treematch. With loads that
+  // uneven, the placement from scratch has no more traffic than that of treematch.
   Tuning uneven;
   uneven.tolerance = 0.05;
   const Metrics as_uneven =
@@ -144,9 +144,9 @@ TEST(FromScratch, has_no_more_traffic_than_a_current_placement_that_meets_the_lo
         const Machine machine = machine_from_text(text);
         const Workload workload = generate(parse_recipe(recipe), 512, seed).front();
         Placement current = blocked(512, machine.num_places());
-        // A grid that is divided into blocks has little traffic already, so start from the result
-        // of a search with the default effort. The search with less effort below must keep that
-        // result or find a placement with less traffic.
+        // A search with the default effort gives a start with little traffic, even less than blocks
+        // of a grid. The search with less effort below must keep that placement or find one with
+        // less traffic.
         current = placed_from_scratch({machine, workload, current, machine.costs()}, {});
         const Problem problem{machine, workload, current, machine.costs()};
         const double now =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A priority queue of vertices by gain, for gains that change while vertices wait.
+// A priority queue of vertices by gain, in which the gain of a queued vertex can change.
 #pragma once
 
 #include <limits>
@@ -22,8 +22,8 @@ struct Gain {
   }
 };
 
-/// Holds at most one valid entry per vertex: pushing a vertex again replaces its entry. O(log
-/// pushes) per operation.
+/// Holds at most one valid entry per vertex: pushing a vertex again replaces its entry. Operations
+/// take O(log pushes).
 class GainQueue {
  public:
   explicit GainQueue(Vertex num_vertices) : gain_of_(num_vertices, kNone) {}
@@ -49,7 +49,7 @@ class GainQueue {
   std::size_t size() const { return queue_.size(); }
 
  private:
-  /// NaN marks vertices without an entry, because it is unequal to every gain.
+  /// The gain of vertices without an entry. NaN is unequal to every gain, even to itself.
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
   std::priority_queue<Gain> queue_;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
 /// Writes the rows of a graph, one after another, and adds up the entries of a row that have the
-/// same neighbour. To find these, it remembers for each neighbour the index of its last entry.
+/// same neighbour. For this it keeps the index of the latest entry of each neighbour.
 class RowWriter {
  public:
   RowWriter(Graph& graph, Vertex num_columns) : graph_(graph), entry_of_(num_columns, kNowhere) {}
@@ -41,7 +41,7 @@ class RowWriter {
   std::size_t row_ = 0, end_ = 0;
 };
 
-/// Stores both directions of every message, one entry each. The row of v starts at first[v].
+/// Stores two entries per message, one in each end's row. The row of v starts at first[v].
 Graph all_entries(const Workload& workload, bool counts) {
   Graph graph;
   graph.first.assign(workload.tasks.size() + 2, 0);
@@ -108,7 +108,7 @@ Graph contract(const Graph& graph, std::span<const Vertex> group_of, Vertex num_
   Graph coarse;
   coarse.first.reserve(num_groups + 1);
   coarse.weight.assign(num_groups, 0);
-  // Only the part of the reserved memory that is used is ever touched.
+  // Reserved memory costs nothing until it is written, so reserving too much does no harm.
   coarse.to.reserve(graph.to.size());
   coarse.affinity.reserve(graph.to.size());
   RowWriter row(coarse, num_groups);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sparse graph of affinities between tasks, with its contractions and subgraphs.
+// A sparse graph of the affinities between tasks, and functions that contract or split it.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,8 @@ enum class Affinity : std::uint8_t { bytes, messages };
 /// messages).
 Graph affinity_graph(const Workload& workload, Affinity affinity);
 
-/// One vertex per group. Adds up weights and affinities; edges inside a group disappear.
+/// Contracts each group to one vertex, and adds up weights and affinities. Edges inside a group
+/// vanish.
 Graph contract(const Graph& graph, std::span<const Vertex> group_of, Vertex num_groups);
 
 /// Vertices sorted by group: group g has members[first[g]] to members[first[g + 1] - 1] in
@@ -47,11 +48,12 @@ struct Groups {
 };
 Groups arrange(std::span<const Vertex> group_of, Vertex num_groups);
 
-/// The graph of one group's members, numbered by position; edges that leave the group are dropped.
+/// The graph of one group's members. Each vertex is numbered by its position in the group; edges to
+/// other groups are dropped.
 Graph subgraph(const Graph& graph, const Groups& groups, Vertex group);
 
 /// Appends vertices without edges until the graph has num_vertices vertices. They stand for empty
-/// tasks, so that a tree gets a task for each of its leaves.
+/// tasks, so that every place can get a task.
 void pad(Graph& graph, Vertex num_vertices, double weight);
 
 }  // namespace poise::graphs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs for tests: random ones, and cliques that any partitioner should find.
+// Graphs for tests: random graphs, and rings of cliques that any partitioner should find.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace poise::graphs {
 
-/// A random graph with half of all possible edges, each of 1 to 100 bytes.
+/// A random graph with half of all possible edges. Each edge has 1 to 100 bytes.
 inline Graph drawn_graph(Vertex size, Random& random) {
   Workload workload;
   workload.tasks.resize(size, {.load_s = 1});
@@ -22,7 +22,8 @@ inline Graph drawn_graph(Vertex size, Random& random) {
   return affinity_graph(workload, Affinity::bytes);
 }
 
-/// Cliques of `size` tasks, numbered at random, in a ring with one light edge between neighbours.
+/// Cliques of `size` tasks each, in a ring: neighbouring cliques share one light edge. The tasks
+/// are numbered at random.
 inline Graph cliques(Vertex count, Vertex size, Random& random, std::vector<Vertex>& clique_of) {
   Workload workload;
   workload.tasks.assign(count * size, {.load_s = 1});

@@ -45,7 +45,7 @@ struct Range {
   PlaceId first, last;
 };
 
-/// Lists the groups that contain a place, from the finest to the whole machine.
+/// The groups of places that contain a given place, from the finest level to the whole machine.
 class EnclosingGroups {
  public:
   explicit EnclosingGroups(const Machine& machine) {
@@ -127,8 +127,8 @@ class LoadCap {
   }
 
  private:
-  /// Makes one tournament tree per speed, because a busier but faster place may finish a task
-  /// earlier.
+  /// Makes one tournament tree per class of speed. One tree for all would not do, because a busier
+  /// but faster place may finish a task earlier.
   void make_tournaments() {
     std::map<int, std::size_t> class_of_speed;
     for (PlaceId p = 0; p < machine_.num_places(); ++p) {
@@ -189,9 +189,9 @@ class LoadCap {
       }
   }
 
-  /// Returns a place in the range whose load stays below the cap if t is added. Prefers the place
-  /// with the largest affinity to t. If no such place has affinity to t, takes the one that would
-  /// finish t first.
+  /// Returns a place in the range that can take the task t without exceeding the cap: the place
+  /// with the largest affinity to t. If no such place has affinity to t, it returns the place that
+  /// would finish t first.
   std::optional<PlaceId> place_with_room(TaskId t, PlaceId from, Range range) {
     near_.clear();
     for (std::size_t e = graph_.first[t]; e < graph_.first[t + 1]; ++e) {
@@ -213,8 +213,8 @@ class LoadCap {
     return p && busy_s_[*p] + time_s(t, *p) <= cap_s_ ? p : std::nullopt;
   }
 
-  /// Takes the least busy place of each speed, and returns that one of them which would finish t
-  /// first.
+  /// Finds the least busy place of each class of speed. Of these places, returns the one that would
+  /// finish t first.
   std::optional<PlaceId> first_to_finish(TaskId t, PlaceId from, Range range) const {
     std::optional<PlaceId> best;
     double best_s = kNever;
@@ -227,8 +227,8 @@ class LoadCap {
     return best;
   }
 
-  /// Exchanges a task of p for a lighter one of a less busy place, or moves it without exchange, so
-  /// that neither place works longer than limit_s. Returns the other place.
+  /// Exchanges a task of p for a lighter task of a less busy place q, or moves it to q without
+  /// exchange, so that neither p nor q works longer than limit_s. Returns q.
   std::optional<PlaceId> exchange(PlaceId p, double limit_s) {
     for (std::size_t i = 0; i < groups_.size(); ++i)
       for (const PlaceId q : partners(p, groups_.of(p, i)))
@@ -258,8 +258,8 @@ class LoadCap {
     return found;
   }
 
-  /// Exchanges two tasks, or moves one, so that the busier of p and q becomes as little busy as
-  /// possible. Does nothing if it would stay busier than limit_s.
+  /// Exchanges two tasks between p and q, or moves one to q, so that the busier of the two becomes
+  /// as little busy as possible. Does nothing if it would work longer than limit_s.
   bool exchange_with(PlaceId p, PlaceId q, double limit_s) {
     double best_s = limit_s;
     TaskId best_given = kGone, best_taken = kGone;
@@ -282,7 +282,8 @@ class LoadCap {
     return true;
   }
 
-  /// Moves a heavy task to a place that can give away enough lighter tasks to stay under the cap.
+  /// Moves a heavy task from p to a place that can then move enough lighter tasks elsewhere to stay
+  /// under the cap.
   bool make_way(PlaceId p) {
     std::vector<TaskId> heaviest = tasks_of_[p];
     std::sort(heaviest.begin(), heaviest.end(), [&](TaskId a, TaskId b) {
@@ -310,7 +311,8 @@ class LoadCap {
     return false;
   }
 
-  /// If the cap cannot be reached: lowers the load of the busiest place as long as an exchange can.
+  /// If the cap cannot be reached: exchanges tasks as long as that lowers the load of the busiest
+  /// place.
   void lower_the_busiest() {
     std::priority_queue<std::pair<double, PlaceId>> busiest;
     const auto watch = [&](PlaceId p) {
@@ -343,8 +345,8 @@ class LoadCap {
   std::vector<std::vector<TaskId>> tasks_of_;  // movable tasks per place
   std::vector<double> pull_;  // per place: affinity of the current task; 0 between calls
   std::vector<PlaceId> near_;
-  std::vector<std::size_t> class_of_;  // per place: its class of speed
-  // One tree per class of speed; places of other classes never win in it.
+  std::vector<std::size_t> class_of_;  // per place: index of its class of speed
+  // One tournament tree per class of speed. Places of other classes count as infinitely busy in it.
   std::vector<LeastBusy> least_busy_;
   std::vector<Migration> moves_;  // all moves so far; the last ones can be undone
 };

@@ -11,22 +11,22 @@
 namespace poise {
 
 /// The limit on the work of each place, in seconds: max_imbalance times the average work of all
-/// places, or the lower bound on the makespan of any placement, whichever is larger.
+/// places or the lower bound on the makespan of any placement, whichever is larger.
 double load_cap_s(const Problem& problem, double max_imbalance);
 
-/// Per place the load (seconds at speed 1) that it can take in addition to its background load and
-/// still stay `tolerance` below the cap. If no place can take any load, the result is 1 for all
-/// places.
+/// Returns for each place how much load (seconds at speed 1) it can take in addition to its
+/// background load, so that its work, increased by the fraction `tolerance`, meets the cap. If no
+/// place can take any load, returns 1 for all places.
 std::vector<double> shares_under_cap(const Problem& problem, double cap_s, double tolerance = 0);
 
 namespace graphs {
 
 /// Moves tasks until no place works longer than cap_s, or until no move helps. A place above the
-/// cap gives away the tasks that are least attached to it. A task goes to the place of a
-/// communication partner with room, otherwise to the least busy place, first in the finest
-/// enclosing group, then in wider ones. If no single task fits anywhere, two tasks are exchanged.
-/// If the cap cannot be reached, exchanges lower the load of the busiest places. Tasks that are not
-/// movable stay.
+/// cap gives away the tasks with the least affinity to it. A task goes to the place of a
+/// communication partner if that place has room, otherwise to the least busy place; both are
+/// searched first in the finest enclosing group, then in wider ones. If no single task fits
+/// anywhere, two tasks are exchanged. If the cap cannot be reached, exchanges lower the load of the
+/// busiest places. Tasks that are not movable stay.
 void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement,
                    const Tuning& tuning = kTuning);
 

@@ -20,8 +20,8 @@ std::vector<Side> mapped(std::span<const Side> coarse, std::span<const Vertex> c
   return fine;
 }
 
-/// Returns the input for bisecting the contracted graph. If a member of a group is fixed to a side,
-/// so is the group. The pull_left of a group is the sum of the pull_left of its members.
+/// Returns the input for bisecting the contracted graph. A group is fixed to a side if one of its
+/// members is. The pull_left of a group is the sum over its members.
 Split coarsened(const Split& split, const Matching& matching) {
   Split coarse = split;
   coarse.fixed.assign(matching.num_groups, Side::either);

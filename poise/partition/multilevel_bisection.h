@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bisection of a graph of any size by bisecting a coarser one and improving the result.
+// Bisection of a graph of any size: bisects a coarser graph, then improves the result on finer
+// ones.
 #pragma once
 
 #include <vector>

@@ -25,19 +25,19 @@ double weight_of(const Graph& graph) {
 
 double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
 
-/// Divides the tolerance among nested cuts. All cuts together may make a part exceed its share by
-/// some factor f. Of this, the cuts inside the groups may use f^k, where k is the result of this
-/// function, and the cuts between the `num_groups` groups f^(1 - k). The first of c nested cuts
-/// gets the factor f^(2 / (c + 1)), which is more than an equal part, because the messages that it
-/// cuts cost most.
+/// Divides the tolerance among nested cuts. If all cuts together may make a part exceed its share
+/// by a factor f, the cuts inside the groups may use f^k, where k is the result of this function,
+/// and the cuts between the `num_groups` groups f^(1 - k). The first of c nested cuts gets the
+/// factor f^(2 / (c + 1)), which is more than an equal part, because the messages that it cuts are
+/// the most expensive.
 double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
   return 1.0 * (inside * (inside + 1)) / (cuts * (cuts + 1));
 }
 
-/// The groups of one level into which a range of places is divided, and the vertices that are fixed
-/// to one of these groups.
+/// Groups of one level, into which a range of places is divided, and the vertices that must stay in
+/// one of these groups.
 struct Siblings {
   std::vector<PlaceId> starts;  // first place of each group, then one past the last
   std::vector<Part> fixed;      // per vertex its group or kFree; empty: all are free
@@ -52,9 +52,9 @@ class Multisection {
                Vertex num_vertices)
       : distances_(distances), machine_(machine), sections_(sections), place_of_(num_vertices) {}
 
-  /// Places the vertices of a subgraph on [first, last). names[v] is the number of vertex v in the
-  /// whole graph. `own` is `graph` if it is not needed after its division; then its memory is
-  /// freed at that time.
+  /// Places the vertices of a subgraph on the places [first, last). names[v] is the number of
+  /// vertex v in the whole graph. `own` is `graph` if the caller no longer needs it, so that its
+  /// memory can be freed after the division; otherwise null.
   void spread(const Graph& graph, Graph* own, std::span<const Vertex> names, PlaceId first,
               PlaceId last, unsigned threads) {
     if (last - first == 1) {
@@ -66,7 +66,8 @@ class Multisection {
     std::iota(all.begin(), all.end(), 0);
     Placement group_of(names.size());
     halve(graph, all, siblings, 0, siblings.count(), threads, group_of);
-    // Groups that are single places are not improved here: the caller improves all places at once.
+    // If the groups are single places, they are not improved here, because the caller improves all
+    // places at once.
     const bool are_places = last - first == siblings.count();
     if (sections_.climbs > 0 && siblings.count() > 2 && !are_places)
       cycle_on_traffic({distances_, siblings.places(), graph, caps_of(graph, siblings),
@@ -124,7 +125,7 @@ class Multisection {
         [&](unsigned some) { go_on(1, middle, last, some); });
   }
 
-  /// The groups of the coarsest level that splits these places.
+  /// The groups of the coarsest level of the machine that divides these places into several groups.
   Siblings siblings_in(PlaceId first, PlaceId last, std::span<const Vertex> names) const {
     Siblings siblings;
     for (const Level& level : machine_.levels()) {
@@ -150,8 +151,9 @@ class Multisection {
     return std::accumulate(begin + first, begin + last, 0.0);
   }
 
-  /// Returns the factor by which these places may exceed their shares: the part of the tolerance
-  /// that earlier cuts have left. Shares are in the units of the graph's weights.
+  /// Returns the factor by which these places may exceed their shares of the graph's weight: what
+  /// earlier cuts have left of the tolerance. Shares have the same unit as the weights of the
+  /// graph.
   double room_of(const Graph& graph, PlaceId first, PlaceId last) const {
     const double weight = weight_of(graph);
     const double most = (1 + sections_.tolerance) * sum_of_shares(first, last);
@@ -175,8 +177,8 @@ class Multisection {
     return split;
   }
 
-  /// The weight that each group may hold: its share, plus the part of the tolerance that is
-  /// reserved for the cuts between these groups.
+  /// The maximum weight of each group: its share, plus the part of the tolerance that is reserved
+  /// for the cuts between these groups.
   std::vector<double> caps_of(const Graph& graph, const Siblings& siblings) const {
     const PlaceId first = siblings.starts.front(), last = siblings.starts.back();
     const double sum = sum_of_shares(first, last);

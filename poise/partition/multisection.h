@@ -12,14 +12,14 @@
 
 namespace poise {
 
-/// The load limits and the effort of a multisection.
+/// The input of a multisection besides the graph: limits of loads, fixed tasks, and effort.
 struct Sections {
-  std::span<const double> shares;  // per place the weight it should get, relative to the others
+  std::span<const double> shares;  // per place the weight it should get, relative to other places
   double tolerance = 0.05;         // a place may get this fraction more than its share
   std::vector<graphs::Part> fixed = {};  // per vertex its place or kFree; empty: all are free
-  unsigned attempts = 4;                 // seeds per bisection; the cut is smaller with more seeds
-  /// The number of hill climbs that follow the division into the groups of a level, if there are
-  /// more than two groups. With 0 there is no V-cycle.
+  unsigned attempts = 4;                 // seeds tried per bisection; more seeds give a smaller cut
+  /// The number of hill climbs that improve the division into the groups of a level if there are
+  /// more than two groups. With 0, no V-cycle improves it.
   unsigned climbs = 2;
   unsigned threads = 1;  // number of halves that are cut at the same time; no effect on the result
   const Tuning& tuning = kTuning;

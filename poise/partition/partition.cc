@@ -21,7 +21,7 @@ double sum(std::span<const double> values) {
 
 double mean_weight(const Graph& graph) { return sum(graph.weight) / graph.num_vertices(); }
 
-/// Computes the initial partition of the coarsest graph by recursive bisection.
+/// Computes the initial partition, that of the coarsest graph, by recursive bisection.
 class InitialParts {
  public:
   InitialParts(const Shares& shares, std::vector<Part>& part_of)
@@ -29,8 +29,8 @@ class InitialParts {
         part_of_(part_of),
         slack_(kPartitionTuning.slack_of_bisection * shares.tolerance) {}
 
-  /// Splits a subgraph among the parts [first, last). names[v] is the number of vertex v in the
-  /// whole graph.
+  /// Divides the vertices of a subgraph among the parts [first, last). names[v] is the number of
+  /// vertex v in the whole graph.
   void split(const Graph& graph, std::span<const Vertex> names, Part first, Part last) {
     if (last - first == 1) {
       for (const Vertex name : names) part_of_[name] = first;
@@ -71,7 +71,7 @@ class InitialParts {
   double slack_;
 };
 
-/// The sequence of coarser graphs, coarsest last.
+/// The sequence of ever coarser graphs; the last one is the coarsest.
 struct Hierarchy {
   std::vector<Graph> graphs;  // graphs[i]: the graph after i + 1 steps of coarsening
   /// coarse_of[i][v] is the vertex of graphs[i] into which vertex v of graphs[i - 1] was merged
@@ -134,9 +134,9 @@ std::vector<Part> multilevel(const Graph& graph, const Shares& shares) {
   }
 }
 
-/// Divides the parts into chunks, each of which consists of consecutive parts. Partitioning takes
-/// stages: it divides the graph into chunks first, then each chunk. The size of a chunk is chosen
-/// so that each stage makes about the same number of parts.
+/// Divides the parts into chunks of consecutive parts. The graph is divided among the chunks first;
+/// then the subgraph of each chunk is divided further, in as many stages as needed. The size of a
+/// chunk is chosen such that each stage makes about the same number of parts.
 struct Chunks {
   Part size, count;
   explicit Chunks(Part parts) {

@@ -23,7 +23,7 @@ std::vector<double> weights_of(const Graph& graph, const std::vector<Part>& part
   return weights;
 }
 
-TEST(Partition, the_cut_is_near_that_of_the_best_bisection) {
+TEST(Partition, the_cut_is_at_most_slightly_larger_than_that_of_the_best_bisection) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -79,7 +79,7 @@ TEST(Partition, fixed_vertices_stay_in_their_part) {
   }
 }
 
-TEST(Coarsening, merges_two_vertices_only_if_weight_limit_and_fixed_parts_allow_it) {
+TEST(Coarsening, coarsening_merges_two_vertices_only_if_weight_limit_and_fixed_parts_allow_it) {
   Random random(3);
   Graph graph = drawn_graph(60, random);
   std::vector<Part> fixed;
@@ -99,7 +99,7 @@ TEST(Coarsening, merges_two_vertices_only_if_weight_limit_and_fixed_parts_allow_
   }
 }
 
-TEST(Coarsening, graphs_of_stars_and_of_isolated_vertices_are_coarsened_too) {
+TEST(Coarsening, coarsening_also_shrinks_stars_and_graphs_without_edges) {
   Workload workload;
   workload.tasks.assign(1000, {.load_s = 1});
   for (TaskId t = 1; t < 500; ++t) workload.messages.push_back({0, t, 1, 10});

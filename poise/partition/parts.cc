@@ -36,14 +36,14 @@ class Improvement {
     for (double& most : max_weight_) most = most > 0 ? most * scale + spare : 0;
   }
 
-  /// Moves vertices out of overweight parts, in ascending order of what the move adds to the cut
-  /// per unit of the vertex's weight.
+  /// Moves vertices out of overweight parts. Vertices whose move adds least to the cut per unit of
+  /// their weight are first.
   void relieve() {
     bool is_needed = false;
     for (Part p = 0; p < weight_.size(); ++p) is_needed |= is_overweight(p);
     if (!is_needed) return;
     std::vector<std::uint8_t> reliefs(graph_.num_vertices(), 0);
-    GainQueue queue(graph_.num_vertices());  // keys are gains per weight
+    GainQueue queue(graph_.num_vertices());  // ordered by gain per weight
     const auto enqueue = [&](Vertex v) {
       if (!is_free(v) || !is_overweight(part_of_[v]) || reliefs[v] == kPartitionTuning.max_reliefs)
         return;
@@ -69,8 +69,8 @@ class Improvement {
     }
   }
 
-  /// Moves each vertex to its best part if the move lowers the cut, or if it leaves the cut
-  /// unchanged and the new part is then less full than the old part was.
+  /// Moves each vertex to its best part if the move lowers the cut, or if the cut stays equal and
+  /// the new part, with the vertex, is less full than the old part was.
   bool pass() {
     bool has_moved = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -94,7 +94,7 @@ class Improvement {
     });
   }
 
-  // The interface that climb_by_gain() needs.
+  // The member functions that climb_by_gain() calls.
   std::optional<Target> target_of(Vertex v) {
     if (!is_free(v)) return std::nullopt;
     const Target target = best_target(v, false);
@@ -114,7 +114,7 @@ class Improvement {
   bool is_free(Vertex v) const { return fixed_.empty() || fixed_[v] == kFree; }
   bool is_overweight(Part part) const { return weight_[part] > max_weight_[part]; }
 
-  /// Weight divided by the allowed weight; infinite for a part without a share.
+  /// Weight of the part divided by its maximum weight; nearly infinite if the maximum is 0.
   double fullness(Part part, double more) const {
     const double weight = weight_[part] + more;
     return max_weight_[part] > 0 ? weight / max_weight_[part]
@@ -123,8 +123,8 @@ class Improvement {
 
   /// Returns the part to which v should move: of the parts of v's neighbours that have room for v,
   /// the one with the largest affinity to v (ties: the emptiest). Returns v's own part if none has
-  /// room. If `for_relief`, the own part is overweight. Then another part also has room if, with v,
-  /// it would be less full than the own part is now.
+  /// room. If v's own part is overweight (`for_relief`), another part also has room if it would be
+  /// less full with v than the own part is now.
   Target best_target(Vertex v, bool for_relief) {
     const Part own = part_of_[v];
     const double weight = graph_.weight[v];

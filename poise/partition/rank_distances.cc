@@ -25,7 +25,7 @@ RankDistances::RankDistances(const Machine& machine, Distance distance)
       inside_.push_back(a == b ? 0 : static_cast<float>(exact(a, b)));
 }
 
-/// True if all nodes are of one kind with groups of the same sizes on every level.
+/// True if all nodes are alike: of one kind, with groups of the same sizes on every level.
 bool RankDistances::nodes_are_alike() const {
   if (size_ * num_nodes_ != machine_.num_places()) return false;
   for (const std::uint32_t kind : machine_.parts().kind_of_node)

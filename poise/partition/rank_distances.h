@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distances between places by table lookup, for searches that need millions of them.
+// Distances between places by table lookup, for searches that look up millions of distances.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@
 
 namespace poise {
 
-/// The mean of distance_between() in both directions. Stores one number per pair of nodes for up to
-/// 1,024 nodes (4 MB), and, if all nodes are alike, one per pair of places of a node. Keeps a
-/// reference to the machine, which computes all other distances.
+/// The distance between two places: the mean of distance_between() in both directions. Up to 1,024
+/// nodes, it stores one number per pair of nodes (4 MB). If all nodes are alike, it also stores one
+/// per pair of places of a node. Keeps a reference to the machine, which computes all other
+/// distances.
 class RankDistances {
  public:
   RankDistances(const Machine& machine, Distance distance);
 
-  /// A place as the tables address it: by its node and by its index inside that node.
+  /// A place, identified by its node and its index inside that node.
   struct Position {
     NodeId node = 0;
     PlaceId inside = 0;  // number of the place, counted from the first place of its node
@@ -58,7 +59,7 @@ class RankDistances {
   PlaceId size_;                      // number of places of the first node
   std::vector<NodeId> node_of_;       // per place
   std::vector<PlaceId> first_place_;  // per node
-  // Single precision takes half the memory, and searches only compare sums.
+  // Single precision halves the memory and suffices, because searches only compare sums.
   std::vector<float> between_;  // distances between nodes, at [from * nodes + to]
   std::vector<float> inside_;   // distances inside a node, at [from * places of a node + to]
 };

@@ -23,7 +23,7 @@ using graphs::Vertex;
 /// Sums of traffic whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;
 
-/// Owns the arrays to which a RankProblem refers.
+/// Owns the arrays to which a RankProblem (the input of the search for a map) refers.
 struct Parts {
   std::vector<PlaceId> slots;
   Graph graph;
@@ -45,7 +45,7 @@ bool within(const MapCost& cost, const MapCost& limit) {
 }
 
 /// Returns the slot of each rank under a placement, followed by the free slots in order. Returns
-/// nothing if two ranks want the same slot or a place has no slot.
+/// nothing if two ranks have the same slot or a rank's place has no slot.
 std::optional<std::vector<Slot>> slots_under(std::span<const PlaceId> slots,
                                              const Placement& placement) {
   std::vector<Slot> slot_of;
@@ -62,9 +62,9 @@ std::optional<std::vector<Slot>> slots_under(std::span<const PlaceId> slots,
   return slot_of;
 }
 
-/// Returns the map with the least traffic of several cuts (rank_sections.h). A cut depends on the
-/// numbers of the ranks: they decide between equally heavy edges and from which ranks a half grows.
-/// So each cut but the first numbers the ranks at random.
+/// Returns the map with the least traffic of several recursive cuts (rank_sections.h). A cut
+/// depends on how ranks are numbered: the numbers decide between equally heavy edges, and from
+/// which ranks a half grows. Therefore each cut but the first numbers the ranks at random.
 std::vector<Slot> best_cut(const RankProblem& problem, std::uint64_t seed) {
   std::vector<Slot> best = cut_into_slots(problem, kPartitionTuning.bisection_attempts);
   double least = traffic(problem, best);
@@ -161,7 +161,7 @@ class RankMapping {
   }
 
  private:
-  /// Returns the last slot that begins at or before the place.
+  /// Returns the last slot whose first core is this place or an earlier one.
   Slot slot_around(PlaceId place) const {
     const auto after = std::ranges::upper_bound(parts_.slots, place);
     return std::max<std::ptrdiff_t>(1, after - parts_.slots.begin()) - 1;

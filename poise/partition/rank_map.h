@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps ranks to slots, one rank per slot, with little traffic over long distances.
+// Maps ranks to slots, one rank per slot, such that little traffic goes over long distances. A slot
+// is the cores that one rank uses.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +12,29 @@
 
 namespace poise {
 
-/// Options of a map: how ranks fill places, and which distance counts.
+/// Options of a map: how many cores a rank uses, and which distance counts.
 struct RankMapOptions {
   Distance distance = Distance::hops;
   RankShape shape = {};
   SwapEffort effort = {};
 };
 
-/// Puts rank r into slot r, the order in which launchers fill nodes.
+/// Puts rank r into slot r. Launchers fill nodes in this order.
 Placement in_block_order(const Machine& machine, const Workload& workload, const RankShape& shape);
 
 /// Returns the place of each rank (the first of its cores); no slot is used twice. Minimises the
 /// sum of bytes times distance: it cuts the graph along the machine in several ways
-/// (rank_sections.h), then swaps ranks of the best (swap_search.h). With at most 9 ranks, every map
-/// is tried. With more ranks, neither the bytes between nodes nor those of the busiest node exceed
-/// those of block order, and the sum exceeds neither that of block order nor that of `current` (if
-/// it is given and uses no slot twice). Loads are ignored. Throws Error if the machine has too few
-/// slots. O((ranks + messages) log ranks).
+/// (rank_sections.h), then swaps ranks of the best result (swap_search.h). With at most 9 ranks,
+/// every map is tried. With more ranks, neither the bytes between nodes nor those of the busiest
+/// node exceed those of block order. The sum does not exceed that of block order, nor that of
+/// `current` if it is given and uses no slot twice. Loads are ignored. Throws Error if the machine
+/// has too few slots. O((ranks + messages) log ranks).
 Placement map_ranks(const Machine& machine, const Workload& workload, const Placement* current,
                     const RankMapOptions& options);
 
-/// Returns the map nearest to a placement that uses slots twice or places without a slot. Of the
-/// ranks on one place, those with most traffic there keep it; the others take the nearest free
-/// slots. A placement that already fits is returned unchanged.
+/// Returns the map nearest to a placement that may use slots twice or places without a slot. Of
+/// several ranks on one place, the one with most traffic there keeps it; the others take the
+/// nearest free slots. A placement that fits already is returned unchanged.
 Placement one_per_slot(const Machine& machine, const Workload& workload, const Placement& placement,
                        const RankMapOptions& options);
 

@@ -39,7 +39,8 @@ bool is_single(const Placement& placement) {
   return places.size() == placement.num_tasks();
 }
 
-/// The oracle tries all permutations of the places, on a machine with one place per rank.
+/// The map with the least traffic of all permutations of the places, to compare with. The machine
+/// has one place per rank.
 double least_traffic(const Machine& machine, const Workload& workload, Distance distance) {
   std::vector<PlaceId> places(machine.num_places());
   std::iota(places.begin(), places.end(), 0);
@@ -49,7 +50,7 @@ double least_traffic(const Machine& machine, const Workload& workload, Distance 
   return least;
 }
 
-TEST(MapRanks, finds_the_map_with_the_least_traffic_for_eight_ranks) {
+TEST(MapRanks, for_eight_ranks_the_map_has_the_least_possible_traffic) {
   for (const char* text : {"node:4 core:2 factors:7,1", "rack:2 node:2 numa:2 core:1",
                            "torus:4x2 core:1", "dragonfly:2x2 node:2 core:1 hop:2", "core:8"})
     for (std::uint64_t seed = 1; seed <= fewer_if_sanitized(4); ++seed)
@@ -65,7 +66,7 @@ TEST(MapRanks, finds_the_map_with_the_least_traffic_for_eight_ranks) {
       }
 }
 
-TEST(MapRanks, local_search_alone_is_nearly_always_optimal_for_nine_ranks) {
+TEST(MapRanks, for_nine_ranks_local_search_alone_nearly_always_finds_the_least_traffic) {
   const Machine machine = machine_from_text("torus:3x3 core:1");
   constexpr std::uint64_t seeds = fewer_if_sanitized(10);
   std::uint64_t optimal = 0;
