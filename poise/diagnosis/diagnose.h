@@ -69,8 +69,7 @@ struct Diagnosis {
   double mapping_share = 0;
   std::vector<ThreadCause> threads;  // what `poise juggle --diagnose` would report
   TeamBalance teams;
-  /// The number of ranks and the number of cores of the node that runs the most ranks; both are 0
-  /// if they are not known.
+  /// The numbers of ranks and of cores of the node with the most ranks; both are 0 if unknown.
   std::uint32_t ranks_per_node = 0, cores_per_node = 0;
 };
 

@@ -33,8 +33,7 @@ struct MeasuredPhase {
   std::vector<RankTimes> ranks = {};
 };
 
-/// Statistics of the process topologies that the program created with reorder = true; filled only
-/// if POISE_REORDER was set.
+/// The MPI process topologies created with reorder = true. Counted only if POISE_REORDER was set.
 struct ReorderedTopologies {
   std::uint64_t calls = 0, reordered = 0;  // all calls; calls that found a better order
   /// Communication cost: edge weight times hops, summed over all edges, with the old order of the

@@ -39,9 +39,8 @@ inline constexpr double kMaxFactorStep = 100, kFactorPrecision = 0.01;
 /// kFactorPrecision. With it, simulating an exchange between all ranks takes a tenth of the time of
 /// an exact simulation.
 inline constexpr double kReplayPrecision = 0.002;
-/// Seconds between the points at which simulated threads are balanced: the short period of `poise
-/// juggle`. In long iterations the period is longer, so that there are at most kMaxJugglePoints
-/// points.
+/// Seconds between two balancing points of simulated threads: the short period of `poise juggle`.
+/// It is longer in long iterations, which have at most kMaxJugglePoints balancing points.
 inline constexpr double kJugglePeriod_s = 0.02, kMaxJugglePoints = 2000;
 
 /// A map of ranks is tried only if the diagnosis promises that it saves at least this fraction of

@@ -83,8 +83,7 @@ class Communicator {
     const void* data;
     std::uint64_t size;
   };
-  /// Receives messages from a communication function. It is called from C code, so it must not
-  /// throw.
+  /// Receives messages from a communication function. C code calls it, so it must not throw.
   template <typename T>
   struct Inbox {
     Mail<T>& in;
@@ -111,8 +110,7 @@ class Communicator {
   bool has_failed_ = false;  // an agreement failed on this rank and cannot be repeated
 };
 
-/// Runs `body`, which calls collectives. If `body` throws on one rank, all ranks throw
-/// AgreedError.
+/// Runs `body`, which calls collectives. If it throws on one rank, all ranks throw AgreedError.
 template <typename Body>
 void agreed(Communicator& ranks, const Body& body) {
   std::string text;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds a coarser machine: each of its places stands for a group of places of the original
-// machine.
+// Builds a coarser machine, each place of which stands for a group of places of the original.
 #pragma once
 
 #include <span>

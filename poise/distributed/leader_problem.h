@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The decision of one leader (the rank that decides for a group of ranks): it assigns each vertex
-// to one of the child groups of its group.
+// The decision of a leader: to which child group of its rank group each vertex is assigned.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evens out the weights of parts by swapping vertices, as in the first step of the TreeMatchLB
-// balancer.
+// Evens out the weights of parts by swaps, as in the first step of the balancer TreeMatchLB.
 #pragma once
 
 #include <span>

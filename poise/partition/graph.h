@@ -31,8 +31,7 @@ enum class Affinity : std::uint8_t { bytes, messages };
 /// messages).
 Graph affinity_graph(const Workload& workload, Affinity affinity);
 
-/// Contracts each group to one vertex, and adds up weights and affinities. Edges inside a group
-/// vanish.
+/// Contracts each group to one vertex and adds up weights and affinities. Edges in a group vanish.
 Graph contract(const Graph& graph, std::span<const Vertex> group_of, Vertex num_groups);
 
 /// Vertices sorted by group: group g has members[first[g]] to members[first[g + 1] - 1] in
@@ -48,8 +47,7 @@ struct Groups {
 };
 Groups arrange(std::span<const Vertex> group_of, Vertex num_groups);
 
-/// The graph of one group's members. Each vertex is numbered by its position in the group; edges to
-/// other groups are dropped.
+/// The graph of one group's members, numbered by `position`. Edges to other groups are dropped.
 Graph subgraph(const Graph& graph, const Groups& groups, Vertex group);
 
 /// Appends vertices without edges until the graph has num_vertices vertices. They stand for empty

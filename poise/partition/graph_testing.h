@@ -22,8 +22,8 @@ inline Graph drawn_graph(Vertex size, Random& random) {
   return affinity_graph(workload, Affinity::bytes);
 }
 
-/// Cliques of `size` tasks each, in a ring: neighbouring cliques share one light edge. The tasks
-/// are numbered at random.
+/// Randomly numbered cliques of `size` tasks each, in a ring with one light edge between
+/// neighbours.
 inline Graph cliques(Vertex count, Vertex size, Random& random, std::vector<Vertex>& clique_of) {
   Workload workload;
   workload.tasks.assign(count * size, {.load_s = 1});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bisection of a graph of any size: bisects a coarser graph, then improves the result on finer
-// ones.
+// Bisection of a large graph: bisects a coarser graph, then improves the result on finer ones.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps ranks to slots, one rank per slot, such that little traffic goes over long distances. A slot
-// is the cores that one rank uses.
+// Maps ranks to slots (the cores of one rank) with little traffic over long distances.
 #pragma once
 
 #include <cstdint>

@@ -110,8 +110,8 @@ TEST(MapRanks, the_map_never_causes_more_traffic_than_the_block_order_of_ranks) 
 }
 
 TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
-  // All pairs of ranks exchange many bytes, so fewer bytes over long distances may mean more bytes
-  // at one node.
+  // All pairs of ranks exchange many bytes, so a map with less traffic over long distances may send
+  // more bytes from one node.
   int binding = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
@@ -128,7 +128,7 @@ TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
   EXPECT_GE(binding, 15);
 }
 
-TEST(MapRanks, the_numbers_of_ranks_hardly_change_the_bytes_between_nodes) {
+TEST(MapRanks, bytes_between_nodes_differ_by_at_most_5_percent_if_ranks_are_renumbered) {
   const Machine machine = machine_from_text("node:8 core:32");
   const Workload ordered = generate(parse_recipe("stencil3d"), 256, 3).front();
   double least = 0, most = 0;
@@ -150,8 +150,8 @@ TEST(MapRanks, the_numbers_of_ranks_hardly_change_the_bytes_between_nodes) {
 }
 
 TEST(MapRanks, divides_a_grid_of_ranks_into_square_blocks_even_if_ranks_are_shuffled) {
-  // 16 x 16 ranks on 4 nodes of 64: the best cut is two lines through the grid, 32 edges of 10
-  // bytes.
+  // A grid of 16 x 16 ranks on 4 nodes with 64 cores each. The best map cuts the grid along two
+  // lines, which cross 32 edges of 10 bytes.
   Workload workload;
   workload.tasks.resize(256);
   std::vector<TaskId> name(256);
@@ -169,7 +169,7 @@ TEST(MapRanks, divides_a_grid_of_ranks_into_square_blocks_even_if_ranks_are_shuf
 }
 
 TEST(MapRanks, maps_shuffled_ranks_of_a_torus_nearly_as_well_as_ordered_ranks) {
-  // An 8 x 8 torus of ranks on an 8 x 8 torus of nodes: every edge can have one hop.
+  // A torus of 8 x 8 ranks on a torus of 8 x 8 nodes: a map exists in which each edge has one hop.
   Workload workload;
   workload.tasks.resize(64);
   std::vector<TaskId> name(64);
@@ -208,7 +208,7 @@ TEST(MapRanks, gives_every_rank_the_requested_number_of_cores) {
     }
 }
 
-TEST(MapRanks, lets_several_ranks_share_a_place_up_to_its_capacity) {
+TEST(MapRanks, several_ranks_may_share_a_place_up_to_its_capacity) {
   const Machine machine = machine_from_text("node:2 core:4 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d"), 23, 3).front();
   const Placement map = map_ranks(machine, workload, nullptr, {.shape = {.ranks_per_place = 3}});

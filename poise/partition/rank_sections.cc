@@ -18,7 +18,7 @@ namespace {
 
 using namespace graphs;
 
-/// A set of slots, with the vertices that will be on them.
+/// A set of slots, and the vertices that will be on these slots.
 struct Region {
   std::vector<Slot> slots;
   std::vector<Vertex> members;
@@ -41,7 +41,7 @@ class Halving {
 
   /// Halves all regions of slots, then all resulting regions, and so on, until each region has one
   /// slot. This breadth-first order keeps all regions about equally large. So, when a region is
-  /// halved, the places of all partners of its vertices are known about equally well.
+  /// halved, all partners of its vertices in other regions are located about equally precisely.
   std::vector<Slot> run() {
     for (std::size_t r = 0; r < regions_.size(); ++r) {
       if (regions_[r].slots.size() == 1) {
@@ -79,8 +79,8 @@ class Halving {
     }
   }
 
-  /// Sorts the slots of a region so that the slots of one half come first, and returns the number
-  /// of slots in that half.
+  /// Sorts the slots of a region so that those of the first half come first, and returns the number
+  /// of slots in the first half.
   std::size_t order_slots(std::vector<Slot>& slots) const {
     const Machine& machine = problem_.machine;
     const auto place = [&](Slot s) { return problem_.slots[s]; };
@@ -96,7 +96,7 @@ class Halving {
     return slots.size() / 2;
   }
 
-  /// Returns the number of slots in the first half of the groups.
+  /// Returns the number of slots in the first half of the groups to which the slots belong.
   template <typename GroupOf>
   static std::size_t group_border(const std::vector<Slot>& slots, const GroupOf& group) {
     std::vector<std::size_t> borders;
@@ -162,8 +162,8 @@ class Halving {
     return pull;
   }
 
-  /// Returns a slot of the region that contains the vertex. Different vertices of a region get
-  /// different slots.
+  /// Returns a slot that stands for the vertex's location when distances are estimated: one of the
+  /// slots of its region. Different vertices of a region may get different slots.
   Slot stand_in(Vertex v) const {
     const Region& region = regions_[region_of_[v]];
     return region.slots[mix(v) % region.slots.size()];
@@ -179,7 +179,8 @@ class Halving {
     return sum / samples;
   }
 
-  /// Moves the vertices that cost least until the left side has exactly its weight.
+  /// Moves vertices between the sides, those that cost least first, until the left side has exactly
+  /// the requested number of vertices.
   static void make_exact(const Graph& graph, const Split& split, std::vector<Side>& sides) {
     const auto wanted = static_cast<std::ptrdiff_t>(split.left_weight);
     auto have = std::count(sides.begin(), sides.end(), Side::left);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes a first map of ranks to slots by cutting the graph of ranks and the machine in halves.
+// Computes an initial map of ranks by halving the graph of ranks and the machine again and again.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,12 @@
 namespace poise {
 
 /// Returns the slot of each vertex. The slots are halved along the machine: between the groups of
-/// the coarsest level that splits them, or across the longest side of a torus or mesh. The vertices
-/// are cut into two sets that fit the numbers of slots exactly (multilevel_bisection.h); each
-/// vertex is drawn towards the half that is nearer to its partners outside. The method is dual
-/// recursive bipartitioning (Pellegrini, "Static mapping by dual recursive bipartitioning of
-/// process and architecture graphs", 1994). O((vertices + edges) log slots).
+/// the coarsest level that divides them, or across the longest side of a torus or mesh. The
+/// vertices are cut into two sets of exactly as many vertices as the halves have slots
+/// (multilevel_bisection.h); each vertex is drawn towards the half that is nearer to its partners
+/// in other regions. The method is dual recursive bipartitioning (Pellegrini, "Static mapping by
+/// dual recursive bipartitioning of process and architecture graphs", 1994). O((vertices + edges)
+/// log slots).
 std::vector<Slot> cut_into_slots(const RankProblem& problem, unsigned attempts);
 
 }  // namespace poise

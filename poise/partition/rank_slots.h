@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots of a machine on which ranks run: one rank per slot.
+// The slots of a machine: a slot is the cores that one rank uses.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace poise {
 
 /// Rules by which ranks fill places.
 struct RankShape {
-  std::uint32_t cores_per_rank = 1;   // consecutive places of one memory domain (or node) per rank
+  std::uint32_t cores_per_rank = 1;   // places per rank, consecutive in a domain or node
   std::uint32_t ranks_per_place = 1;  // ranks that share a place; above 1 only with one core each
   bool fills_nodes = false;           // only the last node used may have free slots
 };

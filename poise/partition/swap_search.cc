@@ -18,10 +18,10 @@ using graphs::Graph;
 using graphs::Vertex;
 
 /// Start temperatures of annealing, as multiples of the mean amount by which a swap changes the
-/// traffic. A hot start destroys the initial map, which pays only if there is time to find a better
-/// one.
+/// traffic. A high temperature destroys the initial map, which is worthwhile only if there is time
+/// to find a better one.
 constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
-/// Sums whose relative difference is below this value differ only by rounding.
+/// Two sums count as equal if their relative difference is below this value.
 constexpr double kRounding = 1e-12;
 
 /// The bytes by which each node exceeds the limits of the search.
@@ -95,7 +95,8 @@ class Excess {
   std::vector<std::uint8_t> is_touched_;  // per node
 };
 
-/// The groups of one level: for each slot, the first slot of its group and the end of that group.
+/// The groups of one level of the machine. For each slot: the first slot of its group, and one past
+/// the last slot of its group.
 struct SlotGroups {
   std::vector<Slot> first, last;
 };
@@ -122,13 +123,14 @@ class SwapSearch {
     total_ = traffic(problem, slot_of);
     nearest_ = std::numeric_limits<double>::infinity();
     for (Slot s = 1; s < slot_of.size(); ++s) nearest_ = std::min(nearest_, distance(s - 1, s));
-    // The penalty per byte above a limit must exceed any cost per byte, which is at most the
-    // largest distance.
+    // The penalty per byte above a limit must exceed the largest possible cost of a byte, which is
+    // the largest distance.
     for (std::size_t s = 1; s < problem.slots.size(); s *= 2)
       penalty_ = std::max(penalty_, 16 * distance(0, s));
   }
 
-  /// Anneals from several temperatures in turn; each run starts from the best map so far.
+  /// Anneals from several start temperatures, highest first. Each run starts from the best map of
+  /// the run before.
   void anneal() {
     if (connected_.size() < 2) return;
     const double mean = mean_change();
@@ -162,7 +164,8 @@ class SwapSearch {
   }
 
  private:
-  /// Anneals from this temperature until `budget` edges were examined. Keeps the best map.
+  /// Anneals from this temperature until `budget` edges have been examined. Ends with the best map
+  /// found.
   void cool_down(double temperature, double budget) {
     const double cooling = portable_exp(portable_log(kPartitionTuning.end_temperature) /
                                         kPartitionTuning.cooling_steps);
@@ -186,8 +189,8 @@ class SwapSearch {
     }
   }
 
-  /// Collects the levels whose groups divide the slots, except levels at which every group has a
-  /// single slot. The innermost level comes last.
+  /// Collects the machine's levels with at least two groups of slots, except levels at which every
+  /// group has a single slot. The innermost level comes last.
   void find_groups() {
     const std::size_t size = slot_of_.size();
     for (const Level& level : problem_.machine.levels()) {
@@ -207,8 +210,8 @@ class SwapSearch {
     }
   }
 
-  /// Returns the increase of traffic if two vertices exchange their slots. If limits are set, adds
-  /// the increase of the penalty for exceeding them.
+  /// Returns by how much the traffic increases if two vertices exchange their slots. If limits are
+  /// set, the increase of the penalty for exceeding them is added.
   double change(Vertex v, Vertex u) {
     const Slot a = slot_of_[v], b = slot_of_[u];
     double more = moved(v, u, a, b) + moved(u, v, b, a);
@@ -253,9 +256,10 @@ class SwapSearch {
     return {v, partner};
   }
 
-  /// Proposes a vertex for a swap that brings another vertex closer to its partner. The proposed
-  /// vertex is on a slot near the partner's, preferably with its own partners elsewhere, or it is a
-  /// few edges away from the partner in the graph. Rarely, it is any vertex.
+  /// Proposes a vertex to swap with a vertex v such that v comes closer to its neighbour `partner`.
+  /// Usually the proposed vertex is on a slot near the partner's, preferably with its own
+  /// neighbours elsewhere, or it is a few edges away from `partner` in the graph. Rarely, it is any
+  /// vertex.
   Vertex candidate(Vertex partner) {
     if (random_.below(kPartitionTuning.anywhere_one_in) == 0)
       return vertex_at_[random_.below(vertex_at_.size())];
@@ -294,7 +298,7 @@ class SwapSearch {
   /// Tries one swap. Returns the change of the traffic (with the penalty), or 0 if the swap is
   /// rejected.
   double try_one(double temperature) {
-    ++scans_;  // counts the try itself, so that the budget also ends if vertices have no edges
+    ++scans_;  // counts the trial itself, so that the search also ends without edges
     const auto [v, partner] = edge_to_shorten();
     const Vertex u = candidate(partner);
     if (v == u) return 0;
@@ -313,8 +317,8 @@ class SwapSearch {
     excess_.add_all(slot_of_);
   }
 
-  /// Collects the slots that descent tries for v. Visits several partners of v. From each partner
-  /// it takes the partner's own slot and a few slots of a group around that slot: the smallest
+  /// Collects the slots to which a descent tries to move v. Visits several partners of v. For each
+  /// partner, the candidates are its own slot and a few slots around it: those of the smallest
   /// group that has more than one slot and does not contain v.
   void gather_near(Vertex v) {
     near_.clear();
@@ -378,7 +382,7 @@ class SwapSearch {
   double scans_ = 0;
   double penalty_ = 0;  // penalty per byte over a limit
   double total_ = 0;    // traffic at the start
-  double nearest_ = 0;  // distance of the nearest two slots
+  double nearest_ = 0;  // smallest distance between two slots
 };
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace poise {
 
 using Slot = std::uint32_t;
 
-/// Ranks, slots and distances. There are as many vertices as slots: slots without a rank hold a
-/// vertex without edges.
+/// The input of the search: ranks, slots and distances. There are as many vertices as slots: a slot
+/// without a rank holds a vertex without edges.
 struct RankProblem {
   const graphs::Graph& graph;
   const Machine& machine;
@@ -26,7 +26,7 @@ struct RankProblem {
 /// The sum of affinity times distance over all edges, each edge counted once.
 double traffic(const RankProblem& problem, std::span<const Slot> slot_of);
 
-/// Limits on traffic that a search respects. Bytes of both directions are added up.
+/// Limits on the bytes between nodes. Bytes of both directions are added up.
 struct TrafficLimits {
   double node_bytes = std::numeric_limits<double>::infinity();  // per node
   /// The limit for the sum of all bytes that travel between nodes.
@@ -34,21 +34,21 @@ struct TrafficLimits {
   bool are_set() const { return node_bytes < std::numeric_limits<double>::infinity(); }
 };
 
-/// The effort of annealing. Larger graphs get fewer scans per edge and lower temperatures.
+/// The effort of annealing. Large graphs get fewer scans per edge and a cooler start.
 struct SwapEffort {
-  double scans_per_edge = 32000;  // edges examined, per edge of the graph
-  double max_scans = 1.2e8;       // maximum of a whole search: one or two seconds
-  /// With more edges than this, max_scans is reduced, because each scan then misses the caches.
+  double scans_per_edge = 32000;  // edges examined by the search, per edge of the graph
+  double max_scans = 1.2e8;       // maximum of edges examined: one or two seconds of time
+  /// With more edges than this, max_scans is reduced, because the caches then miss at each scan.
   double large_edges = 10000;
   std::uint64_t seed = 0;
 };
 
 /// Exchanges the slots of two vertices as long as that lowers the traffic: first by simulated
 /// annealing from a low temperature (Kirkpatrick et al., "Optimization by simulated annealing",
-/// 1983), then by descent. Candidates are near in the machine or in the graph (Schulz and Traff,
-/// "Better process mapping and sparse quadratic assignment", 2017). If limits are set, exceeding
-/// them costs more than any traffic; a map within the limits stays within them. The result is never
-/// worse than the start. O(scans + edges).
+/// 1983), then by descent. Candidates are near each other in the machine or in the graph (Schulz
+/// and Traff, "Better process mapping and sparse quadratic assignment", 2017). If limits are set, a
+/// byte above a limit costs more than any traffic, so a map within the limits stays within them.
+/// The result is never worse than the start. O(scans + edges).
 void search_by_swaps(const RankProblem& problem, const TrafficLimits& limits,
                      const SwapEffort& effort, std::vector<Slot>& slot_of);
 

@@ -31,7 +31,7 @@ double weight_of(const Arc& arc, const UnitCosts& unit) {
 
 std::vector<std::int32_t> whole_weights(std::span<const double> values, double total) {
   const double largest = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-  // Values are divided before they are summed, so that no sum overflows.
+  // Values are divided by the largest value before they are summed, so that no sum overflows.
   double sum = 0;
   if (largest > 0)
     for (const double value : values) sum += value / largest;

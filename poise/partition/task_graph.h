@@ -14,17 +14,17 @@ namespace poise {
 /// An undirected graph; each edge is in the rows of both its ends.
 struct TaskGraph {
   std::vector<std::int32_t> first;  // row v is [first[v], first[v + 1])
-  /// For each entry of a row the neighbour; entries are in ascending order.
+  /// For each entry of a row, the neighbour. The entries of a row are in ascending order.
   std::vector<std::int32_t> neighbour;
   std::vector<std::int32_t> edge_weight;  // for each entry the weight of the edge, at least 1
 };
 
-/// The graph of the given tasks (in ascending order), numbered in that order. Two tasks that
-/// exchange messages have an edge. The weight of the edge is the time that these messages would
-/// take with a latency and bandwidth factor of 1. If messages are free in the cost model, the
-/// weight is the number of these messages plus their bytes. All weights are scaled to add up to
-/// about `total`. Throws Error beyond 2^30 entries. `arcs` must be those of the workload; null:
-/// they are computed.
+/// The graph of the given tasks, which are in ascending order; vertex i is the i-th of them. Two
+/// tasks that exchange messages have an edge. Its weight is the time that these messages would take
+/// with a latency and bandwidth factor of 1. If messages are free in the cost model, the weight is
+/// the number of these messages plus their bytes. All weights are scaled to add up to about
+/// `total`. Throws Error if the graph has more than 2^30 entries. `arcs` must be those of the
+/// workload, or null; then they are computed.
 TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total,
                      const Arcs* arcs = nullptr);
 

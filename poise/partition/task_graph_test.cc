@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(TaskGraph, lists_each_edge_in_the_rows_of_both_vertices) {
+TEST(TaskGraph, each_edge_is_in_the_rows_of_both_its_vertices) {
   Workload workload;
   workload.tasks.resize(4);
   workload.messages = {{0, 2, 1, 0}, {2, 0, 2, 0}, {3, 3, 9, 9}, {1, 2, 9, 0}, {3, 2, 1, 0}};
@@ -27,7 +27,7 @@ TEST(TaskGraph, lists_each_edge_in_the_rows_of_both_vertices) {
   EXPECT_THAT(graph.edge_weight, ElementsAre(300, 300, 100, 100));
 }
 
-TEST(TaskGraph, weighs_edges_by_bytes_if_messages_cost_nothing) {
+TEST(TaskGraph, if_messages_are_free_an_edge_is_weighted_by_the_number_and_bytes_of_its_messages) {
   Workload workload;
   workload.tasks.resize(3);
   workload.messages = {{0, 1, 1, 99}, {1, 2, 1, 0}};
@@ -38,7 +38,7 @@ TEST(TaskGraph, weighs_edges_by_bytes_if_messages_cost_nothing) {
   EXPECT_THAT(graph.edge_weight, ElementsAre(100, 100, 1, 1));
 }
 
-TEST(WholeWeights, integer_weights_add_up_to_at_most_the_limit) {
+TEST(WholeWeights, integer_weights_are_proportional_and_add_up_to_the_requested_total) {
   EXPECT_THAT(whole_weights(std::vector<double>{1, 2, 1}, 100), ElementsAre(25, 50, 25));
   EXPECT_THAT(whole_weights(std::vector<double>{0, 0}, 100), ElementsAre(50, 50));
   constexpr double kHuge = std::numeric_limits<double>::max();

@@ -49,8 +49,8 @@ class Descent {
   }
 
   /// Moves each task, or exchanges it with another one, if that lowers the traffic. The first pass
-  /// visits all tasks; later passes visit only tasks whose neighbours have moved. Returns false if
-  /// no task has moved.
+  /// visits all tasks. Later passes visit only tasks that have moved or whose neighbours have
+  /// moved. Returns false if no task has moved.
   bool pass() {
     bool any = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -67,7 +67,7 @@ class Descent {
     });
   }
 
-  // The interface that climb_by_gain() needs.
+  // The member functions that climb_by_gain() calls.
   std::optional<Target> target_of(Vertex v) {
     return is_free(v) ? best_target(v, true) : std::nullopt;
   }
@@ -108,7 +108,8 @@ class Descent {
     return cost;
   }
 
-  /// Returns the best place for v, or nothing if all its partners are at its own place.
+  /// Returns the place to which moving v gains most, or nothing if all its partners are at its own
+  /// place. The gain may be negative.
   std::optional<Target> best_target(Vertex v, bool needs_room) {
     gather(v);
     const PlaceId own = at(v);
@@ -149,8 +150,8 @@ class Descent {
     return 0;
   }
 
-  /// Exchanges v with a task at the wanted place and chooses the exchange that gains most. Returns
-  /// false if none gains.
+  /// Exchanges v with that task at the place `wanted.part` for which the gain is largest. Returns
+  /// false if no exchange has a gain.
   bool exchange(Vertex v, Target wanted) {
     const PlaceId own = at(v);
     double best = 0;
@@ -160,8 +161,8 @@ class Descent {
       const double more = graph_.weight[v] - graph_.weight[u];
       if (!is_free(u) || !has_room(wanted.part, more) || !has_room(own, -more)) continue;
       gather(u);
-      // Each task's gain assumes that the other task stays, so the cost of their common edge is
-      // corrected here.
+      // The gain of each task assumes that the other task stays. Both gains thus count the edge
+      // between them as if it became shorter; `apart` corrects this.
       const double apart =
           affinity_between(v, u) * (distance(own, wanted.part) + distance(wanted.part, own));
       const double gain = wanted.gain + cost_at(wanted.part) - cost_at(own) - apart;
@@ -189,7 +190,7 @@ class Descent {
   std::vector<double> weight_;                // per place
   std::vector<std::vector<Vertex>> members_;  // per place
   std::vector<double> pull_;  // per place: affinity of the current vertex; 0 between calls
-  std::vector<Near> near_, candidates_;  // places near the current vertex
+  std::vector<Near> near_, candidates_;  // places of partners of the current vertex
   std::vector<std::uint8_t> is_due_;     // per vertex
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lowers the traffic of a mapping by moving and exchanging tasks.
+// Lowers the traffic of a placement of tasks by moving and exchanging tasks.
 #pragma once
 
 #include <span>
@@ -11,22 +11,22 @@
 
 namespace poise {
 
-/// A graph of tasks and the limits for improving its mapping.
+/// A graph of tasks, and the limits that an improved placement must respect.
 struct TrafficDescent {
   const Distances& distances;
   /// The places between which tasks move: number i in a Placement means places[i]. If tasks move
   /// between groups of places, places[i] is the first place of a group.
   std::span<const PlaceId> places;
   const graphs::Graph& graph;
-  std::span<const double> caps;         // per place the most weight that it may hold
+  std::span<const double> caps;         // maximum weight of each place
   std::span<const graphs::Part> fixed;  // per vertex its place or kFree; empty: all are free
   unsigned climbs;                      // number of hill climbs after the greedy passes
   const Tuning& tuning = kTuning;
 };
 
-/// Lowers the sum over edges of affinity times the distance between the two places. In each of a
-/// few passes, every vertex moves to the place where it gains most, if the cap leaves room;
-/// otherwise it is exchanged with a vertex there. Hill climbs follow (climb.h). O((vertices +
+/// Lowers the traffic: the sum over edges of affinity times the distance between the two places. In
+/// each of a few passes, every vertex moves to the place where it gains most, if the cap leaves
+/// room; otherwise it is exchanged with a vertex there. Hill climbs follow (climb.h). O((vertices +
 /// edges) log vertices).
 void descend_on_traffic(const TrafficDescent& descent, Placement& placement);
 

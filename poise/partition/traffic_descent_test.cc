@@ -10,8 +10,8 @@
 namespace poise {
 namespace {
 
-/// Tasks 0 and 1 exchange 10 messages with each other, and each exchanges 6 messages with a fixed
-/// task at another place.
+/// Two tasks that must move together: tasks 0 and 1, on one place, exchange 10 messages with each
+/// other. Each also exchanges 6 messages with a fixed task at another place.
 struct PairDrawnAway {
   PairDrawnAway() {
     workload.tasks.assign(90, {.load_s = 1});
@@ -42,14 +42,14 @@ TEST(TrafficDescent, single_moves_do_not_reduce_traffic_if_two_tasks_must_move_t
   EXPECT_EQ(PairDrawnAway().traffic_after(descend_on_traffic), 12);
 }
 
-TEST(TrafficDescent, chains_of_moves_reduce_traffic_if_two_tasks_must_move_together) {
+TEST(TrafficDescent, a_v_cycle_reduces_traffic_if_two_tasks_must_move_together) {
   PairDrawnAway pair;
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);
   EXPECT_EQ(pair.placement.of(0), 1);
   EXPECT_EQ(pair.placement.of(1), 1);
 }
 
-TEST(TrafficDescent, chains_of_moves_exchange_tasks_if_the_load_cap_forbids_single_moves) {
+TEST(TrafficDescent, a_v_cycle_exchanges_tasks_if_the_load_cap_forbids_single_moves) {
   PairDrawnAway pair;
   pair.caps = {45, 31, 45};
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);

@@ -14,7 +14,7 @@ using graphs::Part;
 
 namespace {
 
-/// Approximate sum of the integer edge weights.
+/// The value to which the integer edge weights approximately add up.
 constexpr double kTotalCost = 1e9;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks of a problem as a graph of loads and message costs.
+// The graph of a problem's tasks: vertices weighted by load, edges by message cost.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace poise {
 
-/// The weight of a vertex is the load of its task in seconds, or 1 if no task has load. The weight
-/// of an edge is the time that its messages would take with a latency and bandwidth factor of 1,
-/// scaled to an integer. `arcs`: see task_graph.h. O(tasks + messages).
+/// Returns the graph. The weight of a vertex is the load of its task in seconds, or 1 if no task
+/// has load. The weight of an edge is the time that its messages would take with a latency and
+/// bandwidth factor of 1, scaled to an integer. For `arcs` see task_graph.h. O(tasks + messages).
 graphs::Graph traffic_graph(const Problem& problem, const Arcs* arcs = nullptr);
 
 /// Per task, its place if it is not movable, otherwise kFree. Empty if all tasks are movable.

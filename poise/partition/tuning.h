@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tuned numbers of the partitioner and of rank_map.h, each with its value, unit and effect. No
-// strategy has a knob for them.
+// The tuning constants of the partitioner and of rank_map.h, each with its value, unit and effect.
+// Users cannot change them by an option of a strategy.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace poise {
 
-// One line per number: type, name, value, unit, effect. `poise strategies --tuning` prints the
-// table. The numbers of the strategy `poise` that are changed only in experiments are in
-// search/tuning.h.
+// One line per constant: type, name, value, unit, effect. `poise strategies --tuning` prints the
+// table. The tuning parameters of the strategy `poise`, which users can change in experiments, are
+// in search/tuning.h.
 //
 // clang-format off
 #define POISE_PARTITION_TUNING(X) \
@@ -66,8 +66,8 @@ static_assert(kPartitionTuning.min_partners < kPartitionTuning.max_partners);
 static_assert(kPartitionTuning.slack_of_bisection < 1 && kPartitionTuning.max_kept_of_level < 1);
 static_assert(kPartitionTuning.end_temperature < 1);
 
-/// The numbers of PartitionTuning as rows of a table. No number can be changed, so each range
-/// contains only the number itself.
+/// The constants of PartitionTuning as rows of the printed table. They cannot be changed, so the
+/// range of each contains only its value.
 inline constexpr auto kPartitionNumbers = std::to_array<Knob>({
 #define POISE_KNOB(type, name, value, unit, why) Knob{#name, value, value, value, why, {}, unit},
     POISE_PARTITION_TUNING(POISE_KNOB)

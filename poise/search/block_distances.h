@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds on message weights for networks that are not trees, one bound per block of nodes.
+// Lower bounds on message weights, per block of nodes, for networks that are not trees.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@
 
 namespace poise {
 
-/// Divides the children of the root of the distance tree (such as the nodes) into blocks of
-/// consecutive children; there are about as many blocks as children per block. For each sender it
-/// gives the smallest weight of a message to any other child in a block.
+/// Lower bounds on the weights of messages between children of the root of the distance tree (such
+/// as the nodes). The children are divided into blocks of consecutive children, about as many
+/// blocks as there are children per block. Each bound is the smallest weight of a message from one
+/// sender to any other child in a block.
 ///
 /// The bounds are valid on any network. They are tight on a torus, where the children of a block
-/// are neighbours. The bounds for a sender are computed at the first request, in O(children) time
-/// and O(sqrt(children)) memory.
+/// are neighbours. The bounds for a sender are computed when they are first requested, in
+/// O(children) time and O(sqrt(children)) memory.
 class BlockDistances {
  public:
   explicit BlockDistances(const DistanceTree& tree);
@@ -32,7 +33,7 @@ class BlockDistances {
  private:
   const DistanceTree* tree_;
   std::uint32_t num_children_, block_size_, num_blocks_;
-  std::vector<std::vector<double>> lightest_;  // per sender; empty: not computed yet
+  std::vector<std::vector<double>> lightest_;  // per sender, one per block; empty: not computed yet
 };
 
 }  // namespace poise

@@ -9,7 +9,7 @@ namespace poise {
 
 namespace {
 
-/// The first place of each group, followed by the number of places.
+/// The first place of each group of one level; the last entry is the number of places.
 using Starts = std::vector<PlaceId>;
 
 bool refines(const Starts& finer, const Starts& coarser) {
@@ -50,8 +50,8 @@ std::vector<Starts> starts_of_tiers(const Machine& machine) {
   return tiers;
 }
 
-/// The domains in [first, last) are on one node. True if each other domain of that node is equally
-/// far from all of them, in both directions.
+/// True if all domains in [first, last), which are on one node, are at the same distance from any
+/// other domain of that node, in both directions.
 bool is_module(const Machine& machine, DomainId first, DomainId last) {
   const NodeId node = machine.node_of(first);
   for (DomainId other = machine.first_domain(node); other < machine.first_domain(node + 1); ++other)
@@ -88,7 +88,7 @@ std::vector<Starts> starts_of_caches(const Machine& machine) {
   return caches;
 }
 
-/// Lower bound on the weight of any message between nodes of a torus, mesh or dragonfly.
+/// Lower bound on the weight of a message between two nodes of a torus, mesh or dragonfly.
 double lightest_hop(const Network& network) {
   const bool routers_are_shared = network.nodes_per_router > 1 || !network.router_of_node.empty();
   return routers_are_shared ? std::min(network.factor, network.same_router_factor) : network.factor;

@@ -11,20 +11,21 @@
 
 namespace poise {
 
-/// Weights of one received message: same_place if its sender is at the receiver's place,
-/// same_domain if its sender is at another place of the receiver's domain. A message from another
-/// domain has as weight the NUCO factor between the two domains.
+/// Weights of a received message: same_place if sender and receiver are at the same place,
+/// same_domain if they are at different places of one memory domain. A message from another domain
+/// has as its weight the latency factor between the two domains.
 struct MessageWeights {
   double same_place, same_domain;
   /// If true, same_domain is not used. Instead, a message inside a domain has the weight f - 2,
-  /// where f is the latency factor of the smallest cache that both places share. If they share no
-  /// cache, f is 1, so the weight is -1.
+  /// where f is the latency factor of the smallest cache shared by the two places. If they share no
+  /// cache, f is 1 and the weight is -1.
   bool caches = false;
 };
 
-/// Level 0 is the whole machine; each group is split into its children on the next level. A message
-/// between two children of a group has the same weight for all places inside them. The leaves are
-/// domains, or single places if messages inside a domain differ in weight.
+/// A tree of groups of places. Level 0 is the whole machine; each group is divided into its
+/// children on the next level. A message between two children of a group has the same weight for
+/// all places inside them. The leaves are memory domains, or single places if messages inside a
+/// domain differ in weight.
 ///
 /// O(places * levels) time and memory. On a network that is not a tree (torus, matrix) all nodes
 /// are children of one group with is_uniform == false; a matrix takes O(nodes^2) time.
@@ -36,8 +37,8 @@ class DistanceTree {
     /// The weight of a message between different children of this group. If the weights differ,
     /// this is the smallest.
     double weight = 0;
-    bool is_uniform = true;  // all messages between different children have the same weight
-    double lightest = 0;     // lower bound for any message between two of its places
+    bool is_uniform = true;  // all messages between different children have equal weights
+    double lightest = 0;     // lower bound on the weight of a message between two of its places
   };
 
   DistanceTree(const Machine& machine, MessageWeights weights);
@@ -51,7 +52,7 @@ class DistanceTree {
     return group_of_leaf_[level][leaf];
   }
 
-  /// Weight of a message between two groups of a level that have the same parent.
+  /// Weight of a message between two groups `from` and `to` of a level that have the same parent.
   double weight(std::size_t level, std::uint32_t from, std::uint32_t to) const;
   /// Weight of a message inside a leaf.
   double leaf_weight() const { return weights_.same_place; }

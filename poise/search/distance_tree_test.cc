@@ -60,7 +60,7 @@ TEST(DistanceTree, the_children_of_a_group_cover_all_its_places) {
     }
 }
 
-TEST(DistanceTree, omits_machine_levels_that_make_no_difference_to_message_costs) {
+TEST(DistanceTree, omits_machine_levels_that_do_not_affect_message_costs) {
   MachineParts parts = machine_from_text("package:2 numa:2 core:2 factors:2,1.5,1").parts();
   EXPECT_EQ(DistanceTree(Machine(parts), {-1, -1}).num_levels(), 3u);
   parts.node_kinds[0].latency_factor[1 * 4 + 2] = 3;

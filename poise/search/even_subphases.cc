@@ -17,7 +17,7 @@ namespace poise {
 
 namespace {
 
-/// A move of a task from one place to another; with a partner, an exchange of the two tasks.
+/// A move of a task from one place to another. If there is a partner, it moves the other way.
 struct Step {
   TaskId task;
   PlaceId from, to;
@@ -92,7 +92,7 @@ class EvenSubphases {
   }
 
   /// Moves or exchanges tasks between the busiest place of each subphase and every other place as
-  /// long as such a step has a gain (see consider()). Returns true if any task has moved.
+  /// long as a move or exchange has a gain (see consider()). Returns true if any task has moved.
   bool even_all() {
     std::vector<PlaceId> busy;
     for (const Busiest& busiest : busiest_)
@@ -105,7 +105,8 @@ class EvenSubphases {
     return has_changed;
   }
 
-  /// Takes the best step between two places: a move, or an exchange if no move gains.
+  /// Carries out the best step between two places: a move, or an exchange if no move has a gain.
+  /// Returns false if no step has a gain.
   bool even_pair(PlaceId p, PlaceId q) {
     ++scans_;
     for (std::uint32_t s = 0; s < count_; ++s) {
@@ -125,10 +126,10 @@ class EvenSubphases {
     return best_.has_value();
   }
 
-  /// Keeps the move or exchange `step` if its gain is the largest so far and the makespan does not
-  /// increase. The gain is the decrease, summed over all subphases, of the time by which the busier
-  /// of the step's two places exceeds the average. The time of the busiest of all places would
-  /// often not show progress, because a third place may be just as busy.
+  /// Remembers the move or exchange `step` if its gain is the largest so far and the iteration does
+  /// not become longer. The gain is the decrease, summed over all subphases, of the time by which
+  /// the busier of the step's two places exceeds the average. The time of the busiest of all places
+  /// would often not show progress, because a third place may be just as busy.
   void consider(const Step& step) {
     ++scans_;
     const auto& [task, from, to, partner] = step;
@@ -154,7 +155,7 @@ class EvenSubphases {
     best_gain_s_ = gain_s;
   }
 
-  /// Seconds that the move adds to receiving messages, summed over all receivers.
+  /// Seconds by which the move changes the time for receiving messages, summed over all receivers.
   double added_messages_s(TaskId t, PlaceId from, PlaceId to) const {
     double added_s = 0;
     const auto add = [&](const Link& link, PlaceId other, bool is_sent) {
@@ -204,7 +205,7 @@ class EvenSubphases {
   Links sent_, received_;
   std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
   std::vector<Busiest> busiest_;               // per subphase
-  // Per subphase: the longest busy time of all places except the two examined.
+  // Per subphase: the longest busy time of all places except the two between which tasks move.
   std::vector<double> rest_s_;
 
   double min_gain_s_ = 0, best_gain_s_ = 0;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t kSubphases = 3;
 
-/// Each task has load in some of the subphases only.
+/// A workload in which each task has a random load in about half of the subphases.
 Workload drawn(TaskId num_tasks, Random& random, SubphaseRule rule = SubphaseRule::wait) {
   Workload workload;
   workload.subphase_rule = rule;
@@ -51,9 +51,9 @@ TEST(EvenSubphases, puts_tasks_that_work_in_the_same_subphase_on_different_place
   EXPECT_EQ(parse_strategy("keep").rebalance(problem), even_in_sum);
 }
 
-/// Compares greedy's placement with the optimum, before and after even_in_subphases(), on drawn
-/// problems of 8 tasks. Returns the arithmetic mean of the iteration time divided by the shortest
-/// possible one, first before and then after.
+/// Compares greedy's placement with the optimum, before and after even_in_subphases(), on random
+/// problems of 8 tasks. The two results are the iteration times before and after, each divided by
+/// the optimum and averaged over the problems.
 std::pair<double, double> against_optimum(const Machine& machine, SubphaseRule rule,
                                           const std::vector<double>& speed) {
   double sum_before = 0, sum_after = 0;
@@ -77,8 +77,8 @@ std::pair<double, double> against_optimum(const Machine& machine, SubphaseRule r
   return {sum_before / draws, sum_after / draws};
 }
 
-TEST(EvenSubphases, is_near_the_optimum_on_small_problems) {
-  const std::vector<double> of_two = {1, 2, 0.5, 1, 0.5, 2};  // place * subphases + subphase
+TEST(EvenSubphases, iterations_take_at_most_6_percent_longer_than_the_optimum_on_small_problems) {
+  const std::vector<double> of_two = {1, 2, 0.5, 1, 0.5, 2};  // index: place * subphases + subphase
   for (const SubphaseRule rule : {SubphaseRule::wait, SubphaseRule::overlap})
     for (const auto& [text, speed] : {std::pair<const char*, std::vector<double>>{"core:2", {}},
                                       {"core:2", of_two},
@@ -88,7 +88,7 @@ TEST(EvenSubphases, is_near_the_optimum_on_small_problems) {
           fmt::format("{}, rule {}, {} speeds", text, static_cast<int>(rule), speed.size()));
       const auto [before, after] = against_optimum(machine_from_text(text), rule, speed);
       EXPECT_LT(after, rule == SubphaseRule::wait ? 1.04 : 1.06);
-      EXPECT_GT(before, 1.1);  // otherwise there would be nothing to improve
+      EXPECT_GT(before, 1.1);  // otherwise there would be little to improve
     }
 }
 
@@ -135,7 +135,7 @@ TEST(EvenSubphases, never_lengthens_the_iteration_and_leaves_pinned_tasks_in_pla
     }
 }
 
-TEST(EvenSubphases, separates_tasks_only_if_that_saves_more_time_than_their_messages_then_cost) {
+TEST(EvenSubphases, separates_tasks_only_if_that_saves_more_time_than_their_messages_cost) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr PlaceId kNowhere = ~PlaceId{0};
 
-/// The seconds of one task's messages, summed by the place of its communication partners.
+/// The seconds of a task's messages, added up for each place that has communication partners.
 class SecondsByPlace {
  public:
   explicit SecondsByPlace(std::uint32_t num_places) : seconds_(num_places, 0) {}
@@ -88,8 +88,8 @@ class Scheduler {
     return best.second;
   }
 
-  /// Puts t on p; its messages with tasks placed elsewhere now count as busy time of their
-  /// receivers.
+  /// Places task t on place p. Its messages with placed tasks on other places now count as busy
+  /// time of the receivers' places.
   void settle(TaskId t, PlaceId p) {
     place_of_[t] = p;
     double receiving_s = 0;
@@ -105,7 +105,7 @@ class Scheduler {
   const Machine& machine_;
   const double message_s_, byte_s_;
   const Arcs& arcs_;
-  std::vector<PlaceId> place_of_;  // kNowhere: not yet placed
+  std::vector<PlaceId> place_of_;  // the place of each task; kNowhere: not placed yet
   FirstToFinish places_;
   SecondsByPlace partners_;
 };

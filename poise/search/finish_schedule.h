@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// List scheduling by the time at which a task and its messages would be finished: the engine of
+// List scheduling by the time at which a task and its messages would be finished: the algorithm of
 // strategy `greedy_comm`, and a starting point of the search of `poise`.
 #pragma once
 

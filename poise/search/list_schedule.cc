@@ -22,12 +22,12 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Replaces the busy time of the current place when candidates of equal cost are compared. It is
+/// Used in place of the current place's busy time when candidates of equal cost are compared. It is
 /// below any busy time, so the current place wins.
 constexpr double kWinsTies = -1;
 
-/// If the same terms are added up in two different orders, the relative difference of the two sums
-/// is at most this value.
+/// Maximum relative difference between two sums of the same terms added up in different
+/// orders.
 constexpr double kRoundingSlack = 1e-9;
 
 /// The messages that a task exchanges with partners in one leaf of the distance tree.
@@ -36,15 +36,16 @@ struct Traffic {
   std::uint64_t count;
 };
 
-/// A group of the distance tree, at any level, in which the task has partners. The task exchanges
-/// `count` messages with them; traffic_[first, last) divides these messages among leaves.
+/// A group of the distance tree, at any level, that contains partners of the task. The task
+/// exchanges `count` messages with these partners; traffic_[first, last) lists the messages by
+/// leaf.
 struct Branch {
   std::uint32_t group;
   std::size_t first, last;
   std::uint64_t count;
 };
 
-/// A candidate place for the current task. The comparison operator puts the better candidate first.
+/// A candidate place for the current task. By operator<, the better candidate comes first.
 struct Candidate {
   double cost, busy_s;
   PlaceId place;
@@ -69,7 +70,7 @@ class Scheduler {
   void find_best();
   void move(TaskId t, PlaceId to);
 
-  // Each visit function looks for a better place inside one group of the distance tree. Meanwhile
+  // Each visit function searches one group of the distance tree for a better place. During a visit,
   // outside_ holds the messages that the task exchanges with partners outside that group.
   void visit(std::size_t level, const Branch& branch);
   void visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch);
@@ -96,8 +97,8 @@ class Scheduler {
     return Candidate{cost(places.max_speed, busy_s, messages), busy_s, lowest} < best_;
   }
   bool could_hold_best(const DistanceTree::Group& group, double lightest);
-  /// Returns a lower bound on a sum of message weights. `messages` is the sum of the same weights,
-  /// but added up in another order and therefore rounded differently.
+  /// Returns a lower bound on the sum of message weights. `messages` is that sum, but its terms may
+  /// have been added up in another order and so have been rounded differently.
   double less_rounding(double messages) const {
     return messages - kRoundingSlack * (std::abs(messages) + 2.0 * num_messages_);
   }
@@ -116,7 +117,7 @@ class Scheduler {
   SpeedGroups places_;
   BlockDistances blocks_;
 
-  // The members below describe the task that is being placed.
+  // The members below belong to the task that is being placed.
   double load_s_ = 0;
   PlaceId current_ = 0;
   double busy_without_task_s_ = 0;  // busy time of the task's current place without the task
@@ -143,9 +144,9 @@ Scheduler::Scheduler(const Problem& problem, const MessageCounts& partners, doub
 
 Schedule Scheduler::run(const Workload& workload) {
   const std::vector<LoadedTask> order = heaviest_first(workload.tasks);
-  // The tasks come in order of load, so their data are scattered over memory. Therefore the loop
-  // prefetches the data of later tasks. The prefetches are not collected in one function, because
-  // GCC would remove the call of that function: it has no visible effect.
+  // Tasks are visited in order of load, so their data are scattered over memory. Therefore the loop
+  // prefetches the data of later tasks. The prefetches are not moved to a function of their own:
+  // GCC would remove its call, because the function has no visible effect.
   constexpr std::size_t kRow = 24, kEntries = 16, kLeaves = 8;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i + kRow < order.size()) {
@@ -226,8 +227,8 @@ void Scheduler::visit(std::size_t level, const Branch& branch) {
   branches_.resize(first_branch);
 }
 
-/// True if the group may hold a better place than the best so far. Tries the group's least busy
-/// place of each speed, as if all messages of the task together had only the weight `lightest`.
+/// True if the group may contain a better place than the best so far. Tries the group's least busy
+/// place of each speed, assuming that the weights of the task's messages add up to only `lightest`.
 bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightest) {
   const double messages = less_rounding(lightest);
   for (const SpeedGroup& places : places_.all()) {
@@ -240,8 +241,8 @@ bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightes
   return false;
 }
 
-/// Visits the branches, starting with that of the current place, because a good early candidate
-/// prunes the others.
+/// Visits the branches (groups with partners of the task), first the one with the task's current
+/// place, because a good early candidate prunes the other branches.
 void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
   const std::size_t num_branches = branches_.size() - first_branch;
@@ -260,9 +261,9 @@ void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::siz
   }
 }
 
-/// Looks for a better place in those children of a group that are not branches, that is, hold no
-/// partner of the task. The task's messages weigh the same from all places of these children. So
-/// one query finds the best of all places between two branches.
+/// Searches the children of a group that are not branches, that is, contain no partner of the task.
+/// The task's messages weigh the same from all places of these children. So one query finds the
+/// best of all places between two branches.
 void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
                                       std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
@@ -279,11 +280,11 @@ void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
   consider(first, group.last, messages);
 }
 
-/// Looks for a better place in those children of a group that are not branches, that is, hold no
-/// partner of the task. On a network that is not a tree, each child has its own distance to every
-/// branch. Skips children that are too busy to win even at the smallest possible distance. At the
-/// top level, where there are many children, this distance is computed per block of children, and
-/// whole blocks are skipped.
+/// Searches the children of a group that are not branches, that is, contain no partner of the task.
+/// On a network that is not a tree, each child has its own distance to every branch. Children are
+/// skipped if they are too busy to win even at the smallest possible distance. At the top level,
+/// where there are many children, that distance is computed per block of children, and whole blocks
+/// are skipped.
 void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
                                     std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
@@ -292,7 +293,7 @@ void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
     visit_quiet_child(level + 1, child, first_branch);
   };
   if (holds(group, current_)) visit_at(current_);
-  // Visits the best candidates first, so that the others are pruned.
+  // Good candidates are visited first, because they prune the others.
   for (const SpeedGroup& places : places_.all())
     if (const PlaceId p = places.least(); holds(group, p)) visit_at(p);
   const double outside = outside_.sum();
@@ -314,8 +315,9 @@ void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
                         block_bounds_[block], first_branch);
 }
 
-/// Tries those children of a group that may hold a better place than the best so far. `lightest` is
-/// a lower bound on the sum of the weights of the task's messages from any place in them.
+/// Searches those children of a group that may contain a better place than the best so far.
+/// `lightest` is a lower bound on the sum of the weights of the task's messages from any place in
+/// these children.
 void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child,
                                     std::uint32_t last_child, double lightest,
                                     std::size_t first_branch) {
@@ -343,8 +345,8 @@ void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
                                   std::size_t first_branch) {
   if (is_branch(child, first_branch)) return;
   const DistanceTree::Group& group = tree_.level(level)[child];
-  // First adds up the weights of the messages in any order, which is fast and enough to reject most
-  // groups. The exact sum follows only for the others.
+  // The weights of the messages are first added up in any order: that is fast, and precise enough
+  // to reject most groups. The exact sum is computed only for the remaining groups.
   double messages = outside_.sum();
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     messages += tree_.weight(level, branches_[b].group, child) * branches_[b].count;
@@ -367,8 +369,8 @@ void Scheduler::push_branches(std::size_t level, const Branch& parent) {
   }
 }
 
-/// Adds to outside_ the messages that the task, if placed in `group`, would exchange with partners
-/// in the other branches.
+/// Adds to outside_ the messages that the task, if it were placed in `group`, would exchange with
+/// partners in all other branches.
 void Scheduler::add_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch) {
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     if (branches_[b].group != group)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// List scheduling by load and message distance: the engine of strategies `nuco` and `numa`.
+// List scheduling by load and message distance: the algorithm of the strategies `nuco` and `numa`.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace poise {
 
 struct Schedule {
   Placement placement;
-  /// Number of queries for the least busy place of a range, as a measure of the cost.
+  /// Number of queries for the least busy place of a range: a measure of the computing time.
   std::uint64_t num_queries = 0;
 };
 

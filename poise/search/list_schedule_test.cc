@@ -12,8 +12,8 @@
 namespace poise {
 namespace {
 
-/// Number of queries for the least busy place that list_schedule() makes per task, on a stencil
-/// with 10 tasks per place and 6 neighbours per task. `start` names the current placement.
+/// Number of queries for the least busy place that list_schedule() makes per task. The workload is
+/// a stencil with 10 tasks per place and 6 neighbours per task. `start` is the initial placement.
 double queries_per_task(const char* machine_text, const char* start, MessageWeights weights) {
   const Machine machine = machine_from_text(machine_text);
   const Workload workload =
@@ -26,9 +26,9 @@ double queries_per_task(const char* machine_text, const char* start, MessageWeig
   return static_cast<double>(schedule.num_queries) / workload.num_tasks();
 }
 
-TEST(ListSchedule, the_search_effort_per_task_does_not_grow_with_the_number_of_nodes) {
-  // If tasks are placed at random, nearly every neighbour is on another node. On fewer nodes, two
-  // neighbours share a node more often.
+TEST(ListSchedule, the_number_of_queries_per_task_does_not_grow_with_the_number_of_nodes) {
+  // With tasks placed at random on many nodes, nearly every neighbour is on a different node. On
+  // few nodes, some neighbours share a node.
   for (const MessageWeights weights : {MessageWeights{-1, -1}, MessageWeights{-1, 1}}) {
     const double small =
         queries_per_task("node:128 numa:4 core:2 factors:10,1.5,1", "random", weights);
@@ -43,7 +43,7 @@ TEST(ListSchedule, the_search_effort_per_task_does_not_grow_with_the_number_of_n
   }
 }
 
-TEST(ListSchedule, examines_at_most_a_tenth_of_the_nodes_of_a_torus_per_task) {
+TEST(ListSchedule, on_a_torus_at_most_a_tenth_of_the_nodes_are_examined_per_task) {
   const char* machine = "torus:8x8x16 core:2 factors:10,1";
   EXPECT_LE(queries_per_task(machine, "blocked", {-1, -1}), 0.03 * 1024);
   EXPECT_LE(queries_per_task(machine, "random", {-1, -1}), 0.1 * 1024);
