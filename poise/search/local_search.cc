@@ -63,8 +63,8 @@ Placement LocalSearch::shortest() const {
   return shortest;
 }
 
-/// Remembers the placement if its total time is the shortest so far. No place is busier than
-/// peak_s.
+/// Records the total time if it is the shortest so far. peak_s is an upper bound on the busy time
+/// of all places.
 void LocalSearch::note_total(double peak_s) {
   if (steps_to_pay_ == 0 || is_trial_) return;
   const double total_s = steps_to_pay_ * peak_s + moved_->most_so_far_s();
@@ -73,7 +73,7 @@ void LocalSearch::note_total(double peak_s) {
   moves_since_.clear();
 }
 
-/// The total time of the placement, with an upper bound on that of the migration.
+/// Total time of the placement: iterations plus an upper bound on the migration.
 double LocalSearch::total_s() {
   refresh();
   return steps_to_pay_ * peak_s() + moved_->seconds();
@@ -106,7 +106,7 @@ double LocalSearch::change_of_trial() const {
   return change;
 }
 
-/// Collects in near_ the least busy place of each group that encloses p.
+/// Collects in near_ the least busy place of each group that contains p.
 void LocalSearch::gather_places_near(PlaceId p) {
   near_.clear();
   for (std::size_t l = 0; l + 1 < machine_.levels().size(); ++l) {
@@ -155,9 +155,9 @@ void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   std::erase(destinations_, from);
 }
 
-/// Keeps the best move of t (which must have been gathered) to one of the destinations, if the gain
-/// is large enough. Skips moves that make a place busier than the busiest one. The destination with
-/// the best bound is tried first, then those whose bound is better than the best move so far.
+/// Tries to move the selected task t to one of the destinations, and keeps the best move if its
+/// gain is large enough. Skips moves that make a place busier than the busiest one. The destination
+/// with the best bound is tried first, then those whose bound is better than the best move so far.
 void LocalSearch::try_moves(TaskId t, double limit) {
   const auto worth = [this](SpotId spot, double busy_s) {
     return potential(spot, busy_s) - potential_of_[spot];
@@ -180,8 +180,8 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (best.task != kNobody) steps_.push_back(best);
 }
 
-/// Finds the best moves of tasks at p, and of tasks at other places that send messages to p.
-/// Examines the tasks at p in portions, and ends after a portion in which some task can move.
+/// Finds the best moves of tasks at p, and of tasks elsewhere that send messages to p. Examines the
+/// tasks at p in portions, and stops after the first portion in which some task can move.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   const std::vector<TaskId>& tasks = tasks_at_[p];
@@ -217,8 +217,8 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
       pulls_[kept++] = pulls_[i];
   pulls_.resize(kept);
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
-  // worth_s becomes the time that p gains if t moves to p: the saved time for receiving messages
-  // from t, minus the time for running t.
+  // From here on, worth_s is the time that p gains if t moves to p: the saved time for receiving
+  // messages from t, minus the time for running t.
   for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
   keep_least(pulls_, tuning_.candidates, [](const auto& a, const auto& b) {
     return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
@@ -245,7 +245,7 @@ double LocalSearch::change_of_exchange(TaskId t, TaskId u) {
   return change_of_trial();
 }
 
-/// The tasks at p sorted by load, for gather_swaps(); valid until a task moves.
+/// The tasks at p sorted by load, for gather_swaps(). The list is valid until a task moves.
 const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId p) {
   auto [found, is_new] = by_load_.try_emplace(p);
   auto& tasks = found->second;
@@ -257,11 +257,12 @@ const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId
   return tasks;
 }
 
-/// Returns the tasks at `to` with which an exchange of t is tried. Best is a task that is lighter
-/// than t by half the difference of the two places' busy times, because they are then equally busy.
-/// If the number of cores is not limited, returns only the task nearest to that load, and none if
-/// the exchange would not make the busy times more equal. If it is limited, exchanges may be the
-/// only way to move tasks and lower traffic, so several tasks near that load are returned.
+/// Returns the tasks at place `to` that are candidates for an exchange with t. The ideal candidate
+/// is lighter than t by half the difference of the two places' busy times, which the exchange then
+/// makes equal. If the number of cores is not limited, returns only the task nearest to that load,
+/// or none if the exchange would not make the busy times more equal. If it is limited, exchanges
+/// may be the only way to move tasks and lower traffic, so several tasks near that load are
+/// returned.
 std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, TaskId t) {
   const auto& partners = tasks_by_load(to);
   const double half_s = (times_.busy_s(times_.place_of(t)) - times_.busy_s(to)) / 2;
@@ -324,10 +325,10 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   }
 }
 
-/// Takes the step for p that gains most. Steps that were found but not taken at a visit are kept
-/// for the next visit, also of a later stage. Most of them gain less by then, so their old gains
-/// serve as upper bounds: only the steps whose old gain exceeds the best new gain are evaluated
-/// anew.
+/// Carries out the step (move or exchange) that improves place p most. Steps that were found but
+/// not carried out are kept for the next visit of p, even in a later stage. Most of them gain less
+/// by then, so their old gains serve as upper bounds: a kept step is evaluated again only if its
+/// old gain exceeds the best new gain.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {
   const double per_power = 1 / power(times_.pressure_s(p)), limit = -tuning_.min_gain / per_power;
   const auto is_worse = [](const Step& a, const Step& b) {
@@ -372,9 +373,9 @@ void LocalSearch::take(const Step& step) {
   if (step.partner != kNobody) relocate(step.partner, from);
 }
 
-/// Evaluates again a step that was found at an earlier visit. If the step is an exchange, tries it
-/// with the same partner; if it is a move, tries all destinations of its task. If the best result
-/// gains enough, appends it to steps_ and returns true.
+/// Evaluates a step that was found at an earlier visit again. An exchange is tried with the same
+/// partner; a move is tried with all destinations of its task. If the best result gains enough,
+/// appends it to steps_ and returns true.
 bool LocalSearch::evaluate_anew(Step step, PlaceId p, double limit) {
   const PlaceId from = times_.place_of(step.task);
   const std::size_t num_steps = steps_.size();
@@ -394,15 +395,15 @@ bool LocalSearch::evaluate_anew(Step step, PlaceId p, double limit) {
   return steps_.size() > num_steps;
 }
 
-/// Computes anew for which resources the places wait (BusyTimes::refresh).
+/// Finds out again for which shared resources the places wait (BusyTimes::refresh).
 void LocalSearch::refresh() {
   times_.refresh(exponent_);
   scans_of_moves_ += times_.num_spots();
   if (times_.resources()) scans_of_moves_ += times_.num_arcs() + workload_.num_tasks();
 }
 
-/// Computes all potentials anew and marks every place as still to be visited. Returns the busy time
-/// of the busiest place.
+/// Computes all potentials again and marks every place as still to be visited. Returns the busy
+/// time of the busiest place.
 double LocalSearch::begin() {
   refresh();
   scale_s_ = peak_s();
@@ -412,7 +413,7 @@ double LocalSearch::begin() {
     potential_of_[spot] = potential(spot, times_.busy_s(spot));
   queue_ = {};
   for (PlaceId p = 0; p < machine_.num_places(); ++p) open(p);
-  ++num_steps_;  // the steps that are kept must be evaluated anew
+  ++num_steps_;  // so that all steps kept so far are evaluated again
   return scale_s_;
 }
 
@@ -421,7 +422,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   const std::uint64_t all_before = all_scans();
   if (is_trial_)
     for (auto& steps : kept_steps_) steps.clear();
-  double peak_s = begin();  // only an upper bound once the peak has fallen
+  double peak_s = begin();  // an upper bound when the peak has fallen since
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
@@ -431,7 +432,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
   bool has_moved = false;  // a task has moved since the last refresh
-  double stuck_s = 0;      // longest busy time of a place for which no move was found
+  double stuck_s = 0;      // longest busy time of a place that could not be improved
   while (!queue_.empty() && scans() < last_scan && all_scans() - all_before < max_scans) {
     if (scans() >= next_refresh) {
       peak_s = begin();
@@ -442,8 +443,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
     queue_.pop();
     if (!is_open_[p]) continue;
     if (busy_s != times_.pressure_s(p)) {
-      // The entry is out of date. If other steps relieved the place, it is queued again with its
-      // new busy time; if they made it busier, the queue has a newer entry already.
+      // The queue entry is outdated. If other steps relieved the place, it is queued again with its
+      // new busy time. If they made it busier, the queue has a newer entry already.
       if (busy_s > times_.pressure_s(p)) open(p);
       continue;
     }
@@ -451,8 +452,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       peak_s = this->peak_s();
       if (busy_s < floor * peak_s) {
         if (!has_moved || !times_.resources()) break;
-        // The busy time of a resource may be out of date, because its places have become less busy
-        // since the last refresh().
+        // The known busy time of a resource may be outdated: since the last refresh(), the places
+        // that use it have become less busy.
         peak_s = begin();
         scans_of_swaps_ += entries;
         next_refresh = scans() + entries;
@@ -514,7 +515,7 @@ void LocalSearch::perturb(Random& random) {
                            ? times_.place_of(arcs[random.below(arcs.size())].task)
                            : static_cast<PlaceId>(random.below(machine_.num_places()));
     if (to == from) continue;
-    if (!can_move(t, to)) {  // place `to` is full: one of its tasks moves to the place of t
+    if (!can_move(t, to)) {  // place `to` is full: one of its tasks goes to the place of t
       if (!room_.has_few_cores() || tasks_at_[to].empty()) continue;
       const TaskId partner = tasks_at_[to][random.below(tasks_at_[to].size())];
       if (!can_exchange(t, partner)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Local search on the predicted iteration time: the busiest places give tasks away.
+// Local search that lowers the predicted iteration time: the busiest places give tasks away.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@
 
 namespace poise {
 
-/// Lowers the potential, the sum over places of (busy / scale)^exponent, step by step (p-norm
-/// descent).
+/// Moves tasks step by step to lower the potential, the sum over places of (busy / scale)^exponent
+/// (p-norm descent).
 ///
 /// With a large exponent only the busiest place counts, and most moves do not change the potential.
 /// With a small exponent all work counts alike. With a medium exponent, unloading the second
@@ -31,7 +31,7 @@ namespace poise {
 class LocalSearch {
  public:
   /// Starts from `start`. A task's home is its place in the problem's current placement. No task
-  /// moves to a place without room (room.h). `shared` must have been made from the same problem.
+  /// moves to a place without room for it (room.h). `shared` must be made from the same problem.
   LocalSearch(const Problem& problem, const Placement& start,
               std::shared_ptr<const BusyTimes::Shared> shared, std::uint64_t place_cap_bytes,
               const Tuning& tuning = kTuning);
@@ -43,28 +43,28 @@ class LocalSearch {
     bool swaps;  // try exchanges if no move gains
   };
 
-  /// From now on, rejects moves with which the migration from the home places would take longer
+  /// After this call, moves are rejected if the migration from the home places would take longer
   /// than `limit_s` (MigrationTimes). O(tasks).
   void limit_migration(double limit_s);
 
-  /// From now on, remembers the placement with the shortest total time: `steps` times the largest
-  /// busy time, plus the time of migration. Needs a call of limit_migration() before.
+  /// After this call, the placement with the shortest total time is remembered: `steps` times the
+  /// largest busy time, plus the migration time. limit_migration() must be called before.
   void remember_shortest(double steps);
 
-  /// Takes steps until no step gains, or the number of scans reaches `max_scans` or the tuned limit
-  /// of a stage. Returns the number of scans.
+  /// Makes moves and exchanges until none has a gain, or until the number of scans reaches
+  /// `max_scans` or the limit of a stage in Tuning. Returns the number of scans.
   double run(const Stage& stage, double max_scans);
 
   /// Moves a few tasks away from one of the busiest places, and then tasks from the places that
   /// received them. Destinations are the places of communication partners or random places.
   void perturb(Random& random);
 
-  /// Prepares try_perturbation(). Needs a call of limit_migration() before. `steps`: see
+  /// Prepares try_perturbation(). limit_migration() must be called before. `steps`: see
   /// remember_shortest().
   void start_trials(double steps);
 
   /// Perturbs the placement and searches again from there. If the total time has not become
-  /// shorter, all tasks return to where they were. Returns the number of scans.
+  /// shorter, all tasks return to where they were before. Returns the number of scans.
   double try_perturbation(Random& random, const Stage& stage, double max_scans);
   /// The shortest total time so far.
   double shortest_s() const { return shortest_s_; }
@@ -72,7 +72,7 @@ class LocalSearch {
   double peak_s() const;
   double average_s() const;
   Placement placement() const { return Placement(times_.places()); }
-  /// The placement that remember_shortest() asks for. O(tasks + steps since then).
+  /// The placement with the shortest total time so far. O(tasks + steps since that placement).
   Placement shortest() const;
 
  private:
@@ -80,9 +80,9 @@ class LocalSearch {
     double change;
     TaskId task, partner;
     PlaceId to;
-    /// Relative change of the visited place's potential, as evaluated at that time.
+    /// Change of the visited place's potential, relative to that potential, when last evaluated.
     double worth = 0;
-    std::uint64_t num_before = 0;  // steps that had been taken when it was evaluated
+    std::uint64_t num_before = 0;  // number of steps carried out before this one was evaluated
   };
 
   double power(double busy_s) const;
@@ -127,23 +127,23 @@ class LocalSearch {
   BusyTimes times_;
   Surroundings around_;
   Room room_;
-  std::optional<MigrationTimes> moved_;  // nothing: migration is not limited
+  std::optional<MigrationTimes> moved_;  // empty: the migration time is not limited
   double migration_limit_s_ = 0;
-  double steps_to_pay_ = 0;  // iterations in the total time; 0: no total is remembered
-  /// A perturbation is being tried; the total time is compared when it ends.
+  double steps_to_pay_ = 0;  // iterations in the total time; 0: the total time is not tracked
+  /// True during try_perturbation(): the total time is compared only when it ends.
   bool is_trial_ = false;
   double shortest_s_ = 0;               // shortest total time so far
-  std::vector<Migration> moves_since_;  // the moves since the total time was shortest
+  std::vector<Migration> moves_since_;  // moves since the total time was shortest
   std::vector<double> potential_of_;    // potential of each place at the current exponent and scale
   LeastBusy least_busy_;
   std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
 
-  std::vector<std::vector<Step>> kept_steps_;  // per place: a heap, the best first
+  std::vector<std::vector<Step>> kept_steps_;  // steps to evaluate again; a heap per place
 
-  std::vector<std::size_t> next_task_;  // per place: index in tasks_at_ of the next to examine
+  std::vector<std::size_t> next_task_;  // per place: index in tasks_at_ of the task to examine next
 
   std::uint64_t scans_of_swaps_ = 0, num_steps_ = 0;
-  /// Includes scans of refresh(), which the limit of a stage ignores.
+  /// Scans of moves and of refresh(). The limit of a stage ignores them.
   std::uint64_t scans_of_moves_ = 0;
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;

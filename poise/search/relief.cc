@@ -19,8 +19,8 @@ struct Donor {
   double busy_s;
 };
 
-/// Places above the threshold, busiest first. Of equally busy places, the one with the lower number
-/// comes first.
+/// Returns the places that are busier than the threshold, busiest first. Of equally busy places,
+/// the one with the lower number comes first.
 std::vector<Donor> places_above(double threshold_s, const std::vector<double>& busy_s) {
   std::vector<Donor> donors;
   for (PlaceId p = 0; p < busy_s.size(); ++p)
@@ -53,8 +53,8 @@ bool relieve(const Machine& machine, std::span<const LoadedTask> tasks, double t
   return donor.busy_s <= threshold_s;
 }
 
-/// The search for the threshold of with_few_moves(). A threshold is given as a part of the way from
-/// the lowest one that can be hoped for (0) to the largest busy time (1).
+/// Searches for the best threshold on busy times for with_few_moves(). A threshold is given as a
+/// fraction: 0 is the lower bound on the largest busy time, 1 is the present largest busy time.
 class FewMoves {
  public:
   FewMoves(const Problem& problem, double steps) : FewMoves(problem, steps, busy_s_of(problem)) {}
@@ -62,7 +62,7 @@ class FewMoves {
   std::optional<Placement> best() && {
     for (const double part : kShownReturnParts) try_part(part);
     if (!best_) return std::nullopt;
-    double below = 0, above = 1;  // the tried parts next to the best one
+    double below = 0, above = 1;  // the tried fractions nearest to the best one
     for (const double part : kShownReturnParts) {
       if (part < best_part_) below = part;
       if (part > best_part_) above = std::min(above, part);
@@ -86,7 +86,7 @@ class FewMoves {
         most_saved_s_(std::max(0.0, relief_.busiest_s() - hoped_s_)),
         shortest_s_(steps * relief_.busiest_s()) {}
 
-  /// How long each place is busy with work and messages.
+  /// The busy time of each place: work plus messages.
   static std::vector<double> busy_s_of(const Problem& problem) {
     auto [busy_s, comm_s] =
         place_times(problem.machine, problem.workload, problem.costs, problem.current);
@@ -119,7 +119,7 @@ class FewMoves {
   const Relief relief_;
   const double hoped_s_, most_saved_s_;
   double shortest_s_, best_part_ = 1;
-  std::optional<Placement> best_;  // nothing: no threshold is better than the largest busy time
+  std::optional<Placement> best_;  // empty: no threshold is better than the largest busy time
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Relieves overloaded places with few moves: the engine of strategy `refine`, and a candidate of
-// strategy `poise`.
+// Relieves overloaded places with few moves: the algorithm of strategy `refine`, which strategy
+// `poise` also tries.
 #pragma once
 
 #include <optional>
@@ -11,18 +11,19 @@
 
 namespace poise {
 
-/// Overloaded places give away tasks, the busiest place first. Each gives away the smallest task
-/// that brings it below a threshold or, if there is none, the largest task that fits elsewhere; the
-/// task goes to the place that finishes it first. So few tasks move. Of equal tasks or places, the
-/// one with the lower id is chosen. Ignores how moves change the times of messages.
+/// Moves tasks away from overloaded places, the busiest place first. Each place gives away the
+/// smallest task that brings it below a threshold or, if there is none, the largest task that fits
+/// elsewhere. The task goes to the place that finishes it first. In this way few tasks move. Of
+/// equal tasks or places, the one with the lower id is chosen. Ignores how moves change the times
+/// of messages.
 class Relief {
  public:
-  /// `busy_s`: how long each place is busy under the current placement. O(tasks + places).
+  /// `busy_s` is the busy time of each place under the current placement. O(tasks + places).
   Relief(const Problem& problem, std::vector<double> busy_s);
 
   double busiest_s() const;
-  /// Returns the current placement with the moves that bring every place below the threshold, or
-  /// nothing if that fails. O(tasks + (places + moves) log places).
+  /// Returns the current placement after moves that bring every place below the threshold, or
+  /// nothing if that is not possible. O(tasks + (places + moves) log places).
   std::optional<Placement> to(double threshold_s) const;
 
  private:
@@ -32,9 +33,9 @@ class Relief {
 };
 
 /// Tries several thresholds between the average and the largest busy time of work and messages, and
-/// then more of them near the best one. Returns the relieved placement for which the sum of `steps`
-/// thresholds and the time of migration is shortest; nothing if that sum is not shorter than
-/// `steps` times the largest busy time.
+/// then more of them near the best one. Returns the placement for which `steps` times the threshold
+/// plus the migration time is shortest, or nothing if that sum is not shorter than `steps` times
+/// the largest busy time.
 std::optional<Placement> with_few_moves(const Problem& problem, double steps);
 
 }  // namespace poise

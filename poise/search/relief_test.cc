@@ -12,7 +12,7 @@
 namespace poise {
 namespace {
 
-/// The first of four places has four tasks; the other places have none.
+/// All four tasks are on the first of four places.
 struct Crowded {
   Machine machine = machine_from_text("core:4");
   Workload workload;
@@ -23,7 +23,7 @@ struct Crowded {
   Problem problem() const { return {machine, workload, current, machine.costs()}; }
 };
 
-TEST(Relief, moves_the_smallest_task_that_brings_a_place_below_the_threshold) {
+TEST(Relief, moves_the_smallest_task_that_suffices_to_bring_a_place_below_the_threshold) {
   const Crowded crowded;
   const Problem problem = crowded.problem();
   const Relief relief(problem, {10, 0, 0, 0});
@@ -38,21 +38,22 @@ TEST(Relief, moves_nothing_if_every_place_is_below_the_threshold) {
   EXPECT_EQ(Relief(problem, {10, 0, 0, 0}).to(10), crowded.current);
 }
 
-TEST(Relief, gives_up_if_a_single_task_is_longer_than_the_threshold) {
+TEST(Relief, finds_no_placement_if_a_single_task_takes_longer_than_the_threshold) {
   const Crowded crowded;
   const Problem problem = crowded.problem();
   EXPECT_EQ(Relief(problem, {10, 0, 0, 0}).to(3.5), std::nullopt);
 }
 
 TEST(Relief, assumes_that_the_time_for_messages_stays_the_same_when_tasks_move) {
-  // Of the 15 s, messages take 5; the other places are busy with messages for 7 s.
+  // Busy times: 15 s at the first place, of which messages take 5 s; 7 s of messages at each other
+  // place.
   const Crowded crowded;
   const Problem problem = crowded.problem();
   EXPECT_EQ(Relief(problem, {15, 7, 7, 7}).to(11), Placement(std::vector<PlaceId>{1, 0, 0, 0}));
 }
 
 TEST(Relief, moves_fewer_tasks_if_migrations_are_more_expensive) {
-  // The first of four places has a task of 4 s and twelve tasks of half a second.
+  // All tasks are on the first of four places: one task of 4 s and twelve tasks of half a second.
   const Machine machine = machine_from_text("core:4 migrated_byte:1e-9");
   const Placement current(13, 0);
   const auto num_moved = [&](std::uint64_t bytes) {
@@ -63,12 +64,13 @@ TEST(Relief, moves_fewer_tasks_if_migrations_are_more_expensive) {
     return placed ? migrations(current, *placed).size() : 0;
   };
   EXPECT_EQ(num_moved(1), 5u);
-  EXPECT_EQ(num_moved(1'000'000'000), 1u);   // a migration takes 1 s
+  EXPECT_EQ(num_moved(1'000'000'000), 1u);   // one migration takes 1 s
   EXPECT_EQ(num_moved(10'000'000'000), 0u);  // 10 s
 }
 
-TEST(Relief, finds_nearly_the_best_threshold_of_a_dense_grid) {
-  // Migrations take a notable part of the total time, so both ends of the grid are bad choices.
+TEST(Relief, finds_a_threshold_nearly_as_good_as_the_best_of_a_dense_grid_of_thresholds) {
+  // Migrations take so long that neither the lowest nor the highest thresholds of the grid are
+  // good.
   constexpr double kSteps = 10, kNearly = 1.002;
   const Machine machine = machine_from_text("core:16 migrated_byte:1e-9");
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

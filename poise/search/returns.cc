@@ -33,8 +33,8 @@ class Returns {
 
   double peak_s() const { return times_.peak_s(); }
 
-  /// Moves each task back to its place in the current placement, unless that place has no room or a
-  /// busy time would exceed limit_s.
+  /// Moves each task back to its place in the current placement, unless that place has no room or
+  /// some place would then be busy for longer than limit_s.
   const Outcome& up_to(double limit_s) {
     const std::size_t num_returned = std::erase_if(away_, [&](TaskId t) {
       const PlaceId home = problem_.current.of(t);
@@ -52,18 +52,18 @@ class Returns {
   }
 
  private:
-  /// True only if place `home` would be busy for longer than limit_s if t returned. Most tasks
-  /// cannot return, and most of these are found here, in less time than a trial takes.
+  /// True only if the place `home` would certainly be busy for longer than limit_s if t returned.
+  /// Most tasks cannot return, and for most of these this quick test replaces a slower trial.
   bool is_surely_busier(TaskId t, PlaceId home, double limit_s) const {
-    constexpr double kRounding = 1e-9;  // relative; a trial adds the same numbers in another order
+    constexpr double kRounding = 1e-9;  // relative; the trial adds the numbers in another order
     return times_.least_busy_s(t, home) > (1 + kRounding) * limit_s;
   }
 
   const Problem& problem_;
-  Outcome outcome_;  // outcome of the placement with the returns so far
+  Outcome outcome_;  // the placement after the returns so far, and its costs
   BusyTimes times_;
   Room room_;
-  std::vector<TaskId> away_;  // tasks that have not returned, largest first
+  std::vector<TaskId> away_;  // tasks that have not returned, those with the most bytes first
 };
 
 /// Moves single tasks back to their places in the current placement if that shortens the total
@@ -90,7 +90,7 @@ class SingleReturns {
   }
 
  private:
-  /// All tasks that are not at their place in the problem's current placement, those with the most
+  /// All tasks that are not at their place in the problem's current placement, those with most
   /// bytes first.
   std::vector<TaskId> away() const {
     std::vector<TaskId> tasks;
@@ -112,8 +112,8 @@ class SingleReturns {
   }
 
   /// Returns false if returning t to its current place cannot shorten the total time. There are two
-  /// such cases. Either the return makes the iteration longer by more than it shortens the
-  /// migration; or it relieves neither the busiest place or resource of the migration, nor the
+  /// such cases. First, the return makes the iterations longer by more than it shortens the
+  /// migration. Second, it relieves neither the busiest place or resource of the migration, nor the
   /// busiest place of the iteration, nor the resource for which that place waits.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
@@ -152,9 +152,9 @@ class SingleReturns {
   double sender_s_ = 0, resource_s_ = 0;
 };
 
-/// Goes from the placement `far` back to the current one. Calls take(outcome) with one point per
-/// fraction in `parts` (see kReturnParts), in this order, until take() returns false. Finally, in
-/// any case, calls take() with the current placement.
+/// Goes step by step from the placement `far` back to the current one. For each fraction in `parts`
+/// (see kReturnParts), calls take(outcome) with the placement reached, until take() returns false.
+/// In any case, take() is called last with the current placement.
 template <typename Take>
 void for_each_point(const Way& way, const Outcome& far, std::span<const double> parts,
                     const Take& take) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides how much of a new placement to adopt: all of its moves, a few of them, or none.
+// Decides how many moves of a new placement to carry out: all of them, a few, or none.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace poise {
 
-/// A placement and what it costs in seconds.
+/// A placement and its predicted times in seconds.
 struct Outcome {
   Placement placement;
   double iteration_s = 0, migration_s = 0;
@@ -22,10 +22,10 @@ struct Outcome {
   double total_s(double steps) const { return steps * iteration_s + migration_s; }
 };
 
-/// Computes what the placement costs, with migrations from the current one. O(tasks + messages).
+/// Computes the costs of a placement and of the migrations to it. O(tasks + messages).
 Outcome outcome_of(const Problem& problem, Placement placement);
 
-/// Input that the functions below share. It may be made once and used for several placements.
+/// The input that the functions below share. It can be made once and used for several placements.
 struct Way {
   explicit Way(const Problem& its_problem, double its_steps = 1, std::uint64_t cap_bytes = 0);
 
@@ -38,19 +38,19 @@ struct Way {
 
 /// The curve of total time against moved tasks, from the placement `far` back to the current one.
 /// Each point has a limit on the iteration time, which is higher than that of the point before.
-/// Tasks return to their current places, largest first, if the iteration stays within the limit.
-/// The limit of the first point is the iteration time of `far`; the last point is the current
-/// placement. Tasks return only to places with room (room.h). O(points * (messages of moved tasks +
-/// tasks)).
+/// Tasks return to their current places, those with most bytes first, if the iteration stays within
+/// the limit. The limit of the first point is the iteration time of `far`; the last point is the
+/// current placement. Tasks return only to places with room for them (room.h). O(points * (messages
+/// of moved tasks + tasks)).
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
 /// Compares the total time, steps * iteration + migration, of some points on the way from `far`
-/// back to the current placement. Of the points whose total exceeds the shortest one by at most the
-/// fraction `tolerance`, returns the point that moves the fewest bytes. To save computing time, not
-/// all points are tried. If the migration to `far` takes at most the fraction `tolerance` of the
-/// total time of `far`, only the first and the last point are tried. Otherwise, once the total has
-/// increased from one point to the next for the second time, all further points except the last one
-/// are skipped.
+/// back to the current placement. Of the points whose total exceeds the shortest one by at most
+/// the fraction `tolerance`, returns the one with the fewest migrated bytes. To save computing
+/// time, not all points are tried. If the migration to `far` takes at most the fraction
+/// `tolerance` of the total time of `far`, only the first and the last point are tried. Otherwise
+/// the search skips to the last point once the total has increased from one point to the next for
+/// the second time.
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance);
 
 /// Returns single tasks to their current places as long as that shortens the total time, so that

@@ -14,7 +14,8 @@
 namespace poise {
 namespace {
 
-/// All tasks, of 1 s and 1 GB each, are on the first of two places. Moving one takes 1 s.
+/// All ten tasks, each with a load of 1 s and 1 GB of data, are on the first of two places. Each
+/// migration takes 1 s.
 struct Crowded {
   Machine machine = machine_from_text("core:2 migrated_byte:1e-9");
   Workload workload;
@@ -24,7 +25,7 @@ struct Crowded {
   Problem problem() const { return {machine, workload, current, machine.costs()}; }
 };
 
-TEST(Returns, keeps_all_moves_of_the_new_placement_if_many_steps_remain) {
+TEST(Returns, keeps_all_moves_of_the_new_placement_if_many_iterations_follow) {
   const Crowded crowded;
   const Outcome best =
       best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 0);
@@ -40,8 +41,8 @@ TEST(Returns, undoes_all_moves_if_migrations_cost_more_than_they_save) {
 }
 
 TEST(Returns, undoes_single_moves_that_cost_more_than_they_save) {
-  // Moving the one large task brings nearly all of the gain. The many small tasks together have as
-  // many bytes, and moving them gains little.
+  // Moving the one task with a large load brings nearly all of the gain. Each of the tasks with a
+  // small load has as many bytes, and moving it gains little.
   Workload workload;
   workload.tasks.assign(21, {.load_s = 0.1, .bytes = 1000000000});
   workload.tasks[0].load_s = 10;
@@ -61,14 +62,14 @@ TEST(Returns, undoes_single_moves_that_cost_more_than_they_save) {
 
 TEST(Returns, if_total_times_are_nearly_equal_the_placement_with_the_fewest_migrated_bytes_wins) {
   const Crowded crowded;
-  // With 100 steps, the total time is 505 s for `far` and 1,000 s if no task moves. A tolerance of
-  // 100 % allows totals of up to 1,010 s, so no task moves.
+  // With 100 iterations, the total time is 505 s for `far` and 1,000 s if no task moves. A
+  // tolerance of 100 % allows totals of up to 1,010 s, so no task moves.
   const Outcome best =
       best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 1);
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, undoing_moves_one_by_one_never_adds_migrated_bytes) {
+TEST(Returns, on_the_way_back_to_the_current_placement_no_step_adds_migrated_bytes) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

@@ -76,9 +76,9 @@ void Surroundings::forget_changes() {
   changed_.clear();
 }
 
-/// Assumes that the task is in domain `own` and its partners are in domain `other`. For each
-/// resource, takes the seconds for which the messages in `sums` then occupy it, multiplies them by
-/// `sign`, and adds the product to the change of its busy time.
+/// Computes for how many seconds the messages in `sums` occupy each shared resource if the task is
+/// in domain `own` and its partners are in domain `other`. Adds these seconds, multiplied by
+/// `sign`, to the changes of the resources' busy times.
 void Surroundings::add_crossings(const MessageSums& sums, DomainId own, DomainId other, double sign,
                                  std::uint8_t why) {
   const auto add = [&](DomainId from, DomainId to, double count, double bytes) {
@@ -93,7 +93,7 @@ void Surroundings::add_crossings(const MessageSums& sums, DomainId own, DomainId
   add(own, other, sums.out, sums.out_bytes);
 }
 
-/// Computes how the busy times of all resources would change if the task were removed.
+/// Computes how the busy times of all shared resources would change if the task vanished.
 void Surroundings::leave_resources() {
   forget_changes();
   leaving_.clear();
@@ -106,7 +106,7 @@ void Surroundings::leave_resources() {
   for (const SpotId spot : changed_) leaving_.push_back({spot, change_s_[spot]});
 }
 
-/// Computes how the busy times of all resources change if the task moves into the domain, to a
+/// Computes how the busy times of all shared resources change if the task moves into `domain`, to a
 /// place that has none of its communication partners.
 void Surroundings::arrive_at_resources(DomainId domain) {
   forget_changes();
@@ -120,8 +120,8 @@ void Surroundings::arrive_at_resources(DomainId domain) {
           std::max(arriving_s_, times_.resource_s(spot - machine_.num_places()) + change_s_[spot]);
 }
 
-/// The weight by which the places of partners are ranked: the time that the messages exchanged with
-/// one place would take with a latency and bandwidth factor of 1.
+/// The weight by which partners' places are ranked: the time that the messages exchanged with a
+/// place would take with a latency and bandwidth factor of 1.
 double Surroundings::weight_s(const MessageSums& sums) const {
   return (sums.in + sums.out) * unit_.message_s + (sums.in_bytes + sums.out_bytes) * unit_.byte_s;
 }

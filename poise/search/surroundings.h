@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A task's messages summed by place, so that many candidate places can be tried cheaply.
+// A task's messages summed by place, to evaluate its move to many candidate places fast.
 #pragma once
 
 #include <algorithm>
@@ -13,27 +13,27 @@
 
 namespace poise {
 
-/// What one task exchanges with each place, summed over the tasks there.
+/// The messages between one task and each place, summed over the tasks at that place.
 ///
-/// Gathering costs O(neighbours of the task). Messages between two domains cost the same for all
-/// places in them, so candidate places in one domain share most of the computation. The first
-/// candidate costs O(places with a partner + domains with a partner * resources between two
-/// domains). Each further one costs O(1), or O(places with a partner in its domain) if factors
-/// differ inside domains.
+/// Gathering the sums costs O(neighbours of the task). Messages between two domains cost the same
+/// for all places in these domains, so candidate places in one domain share most of the
+/// computation. The first candidate costs O(places with a partner + domains with a partner *
+/// resources between two domains). Each further one costs O(1), or O(places with a partner in its
+/// domain) if factors differ inside domains.
 class Surroundings {
  public:
   Surroundings(const Problem& problem, const BusyTimes& times);
 
-  /// Selects task t at its current place.
+  /// Selects task t, at its current place, for the functions below.
   void gather(TaskId t);
 
-  /// Appends the `most` places whose tasks exchange the most traffic with t, or all such places if
-  /// there are fewer.
+  /// Appends to `places` the `most` places whose tasks exchange the most traffic with t, or all
+  /// places that exchange any if there are fewer.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
   /// Returns the value of moving t to another place: the sum of worth(spot, busy seconds after the
-  /// move) over all spots whose busy time changes. Callers should ask for places of one domain
-  /// consecutively, with the same function.
+  /// move) over all spots (places and shared resources) whose busy time changes. Calls are fast if
+  /// all places of one domain are tried one after another with the same function `worth`.
   template <typename Worth>
   double worth_at(PlaceId to, const Worth& worth);
 
@@ -44,7 +44,7 @@ class Surroundings {
   double least_worth(const Worth& worth);
 
   /// Lower bound on worth_at(to, worth): its value if all messages of t were free after the move.
-  /// Needs a call of least_worth() before. O(1).
+  /// least_worth() must be called before. O(1).
   template <typename Worth>
   double least_worth_at(PlaceId to, const Worth& worth) const;
 
@@ -70,16 +70,16 @@ class Surroundings {
   struct Near {
     PlaceId place;
     DomainId domain;
-    std::uint32_t next;  // next entry of the same domain, or kNone
+    std::uint32_t next;  // index of the next entry of this domain, or kNone
     MessageSums sums;
-    double now_s;        // cost there of the task's messages, with the task at its
+    double now_s;        // seconds that the task's messages cost there before the move
                          // current place
-    double least_worth;  // worth of the change at this place if the task's messages were free
-    double worth;        // worth of the change at this place if the task is in the domain `faced_`
+    double least_worth;  // worth of the change at this place if t's messages became free
+    double worth;        // worth of the change here if t moves into the domain `faced_`
   };
   struct NearDomain {
     DomainId domain;
-    std::uint32_t first;  // index of its first entry in near_
+    std::uint32_t first;  // index of the domain's first entry in near_
     MessageSums sums;
   };
   struct Change {
@@ -91,7 +91,7 @@ class Surroundings {
   std::uint32_t entry_for(PlaceId p);
   double weight_s(const MessageSums& sums) const;
 
-  /// Seconds that the messages cost at the task's own place (own_s) and at the partners' place
+  /// Seconds that the messages cost at the task's place (own_s) and at the partners' place
   /// (others_s).
   double own_s(const MessageSums& sums, PlaceId own, PlaceId other) const {
     return times_.costs().receive_s(sums.in, sums.in_bytes, other, own) +
@@ -101,8 +101,8 @@ class Surroundings {
     return times_.costs().receive_s(sums.out, sums.out_bytes, own, other) +
            times_.costs().send_s(sums.in, sums.in_bytes, other, own);
   }
-  /// own_s() and others_s() for a partner at another place of the task's own domain. Valid only if
-  /// is_flat_inside_ is true.
+  /// The same as own_s() and others_s(), for partners at another place of the task's own domain.
+  /// Valid only if is_flat_inside_ is true.
   double own_inside_s(const MessageSums& sums) const {
     return times_.costs().receive_inside_s(sums.in, sums.in_bytes) +
            times_.costs().send_inside_s(sums.out, sums.out_bytes);
@@ -145,27 +145,27 @@ class Surroundings {
 
   double least_worth_ = 0;  // see least_worth()
 
-  // Changes of the busy times of resources. leaving_ holds those that occur when t leaves its
-  // place. change_s_ also holds those that occur when t arrives in the domain `faced_`, at a place
+  // Changes of the busy times of shared resources. leaving_ has the changes when t leaves its
+  // place. change_s_ also includes the changes when t arrives in the domain `faced_`, at a place
   // where it has no partners.
   std::vector<Change> leaving_;
   std::vector<SpotId> changed_;
-  double arriving_s_ = 0;  // time of the slowest resource that t's messages cross after the move
+  double arriving_s_ = 0;  // busy time of the slowest resource that t's messages will cross
   UnitCosts unit_;
   std::vector<double> change_s_;       // for each spot, the change of its busy time
   std::vector<std::uint8_t> touched_;  // for each spot: kLeft, kArrived or both
 
-  // The domain of the last destination that was tried. The three values below are the same for
-  // every destination in that domain.
+  // The domain of the last destination that was tried. own_outside_s_, own_inside_s_ and
+  // worth_of_rest_ are the same for every destination in that domain.
   DomainId faced_ = kNone;
-  // The seconds that t's messages with partners outside of the domain faced_ would cost at the
+  // The seconds that t's messages with partners outside of the domain `faced_` would cost at the
   // place of t.
   double own_outside_s_ = 0;
-  // The seconds that t's messages with partners inside the domain faced_ would cost at the place of
-  // t, if none of these partners were at that place. Used only if is_flat_inside_ is true.
+  // The seconds that t's messages with partners inside the domain `faced_` would cost at the place
+  // of t if none of these partners were at that place. Used only if is_flat_inside_ is true.
   double own_inside_s_ = 0;
   double worth_of_rest_ = 0;      // the worth of all changes that do not depend on the place
-  double from_s_ = 0, to_s_ = 0;  // busy times of the two places after the move
+  double from_s_ = 0, to_s_ = 0;  // busy times of t's old and new place after the move
 };
 
 template <typename Worth>
@@ -190,7 +190,7 @@ double Surroundings::least_worth_at(PlaceId to, const Worth& worth) const {
   return least_worth_ - near_[slot].least_worth + worth(to, least_busy_s(to) - near_[slot].now_s);
 }
 
-/// Prepares worth_at() for all destinations in `domain`, of which `to` is one: computes the values
+/// Prepares worth_at() for all destinations in `domain` (`to` is one of them): computes the values
 /// that do not depend on which place of the domain t moves to.
 template <typename Worth>
 void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
@@ -224,9 +224,9 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   scans_ += changed_.size();
 }
 
-/// Returns the part of the sum of worth() that depends on which place of its domain `to` is. This
-/// part omits the terms of from_ and `to`, but the busy times of these two places, from_s_ and
-/// to_s_, are updated.
+/// Returns those terms of the sum of worth() that depend on the choice of `to` within its domain,
+/// except those of the places from_ and `to`. For these two places, it updates the busy times
+/// from_s_ and to_s_.
 template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   double sum = 0;
@@ -258,9 +258,9 @@ double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   return sum;
 }
 
-/// If partners of t are at `to`, their messages with t stay inside one place after the move and
-/// cross no resource. Returns by how much the sum of worth() over all resources changes for this
-/// reason.
+/// Partners of t at the place `to` exchange messages with t inside one place after the move, and
+/// these messages cross no resource. Returns by how much this changes the sum of worth() over all
+/// resources.
 template <typename Worth>
 double Surroundings::worth_of_same_place(PlaceId to, const Worth& worth) const {
   const std::uint32_t slot = slot_of_[to];

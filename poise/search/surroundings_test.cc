@@ -21,7 +21,7 @@ std::vector<double> busy_s(const Problem& problem, const Placement& placement) {
 }
 
 TEST(Surroundings, predicts_the_busy_time_of_every_place_after_a_task_moves) {
-  // The machines cover four cases: equal message costs inside a domain, different factors inside a
+  // The machines cover four cases: equal message costs inside a domain, different costs inside a
   // domain, a machine with a single domain, and message costs per byte.
   for (const char* text : {"node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5",
                            "node:2 l3:2 core:2 factors:10,3,2 byte:1e-9", "core:5",
@@ -51,7 +51,7 @@ TEST(Surroundings, predicts_the_busy_time_of_every_place_after_a_task_moves) {
   }
 }
 
-TEST(Surroundings, trying_one_place_for_a_task_does_not_change_the_result_for_the_next_place) {
+TEST(Surroundings, the_value_of_a_move_does_not_depend_on_which_other_places_were_tried_before) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   const Workload workload = generate(parse_recipe("rmat:messages=20"), 40, 3).front();
   const Placement current = initial_placement("random", 40, machine.num_places(), 2);

@@ -11,9 +11,9 @@
 
 namespace poise {
 
-// One line per number: type, name, initial value, minimum, maximum, unit, effect.
-// `poise strategies --tuning` prints the table. `poise:NAME=VALUE` sets a number for experiments;
-// names may change with any release. Terms:
+// One line per parameter: type, name, default value, minimum, maximum, unit, effect. `poise
+// strategies --tuning` prints the table. `poise:NAME=VALUE` sets a parameter for experiments; names
+// may change with any release. Terms:
 //
 //   entry    a task, or one direction of a pair of tasks that exchange messages
 //   scan     one entry examined: the unit in which the time of a search is limited
@@ -70,8 +70,8 @@ struct Tuning {
 
 inline constexpr Tuning kTuning{};
 
-// From stage to stage of the local search, the exponent of the potential (local_search.h) becomes
-// larger.
+// Each stage of the local search has a larger exponent of the potential (local_search.h) than the
+// stage before.
 static_assert(kTuning.blunt_exponent < kTuning.sharp_exponent);
 static_assert(kTuning.sharp_exponent < kTuning.fine_exponent);
 static_assert(kTuning.same_total < kTuning.tolerance);
@@ -83,16 +83,16 @@ static_assert(kTuning.max_kept < 1);
 /// that of `far`, where d is the iteration time of the current placement minus that of `far`. The
 /// points are denser at small fractions, where the total time changes most.
 inline constexpr double kReturnParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The fractions that curve_to_current() uses instead: more of them, because users see that curve.
+/// The fractions of curve_to_current(): there are more of them, because users see its curve.
 inline constexpr double kShownReturnParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                                1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
-/// After with_few_moves() has tried these fractions, it halves the distances from the best one to
-/// its two neighbours this often. With 3, the total time is within 0.2 % of that of the best
+/// with_few_moves() first tries these fractions. Then it halves the distances between the best one
+/// and its two neighbours this often. With 3, the total time is within 0.2 % of that of the best
 /// threshold (relief_test.cc).
 inline constexpr int kNarrowings = 3;
 
-/// The numbers of Tuning as knobs: name, default value, range, help and unit of each.
+/// The members of Tuning as knobs (parameters): name, default value, range, help and unit of each.
 inline constexpr auto kTuningKnobs = std::to_array<Knob>({
 #define POISE_KNOB(type, name, initial, least, greatest, unit, why) \
   Knob{#name, initial, least, greatest, why, {}, unit},
@@ -100,8 +100,8 @@ inline constexpr auto kTuningKnobs = std::to_array<Knob>({
 #undef POISE_KNOB
 });
 
-/// Returns the tuning with these values, one per knob, in the order of the knobs. Without values it
-/// returns kTuning.
+/// Returns the tuning with the given values, one per knob of kTuningKnobs and in that order.
+/// Without values, returns kTuning.
 Tuning tuning_from(std::span<const double> values);
 
 }  // namespace poise

@@ -19,7 +19,7 @@ TEST(Tuning, every_tuning_parameter_is_in_its_allowed_range_and_has_a_unique_nam
   }
 }
 
-TEST(Tuning, a_tuning_parameter_is_set_by_its_name_and_the_others_keep_their_defaults) {
+TEST(Tuning, setting_one_tuning_parameter_by_its_name_leaves_the_others_at_their_defaults) {
   Knobs knobs({}, kTuningKnobs);
   knobs.set("test", "same_total", "0.5");
   knobs.set("test", "max_scans", "123456");
@@ -30,7 +30,7 @@ TEST(Tuning, a_tuning_parameter_is_set_by_its_name_and_the_others_keep_their_def
   EXPECT_EQ(knobs.text(), "same_total=0.5,max_scans=123456");
 }
 
-TEST(Tuning, tuning_parameters_have_their_default_values_if_none_is_set) {
+TEST(Tuning, without_values_all_tuning_parameters_have_their_defaults) {
   EXPECT_EQ(tuning_from({}).blunt_exponent, kTuning.blunt_exponent);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts of one task's messages by weight, with a sum that does not depend on the order of adding.
+// A task's messages by weight; their sum does not depend on the order in which they are added.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace poise {
 
-/// The same messages give exactly the same sum in whatever order they were added. Messages are
-/// removed in the reverse order. Adding and removing take O(log distinct weights), plus the time to
-/// shift all larger weights in the sorted list; sum() takes O(distinct weights).
+/// The counts of messages by weight. Equal messages give exactly equal sums in any order of adding.
+/// They are removed in the reverse order. Adding and removing take O(log distinct weights), plus
+/// the time to shift larger weights in the sorted list; sum() takes O(distinct weights).
 class WeighedMessages {
  public:
   void add(double weight, std::uint64_t count) {
@@ -24,7 +24,7 @@ class WeighedMessages {
       terms_.insert(term, {weight, count});
   }
   std::size_t size() const { return added_.size(); }
-  /// Removes everything that was added since size() had this value.
+  /// Removes all messages that were added since size() had this value.
   void shrink_to(std::size_t size) {
     for (; added_.size() > size; added_.pop_back()) {
       const auto term = find(added_.back().weight);
@@ -44,8 +44,8 @@ class WeighedMessages {
     double weight;
     std::uint64_t count;
   };
-  /// While the list has at most this many weights, a weight stays in it when its count drops to 0,
-  /// because the next task will probably have messages of the same weight.
+  /// While the list has at most this many weights, a weight whose count drops to 0 stays in the
+  /// list, because the next task will probably have messages of that weight.
   static constexpr std::size_t kFewWeights = 8;
 
   std::vector<Term>::iterator find(double weight) {

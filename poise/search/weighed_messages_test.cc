@@ -19,7 +19,7 @@ double plain_sum(const std::vector<std::pair<double, std::uint64_t>>& added) {
   return sum;
 }
 
-TEST(WeighedMessages, the_sum_of_weights_is_the_same_as_if_removed_messages_had_never_been_added) {
+TEST(WeighedMessages, removed_messages_leave_exactly_the_sum_of_the_remaining_messages) {
   for (const std::uint64_t num_weights : {1, 4, 40}) {
     Random random(num_weights);
     WeighedMessages messages;
