@@ -18,7 +18,7 @@ double iteration_s(const char* strategy, const Problem& problem) {
       .iteration_s;
 }
 
-TEST(Anneal, is_within_1_percent_of_the_optimum_on_average) {
+TEST(Anneal, iterations_are_at_most_1_percent_longer_than_the_optimum_on_average) {
   const Machine machine = machine_from_text("numa:2 core:2 factors:2,1 message:0.01");
   Random random(7);
   constexpr int kProblems = 20;
@@ -41,7 +41,7 @@ TEST(Anneal, is_within_1_percent_of_the_optimum_on_average) {
   EXPECT_LE(sum / kProblems, 1.01);
 }
 
-TEST(Anneal, the_result_improves_with_more_sweeps_and_depends_on_the_seed) {
+TEST(Anneal, more_sweeps_give_a_better_result_and_the_seed_changes_the_result) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2 factors:10,1.5,1");
   const Workload workload =
       generate(parse_recipe("stencil2d:messages=10,skew=lognormal"), 160, 3).front();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Properties that every strategy must have, checked on many machines and workloads. A new row of
-// the table is tested here automatically.
+// Properties that every strategy must have, checked on many machines and workloads. A strategy that
+// is added to the table of strategies is tested here automatically.
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ Workload tasks_with_loads(const std::vector<double>& loads_s) {
   return workload;
 }
 
-/// Adds a ring of messages with some longer edges. Some edges are listed twice, and some tasks send
-/// to themselves.
+/// Adds messages: a ring of the tasks, with some longer edges. Some edges are listed twice, and
+/// some tasks send to themselves.
 void add_messages(Workload& workload, Random& random) {
   const TaskId n = workload.num_tasks();
   for (TaskId t = 0; t < n; ++t) {
@@ -66,7 +66,7 @@ Placement drawn_placement(TaskId num_tasks, const Machine& machine, Random& rand
   return placement;
 }
 
-/// Workloads on which balancers have failed before, scaled to the machine.
+/// Workloads on which strategies have failed before, scaled to the machine.
 std::vector<Situation> situations(const Machine& machine, std::uint64_t seed) {
   Random random(seed);
   const std::size_t p = machine.num_places();
@@ -105,8 +105,8 @@ std::vector<Situation> situations(const Machine& machine, std::uint64_t seed) {
   return all;
 }
 
-/// Flat and deep machines, a single place, odd counts, unequal speeds, and networks that are not
-/// trees.
+/// Machines: flat and deep ones, one with a single place, odd numbers of places, unequal speeds,
+/// and networks that are not trees.
 constexpr const char* kMachines[] = {
     "core:1",
     "core:7",
@@ -137,8 +137,8 @@ bool is_missing(const Choice& choice) {
   return false;
 }
 
-/// Strategies that are oracles (Strategy::is_oracle) may refuse problems that are too large for
-/// them; all other strategies must accept every problem.
+/// Oracles (slow strategies that find the optimum, Strategy::is_oracle) may refuse large problems.
+/// All other strategies must accept every problem.
 bool is_refused(const Choice& choice, const Problem& problem) {
   if (!choice.strategy->is_oracle) return false;
   try {
@@ -174,7 +174,7 @@ TEST_P(Contract, every_strategy_works_on_every_machine_in_the_machines_folder) {
   for (const auto& file : std::filesystem::directory_iterator(POISE_MACHINES)) {
     SCOPED_TRACE(file.path().filename());
     const Machine machine = find_machine(file.path().string());
-    if (GetParam().is_oracle && machine.num_places() > 64) continue;  // it would take a minute
+    if (GetParam().is_oracle && machine.num_places() > 64) continue;  // it would run for a minute
     Random random(machine.num_places());
     const std::size_t num_tasks = std::min(5 * machine.num_places(), machine.num_places() + 1000);
     Workload workload = tasks_with_loads(drawn_loads(num_tasks, 1, random));
@@ -212,7 +212,7 @@ TEST_P(Contract, a_strategy_listed_as_ignoring_messages_gives_the_same_placement
   }
 }
 
-/// The knob's lowest and highest value as text, or each of its choices.
+/// The settings of a knob to test, as text: its lowest and highest value, or each of its choices.
 std::vector<std::string> values_to_try(const Knob& knob) {
   if (knob.choices.empty()) return {fmt::format("{}", knob.min), fmt::format("{}", knob.max)};
   return {knob.choices.begin(), knob.choices.end()};
@@ -234,7 +234,7 @@ TEST_P(Contract, every_strategy_works_with_the_smallest_and_the_largest_value_of
     }
 }
 
-/// Calls visit with each of the places^tasks placements.
+/// Calls `visit` once for each of the num_places^num_tasks placements.
 template <typename Visit>
 void for_each_placement(TaskId num_tasks, std::uint32_t num_places, const Visit& visit) {
   Placement placement(num_tasks);
@@ -252,9 +252,9 @@ double makespan_s(const Problem& problem, const Placement& placement) {
       .makespan_s;
 }
 
-/// Graham's bound for list scheduling: when the task that finishes last was placed, its place was
-/// not busier than the average. It is valid for greedy with equal speeds, no pinned tasks and no
-/// background load.
+/// Graham's bound on the makespan of list scheduling. It holds because the task that finishes last
+/// was given to a place that was then no busier than the average. It is valid for greedy with equal
+/// speeds, no pinned tasks and no background load.
 double list_bound_s(const Problem& problem) {
   double largest_s = 0;
   for (const Task& task : problem.workload.tasks) largest_s = std::max(largest_s, task.load_s);
@@ -299,7 +299,7 @@ TEST_P(Contract, no_strategy_is_better_than_the_optimum) {
   }
 }
 
-/// Strategies that start from the current placement have further properties.
+/// Tests of the strategies that start from the current placement; they have further properties.
 class Incremental : public Contract {
  public:
   static std::vector<Strategy> rows() {
@@ -310,7 +310,7 @@ class Incremental : public Contract {
   }
 };
 
-TEST_P(Incremental, an_incremental_strategy_moves_nothing_if_the_placement_is_optimal) {
+TEST_P(Incremental, an_incremental_strategy_moves_nothing_if_the_current_placement_is_optimal) {
   for (const char* text : {"core:2", "core:3", "core:3 speeds:1,0.5,0.25"}) {
     const Machine machine = machine_from_text(text);
     for (const Tiny& tiny : tiny_problems(machine)) {
@@ -347,7 +347,7 @@ INSTANTIATE_TEST_SUITE_P(, Contract, testing::ValuesIn(strategies().begin(), str
                          name_of);
 INSTANTIATE_TEST_SUITE_P(, Incremental, testing::ValuesIn(Incremental::rows()), name_of);
 
-TEST(ContractOfGreedy, stays_within_grahams_bounds) {
+TEST(ContractOfGreedy, the_makespan_of_greedy_stays_within_grahams_bounds) {
   for (const char* text : {"core:1", "core:2", "core:3"}) {
     const Machine machine = machine_from_text(text);
     const double ratio = 4.0 / 3 - 1.0 / (3 * machine.num_places());

@@ -20,12 +20,13 @@ Placement rebalanced(const char* strategy, const Machine& machine, const Workloa
   return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
 }
 
-TEST(GreedyComm, keeps_tasks_together_whose_messages_cost_more_than_their_load) {
+TEST(GreedyComm, keeps_tasks_together_if_their_messages_would_cost_more_than_their_load) {
   Workload workload;
   for (const double load_s : {4.0, 3.0, 2.0, 1.0}) workload.tasks.push_back({load_s});
   workload.messages = {{3, 0, 10, 0}, {2, 1, 1, 0}};
-  // A message costs 1 s. Task 2 goes to the place of task 1, where its message is free and it ends
-  // at 5 s. Task 3 goes to the place of task 0, where it saves ten messages.
+  // A message between places costs 1 s. Task 2 goes to the place of task 1: its message is free
+  // there, and it finishes at 5 s. Task 3 goes to the place of task 0, because that makes ten
+  // messages free.
   const Machine machine = machine_from_text("core:2 message:1");
   EXPECT_EQ(rebalanced("greedy_comm", machine, workload, Placement(4)),
             Placement(std::vector<PlaceId>{0, 1, 1, 0}));
@@ -34,7 +35,7 @@ TEST(GreedyComm, keeps_tasks_together_whose_messages_cost_more_than_their_load) 
             Placement(std::vector<PlaceId>{0, 1, 1, 1}));
 }
 
-TEST(GreedyComm, equals_greedy_if_messages_cost_nothing) {
+TEST(GreedyComm, gives_the_same_placement_as_greedy_if_messages_cost_nothing) {
   Random random(3);
   Workload workload;
   for (TaskId t = 0; t < 300; ++t) {
@@ -47,8 +48,8 @@ TEST(GreedyComm, equals_greedy_if_messages_cost_nothing) {
             rebalanced("greedy", machine, workload, current));
 }
 
-/// A simple implementation that tries every place for every task and computes all costs anew each
-/// time.
+/// A simple reference implementation, which tries every place for every task and computes all costs
+/// from scratch each time.
 Placement naive_greedy_comm(const Machine& machine, const Workload& workload,
                             const Placement& current) {
   Placement placement = current;
@@ -93,7 +94,7 @@ Placement naive_greedy_comm(const Machine& machine, const Workload& workload,
   return placement;
 }
 
-TEST(GreedyComm, gives_the_same_placement_as_a_search_over_all_places) {
+TEST(GreedyComm, gives_the_same_placement_as_a_reference_that_tries_all_places) {
   for (std::uint64_t seed = 0; seed < num_seeds(20); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -117,7 +118,7 @@ TEST(GreedyComm, gives_the_same_placement_as_a_search_over_all_places) {
   }
 }
 
-TEST(GreedyComm, balances_a_workload_whose_hub_exchanges_messages_with_all_tasks) {
+TEST(GreedyComm, balances_a_workload_in_which_one_task_exchanges_messages_with_all_others) {
   Workload workload;
   workload.tasks.assign(20000, {1});
   for (TaskId t = 1; t < 20000; ++t) workload.messages.push_back({t, 0, 1, 0});

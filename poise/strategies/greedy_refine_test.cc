@@ -26,7 +26,7 @@ TEST(GreedyRefine, moves_a_task_only_if_keeping_it_would_make_its_place_busier_t
             Placement(std::vector<PlaceId>{1, 0, 0, 1}));
 }
 
-TEST(GreedyRefine, balances_nearly_like_greedy_with_far_fewer_migrations) {
+TEST(GreedyRefine, balances_nearly_as_well_as_greedy_with_far_fewer_migrations) {
   Random random(5);
   const Machine machine = flat_machine(32);
   Workload workload;

@@ -53,7 +53,8 @@ TEST(Greedy, gives_a_task_to_the_place_that_would_finish_it_first) {
   EXPECT_EQ(greedy(machine, with_loads({2, 1}), Placement(2)), at({0, 0}));
 }
 
-/// The scheduler as described in Graham's paper, without heap or radix sort.
+/// A reference implementation: list scheduling as described in Graham's paper, without heap or
+/// radix sort.
 Placement naive_greedy(const Machine& machine, const Workload& workload, const Placement& current) {
   Placement placement = current;
   std::vector<double> busy_s = fixed_work_s(machine, workload, current);
@@ -71,7 +72,7 @@ Placement naive_greedy(const Machine& machine, const Workload& workload, const P
   return placement;
 }
 
-TEST(Greedy, equals_a_simple_list_scheduler_on_equal_places) {
+TEST(Greedy, gives_the_same_placement_as_simple_list_scheduling_if_places_have_equal_speeds) {
   for (std::uint64_t seed = 0; seed < num_seeds(30); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -28,7 +28,7 @@ struct LibraryExample {
   }
 };
 
-/// A square grid with loads around 1 and tasks of 1,000 bytes, placed round-robin.
+/// A square grid of tasks with loads around 1 s and 1,000 bytes of data each, placed round-robin.
 inline LibraryExample grid(const char* machine, TaskId side) {
   Random random(side);
   LibraryExample made{machine_from_text(machine), {}, {}};

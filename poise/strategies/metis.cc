@@ -35,7 +35,8 @@ constexpr double kTotalWeight = 1e9;
 /// accept empty parts.
 constexpr double kMinShare = 1e-3;
 
-/// Protects the C library's random number generator, which METIS uses and all threads share.
+/// Serialises calls of METIS, which uses the C library's random number generator; all threads share
+/// it.
 std::mutex random_numbers;
 
 /// A place and the fraction of all work that it should get.
@@ -50,7 +51,7 @@ double sum_of(std::span<const Share> shares) {
   return sum;
 }
 
-/// Returns the fraction of all work that each group of places should get.
+/// Returns for each group of places the fraction of all work that it should get.
 std::vector<real_t> shares_of(std::span<const std::span<const Share>> groups) {
   double all = 0;
   for (const auto& group : groups) all += sum_of(group);
@@ -84,8 +85,8 @@ class Partitioner {
  private:
   static constexpr idx_t kOutside = -1;
 
-  /// Assigns vertices to places. If tasks are too large for one part per place, first makes parts
-  /// for groups of places, then divides each of these parts in the same way.
+  /// Assigns the vertices (tasks) to places. If a task is heavier than a place's part, METIS first
+  /// makes parts for groups of places; each of these parts is then divided in the same way.
   void divide(std::span<const std::int32_t> vertices, std::span<const Share> shares) {
     if (shares.size() == 1 || vertices.size() <= 1) {
       for (const std::int32_t v : vertices) placement_.move(tasks_[v], shares[0].place);
@@ -104,8 +105,8 @@ class Partitioner {
     for (std::size_t g = 0; g < num_parts; ++g) divide(members[g], groups[g]);
   }
 
-  /// Returns into how many parts METIS may divide the graph at once, at least 2. If a part had to
-  /// be smaller than the largest task, METIS would leave some parts empty and print a warning to
+  /// Returns into how many parts METIS can divide the graph at once, at least 2. If a part had to
+  /// be lighter than the heaviest task, METIS would leave some parts empty and print a warning to
   /// standard output.
   std::size_t parts_that_hold(std::span<const std::int32_t> vertices,
                               std::span<const Share> shares) const {
@@ -121,7 +122,7 @@ class Partitioner {
     return std::max(std::size_t{2}, static_cast<std::size_t>(fraction * shares.size()));
   }
 
-  /// Returns the part of each vertex.
+  /// Runs METIS. Returns the index of the part of each vertex.
   std::vector<idx_t> partition(std::span<const std::int32_t> vertices,
                                std::span<const std::span<const Share>> groups) {
     std::vector<idx_t> first{0}, neighbour, edge_weight, weight, part(vertices.size());
@@ -159,7 +160,7 @@ class Partitioner {
   real_t tolerance_;
   const std::vector<TaskId> tasks_;    // per vertex
   std::vector<std::int32_t> weights_;  // per vertex
-  std::vector<idx_t> inner_;           // scratch: per vertex its number in a part
+  std::vector<idx_t> inner_;           // scratch: per vertex, its index in the part being divided
   Placement placement_;
 };
 

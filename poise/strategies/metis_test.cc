@@ -32,11 +32,11 @@ TEST_F(Metis, divides_a_grid_into_parts_of_equal_load_and_cuts_few_edges) {
     SCOPED_TRACE(strategy);
     const Placement placed = square.placed(strategy);
     EXPECT_LT(square.metrics(placed).imbalance, 1.05);
-    EXPECT_LT(cut(square, placed), 3 * 64 * 2 * 3 / 2);  // straight cuts: 6 lines of 64
+    EXPECT_LT(cut(square, placed), 3 * 64 * 2 * 3 / 2);  // 6 straight cuts of 64 edges
   }
 }
 
-TEST_F(Metis, accounts_for_speeds_and_pinned_tasks) {
+TEST_F(Metis, loads_follow_the_speeds_of_places_and_pinned_tasks_stay) {
   LibraryExample mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 1e6};
   for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;
@@ -48,7 +48,7 @@ TEST_F(Metis, accounts_for_speeds_and_pinned_tasks) {
   EXPECT_EQ(std::count(placed.places().begin(), placed.places().end(), 3u), 10);
 }
 
-TEST_F(Metis, moves_no_task_in_a_second_run_on_the_same_loads_unless_the_option_stay_is_0) {
+TEST_F(Metis, a_second_run_on_the_same_loads_moves_no_task_unless_the_option_stay_is_0) {
   LibraryExample again = grid("node:4 core:4", 48);
   again.current = again.placed("metis");
   const Placement next = again.placed("metis");

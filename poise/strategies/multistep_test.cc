@@ -17,7 +17,7 @@ Workload with_loads(const std::vector<double>& loads_s) {
   return workload;
 }
 
-TEST(Multistep, decides_like_its_inner_strategy_if_no_earlier_phases_are_known) {
+TEST(Multistep, decides_like_its_inner_strategy_if_there_are_no_earlier_phases) {
   const Machine machine = flat_machine(8);
   const Workload workload = generate(parse_recipe("stencil3d"), 500, 1).front();
   const Placement current = blocked(500, 8);
@@ -34,8 +34,8 @@ TEST(Multistep, decides_like_its_inner_strategy_if_no_earlier_phases_are_known) 
 }
 
 TEST(Multistep, balances_predicted_loads) {
-  // The predicted loads are 4, 1, 1, 2: the first task must be alone, although it is the lightest
-  // now.
+  // The loads predicted for the next phase are 4, 1, 1, 2. So the first task must be alone on a
+  // place, although it is the lightest in the last phase.
   const std::vector<std::vector<double>> past{{0, 5, 5, 2}, {1, 4, 4, 2}, {2, 3, 3, 2}};
   const Workload now = with_loads({3, 2, 2, 2});
   const Machine machine = flat_machine(2);
@@ -51,7 +51,7 @@ TEST(Multistep, balances_predicted_loads) {
   EXPECT_EQ(placed, parse_strategy("greedy").rebalance({machine, next, current, machine.costs()}));
 }
 
-TEST(Multistep, refuses_itself_as_the_inner_strategy) {
+TEST(Multistep, multistep_cannot_be_its_own_inner_strategy) {
   EXPECT_THROW(parse_strategy("multistep:inner=multistep"), Error);
 }
 

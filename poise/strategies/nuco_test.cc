@@ -18,7 +18,8 @@
 namespace poise {
 namespace {
 
-/// Algorithm 1 of the paper with its cost function, trying every core for every task.
+/// A reference implementation: Algorithm 1 of the NucoLB paper (nuco.cc) with its cost function,
+/// trying every core for every task.
 class NaiveNuco {
  public:
   NaiveNuco(const Problem& problem, double alpha, bool same_core_is_local, bool caches)
@@ -59,8 +60,8 @@ class NaiveNuco {
     return problem_.workload.tasks[t].load_s / problem_.machine.speed_of(c);
   }
 
-  /// Returns the paper's communication cost of task t on core c, r_comm * NUCO_FACTOR - l_comm.
-  /// Messages are added in ascending order of their factors.
+  /// Returns the paper's communication cost of task t on core c, which is r_comm * NUCO_FACTOR -
+  /// l_comm. The terms are added in ascending order of the factors.
   double communication(PlaceId c, TaskId t) const {
     const Machine& machine = problem_.machine;
     std::map<double, std::uint64_t> by_weight;
@@ -97,7 +98,7 @@ class NaiveNuco {
   std::vector<std::vector<Message>> received_;
 };
 
-/// Sets the strategy's knobs to random values and expects the same placement as from the simple
+/// Sets the strategy's knobs to random values and expects the same placement as from the reference
 /// implementation.
 void expect_naive_placement(const OwnedProblem& problem, Random& random) {
   static constexpr std::array kAlphas{1e-5, 0.0, 0.01, 0.1, 1.0};
@@ -109,7 +110,7 @@ void expect_naive_placement(const OwnedProblem& problem, Random& random) {
       << problem.machine.name() << " " << nuco.text();
 }
 
-TEST(Nuco, gives_the_same_placement_as_a_simple_implementation) {
+TEST(Nuco, gives_the_same_placement_as_a_reference_implementation_on_random_problems) {
   for (std::uint64_t seed = 0; seed < num_seeds(600); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -117,7 +118,7 @@ TEST(Nuco, gives_the_same_placement_as_a_simple_implementation) {
   }
 }
 
-TEST(Nuco, gives_the_same_placement_as_a_simple_implementation_on_the_machines_of_the_paper) {
+TEST(Nuco, gives_the_same_placement_as_a_reference_implementation_on_the_machines_of_the_paper) {
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4", "Opteron8x2", "Xeon4x8", "PlaFRIM",
                            "Nehalem", "Barcelona", "Tigerton"})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -127,7 +128,8 @@ TEST(Nuco, gives_the_same_placement_as_a_simple_implementation_on_the_machines_o
     }
 }
 
-/// Places 0 and 1 are in domain 0, places 2 and 3 in domain 1. A unit of cost is one second.
+/// A machine with two domains: places 0 and 1 are in domain 0, places 2 and 3 in domain 1. Costs
+/// are in seconds.
 struct Small {
   Machine machine = machine_from_text("numa:2 core:2 factors:2,1");
   Workload workload;
@@ -149,7 +151,7 @@ struct Small {
   }
 };
 
-TEST(Nuco, the_option_alpha_weighs_message_costs_against_load) {
+TEST(Nuco, the_option_alpha_sets_the_weight_of_message_costs_relative_to_load) {
   // Task 2, on place 3, sends one message to task 0. This message adds 2 s to the cost of places 0
   // and 1, which are in another domain, and lowers the cost of places 2 and 3 by 1 s. So place 2 is
   // cheaper than the empty place 1 if the other work on place 2 takes less than 3 s.
@@ -220,8 +222,8 @@ TEST(Nuco, ignores_messages_if_the_option_alpha_is_0) {
   }
 }
 
-/// Migrations and imbalance of four consecutive decisions, on loads that vary by 2 %. The paper
-/// balances after every 10 of 50 iterations and counts migrations per decision.
+/// Migrations and imbalance of four balancing decisions in a row, on loads that vary by 2 %. The
+/// NucoLB paper balances after every 10 of 50 iterations and counts migrations per decision.
 struct Campaign {
   std::uint64_t migrations = 0;
   double worst_imbalance = 0;
@@ -248,8 +250,8 @@ Campaign four_calls(const char* strategy, const char* kind, TaskId num_tasks,
 }
 
 TEST(Nuco, migrates_far_fewer_tasks_than_greedy_comm_for_a_similar_balance) {
-  // Results in section VI of the paper: with lb_test, 14 of 200 tasks migrate instead of 195; with
-  // stencil4D, 47 tasks migrate, 5.3 times fewer.
+  // Results in section VI of the NucoLB paper: with lb_test, 14 of 200 tasks migrate, compared with
+  // 195 under GreedyCommLB; with stencil4D, 47 tasks migrate, 5.3 times fewer.
   for (const char* name : {"NUMA32", "NUMA48"})
     for (const auto& [kind, num_tasks, ratio] :
          {std::tuple{"lb_test", 200u, 8.0}, {"stencil4d", 256u, 5.3}}) {
@@ -280,8 +282,8 @@ double iterations_s(const char* strategy, const char* kind, TaskId num_tasks, co
 }
 
 TEST(Nuco, gives_shorter_iterations_of_the_miniapp_lb_test_than_greedy_comm) {
-  // Results in table IV of the paper: an iteration takes 0.52 s on 32 cores and 0.36 s on 48. With
-  // GreedyCommLB it takes 1 % to 3 % longer.
+  // Results in table IV of the NucoLB paper: an iteration takes 0.52 s on 32 cores and 0.36 s on
+  // 48. With GreedyCommLB it takes 1 % to 3 % longer.
   EXPECT_NEAR(iterations_s("nuco", "lb_test", 200, "NUMA32") / 30, 0.52, 0.02);
   EXPECT_NEAR(iterations_s("nuco", "lb_test", 200, "NUMA48") / 30, 0.36, 0.02);
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4"})

@@ -18,8 +18,8 @@
 namespace poise {
 namespace {
 
-/// A direct implementation of the pseudocode and of W(k, i) in the NumaLB slides (numa.cc): it
-/// tries every processor for every chare.
+/// A reference implementation of the pseudocode and of W(k, i) in the NumaLB slides (numa.cc),
+/// which tries every processor for every chare (task).
 class NaiveNuma {
  public:
   NaiveNuma(const Problem& problem, double alpha, bool by_core)
@@ -95,7 +95,7 @@ class NaiveNuma {
   std::vector<std::vector<std::pair<TaskId, std::uint64_t>>> partners_;
 };
 
-/// Sets the strategy's knobs to random values and expects the same placement as from the simple
+/// Sets the strategy's knobs to random values and expects the same placement as from the reference
 /// implementation.
 void expect_naive_placement(const OwnedProblem& problem, Random& random) {
   static constexpr std::array kAlphas{1e-5, 0.0, 0.01, 0.1, 1.0};
@@ -107,7 +107,7 @@ void expect_naive_placement(const OwnedProblem& problem, Random& random) {
       << problem.machine.name() << " " << numa.text();
 }
 
-TEST(Numa, gives_the_same_placement_as_a_simple_implementation) {
+TEST(Numa, gives_the_same_placement_as_a_reference_implementation_on_random_problems) {
   for (std::uint64_t seed = 0; seed < num_seeds(600); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -115,7 +115,7 @@ TEST(Numa, gives_the_same_placement_as_a_simple_implementation) {
   }
 }
 
-TEST(Numa, gives_the_same_placement_as_a_simple_implementation_on_the_machines_of_the_paper) {
+TEST(Numa, gives_the_same_placement_as_a_reference_implementation_on_the_machines_of_the_paper) {
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4", "Opteron8x2", "Xeon4x8", "PlaFRIM"})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -141,7 +141,7 @@ TEST(Numa, keeps_tasks_on_the_core_or_the_node_of_their_communication_partners) 
   // the task away from its partner adds 2 s.
   EXPECT_EQ(place_of_pair("numa:alpha=1", 1.75, {1, 0, 1, 0}), 0u);
   EXPECT_EQ(place_of_pair("numa:alpha=1", 2.25, {1, 0, 1, 0}), 1u);
-  // With level=node, both places are equally close to the partner.
+  // With level=node, place 1 is as close to the partner as place 0.
   EXPECT_EQ(place_of_pair("numa:alpha=1,level=node", 0.25, {1, 0, 1, 0}), 1u);
 }
 
@@ -151,8 +151,8 @@ TEST(Numa, counts_messages_in_both_directions) {
 }
 
 TEST(Numa, moves_few_tasks_of_a_balanced_placement) {
-  // According to the NumaLB slides (numa.cc), the balancer costs 0.5 to 1.7 % of the time of
-  // Poisson3D, and greedy 8.6 to 29 %.
+  // According to the NumaLB slides (numa.cc), load balancing with NumaLB takes 0.5 to 1.7 % of the
+  // time of Poisson3D, and with greedy 8.6 to 29 %.
   const Machine machine = paper_machine("Xeon4x8");
   const Recipe recipe = parse_recipe("poisson3d");
   const Workload workload = std::move(generate(recipe, 512, 1).front());

@@ -26,8 +26,8 @@ namespace poise {
 
 namespace {
 
-/// Relative rounding error of sums in different orders. A placement counts as better only if it
-/// gains more than this.
+/// Maximum relative rounding error of a sum whose terms are added in another order. A placement
+/// counts as better only if it gains more than this fraction.
 constexpr double kRounding = 1e-12;
 
 class BranchAndBound {
@@ -63,7 +63,8 @@ class BranchAndBound {
         .iteration_s;
   }
 
-  /// Places t on p and adds the messages between t and the tasks placed before it.
+  /// Places task t on place p, and adds the messages between t and the tasks placed before it to
+  /// the busy times.
   void add_messages(TaskId t, PlaceId p) {
     for (const Arc& arc : times_.arcs_of(t)) {
       const PlaceId q = place_of_[arc.task];
@@ -93,7 +94,7 @@ class BranchAndBound {
     const double bound_s = this->bound_s(depth);
     if (bound_s >= best_s_ * (1 - kRounding)) return;
     if (depth == order_.size()) {
-      // Shared resources and latency are not part of the bound.
+      // The bound leaves out shared resources and latency, so the time is then computed exactly.
       Placement placement(place_of_);
       const double seconds = times_.resources() ? iteration_s(placement) : bound_s;
       if (seconds >= best_s_) return;
@@ -118,7 +119,7 @@ class BranchAndBound {
 
   const Problem& problem_;
   const Machine& machine_;
-  const BusyTimes times_;  // used for its arcs and costs
+  const BusyTimes times_;  // used for its message arcs and costs
   std::vector<TaskId> order_;
   std::vector<double> busy_s_;
   std::vector<PlaceId> place_of_;

@@ -23,7 +23,7 @@ Workload drawn(TaskId num_tasks, Random& random) {
   return workload;
 }
 
-TEST(Optimal, equals_the_best_of_all_placements) {
+TEST(Optimal, finds_a_placement_as_good_as_the_best_of_all_placements) {
   for (const char* text :
        {"core:2 message:0.01", "numa:2 core:2 factors:3,1 message:0.01 byte:1e-3",
         "core:3 speeds:1,0.5,0.25 message:0.05"}) {
@@ -42,7 +42,7 @@ TEST(Optimal, equals_the_best_of_all_placements) {
   }
 }
 
-TEST(Optimal, refuses_large_problems_and_suggests_anneal) {
+TEST(Optimal, refuses_a_large_problem_with_an_error_that_suggests_anneal) {
   const Machine machine = flat_machine(10);
   Workload workload;
   workload.tasks.assign(11, {.load_s = 1});

@@ -25,8 +25,8 @@ namespace poise {
 
 namespace {
 
-/// Weights are integers, so that sums do not depend on the order of the items after
-/// std::nth_element.
+/// The sum to which task weights are scaled. Weights are integers, so that sums do not depend on
+/// the order in which std::nth_element leaves the items.
 constexpr double kTotalWeight = 0x1p52;
 
 struct Item {
@@ -59,7 +59,8 @@ std::vector<Item> movable_items(const Workload& workload) {
   return items;
 }
 
-/// The axis along which the items extend most; ties: the first.
+/// The axis along which the items extend farthest. If several axes are equally long, the first of
+/// them.
 std::size_t longest_axis(std::span<const Item> items) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::array<double, 3> low, high;
@@ -76,9 +77,9 @@ std::size_t longest_axis(std::span<const Item> items) {
   return longest;
 }
 
-/// Divides the items in two by a plane that is perpendicular to the axis: moves the items below the
-/// plane to the front and returns their number. The plane is chosen so that their weight is closest
-/// to `wanted`. O(items), because each step halves the range to search.
+/// Divides the items by a plane perpendicular to the axis: moves the items below the plane to the
+/// front and returns their number. The plane is chosen such that the weight of these items is as
+/// close to `wanted` as possible. O(items), because each step halves the range to search.
 std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
   const auto is_below = [axis](const Item& a, const Item& b) {
     if (a.position[axis] != b.position[axis]) return a.position[axis] < b.position[axis];
@@ -101,8 +102,8 @@ std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
   return begin + last_belongs_below;
 }
 
-/// Returns the place at which to cut the range: the first place of the middle group, at the
-/// coarsest level that has several groups in the range.
+/// Returns the place at which to divide the range of places: the first place of the middle group on
+/// the coarsest level that has several groups in the range.
 PlaceId middle_of(const Machine& machine, PlaceId first, PlaceId last) {
   std::size_t level = 0;
   while (machine.group_of(level, first) == machine.group_of(level, last - 1)) ++level;

@@ -19,7 +19,7 @@ Placement orb(const Machine& machine, const Workload& workload, const Placement&
   return parse_strategy("orb").rebalance({machine, workload, current, machine.costs()});
 }
 
-/// A grid of tasks with load 1; x varies fastest.
+/// A grid of tasks, each with a load of 1 s. Tasks are numbered along x first.
 Workload grid(int width, int height) {
   Workload workload;
   for (int y = 0; y < height; ++y)
@@ -35,7 +35,7 @@ TEST(Orb, cuts_a_grid_across_its_longest_side) {
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
 }
 
-TEST(Orb, gives_more_load_to_fast_places_and_less_to_places_with_background_load) {
+TEST(Orb, fast_places_get_more_load_and_places_with_background_load_get_less) {
   Workload line = grid(8, 1);
   EXPECT_THAT(orb(machine_from_text("core:2 speeds:3,1"), line, Placement(8)).places(),
               testing::ElementsAre(0, 0, 0, 0, 0, 0, 1, 1));
@@ -44,14 +44,14 @@ TEST(Orb, gives_more_load_to_fast_places_and_less_to_places_with_background_load
               testing::ElementsAre(0, 0, 0, 0, 3, 3, 3, 3));
 }
 
-TEST(Orb, the_load_of_pinned_tasks_counts_at_the_places_where_they_are_pinned) {
+TEST(Orb, the_load_of_a_pinned_task_counts_at_the_place_where_it_is_pinned) {
   Workload line = grid(6, 1);
   line.tasks[0] = {.load_s = 3, .movable = false};
   EXPECT_THAT(orb(flat_machine(2), line, Placement(6, 1)).places(),
               testing::ElementsAre(1, 0, 0, 0, 0, 1));
 }
 
-TEST(Orb, splits_places_at_the_levels_of_the_machine) {
+TEST(Orb, divides_places_along_the_levels_of_the_machine) {
   // The machine has three nodes of two places. The first cut is between nodes and not between the
   // places of the second node, so the tasks of each node are neighbours on the line.
   const Machine machine = machine_from_text("node:3 core:2");
@@ -59,7 +59,7 @@ TEST(Orb, splits_places_at_the_levels_of_the_machine) {
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5));
 }
 
-TEST(Orb, spreads_tasks_without_load_that_have_equal_positions) {
+TEST(Orb, spreads_tasks_over_the_places_if_all_have_load_0_and_equal_positions) {
   Workload workload = grid(4, 1);
   for (Task& task : workload.tasks) task.load_s = 0;
   for (auto& position : workload.positions) position = {7, 7, 7};
@@ -80,8 +80,8 @@ TEST(Orb, balances_a_large_grid_of_unequal_tasks_and_cuts_few_edges) {
   const Placement placed = orb(machine, workload, current);
   const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placed);
   EXPECT_LT(metrics.imbalance, 1.01);
-  // A division into 4 by 4 squares would cut 600 edges: six lines, each across 100 edges. Here the
-  // loads are unequal, so the lines have steps and cut more edges.
+  // Cutting the grid into 4 by 4 squares would cut 600 edges: six lines, each across 100 edges.
+  // Because the loads are unequal, the lines have steps and cut more edges.
   const auto cut =
       std::count_if(workload.messages.begin(), workload.messages.end(),
                     [&](const Message& m) { return placed.of(m.from) != placed.of(m.to); });

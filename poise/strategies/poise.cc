@@ -1,51 +1,52 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Poise: local search from the current placement for the shortest total time of `steps` iterations
-/// and the migration.
+/// Poise: local search from the current placement for the shortest total time, which is the time of
+/// `steps` iterations plus that of the migration.
 ///
 /// Original to this project. A new partition balances communication and list scheduling balances
 /// load, but both move most tasks; local search improves load, communication and migrations
 /// together.
 ///
-/// 0. If messages matter, blocks of consecutive tasks (consecutive_shares.h) are a candidate. If
-/// migrations are expensive, overloaded places give a few tasks away (relief.h), and local search
-/// improves this placement without a longer migration.
+/// 0. If messages take a notable part of the time, blocks of consecutive tasks
+/// (consecutive_shares.h) are a candidate. If migrations are expensive, overloaded places give a
+/// few tasks away (relief.h), and local search improves this placement without a longer migration.
 /// 1. Local search (local_search.h) lowers a sum of powers of the places' busy times, in two
 /// stages: with a small exponent, so that all busy places count, then with a large one, so that the
 /// busiest place dominates.
 /// 2. If the coming phases would pay for the attempt, the same search starts at most twice more:
-/// from a new placement with little traffic if messages matter, and from a list schedule
-/// (finish_schedule.h), in order of their total times. The list schedule costs little to compute,
-/// so it is also a candidate without a search. The placement with little traffic is a partition
-/// (from_scratch.h) or the blocks of step 0, whichever has the shorter total time; blocks cost much
-/// less to compute.
-/// 3. It runs from the current placement again, with a limit on the time of migrations that grows
-/// from stage to stage: a few moves, more, and all that pay. If migrations weigh, this comes before
-/// step 2, because the budget may not last for both.
-/// 4. Polish: a last stage of local search, with an exponent so large that the busiest place alone
+/// from a new placement with little traffic if messages take a notable part of the time, and from a
+/// list schedule (finish_schedule.h), in order of their total times. The list schedule costs little
+/// to compute, so it is also a candidate without a search. The placement with little traffic is a
+/// partition (from_scratch.h) or the blocks of step 0, whichever has the shorter total time; blocks
+/// cost much less to compute.
+/// 3. Local search runs from the current placement again, with a limit on the time of migrations
+/// that grows from stage to stage: a few moves, more moves, and all moves that pay. If migrations
+/// take a notable part of the time, step 3 comes before step 2, because the budget may not last for
+/// both.
+/// 4. Polish: a last stage of local search, with an exponent so large that only the busiest place
 /// counts.
-/// 5. The best placement is perturbed near its busiest places and searched again, within the budget
-/// and as long as that sometimes shortens the total time. With `passes` or `budget_s`, this
-/// continues several times per pass, whatever the budget. The result is repeatable for the same
-/// seed and passes, but not with budget_s.
+/// 5. The best placement is perturbed near its busiest places and searched again, until the budget
+/// is used up or many perturbations in a row do not shorten the total time. With `passes` or
+/// `budget_s`, this continues several times per pass, whatever the budget. The result is repeatable
+/// for the same seed and passes, but not with budget_s.
 /// 6. Each candidate is judged by the shortest total time on the way from it back to the current
 /// placement (returns.h). At the end, tasks return one by one if that shortens the total time.
 ///
-/// If the budget does not allow all of that and the current placement is scattered, which means
-/// that messages stay within places hardly more often than by chance, the first search starts from
-/// the placement with little traffic if its total time is shorter.
+/// A placement is scattered if messages stay within places hardly more often than by chance. If the
+/// current placement is scattered and the budget does not allow all of these steps, the first
+/// search starts from the placement with little traffic if its total time is shorter.
 ///
-/// Step 1 always runs. The other steps run within a budget of computing time, 1 % of the coming
-/// phases or 2 ms and 3 us per task (scan_budget.h).
+/// Step 1 always runs. The other steps run within a budget of computing time: 1 % of the time of
+/// the coming phases, or 2 ms plus 3 us per task if that is longer (scan_budget.h).
 ///
 /// The total time is never longer than with the current placement, unless that placement exceeds
 /// memory (`memory_bytes` per place, and the memory of domains if the machine knows it) or the
-/// workload's capacity. If a placement from which step 2 starts would exceed these limits, it is
-/// changed only as far as they demand. If cores are limited, local search also exchanges tasks in
-/// its first stage.
+/// workload's capacity. If a placement from which step 2 starts would exceed these limits, as few
+/// tasks as necessary are moved to other places. If cores are limited, local search also exchanges
+/// tasks in its first stage.
 ///
 /// With from_scratch=1 all tasks are placed anew with little traffic, under a load cap
-/// (from_scratch.h); the current placement decides which of several equal places a task gets, and
-/// is kept if it respects the cap and no placement with less traffic is found.
+/// (from_scratch.h). The current placement decides which of several equal places a task gets. It is
+/// kept if it respects the cap and no placement with less traffic is found.
 ///
 /// O((n + E) log p) in practice: a visit examines one place's tasks and their neighbours, and there
 /// are a few visits per place. Reasons and measurements: docs/decisions/0006-how-poise-decides.md.
@@ -91,7 +92,7 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return {.exponent = tuning.fine_exponent, .swaps = true};
 }
 
-/// Computing times of the parts of a decision.
+/// Measured computing times of the steps of a decision.
 constexpr StrategiesTuning kCosts = kStrategiesTuning;
 
 double allowed_s(const Tuning& tuning, double phases_s, TaskId num_tasks) {
@@ -117,8 +118,9 @@ class Search {
     budget_.spend(kCosts.prepare_scans * entries_);
   }
 
-  /// Blocks of consecutive tasks are a candidate if messages matter. They take little computing
-  /// time, so they are tried even if the budget is too small for a search from there.
+  /// Makes blocks of consecutive tasks a candidate if messages take a notable part of the time.
+  /// They take little computing time, so they are tried even if the budget is too small for a
+  /// search that starts from them.
   void try_blocks() {
     if (!is_within_room_ || !messages_weigh() || !pays() || !may_spend(kCosts.consecutive_scans))
       return;
@@ -126,9 +128,10 @@ class Search {
     take_if_shorter(*blocks_);
   }
 
-  /// If migrations are expensive, overloaded places give a few tasks away (relief.h), and local
-  /// search improves this placement without a longer migration. Both take little computing time, so
-  /// few moves are found even if the budget is too small for a search that moves many tasks.
+  /// If migrations are expensive: lets overloaded places give a few tasks away (relief.h), and
+  /// improves this placement by local search without a longer migration. Both take little computing
+  /// time, so they find a placement even if the budget is too small for a search that moves many
+  /// tasks.
   void try_few_moves() {
     if (!is_within_room_ || !pays() || !may_spend(kCosts.relief_scans)) return;
     if (longest_migration_s() <= tuning_.tolerance * total_s(best_)) return;
@@ -144,9 +147,9 @@ class Search {
   }
 
   /// Runs the first local search, even if the budget is too small for it. If migrations are
-  /// expensive, they may not take longer than they could save, and the shortest total time on the
-  /// way counts as well: local search relieves the busiest places first, so the moves that save
-  /// most come first.
+  /// expensive, the migration time is limited to what migrations could save, and the placement with
+  /// the shortest total time during the search is a candidate, too: local search relieves the
+  /// busiest places first, so the moves that save most come first.
   void try_first_start() {
     const Placement start = first_start();
     if (is_within_room_ && pays() && may_spend(kCosts.schedule_scans + kCosts.descent_scans())) {
@@ -171,7 +174,7 @@ class Search {
   /// True if the migrations of the first local search take a notable part of the total time.
   bool migration_weighs() const { return far_migration_s_ > tuning_.tolerance * total_s(best_); }
 
-  /// Runs local search from new placements, from the one with the shortest total time first.
+  /// Runs local search from new placements, in ascending order of their total times.
   void try_other_starts() {
     std::vector<Outcome> starts;
     const double partition_scans = is_scattered(best_.placement) ? 0 : kCosts.new_placement_scans;
@@ -213,7 +216,7 @@ class Search {
     if (shortest) take_if_better(std::move(*shortest));
   }
 
-  /// Lowers the busy time of the busiest places of the best placement.
+  /// Polishes the best placement by local search that only shortens the time of its busiest place.
   void polish() {
     if (best_.iteration_s <= bound_s_ || !may_spend(kCosts.descent_scans())) return;
     LocalSearch descent = from(best_.placement);
@@ -221,8 +224,8 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// Perturbs the best placement near its busiest places and searches again, as often as the budget
-  /// allows and as long as that sometimes shortens the total time.
+  /// Perturbs the best placement near its busiest places and searches again, until the budget is
+  /// used up or many perturbations in a row have not shortened the total time.
   void try_perturbations() {
     if (best_.iteration_s <= bound_s_ || !is_within_room_ || !may_spend(kCosts.descent_scans()))
       return;
@@ -241,9 +244,9 @@ class Search {
     take_if_better(outcome_of(problem_, search.placement()));
   }
 
-  /// Perturbs the best placement several times and searches again from each. Returns false if no
-  /// further pass is useful: the best placement has reached its bound, or too many passes in a row
-  /// have improved nothing.
+  /// Perturbs the best placement several times and searches again from each result. Returns false
+  /// if further passes would not help: the best placement has reached its lower bound, or too many
+  /// passes in a row have not improved it.
   bool pass(std::uint64_t number) {
     if (best_.iteration_s <= bound_s_) return false;
     std::vector<std::optional<Outcome>> trials(tuning_.trials);
@@ -284,7 +287,7 @@ class Search {
     return budget_.allows(scans_per_entry * entries_);
   }
 
-  /// Runs a stage of local search. It leaves enough of the budget to try afterwards which of the
+  /// Runs a stage of local search. It leaves enough of the budget to find out afterwards which
   /// moves should be undone (returns.h).
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
     const double scans = scans_before_way_back();
@@ -308,14 +311,15 @@ class Search {
   void descend(LocalSearch& descent) {
     run(descent, blunt(tuning_));
     if (exceeds(descent.peak_s(), descent.average_s()))
-      run(descent, blunt(tuning_));  // again, because the limit on scans ended the first run
+      run(descent, blunt(tuning_));  // because the first run may have ended early
     run(descent, sharp(tuning_));
   }
 
-  /// The current placement. If it is scattered, and the budget does not allow both a search from
-  /// there and one from a placement with little traffic: the latter or the best placement so far,
-  /// whichever has the shorter total time. A placement that is not scattered stays the start: local
-  /// search mends uneven loads with fewer migrations.
+  /// Returns the placement from which the first search starts. That is the current placement,
+  /// unless the placement is scattered and the budget does not suffice for searches both from there
+  /// and from a placement with little traffic. Then it is the latter or the best placement so far,
+  /// whichever has the shorter total time. A placement that is not scattered is kept as the start,
+  /// because local search then needs fewer migrations.
   Placement first_start() {
     if (!is_within_room_ || !messages_weigh() || !pays() || !is_scattered(problem_.current) ||
         !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||
@@ -326,7 +330,7 @@ class Search {
     return total_s(start) < total_s(best_) ? start.placement : best_.placement;
   }
 
-  /// True if at most twice as many messages stay within a place as by chance.
+  /// True if messages stay within places at most twice as often as by chance.
   bool is_scattered(const Placement& placement) const {
     double inside = 0, all = 0;
     for (const Message& message : problem_.workload.messages) {
@@ -342,9 +346,9 @@ class Search {
     return outcome_of(problem_, fitted(consecutive_shares(problem_)));
   }
 
-  /// The shorter one of two placements: these blocks of consecutive tasks, and, if the budget
-  /// allows, a partition of the messages (from_scratch.h). The partition is a quick one, because
-  /// local search follows.
+  /// Returns the better of two placements, by total time: `blocks` (blocks of consecutive tasks)
+  /// or, if the budget allows, a partition of the tasks (from_scratch.h). The partition is computed
+  /// with little effort, because local search follows.
   Outcome with_little_traffic(Outcome blocks) {
     if (!may_spend(kCosts.new_placement_scans + kCosts.descent_scans())) return blocks;
     budget_.spend(kCosts.new_placement_scans * entries_);
@@ -356,8 +360,8 @@ class Search {
     return total_s(blocks) < total_s(fresh) ? blocks : fresh;
   }
 
-  /// The most that descend() usually takes, in scans per entry, if the budget does not limit it:
-  /// the limits of three stages, and about as many scans again for moves and refreshes.
+  /// The number of scans per entry that descend() usually takes at most if the budget does not
+  /// limit it: the limits of three stages, and about as many scans again for moves and refreshes.
   double full_descent_scans() const {
     return kCosts.build_scans + kCosts.way_back_scans + 2 * 3 * tuning_.scans_per_entry;
   }
@@ -387,16 +391,16 @@ class Search {
     return outcome_of(problem_, descent.placement());
   }
 
-  /// Keeps only the moves that pay. Keeps all moves if the current placement exceeds memory or
-  /// capacity.
+  /// Undoes the moves that cost more than they save. Keeps all moves if the current placement
+  /// exceeds memory or capacity.
   Outcome on_the_way(Outcome far) {
     if (!is_within_room_) return far;
     budget_.spend(kCosts.way_back_scans * entries_);
     return best_on_the_way(way_, far, tuning_.same_total);
   }
 
-  /// Adopts the other outcome if its total time is shorter, or if its total time is nearly the same
-  /// and it moves fewer bytes.
+  /// Makes `other` the best outcome if its total time is shorter, or if its total time is nearly
+  /// equal and it moves fewer bytes.
   void take_if_better(Outcome other) {
     other = on_the_way(std::move(other));
     const double other_s = total_s(other), best_s = total_s(best_);
@@ -426,20 +430,20 @@ class Search {
   const Problem& problem_;
   const PoiseOptions& options_;
   const Tuning& tuning_;
-  const double steps_;  // phases in which migrations must pay off
+  const double steps_;  // number of phases in which migrations must pay off
   const Way way_;
   const bool is_within_room_;
   const double bound_s_;
   Outcome best_;
-  const double entries_;  // tasks, directions of pairs that exchange messages, and places
+  const double entries_;  // number of tasks, directed communicating pairs, and places
   ScanBudget budget_;
   std::optional<Outcome> blocks_;     // of consecutive tasks
-  std::optional<Outcome> scheduled_;  // a list schedule, not yet searched from
-  // The time of the migrations that local search from the current placement proposes if nothing
-  // limits them.
+  std::optional<Outcome> scheduled_;  // a list schedule, from which no search has started yet
+  // The migration time of the placement that local search finds from the current placement without
+  // a limit on that time.
   double far_migration_s_ = 0;
   unsigned passes_in_vain_ = 0;
-  // A pass has found the best placement, from which tasks have not been returned yet.
+  // True if a pass has found the best placement; then no task has been returned to its place yet.
   bool has_passed_ = false;
 };
 
@@ -461,7 +465,7 @@ Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
 
 Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   if (options.from_scratch) return all_placed_anew(options, problem);
-  // The only clock in any strategy; used only if a budget is given.
+  // No other strategy reads a clock; this one does so only if a time budget is given.
   const double end_s = wall_now_s() + options.budget_s;
   Search search(problem, options);
   search.try_blocks();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The strategy `poise` as a function with parameters. Strategy `optimal` calls it to find a good
-// first placement.
+// The strategy `poise` as a function with options. Strategy `optimal` calls it to find its initial
+// placement.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace poise {
 
 struct PoiseOptions {
-  double steps = 0;  // phases until the next decision; 0: as the problem says
+  double steps = 0;  // number of phases until the next decision; 0: that of the problem
   bool from_scratch = false;
   std::uint64_t memory_bytes = 0;
   double passes = 0;

@@ -39,7 +39,7 @@ TEST(Poise, never_lengthens_the_predicted_iteration) {
     }
 }
 
-TEST(Poise, is_near_the_optimum_on_small_problems) {
+TEST(Poise, on_small_problems_iterations_are_at_most_5_percent_longer_than_the_optimum_on_average) {
   const Machine machine = machine_from_text("numa:2 core:2 factors:2,1 message:0.01");
   Random random(7);
   double worst = 1, sum = 0;
@@ -99,8 +99,8 @@ TEST(Poise, moves_nothing_if_migrations_cost_more_than_they_save) {
 }
 
 TEST(Poise, moves_load_from_an_overloaded_region_to_distant_idle_places) {
-  // This tests local search from the current placement alone: tasks are so short that searches from
-  // other placements do not pay.
+  // The tasks are so short that searches from other placements do not pay. So only local search
+  // from the current placement is tested here.
   const Machine machine = machine_from_text("node:16 numa:2 core:4 factors:10,1.5,1");
   const char* recipe = "stencil3d:skew=lognormal,hot=3,hot_extent=0.5,load_s=1e-4,messages=0.1";
   const Workload workload = generate(parse_recipe(recipe), 4096, 1).front();
@@ -110,8 +110,8 @@ TEST(Poise, moves_load_from_an_overloaded_region_to_distant_idle_places) {
 }
 
 TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
-  // Table V of Pilla et al., ICPP 2012: with 256 tasks of 21 MB, moving a few tasks is better than
-  // moving none or many.
+  // After Table V of Pilla et al., ICPP 2012: with 256 tasks of 21 MB each, moving a few tasks is
+  // better than moving none or many.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco}) {
     const Machine priced = with_formula(machine, formula);
@@ -128,7 +128,7 @@ TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
 }
 
 TEST(Poise, migrates_a_few_tasks_if_many_migrations_would_cost_more_than_they_save) {
-  // A decision may take 2.8 ms here, which suffices for one search from the current placement.
+  // Here a decision may take 2.8 ms. That suffices for only one search from the current placement.
   const Machine machine =
       with_formula(machine_from_text("numa:8 core:6 factors:2,1"), CostFormula::nuco);
   int num_moved = 0;
@@ -147,7 +147,8 @@ TEST(Poise, migrates_a_few_tasks_if_many_migrations_would_cost_more_than_they_sa
 }
 
 TEST(Poise, moves_few_tasks_if_migrations_are_expensive_and_computing_time_is_limited) {
-  // A decision may take 20 ms here. Strategy `refine` moves 2 to 4 % of the tasks.
+  // Here a decision may take 20 ms. Strategy `refine`, to compare with, moves 2 to 4 % of the
+  // tasks.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco})
     for (const std::uint64_t seed : {1, 2, 3}) {
@@ -165,7 +166,7 @@ TEST(Poise, moves_few_tasks_if_migrations_are_expensive_and_computing_time_is_li
 }
 
 TEST(Poise, keeps_consecutive_tasks_together_if_there_is_no_time_for_a_partition) {
-  // A decision may take 3.4 ms here; a partition of this graph takes longer.
+  // Here a decision may take 3.4 ms; a partition of this graph would take longer.
   const Machine machine =
       with_formula(machine_from_text("node:20 numa:2 core:2 factors:10,1.53,1"), CostFormula::nuco);
   for (const std::uint64_t seed : {1, 2, 3}) {
@@ -178,8 +179,8 @@ TEST(Poise, keeps_consecutive_tasks_together_if_there_is_no_time_for_a_partition
   }
 }
 
-/// Sums over the workloads that a recipe generates with four seeds: the total time of 1,000 steps
-/// and the migration before them, and the bytes that migrate.
+/// Sums over four workloads, which a recipe generates with four seeds: `total_s` of 1,000
+/// iterations and the migration before them, and `bytes` that migrate.
 struct Sums {
   double total_s = 0, bytes = 0;
 };
@@ -198,23 +199,24 @@ Sums sums(const char* recipe, const std::string& setting) {
   return sums;
 }
 
-/// The search ends with the first perturbation that does not shorten the total time, so that the
-/// parts before it show.
+/// With this option the search ends at the first perturbation that does not shorten the total time.
+/// So perturbations do not hide the effects of the earlier parts of the search.
 const std::string kFewTrials = ",max_passes_without_gain=1";
 
-TEST(Poise, the_last_stage_of_local_search_shortens_the_total_time) {
+TEST(Poise, the_last_stage_of_local_search_shortens_the_total_time_of_a_stencil) {
   EXPECT_LT(sums("stencil3d", kFewTrials).total_s,
             sums("stencil3d", kFewTrials + ",fine_exponent=49").total_s);
 }
 
-TEST(Poise, perturbations_shorten_the_total_time) {
+TEST(Poise, perturbations_shorten_the_total_time_of_an_rmat_graph) {
   const double few_s = sums("rmat", kFewTrials).total_s;
   EXPECT_LT(sums("rmat", "").total_s, 0.999 * few_s);
 }
 
-TEST(Poise, considers_blocks_of_consecutive_tasks_if_there_is_no_time_for_another_start) {
-  // A ring whose pairs of neighbours are dealt to places in turn: half of the messages stay within
-  // a place, so the placement is not scattered, and the first search starts from it.
+TEST(Poise, considers_blocks_of_consecutive_tasks_if_there_is_no_time_for_a_second_search) {
+  // A ring of tasks, of which pairs of neighbours are assigned to places in turn. Half of the
+  // messages stay within a place, so the placement is not scattered, and the first search starts
+  // from it.
   const Machine machine = machine_from_text("node:8 core:4 factors:10,1 message:0.01");
   constexpr TaskId kTasks = 640;
   Workload workload;
@@ -279,7 +281,7 @@ TEST(Poise, the_placement_is_the_same_for_any_number_of_threads) {
   EXPECT_EQ(parse_strategy("poise:passes=3,threads=16").rebalance(problem), one);
 }
 
-TEST(Poise, ends_within_its_time_budget_and_is_no_worse_than_the_start) {
+TEST(Poise, ends_within_its_time_budget_and_is_no_worse_than_the_current_placement) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("rmat:messages=5"), 300, 2).front();
   const Placement current = blocked(300, 32);
@@ -319,14 +321,14 @@ TEST(Poise, undoing_any_single_migration_would_not_shorten_the_total_time) {
 }
 
 TEST(Poise, puts_no_more_tasks_on_a_place_than_fit_in_its_memory) {
-  // Most load is in four tasks that are so large that no two of them fit on one place.
+  // Most of the load is in four large tasks, so large that no two of them fit on one place.
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   for (int t = 0; t < 12; ++t) {
     workload.tasks.push_back({.load_s = t < 4 ? 1.0 : 0.1});
     workload.memory.push_back({.footprint_bytes = t < 4 ? 60u : 10u, .working_bytes = 20});
   }
-  const Placement current = blocked(12, 4);  // 60 + 60 + 60 + 20 bytes at place 0
+  const Placement current = blocked(12, 4);  // bytes at place 0: 60 + 60 + 60 + 20
   const Problem problem{machine, workload, current, machine.costs(), 1};
   for (const char* strategy : {"poise:memory_bytes=110", "poise:memory_bytes=110,passes=2",
                                "poise:memory_bytes=110,from_scratch=1"}) {
@@ -341,8 +343,8 @@ TEST(Poise, moves_a_task_to_the_node_of_its_partner_if_bandwidth_between_nodes_i
   MachineParts parts = machine_from_text("node:2 core:2 factors:1,1 message:0 byte:1e-3").parts();
   parts.network.bandwidth_factor = 10;
   const Machine machine{parts};
-  // The last task must leave the place of one of two others, and exchanges bytes with the other
-  // one.
+  // Task 2 shares its place with a pinned task, so it must move. It exchanges messages with task 1,
+  // which is on the other node.
   Workload workload;
   workload.tasks = {
       {.load_s = 1, .movable = false}, {.load_s = 1, .movable = false}, {.load_s = 1}};
@@ -379,9 +381,9 @@ TEST(Poise, gathers_tasks_without_load_on_one_place) {
   EXPECT_EQ(evaluate(machine, workload, machine.costs(), current, placed).iteration_s, 0);
 }
 
-TEST(Poise, moves_tasks_to_near_nodes_of_a_torus) {
-  // One node of a ring has all the work; tasks that leave it exchange messages with those that
-  // stay.
+TEST(Poise, moves_tasks_to_nodes_nearby_on_a_torus) {
+  // One node of a ring of nodes has all the work. Tasks that leave the node still exchange messages
+  // with tasks that stay there.
   const Machine machine = machine_from_text("torus:16 core:1 message:0.02");
   Workload workload;
   workload.tasks.push_back({.load_s = 1, .movable = false});

@@ -35,15 +35,15 @@ struct Change {
   double seconds;
 };
 
-/// Input that all attempts to reach a threshold share, and that no attempt changes.
+/// The input that all attempts to reach a threshold share. Attempts do not change it.
 struct Known {
   const Problem& problem;
   FactorTable factors;
   UnitCosts unit;
   Links received, sent;
   TasksByPlace tasks;
-  std::vector<double> busy_s;   // busy time of each place under the current placement
-  std::vector<PlaceId> donors;  // every place, busiest first
+  std::vector<double> busy_s;   // busy time of each place before any move
+  std::vector<PlaceId> donors;  // all places, busiest first
 };
 
 class Attempt {
@@ -73,8 +73,8 @@ class Attempt {
 
  private:
   /// Offers each task of the place once to other places, until the place is below the threshold. If
-  /// `spares` is set, a task is skipped if moving the next smaller task is enough to bring the
-  /// place below the threshold.
+  /// `spares` is set, skips a task if moving the next smaller task would suffice to bring the place
+  /// below the threshold.
   void sweep(PlaceId from, bool spares) {
     const auto tasks = known_.tasks.on(from);
     for (std::size_t i = 0; i < tasks.size() && places_.busy_s(from) > threshold_s_; ++i) {
@@ -86,7 +86,8 @@ class Attempt {
     }
   }
 
-  /// Moves the task to the cheapest place that stays within the threshold, if there is one.
+  /// Moves the task to the place with the least message time among those that it would not raise
+  /// above the threshold. The task stays if there is none.
   void offer(LoadedTask task, PlaceId from) {
     find_candidates(task, from);
     std::tuple best{std::numeric_limits<double>::infinity(), 0.0, from};
@@ -102,8 +103,8 @@ class Attempt {
     if (std::get<PlaceId>(best) != from) move(task, from, std::get<PlaceId>(best));
   }
 
-  /// The move may raise the places of the task's communication partners above the threshold. Such
-  /// places wait in a queue and give tasks away later.
+  /// The move may raise the busy times of communication partners' places above the threshold. These
+  /// places join the queue of places that must give tasks away.
   void move(LoadedTask task, PlaceId from, PlaceId to) {
     find_changes(task, from, to);
     for (const auto& [place, seconds] : changes_) {
@@ -135,7 +136,7 @@ class Attempt {
     if (first != from) candidates_.push_back(first);
   }
 
-  /// Computes the change of busy time of every place that the move affects.
+  /// Computes how the move changes the busy time of each place that it affects.
   void find_changes(LoadedTask task, PlaceId from, PlaceId to) {
     changes_.clear();
     add(from, -task.load_s / machine_.speed_of(from));
@@ -163,7 +164,7 @@ class Attempt {
     sum_at_[p] += seconds;
   }
 
-  /// Adds up the collected changes, so that there is one entry per place.
+  /// Adds up the collected changes such that each place has one entry.
   void sum_by_place() {
     std::sort(changes_.begin(), changes_.end(),
               [](const Change& a, const Change& b) { return a.place < b.place; });
@@ -173,7 +174,7 @@ class Attempt {
     }
   }
 
-  /// True if the giving place would be less busy and the receiving place would stay within the
+  /// True if the move makes the place `from` less busy and keeps the place `to` within the
   /// threshold.
   bool fits(PlaceId from, PlaceId to) const {
     return std::all_of(changes_.begin(), changes_.end(), [&](const Change& change) {
@@ -187,7 +188,7 @@ class Attempt {
   const double threshold_s_;
   Placement placement_;
   FirstToFinish places_;
-  std::vector<PlaceId> waiting_;       // queue of places to relieve
+  std::vector<PlaceId> waiting_;       // queue of places that must give tasks away
   std::vector<std::uint32_t> visits_;  // per place
   std::vector<Change> changes_;
   std::vector<PlaceId> candidates_;

@@ -36,14 +36,14 @@ Example example(const char* machine, const std::vector<double>& loads_s,
 TEST(RefineComm, moves_a_task_to_the_place_of_its_communication_partner) {
   Example ring = example("core:3 message:0.25", {3, 3, 3, 2, 1}, {0, 0, 0, 1, 2});
   ring.workload.messages = {{1, 3, 2, 0}, {3, 1, 2, 0}};
-  // Place 0 has 10 s including messages. The average is 4 s; the lowest threshold that can be
-  // reached is 6 s.
+  // Place 0 is busy for 10 s including messages; the average is 4 s. The lowest threshold that can
+  // be reached is 6 s.
   const Placement placed = ring.refined();
   EXPECT_EQ(placed.of(1), 1u);
   EXPECT_LT(ring.iteration_s(placed), 6.1);
 }
 
-TEST(RefineComm, moves_tasks_to_the_places_of_their_distant_senders) {
+TEST(RefineComm, moves_tasks_to_the_distant_places_from_which_they_receive_messages) {
   // Tasks 1 and 2 must leave place 0. Each receives a message from one task; the two senders are on
   // places 2 and 3 of the other node.
   Example far = example("node:2 core:2 factors:100,1 message:0.01", {1, 1, 1, 1, 1, 1, 1, 1},

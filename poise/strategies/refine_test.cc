@@ -32,13 +32,13 @@ Example example(const char* machine, const std::vector<double>& loads_s,
 }
 
 TEST(Refine, moves_nothing_if_the_imbalance_is_within_the_tolerance) {
-  const Example near = example("core:2", {10, 10.9}, {0, 1});  // 4 % above the average
+  const Example near = example("core:2", {10, 10.9}, {0, 1});  // 10.9 is 4 % above the average
   EXPECT_EQ(near.refined(), near.current);
 }
 
-TEST(Refine, moves_the_smallest_task_that_brings_a_place_below_the_threshold) {
-  // Place 0 has a load of 17 and the average is 12. Moving the task of 5 balances the places. The
-  // task of 4 is too small for that, and the task of 8 would overload place 1.
+TEST(Refine, moves_the_smallest_task_whose_move_brings_a_place_below_the_threshold) {
+  // Place 0 has a load of 17 s and the average is 12 s. Moving the task of 5 s balances the places.
+  // The task of 4 s is too small for that, and the task of 8 s would overload place 1.
   const Example uneven = example("core:2", {8, 5, 4, 7}, {0, 0, 0, 1});
   EXPECT_EQ(uneven.refined(), Placement(std::vector<PlaceId>{0, 1, 0, 1}));
 }
@@ -51,27 +51,27 @@ TEST(Refine, moves_the_largest_tasks_that_fit_if_no_single_task_is_large_enough)
 }
 
 TEST(Refine, reaches_the_shortest_makespan_if_the_requested_tolerance_is_impossible) {
-  // The load of the first task is 6, nearly three times the average load of a place, so the best
-  // placement gives it a place of its own.
+  // The load of the first task is 6 s, nearly three times the average load of a place, so in the
+  // best placement this task has a place of its own.
   const Example lumpy = example("core:4", {6, 1, 1, 1}, {0, 0, 0, 0});
   const Metrics after = lumpy.metrics(lumpy.refined());
   EXPECT_EQ(after.makespan_s, 6);
   EXPECT_EQ(after.migrations, 1u);
 }
 
-TEST(Refine, keeps_a_placement_that_moving_one_task_cannot_improve) {
+TEST(Refine, keeps_the_current_placement_if_no_move_of_a_single_task_improves_it) {
   const Example stuck = example("core:2", {3, 3, 3}, {0, 0, 1});
   EXPECT_EQ(stuck.refined(), stuck.current);
   const Example pair = example("core:3", {2, 2, 2, 2}, {0, 0, 1, 2});
   EXPECT_EQ(pair.refined(), pair.current);
 }
 
-TEST(Refine, accounts_for_speeds_and_background_load) {
+TEST(Refine, accounts_for_speeds_of_places_and_for_background_load) {
   Example mixed = example("core:3 speeds:1,4,1", {1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0});
   mixed.workload.background_s = {0, 0, 5};
   const Placement placed = mixed.refined("refine:tolerance=1");
   for (const PlaceId p : placed.places()) EXPECT_NE(p, 2u);
-  EXPECT_EQ(mixed.metrics(placed).makespan_s, 5);  // the background load, which cannot move
+  EXPECT_EQ(mixed.metrics(placed).makespan_s, 5);  // the background load, which stays
 }
 
 TEST(Refine, reaches_its_tolerance_with_few_migrations) {
@@ -84,8 +84,8 @@ TEST(Refine, reaches_its_tolerance_with_few_migrations) {
   const Metrics after = large.metrics(large.refined());
   EXPECT_GT(before.imbalance, 2.2);
   EXPECT_LE(after.imbalance, 1.05 + 1e-12);
-  // An eighth of the places has 2.4 times the average load, so 1.4/8 of all load must move, in
-  // tasks of up to 4.5 times the average task load.
+  // One eighth of the places have 2.4 times the average load. So 1.4/8 of all load must move. The
+  // largest tasks have 4.5 times the average task load.
   EXPECT_LT(after.migrations, 500u);
 }
 

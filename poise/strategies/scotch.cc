@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Scotch: maps the graph of tasks onto the machine's tree with Scotch, anew or from the current
-/// map.
+/// Scotch: maps the graph of tasks onto the machine's tree with the library Scotch, from scratch or
+/// starting from the current map.
 ///
 /// Pellegrini and Roman, "Scotch: a software package for static mapping by dual recursive
 /// bipartitioning of process and architecture graphs", 1996; for remap=1 Fourestier and Pellegrini,
@@ -32,9 +32,9 @@ namespace poise {
 
 namespace {
 
-/// Loads are scaled to integers whose sum is about kTotalLoad. Weights that Scotch multiplies by
-/// distances are scaled to integers such that the sum of the products is at most about kTotalCost.
-/// Scotch computes both sums in 32-bit integers.
+/// The sum of the integer loads is about kTotalLoad. Weights that Scotch multiplies by distances
+/// are scaled such that the sum of the products is at most about kTotalCost. Scotch computes both
+/// sums in 32-bit integers.
 constexpr double kTotalLoad = 1e9;
 constexpr double kTotalCost = 1e9;
 /// Scotch's distances are integers, so the machine's factors are multiplied by this number, or by a
@@ -42,7 +42,7 @@ constexpr double kTotalCost = 1e9;
 constexpr double kFinestFactor = 8;
 constexpr SCOTCH_Num kFree = -1;
 
-/// Protects Scotch's global function for error messages.
+/// Serialises calls of Scotch, whose function for error messages is shared by all threads.
 std::mutex scotch_in_use;
 std::string last_error;
 
@@ -52,7 +52,7 @@ struct ScotchGraph {
   ~ScotchGraph() { SCOTCH_graphExit(&graph); }
   SCOTCH_Graph graph;
 };
-/// The arrays to which Scotch's graphs hold pointers.
+/// The arrays of a graph. Scotch keeps pointers to them.
 struct Rows {
   std::vector<SCOTCH_Num> weight, first, neighbour, edge_weight;
 };
@@ -63,7 +63,7 @@ struct Architecture {
   Rows rows;  // the machine as a graph
   ScotchGraph graph;
 };
-/// Sets one thread and a separate random number generator, so that the map is always the same.
+/// Sets one thread and a random number generator of its own, so that the map is always the same.
 struct Context {
   explicit Context(std::uint64_t seed) {
     SCOTCH_contextInit(&context);
@@ -95,7 +95,8 @@ void build(const Rows& rows, ScotchGraph& graph, const char* what) {
                what);
 }
 
-/// Returns the levels that split the places, from the coarsest to single places.
+/// Returns the levels of the machine that divide the places, from the coarsest to that of single
+/// places.
 std::vector<const Level*> levels_that_split(const Machine& machine) {
   std::vector<const Level*> splitting;
   std::uint32_t groups = 1;
@@ -108,9 +109,9 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
 }
 
 /// Returns the mean factor of messages between groups of `level` that are in the same group of
-/// `above` (in the machine if `above` is null). Only one group of `above` is examined: the first
-/// that contains several groups of `level`. The mean is over messages from its second and further
-/// groups to its first.
+/// `above` (anywhere in the machine if `above` is null). Only the first group of `above` that
+/// contains several groups of `level` is examined: the mean is over messages from its other groups
+/// to its first.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;
@@ -126,8 +127,8 @@ double mean_factor(const Machine& machine, const Level* above, const Level& leve
   return sum / others;
 }
 
-/// Returns a length for each level, as an integer. The distance between two places is the sum of
-/// the lengths of the coarsest level that separates them and of all finer levels, and is at most
+/// Returns an integer length for each level. The distance between two places is the sum of the
+/// lengths from the coarsest level that separates them to the finest level; it is at most
 /// `longest`.
 std::vector<SCOTCH_Num> links_of(const Machine& machine, const std::vector<const Level*>& levels,
                                  double longest) {
@@ -146,8 +147,8 @@ std::vector<SCOTCH_Num> links_of(const Machine& machine, const std::vector<const
   return links;
 }
 
-/// Number of groups of `level` in each group of the level above. Empty if these groups differ in
-/// size.
+/// For each level, the number of its groups in a group of the level above. Empty if groups of one
+/// level differ in size.
 std::vector<SCOTCH_Num> children_of(const Machine& machine,
                                     const std::vector<const Level*>& levels) {
   std::vector<SCOTCH_Num> children;
@@ -164,9 +165,9 @@ std::vector<SCOTCH_Num> children_of(const Machine& machine,
 
 /// The machine's tree as a graph for Scotch. The vertices are first the places, whose weights are
 /// their speeds, then the groups of each level from the finest, then the root. The edge from a
-/// vertex to its parent has the length that `links` gives for the vertex's level. A path between
-/// two places goes up and down again, so it is twice as long as the distance that Scotch computes
-/// if `links` describes a tree in its own form.
+/// vertex to its parent has the length in `links` for the vertex's level. A path between two
+/// places goes up and down the tree, so it is twice as long as the distance in Scotch's own form
+/// of trees.
 Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
                const std::vector<SCOTCH_Num>& links) {
   std::vector<double> speeds;
@@ -202,8 +203,8 @@ Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
 }
 
 /// Describes the machine to Scotch and returns the longest distance. Scotch has a special form for
-/// trees with equal places in equal groups. Other trees are given as graphs, but then Scotch 7.0.3
-/// ignores the weights of fixed vertices.
+/// trees whose places are equal and whose groups are of equal size. Other trees are given as
+/// graphs, but then Scotch 7.0.3 ignores the weights of fixed vertices.
 double describe(const Machine& machine, bool all_may_move, double longest, Context& context,
                 Architecture& architecture) {
   const std::vector<const Level*> levels = levels_that_split(machine);
@@ -234,7 +235,8 @@ double describe(const Machine& machine, bool all_may_move, double longest, Conte
   return 2 * sum;
 }
 
-/// The vertices: one per task, then one per place with background load.
+/// The vertices of the graph that Scotch maps: one per task, then one per place with background
+/// load.
 struct Vertices {
   std::vector<SCOTCH_Num> weight;
   std::vector<SCOTCH_Num> place;  // kFree, or the place where the vertex is fixed
@@ -273,7 +275,7 @@ std::vector<SCOTCH_Num> migration_weights(const Problem& problem, const Vertices
   for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
     const double migration_s =
         problem.workload.tasks[t].bytes * problem.costs.seconds_per_migrated_byte;
-    // Each edge is in two rows, so edge_total is twice the sum of all edges.
+    // Each edge is stored in two rows, so edge_total is twice the sum of all edge weights.
     costs[t] = weight * migration_s * (messages_s > 0 ? edge_total / (2 * messages_s) : 1);
     sum += costs[t];
   }
@@ -301,7 +303,7 @@ Rows rows_of(const Problem& problem, const Vertices& vertices, double edge_total
   return rows;
 }
 
-/// Returns the place of each vertex.
+/// Runs Scotch and returns the place of each vertex.
 std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   const std::scoped_lock lock(scotch_in_use);
   last_error.clear();
@@ -354,7 +356,8 @@ Placement scotch(const Problem& problem, const Knobs& knobs) {
 
 }  // namespace poise
 
-// Scotch lets programs define these functions. Its own versions print messages, and some exit.
+// Scotch lets programs replace these functions, because its own versions print messages, and some
+// end the program.
 extern "C" {
 void SCOTCH_errorProg(const char*) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Replaces the strategy scotch in a build without Scotch: it throws an Error that says so.
+/// Stands for the strategy scotch in a build without Scotch: throws an Error that says so.
 #include "poise/base/error.h"
 #include "poise/strategies/strategy.h"
 

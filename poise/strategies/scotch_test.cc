@@ -23,12 +23,12 @@ TEST_F(Scotch, divides_a_grid_into_parts_of_equal_load_and_cuts_few_edges) {
   const LibraryExample square = grid("core:16", 64);
   const Placement placed = square.placed("scotch");
   EXPECT_LT(square.metrics(placed).imbalance, 1.06);
-  EXPECT_LT(square.metrics(placed).nuco_messages, 6 * 64 * 2);  // straight cuts: 6 lines of 64
+  EXPECT_LT(square.metrics(placed).nuco_messages, 6 * 64 * 2);  // 6 straight cuts of 64 edges
 }
 
 TEST_F(Scotch, puts_communicating_tasks_close_together) {
   const LibraryExample square = grid("node:4 core:4 factors:20,1", 64);
-  // Straight cuts between the nodes would cross 2 lines of 64 edges.
+  // Straight cuts between the four nodes would run along 2 lines, each across 64 edges.
   EXPECT_LT(square.metrics(square.placed("scotch")).internode_bytes, 10u * 64 * 2 * 2);
 }
 
@@ -41,7 +41,7 @@ TEST_F(Scotch, puts_communicating_tasks_close_together_if_places_have_unequal_sp
 
 TEST_F(Scotch, puts_communicating_tasks_close_together_if_nodes_have_unequal_numbers_of_places) {
   LibraryExample square = grid("node:4 core:6 factors:20,1", 64);
-  // Will describe the machine without its last two places.
+  // The machine without its last two places, so that the last node has 4 places instead of 6.
   MachineParts parts = square.machine.parts();
   parts.places.resize(parts.places.size() - 2);
   const auto num_places = static_cast<PlaceId>(parts.places.size());
@@ -56,7 +56,7 @@ TEST_F(Scotch, puts_communicating_tasks_close_together_if_nodes_have_unequal_num
   EXPECT_LT(metrics.imbalance, 1.1);
 }
 
-TEST_F(Scotch, accounts_for_speeds_and_pinned_tasks) {
+TEST_F(Scotch, loads_follow_the_speeds_of_places_and_pinned_tasks_stay) {
   LibraryExample mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 0};
   for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;
@@ -75,7 +75,7 @@ TEST_F(Scotch, moves_fewer_tasks_with_the_options_remap_and_migration_than_witho
   EXPECT_LT(2 * remapped.migrations, afresh.migrations);
 }
 
-TEST_F(Scotch, accepts_very_large_and_very_small_weights) {
+TEST_F(Scotch, accepts_very_large_and_very_small_loads_and_messages) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {

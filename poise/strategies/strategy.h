@@ -14,27 +14,27 @@
 
 namespace poise {
 
-/// One strategy: a row of the table.
+/// One strategy, described by a row of the table of strategies.
 struct Strategy {
   std::string_view name, summary, source, complexity;
   Placement (*rebalance)(const Problem&, const Knobs&);
   std::span<const Knob> knobs = {};
-  /// Tuned constants of the strategy's algorithm. They can be set by name like knobs, but this is
-  /// meant for experiments only.
+  /// Tuning constants of the strategy's algorithm. They can be set by name like knobs (options),
+  /// but only experiments should do so.
   std::span<const Knob> tuning = {};
-  /// True if the strategy starts from the current placement and keeps it if it finds no better one.
+  /// True if it starts from the current placement and keeps it unless it finds a better one.
   bool is_incremental = false;
-  /// True if the strategy takes too long for a balancing step and only shows which results are
+  /// True if the strategy is too slow for use at run time and only shows which results are
   /// possible. It runs only if the user names it, and may refuse a large problem with an Error.
   bool is_oracle = false;
   /// True if messages do not change the placement, so that the problem need not contain them.
   bool ignores_messages = false;
-  /// The data that the strategy needs but would not get if all ranks decided together, for example
+  /// The data that the strategy needs but would lack if all ranks decided together, for example
   /// positions. Empty if there are none.
   std::string_view needs = {};
 };
 
-/// All strategies, the most useful first.
+/// All strategies; the most useful ones come first.
 std::span<const Strategy> strategies();
 
 /// A strategy with the values of its knobs.
@@ -49,12 +49,12 @@ struct Choice {
   std::string text() const;
 };
 
-/// Reads NAME or NAME:KNOB=VALUE,KNOB=VALUE. If a name is unknown, throws Error with the most
-/// similar name and all known ones.
+/// Reads NAME or NAME:KNOB=VALUE,KNOB=VALUE. If the name of a strategy or knob is unknown, throws
+/// Error with the most similar name and all known names.
 Choice parse_strategy(std::string_view text);
 
-/// Reads a comma-separated list of strategies. A piece with "=" but no ":" is a further knob of the
-/// strategy before it.
+/// Reads a comma-separated list of strategies. An item with "=" but no ":" is a further knob of the
+/// strategy before that item.
 std::vector<Choice> parse_strategies(std::string_view text);
 
 }  // namespace poise

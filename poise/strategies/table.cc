@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of strategies. To add one: write its file and its test, declare it here, add its row.
+// The table of strategies. To add one: write its file and its test, declare and list it here.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -212,7 +212,7 @@ constexpr Strategy kStrategies[] = {
      .knobs = kTreematchKnobs},
 };
 
-// Multistep decides with one of the strategies above. Its knob `inner` is an index into their
+// The strategy multistep runs one of the strategies above; its knob `inner` is an index into their
 // table.
 constexpr auto kInner = choices_of(kStrategies);
 constexpr auto kPredictor = choices_of(kPredictors);
