@@ -4,14 +4,14 @@
 /// TreeMatchLB: Jeannot, Mercier and Tessier, "Topology and affinity aware hierarchical and
 /// distributed load-balancing in Charm++", COMHPC 2016; TreeMatch: Jeannot and Mercier,
 /// "Near-optimal placement of MPI processes on hierarchical NUMA architectures", Euro-Par 2010.
-/// Tasks are grouped by affinity and load, one group per node; swaps even out the groups; the
-/// groups are mapped to the nodes of any network. Each node then maps its tasks to its tree of
-/// places. Instead of the nodes, it may be the groups of another level (`levels`); with
-/// `levels=auto` every level is tried, and the shortest iteration wins. Finally, tasks leave
-/// overloaded places for the nearest places with room until `max_imbalance` holds. If several
-/// places are equally good, a task keeps its current one. Ignores the cost of migrations. The cost
-/// of messages counts only when levels are compared, and in the final comparison with the current
-/// placement (`only_better`). O((n + m) log p) per level.
+/// Tasks are grouped by affinity and load, one group per node; swaps even out the loads of the
+/// groups; then the groups are mapped to the nodes of any network. Each node then maps its tasks to
+/// its tree of places. The option `levels` divides tasks among the groups of another level instead
+/// of the nodes; with `levels=auto` every level is tried, and the one with the shortest iteration
+/// is taken. Finally, tasks leave overloaded places for the nearest places with room until
+/// `max_imbalance` holds. If several places are equally good, a task keeps its current one. Ignores
+/// the cost of migrations. The cost of messages counts only when levels are compared, and in the
+/// final comparison with the current placement (`only_better`). O((n + m) log p) per level.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -30,9 +30,9 @@ namespace {
 
 using namespace tree_match;
 
-/// Limits the weight of heavy tasks. A task that is heavier than the fair share of a place fills
-/// its place alone, so its weight becomes that share. With its full weight, its node would get too
-/// few other tasks, and the other nodes too many.
+/// Limits the weights of heavy tasks. A task that is heavier than the fair share of a place fills a
+/// place alone, so its weight is reduced to that share. With its full weight, the node of this
+/// place would get too few other tasks, and the other nodes too many.
 void level_heavy_tasks(std::vector<double>& weights, std::uint32_t num_places) {
   std::vector<double> heaviest = weights;
   const std::size_t most = std::min<std::size_t>(num_places, heaviest.size());
@@ -53,9 +53,9 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
   demand.open_places = std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
                                      [](double share) { return share > 0; });
   demand.one_each = tasks.size() <= demand.open_places;
-  // max_imbalance lets the load of a place exceed its fair share by the fraction max_imbalance - 1.
-  // Half of this excess may arise when tasks are divided among nodes, the other half when the tasks
-  // of a node are divided among its places.
+  // The option max_imbalance lets the load of a place exceed its fair share by the fraction
+  // max_imbalance - 1. Half of this excess may arise when tasks are divided among nodes, the other
+  // half when the tasks of a node are divided among its places.
   demand.tolerance = (knobs["max_imbalance"] - 1) / 2;
   demand.has_pinned =
       std::any_of(tasks.begin(), tasks.end(), [](const Task& task) { return !task.movable; });
@@ -85,8 +85,8 @@ Inside inside_of(const Problem& problem, const Demand& demand, const Groups& gro
   return inside;
 }
 
-/// Maps the tasks of each block to its places. The blocks do not depend on each other, so they are
-/// mapped in parallel.
+/// Maps the tasks of each block (usually a node) to the block's places. The blocks are independent
+/// of each other, so they are mapped in parallel.
 std::vector<PlaceId> place_within_blocks(const Problem& problem, const Demand& demand,
                                          const Blocks& blocks,
                                          const std::vector<std::uint32_t>& block_of,
@@ -114,8 +114,8 @@ std::vector<std::uint32_t> blocks_of_tasks(const Problem& problem, const Demand&
   return groups;
 }
 
-/// The divisions of the machine that the knob `levels` names. A number beyond the last level above
-/// the places means this level.
+/// The divisions of the machine into blocks that the option `levels` selects. A level number that
+/// is too large selects the last level above the places.
 std::vector<Blocks> chosen_blocks(const Machine& machine, std::string_view levels) {
   if (levels == "node") return {all_nodes(machine)};
   if (levels == "auto") return possible_blocks(machine);
@@ -146,7 +146,7 @@ Placement treematch(const Problem& problem, const Knobs& knobs) {
   if (placements.size() == 1) return std::move(placements[0]);
   std::vector<std::pair<double, std::uint64_t>> qualities;
   for (const Placement& placement : placements) qualities.push_back(quality(problem, placement));
-  // Of equal placements, the first is taken.
+  // If several placements are equally good, the first of them is taken.
   const auto best = std::min_element(qualities.begin(), qualities.end()) - qualities.begin();
   return std::move(placements[static_cast<std::size_t>(best)]);
 }

@@ -35,7 +35,8 @@ void send_both_ways(Workload& workload, TaskId a, TaskId b, std::uint64_t bytes)
   workload.messages.push_back({b, a, 1, bytes});
 }
 
-/// A grid of side^3 tasks; each sends to its neighbours, and draw_s() gives the loads.
+/// A grid of side^3 tasks, each of which exchanges messages with its neighbours. draw_s() returns
+/// the load of a task.
 template <typename Draw>
 Workload stencil(TaskId side, const Draw& draw_s) {
   Workload workload;
@@ -49,7 +50,7 @@ Workload stencil(TaskId side, const Draw& draw_s) {
   return workload;
 }
 
-/// Every task sends to the next k tasks on a ring.
+/// A ring of tasks, each of which exchanges messages with the next k tasks.
 Workload k_neighbour(TaskId num_tasks, TaskId k) {
   Workload workload;
   workload.tasks.assign(num_tasks, {.load_s = 1e-3, .bytes = 100});
@@ -59,13 +60,14 @@ Workload k_neighbour(TaskId num_tasks, TaskId k) {
 }
 
 /// Returns hops times bytes if consecutive tasks of a ring are placed in blocks on consecutive
-/// places. This is the least that any balanced placement reaches.
+/// places. No balanced placement has less.
 std::uint64_t hop_bytes_in_blocks(const Machine& machine, const Workload& workload) {
   const Placement blocks = blocked(workload.num_tasks(), machine.num_places());
   return judge(machine, workload, blocks, blocks).hop_bytes;
 }
 
-/// Two packages of four cores; the operating system numbers cores of the packages alternately.
+/// A machine of two packages with four cores each. The operating system numbers the cores of the
+/// two packages alternately.
 constexpr const char* kNehalem = "package:2 core:4 factors:2,1";
 
 TEST(Treematch, minimises_the_hop_bytes_of_a_ring_of_tasks_for_every_initial_placement) {
@@ -73,7 +75,8 @@ TEST(Treematch, minimises_the_hop_bytes_of_a_ring_of_tasks_for_every_initial_pla
   for (const TaskId num_tasks : {8u, 16u, 64u}) {
     const Workload workload = k_neighbour(num_tasks, 1);
     const std::uint64_t least = hop_bytes_in_blocks(machine, workload);
-    // Places in the order of the OS numbers 0, 2, 4, 6, 1, 3, 5, 7.
+    // The places of the cores that the operating system numbers 0, 2, 4, 6, 1, 3, 5, 7, in this
+    // order.
     const PlaceId numbering[] = {0, 4, 1, 5, 2, 6, 3, 7};
     std::vector<Placement> starts = {blocked(num_tasks, 8), round_robin(num_tasks, 8),
                                      Placement(num_tasks)};
@@ -100,7 +103,8 @@ Workload drawn_messages(Random& random) {
   return workload;
 }
 
-/// Expects that no two places, other than `pinned`, would be better off with each other's tasks.
+/// Expects that no two places could lower the hop bytes by exchanging their tasks. The place
+/// `pinned` is left out.
 void expect_no_exchange_shortens_paths(const Machine& machine, const Workload& workload,
                                        const Placement& placed, PlaceId pinned) {
   const std::uint64_t hop_bytes = judge(machine, workload, placed, placed).hop_bytes;
@@ -114,7 +118,7 @@ void expect_no_exchange_shortens_paths(const Machine& machine, const Workload& w
     }
 }
 
-TEST(Treematch, hop_bytes_of_the_result_do_not_decrease_if_two_torus_nodes_swap_their_tasks) {
+TEST(Treematch, no_two_torus_nodes_could_lower_the_hop_bytes_by_swapping_their_tasks) {
   const Machine machine = machine_from_text("torus:4x4 core:1");
   Random random(3);
   for (int seed = 0; seed < 5; ++seed) {
@@ -125,7 +129,7 @@ TEST(Treematch, hop_bytes_of_the_result_do_not_decrease_if_two_torus_nodes_swap_
   }
 }
 
-TEST(Treematch, hop_bytes_of_the_result_do_not_decrease_if_places_without_pinned_tasks_swap_tasks) {
+TEST(Treematch, no_two_places_without_pinned_tasks_could_lower_the_hop_bytes_by_swapping_tasks) {
   const Machine machine = machine_from_text("numa:4 core:4");
   Random random(3);
   for (int seed = 0; seed < 5; ++seed) {
@@ -137,7 +141,7 @@ TEST(Treematch, hop_bytes_of_the_result_do_not_decrease_if_places_without_pinned
   }
 }
 
-TEST(Treematch, moves_no_task_when_run_again_on_the_placement_that_it_computed) {
+TEST(Treematch, a_second_run_on_its_own_result_moves_no_task) {
   Random random(3);
   const Machine machine = machine_from_text("node:4 numa:2 core:4");
   const Workload workload = stencil(10, [&](TaskId) { return 1e-3 * random.uniform(0.5, 2); });
@@ -216,9 +220,9 @@ TEST(Treematch, gives_a_huge_task_its_own_place) {
 }
 
 TEST(Treematch, takes_less_than_quadratic_time_on_star_and_random_graphs) {
-  // One task, the hub, communicates with all others, and random messages connect many pairs of
-  // nodes of a torus, where the mapping of groups to nodes matters. If the time grew quadratically
-  // with the number of partners of the hub or of the nodes, this test would run for minutes.
+  // One task, the hub, communicates with all others. Random messages connect many pairs of nodes of
+  // a torus, where the mapping of groups to nodes matters. If the time grew quadratically with the
+  // hub's number of partners or with that of the nodes, this test would run for minutes.
   const Machine machine = machine_from_text("torus:8x8x8 core:1");
   Random random(6);
   Workload workload;
@@ -233,7 +237,7 @@ TEST(Treematch, takes_less_than_quadratic_time_on_star_and_random_graphs) {
             judge(machine, workload, start, start).hop_bytes);
 }
 
-TEST(Treematch, uses_the_number_of_messages_if_all_messages_have_0_bytes) {
+TEST(Treematch, uses_the_number_of_messages_as_affinity_if_all_messages_have_0_bytes) {
   const Machine machine = machine_from_text(kNehalem);
   Workload workload = k_neighbour(32, 1), silent = workload;
   for (Message& message : silent.messages) message.bytes = 0;
@@ -251,10 +255,10 @@ TEST(Treematch, the_placement_is_the_same_for_any_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, tasks_that_share_a_node_move_to_one_node_together_if_the_option_groups_is_current) {
+TEST(Treematch, with_the_option_groups_current_all_tasks_of_a_node_move_to_one_node_together) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
-  Placement start(64);  // each node has a run of the ring, but the runs are far apart
+  Placement start(64);  // each node has neighbours on the ring; these runs are far apart
   for (TaskId t = 0; t < 64; ++t) start.move(t, (t / 8 * 3 % 8) * 2 + t / 4 % 2);
   const Placement placed = place("treematch:groups=current", machine, workload, start);
   for (TaskId t = 0; t < 64; ++t)
@@ -265,7 +269,7 @@ TEST(Treematch, tasks_that_share_a_node_move_to_one_node_together_if_the_option_
 
 TEST(Treematch, keeps_the_current_placement_if_it_is_better_than_the_computed_one) {
   const Machine machine = machine_from_text("core:2 message:1");
-  // If the two tasks were on different places, they would wait for each other.
+  // On different places, the two tasks would have to wait for each other's messages.
   Workload workload = k_neighbour(2, 1);
   const Placement together(2);
   EXPECT_EQ(place("treematch", machine, workload, together), together);
@@ -319,7 +323,7 @@ TEST(Treematch, the_option_levels_auto_gives_an_iteration_as_short_as_the_best_l
   RecordProperty("worst_to_best", std::to_string(worst_to_best / cases));
 }
 
-TEST(Treematch, the_level_number_of_the_nodes_gives_the_same_placement_as_the_default) {
+TEST(Treematch, the_level_number_of_the_nodes_gives_the_same_placement_as_the_option_levels_node) {
   const Machine machine = machine_from_text("rack:2 node:4 numa:2 core:2");
   const Workload workload = k_neighbour(128, 2);
   const Placement current = round_robin(128, machine.num_places());

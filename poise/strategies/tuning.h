@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tuned numbers of single strategies that have no knob, each with its value, unit and effect.
+// The tuning constants of single strategies, which are not options: value, unit and effect.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace poise {
 
-// One line per number: type, name, value, unit, effect. `poise strategies --tuning` prints the
-// table. The numbers of the strategy `poise` that have a knob are in search/tuning.h.
+// One line per constant: type, name, value, unit, effect. `poise strategies --tuning` prints the
+// table. The parameters of `poise` that experiments may change are in search/tuning.h.
 //
 // clang-format off
 #define POISE_STRATEGIES_TUNING(X) \
@@ -53,7 +53,7 @@ struct StrategiesTuning {
   POISE_STRATEGIES_TUNING(POISE_FIELD)
 #undef POISE_FIELD
 
-  /// Minimum budget, in scans per entry, with which `poise` starts a descent.
+  /// Minimum budget, in scans per entry, with which the strategy `poise` starts a local search.
   constexpr double descent_scans() const { return build_scans + way_back_scans + min_search_scans; }
 };
 
@@ -62,8 +62,8 @@ inline constexpr StrategiesTuning kStrategiesTuning{};
 static_assert(kStrategiesTuning.last_temperature < kStrategiesTuning.first_temperature);
 static_assert(kStrategiesTuning.hopeless > 1);
 
-/// The numbers of StrategiesTuning as rows of a table. No number can be changed, so each range
-/// contains only the number itself.
+/// The constants of StrategiesTuning as rows of the printed table. They cannot be changed, so the
+/// range of each contains only its value.
 inline constexpr auto kStrategiesNumbers = std::to_array<Knob>({
 #define POISE_KNOB(type, name, value, unit, why) Knob{#name, value, value, value, why, {}, unit},
     POISE_STRATEGIES_TUNING(POISE_KNOB)

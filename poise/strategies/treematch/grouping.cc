@@ -28,9 +28,10 @@ std::vector<Vertex> best_of_all(const Graph& graph, std::uint32_t arity) {
   return best;
 }
 
-/// Lists all groups of `arity` elements and takes disjoint groups, best first.
+/// Lists all groups of `arity` elements, then takes them in descending order of affinity if no
+/// element is in a group already.
 std::vector<Vertex> best_disjoint(const Graph& graph, std::uint32_t arity) {
-  std::vector<Vertex> members;  // members of all listed groups, one group after the other
+  std::vector<Vertex> members;  // members of all listed groups, group after group
   std::vector<double> values;
   for_each_subset(Matrix(graph), arity, [&](std::span<const Vertex> group, double value) {
     members.insert(members.end(), group.begin(), group.end());
@@ -61,8 +62,8 @@ struct Edge {
   }
 };
 
-/// Edges in order of weight, heaviest first. They are put into buckets, and a bucket is sorted only
-/// when it is needed. Most pairs come from the first buckets, so most edges are never sorted.
+/// Visits edges in descending order of weight. Edges are put into buckets, and a bucket is sorted
+/// only when it is needed. Most pairs come from the first buckets, so most edges are never sorted.
 class LazyBuckets {
  public:
   explicit LazyBuckets(const Graph& graph) {
@@ -78,7 +79,7 @@ class LazyBuckets {
   }
 
  private:
-  /// Sorts the next bucket, which takes an eighth of the remaining edges.
+  /// Sorts the next bucket, to which an eighth of the remaining edges belong.
   void sort_bucket() {
     const std::size_t size = std::max<std::size_t>(64, (edges_.size() - sorted_) / 8);
     const auto begin = edges_.begin() + sorted_;
@@ -115,8 +116,9 @@ std::vector<Vertex> pairs(const Graph& graph) {
   return group_of;
 }
 
-/// Takes parts of about `arity` vertices from the partitioner and makes their sizes exact: the
-/// vertices least attached to a part that is too large move to parts that are too small.
+/// Lets the partitioner make parts of about `arity` vertices, then makes their sizes exact: from
+/// each part that is too large, the vertices with the least affinity to it move to parts that are
+/// too small.
 std::vector<Vertex> parts(const Graph& graph, std::uint32_t arity) {
   const Vertex num_groups = graph.num_vertices() / arity;
   Graph counted = graph;
@@ -189,8 +191,8 @@ class PairSwaps {
   }
 
   /// Returns how much the affinity of u to its group grows if u and v exchange their groups, minus
-  /// the affinity between u and v. The gain of v includes that affinity, but u and v are in
-  /// different groups after the exchange, too.
+  /// the affinity between u and v. It is subtracted because the gain computed for v wrongly counts
+  /// the edge between u and v, which are in different groups after the exchange, too.
   double gain_of_partner(Vertex u, Vertex v) const {
     double gain = 0;
     for (std::size_t e = graph_.first[u]; e < graph_.first[u + 1]; ++e) {

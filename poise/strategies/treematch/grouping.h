@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One step of TreeMatch: divides elements into groups of equal size by affinity.
+// One step of TreeMatch: divides elements by affinity into groups of equal size.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ using namespace graphs;  // of poise/partition
 ///
 /// Jeannot and Mercier, "Near-optimal placement of MPI processes on hierarchical NUMA
 /// architectures", Euro-Par 2010. If there are at most 30,000 ways to divide the vertices, returns
-/// the best. Otherwise the method depends on `arity`. Pairs are taken from the list of edges,
-/// heaviest first. Larger groups are taken from the list of all possible groups, best first, if it
-/// has at most 30,000; if not, k-way partitioning makes the groups. Exchanges of vertices between
-/// groups then improve the result.
+/// the best of them. Otherwise the method depends on `arity`. Pairs are taken from the list of
+/// edges, heaviest first. Larger groups are taken from the list of all possible groups, best first,
+/// if that list has at most 30,000 entries; if it has more, k-way partitioning makes the groups.
+/// Finally, exchanges of vertices between groups improve the result.
 std::vector<Vertex> group_by_affinity(const Graph& graph, std::uint32_t arity);
 
 }  // namespace poise::tree_match

@@ -23,9 +23,9 @@ void expect_groups_of(std::uint32_t arity, const std::vector<Vertex>& group_of) 
   for (const std::uint32_t members : size) EXPECT_EQ(members, arity);
 }
 
-TEST(Grouping, every_method_finds_cliques_of_any_size) {
-  // The cases cover each method: 12 elements in pairs (all groupings are listed), 14 in pairs
-  // (buckets), 30 in threes (a list of groups), and 200 in tens (partitioning).
+TEST(Grouping, every_method_puts_each_clique_into_one_group_for_any_size_of_cliques) {
+  // The cases cover each method of grouping: 12 elements in pairs (all divisions are listed), 14 in
+  // pairs (edges in buckets), 30 in threes (all groups are listed), and 200 in tens (partitioning).
   const std::vector<std::pair<Vertex, std::uint32_t>> shapes = {
       {12, 2}, {14, 2}, {600, 2}, {9, 3}, {30, 3}, {200, 10}, {62, 31}, {620, 31}};
   for (const auto& [size, arity] : shapes) {
@@ -46,14 +46,14 @@ TEST(Grouping,
     Random random(seed);
     Graph graph = drawn_graph(12, random);
     const double best = inside(graph, group_by_affinity(graph, 2));  // lists all groupings
-    pad(graph, 14, 1);                                               // too many groupings to list
+    pad(graph, 14, 1);                                               // too many divisions to list
     const std::vector<Vertex> group_of = group_by_affinity(graph, 2);
     expect_groups_of(2, group_of);
     EXPECT_GE(inside(graph, group_of), 0.8 * best);
   }
 }
 
-TEST(Grouping, no_exchange_of_two_elements_brings_more_affinity_inside_the_groups) {
+TEST(Grouping, after_grouping_no_exchange_of_two_elements_brings_more_affinity_inside_the_groups) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

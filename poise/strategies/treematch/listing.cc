@@ -12,7 +12,8 @@ namespace {
 constexpr Vertex kNone = std::numeric_limits<Vertex>::max();
 using Visit = std::function<void(std::span<const Vertex>, double)>;
 
-/// The first free element always starts the next group, so that each grouping is visited once.
+/// The first element without a group always starts the next group, so that each division into
+/// groups is visited only once.
 class Groupings {
  public:
   Groupings(const Matrix& affinity, std::uint32_t arity, const Visit& visit)

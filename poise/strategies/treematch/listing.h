@@ -23,7 +23,7 @@ class Matrix {
   double operator()(Vertex a, Vertex b) const { return entries_[std::size_t{a} * size_ + b]; }
   double& operator()(Vertex a, Vertex b) { return entries_[std::size_t{a} * size_ + b]; }
 
-  /// Sum of the affinities between v and a group.
+  /// Sum of the affinities between v and the members of a group.
   double pull(Vertex v, std::span<const Vertex> group) const;
 
  private:
@@ -34,14 +34,14 @@ class Matrix {
 /// Number of ways to divide n elements into groups of `arity`, which divides n.
 double count_groupings(Vertex n, std::uint32_t arity);
 
-/// Calls `visit` with each grouping (the group of each element) and the affinity inside its groups.
+/// Calls `visit` for each division, with every element's group and the affinity inside the groups.
 void for_each_grouping(const Matrix& affinity, std::uint32_t arity,
                        const std::function<void(std::span<const Vertex>, double)>& visit);
 
 /// Returns the number of ways to choose k of n elements.
 double count_subsets(Vertex n, std::uint32_t k);
 
-/// Calls `visit` with every subset of `arity` elements and the affinity inside it.
+/// Calls `visit` for every subset of `arity` elements, with the sum of the affinities inside it.
 void for_each_subset(const Matrix& affinity, std::uint32_t arity,
                      const std::function<void(std::span<const Vertex>, double)>& visit);
 

@@ -22,8 +22,8 @@ constexpr Vertex kNone = std::numeric_limits<Vertex>::max();
 
 using Coordinates = std::vector<std::vector<std::uint32_t>>;
 
-/// Returns the dimension in which the coordinates of the slots take the largest number of different
-/// values.
+/// Returns the dimension of the torus or mesh in which the coordinates of the slots (nodes) have
+/// the most different values.
 std::size_t longest_dimension(const std::vector<Vertex>& slots, const Coordinates& coordinates) {
   std::size_t longest = 0, most = 0;
   for (std::size_t d = 0; d < coordinates[0].size(); ++d) {
@@ -36,7 +36,8 @@ std::size_t longest_dimension(const std::vector<Vertex>& slots, const Coordinate
   return longest;
 }
 
-/// Sorts slots so that those in the first half are far from those in the second half.
+/// Sorts slots (nodes) such that those in the first half are close together and far from the second
+/// half.
 void sort_into_halves(std::vector<Vertex>& slots, const Distance& distance,
                       const Coordinates& coordinates) {
   std::vector<std::pair<double, Vertex>> order;
@@ -70,7 +71,7 @@ class Halving {
     Region all{std::vector<Vertex>(graph_.num_vertices()), {}, 0};
     std::iota(all.vertices.begin(), all.vertices.end(), 0);
     all.slots = all.vertices;
-    std::deque<Region> open{std::move(all)};  // breadth first, so that all regions shrink together
+    std::deque<Region> open{std::move(all)};  // breadth first, so that regions shrink evenly
     for (; !open.empty(); open.pop_front())
       if (open.front().slots.size() > 1) split(open.front(), open);
     return std::move(slot_of_);
@@ -79,7 +80,7 @@ class Halving {
  private:
   struct Region {
     std::vector<Vertex> vertices, slots;
-    Vertex centre;  // the central slot, which is the position assumed for the region's vertices
+    Vertex centre;  // the central slot, at which the region's vertices are assumed to be
   };
 
   void split(Region& region, std::deque<Region>& open) {
@@ -95,7 +96,7 @@ class Halving {
     }
   }
 
-  /// Returns the slot with the smallest sum of distances to a sample of the others.
+  /// Returns the slot with the smallest sum of distances to a sample of the slots.
   Vertex centre_of(const std::vector<Vertex>& slots) const {
     const std::size_t stride = 1 + slots.size() / kStrategiesTuning.slots_tried;
     Vertex centre = slots[0];
@@ -126,16 +127,16 @@ class Halving {
       left.vertices.push_back(right.vertices.back());
   }
 
-  /// Returns the graph of the vertices that are to be split between two halves, plus two fixed
-  /// vertices that stand for the halves. An edge between two of the vertices costs the distance
-  /// between the halves if it is cut. An edge from a vertex v to one outside the region draws v to
-  /// the half that is closer to the other end: it costs the difference of the two distances if v
-  /// goes to the other half.
+  /// Returns the graph of the vertices that are to be divided between two halves of the slots, plus
+  /// two fixed vertices that stand for the halves. Cutting an edge between two of the vertices
+  /// costs the distance between the halves. An edge from a vertex v to a vertex outside the region
+  /// draws v to the half that is closer to the outer vertex: the other half costs the difference of
+  /// the two distances.
   Graph with_terminals(const std::vector<Vertex>& vertices, Vertex left, Vertex right) {
     const Vertex size = vertices.size();
     for (Vertex i = 0; i < size; ++i) position_[vertices[i]] = i;
     const double apart = distance_(left, right);
-    std::vector<double> pull(size, 0);  // pull of each vertex: to the left if above 0
+    std::vector<double> pull(size, 0);  // per vertex: above 0 draws it to the left half
     Graph graph;
     graph.weight.assign(size, 1);
     graph.weight.resize(size + 2, 0);
@@ -171,7 +172,7 @@ class Halving {
   std::vector<Vertex> position_;  // index in the current region; kNone outside it
 };
 
-/// Lists for each slot the nearest slots, starting with itself.
+/// Lists for each slot the nearest slots, nearest first. The first entry is the slot itself.
 std::vector<std::vector<Vertex>> near_slots(Vertex size, const Distance& distance) {
   std::vector<std::vector<Vertex>> near(size);
   std::vector<std::pair<double, Vertex>> by_distance(size);
@@ -237,8 +238,8 @@ class Swapping {
     return gain_of_v + gain_of_u;
   }
 
-  /// Cost of v's edges if v were at `slot`, after a swap with `partner`. The swap does not change
-  /// the distance between v and its partner.
+  /// The cost of v's edges after v has moved to `slot` in exchange for the vertex `partner`. The
+  /// exchange does not change the distance between v and its partner.
   double cost_at(Vertex v, Vertex slot, Vertex partner) const {
     double cost = 0;
     for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {
@@ -253,10 +254,10 @@ class Swapping {
   std::span<const std::uint32_t> kind_;
   const Distance& distance_;
   std::span<Vertex> slot_of_;
-  std::vector<Vertex> at_;  // per slot its vertex
+  std::vector<Vertex> at_;  // per slot, the vertex that is mapped to it
   std::vector<std::vector<Vertex>> near_;
   std::size_t asked_ = 0;
-  std::vector<Vertex> seen_by_;  // per slot the last vertex that tried it
+  std::vector<Vertex> seen_by_;  // per slot, the last vertex for which it was tried
 };
 
 }  // namespace

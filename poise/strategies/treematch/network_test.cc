@@ -26,7 +26,7 @@ std::vector<Vertex> shuffled(Vertex size, Random& random) {
   return all;
 }
 
-/// A periodic grid of groups, numbered by `name`.
+/// A periodic grid of groups of tasks, in which name[i] is the vertex at position i.
 Graph grid(Vertex side, const std::vector<Vertex>& name) {
   Workload workload;
   workload.tasks.resize(name.size());
@@ -45,8 +45,8 @@ bool is_permutation(std::vector<Vertex> slot_of) {
   return slot_of == numbers(static_cast<Vertex>(slot_of.size()));
 }
 
-/// Maps the graph to the nodes as strategy `treematch` does: halves the graph and the nodes again
-/// and again, then swaps vertices.
+/// Maps the graph to the nodes as strategy `treematch` does: halves the graph and the nodes
+/// repeatedly, then swaps vertices.
 std::vector<Vertex> mapped(const Graph& graph, const Machine& machine) {
   const Distance distance = node_distance(machine);
   std::vector<Vertex> slot_of = map_by_halving(graph, distance, node_coordinates(machine));
@@ -73,7 +73,7 @@ TEST(MapToNetwork, places_neighbours_of_a_shuffled_stencil_at_most_two_hops_apar
   }
 }
 
-TEST(MapToNetwork, is_near_the_optimum_on_small_networks) {
+TEST(MapToNetwork, on_small_networks_the_mapping_is_near_the_optimum) {
   for (const char* text : {"torus:2x3 core:1", "mesh:7 core:1", "dragonfly:2x3 core:1",
                            "torus:7 core:1", "mesh:2x2x2 core:1", "rack:2 node:4 core:1"}) {
     const Machine machine = machine_from_text(text);

@@ -78,9 +78,9 @@ std::optional<std::vector<std::uint32_t>> tier_arities(const Machine& machine) {
   return arities;
 }
 
-/// Returns the arities (children per vertex) of the tree above the blocks of places, from the root
-/// down. The tree is that of the network's tiers, or else that of the machine's levels. Returns
-/// nothing if the tree is not regular.
+/// Returns the arities (numbers of children per vertex) of the tree above the blocks of places,
+/// from the root down. If the blocks are the nodes, it is the tree of the network's tiers,
+/// otherwise that of the machine's levels. Returns nothing if the tree is not regular.
 std::optional<std::vector<std::uint32_t>> arities_above(const Machine& machine,
                                                         const Blocks& blocks) {
   if (blocks.are_nodes) return tier_arities(machine);
@@ -98,7 +98,8 @@ std::optional<std::vector<std::uint32_t>> arities_above(const Machine& machine,
   return std::nullopt;
 }
 
-/// Returns, for each group, the blocks that hold its tasks now.
+/// Returns for each group of tasks the blocks where its tasks are now, each with the weight of
+/// staying there.
 std::vector<std::vector<Anchor>> anchors_of_groups(const Problem& problem, const Blocks& blocks,
                                                    const std::vector<std::uint32_t>& group_of) {
   std::vector<std::vector<Anchor>> anchors(blocks.count());
@@ -115,8 +116,8 @@ std::vector<std::vector<Anchor>> anchors_of_groups(const Problem& problem, const
   return anchors;
 }
 
-/// Returns the distances between blocks: of nodes in the network, of others between their first
-/// places.
+/// Returns the distance between two blocks: if they are nodes, that in the network, otherwise the
+/// hops between their first places.
 Distance distance_of(const Machine& machine, const Blocks& blocks) {
   Distance distance = [&machine, &blocks](std::uint32_t a, std::uint32_t b) -> double {
     return machine.hops(blocks.first_place[a], blocks.first_place[b]);
@@ -180,8 +181,8 @@ std::vector<std::uint32_t> group_per_block(const Problem& problem, const Demand&
     even_out_by_swaps(demand.graph, shares, group_of);
     return group_of;
   }
-  // Tasks without edges are added until there is one per place. They let the partitioner put the
-  // real tasks on few blocks and leave other blocks empty.
+  // Empty tasks are added until there is one task per place. They let the partitioner put the real
+  // tasks on few blocks and leave other blocks empty.
   Graph padded = demand.graph;
   pad(padded, demand.open_places, 1);
   if (!shares.fixed.empty()) shares.fixed.resize(demand.open_places, kFree);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Assigns tasks to blocks of places, usually nodes: groups them by affinity and load, then maps the
-// groups to the network.
+// Divides tasks among blocks of places, usually nodes: groups them by affinity and load, then maps
+// the groups to the blocks.
 #pragma once
 
 #include <vector>
@@ -12,10 +12,10 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// The groups of places among which tasks are divided first: the nodes, the groups of another level
-/// of the machine, or all places together. Each is a range of consecutive places.
+/// Blocks of consecutive places, among which tasks are divided first: the nodes, the groups of
+/// another level of the machine, or a single block with all places.
 struct Blocks {
-  std::vector<PlaceId> first_place;     // per block, then one past the last place
+  std::vector<PlaceId> first_place;     // first place of each block; last entry: number of places
   std::vector<std::uint32_t> of_place;  // the block of each place
   bool are_nodes = false;
 
@@ -23,29 +23,29 @@ struct Blocks {
 };
 
 Blocks all_nodes(const Machine& machine);
-/// The groups of the first `depth` levels of the machine: those of its level number depth - 1, or
-/// all places in one block if depth is 0.
+/// The blocks are the groups of level number depth - 1 of the machine; depth 0 gives one block with
+/// all places.
 Blocks blocks_at(const Machine& machine, std::size_t depth);
 /// Returns all different divisions of the places into blocks. The first division is that into
-/// nodes. The others follow from coarse to fine: from a single block with all places to the groups
-/// of the last level above the places.
+/// nodes. The others follow from coarse to fine: from one block with all places to the groups of
+/// the level above single places.
 std::vector<Blocks> possible_blocks(const Machine& machine);
 
-/// The tasks to be placed, and how much load places can take.
+/// The tasks to be placed, and how much load each place can take.
 struct Demand {
-  Graph graph;                         // the weights of its vertices are loads, or 1 each
-  std::vector<double> share_of_place;  // relative; 0: nothing may be placed there
+  Graph graph;                         // vertex weights are loads, or all 1
+  std::vector<double> share_of_place;  // relative to other places; 0: the place gets no tasks
   double tolerance = 0;                // of the shares
   bool has_pinned = false;             // some tasks must stay where they are
   bool one_each = false;               // there are at least as many places as tasks
   Vertex open_places = 0;              // number of places with a share above 0
 };
 
-/// How much it matters that a task stays where it is: more for tasks with more bytes to migrate.
+/// The weight of keeping a task where it is. A task with more bytes to migrate has a larger weight.
 inline double anchor_weight(const Task& task) { return 1 + static_cast<double>(task.bytes); }
 
-/// Returns the group of each task, with one group per block. Groups are formed by affinity or, with
-/// `keeps_groups`, by the block where each task is now; swaps then even out the groups.
+/// Returns the group of each task; there is one group per block. Groups are formed by affinity or,
+/// with `keeps_groups`, by the current blocks of the tasks. Then swaps even out the groups' loads.
 std::vector<std::uint32_t> group_per_block(const Problem& problem, const Demand& demand,
                                            const Blocks& blocks, bool keeps_groups);
 

@@ -15,15 +15,15 @@ namespace poise::tree_match {
 
 namespace {
 
-/// A level of the tree, where groups of `arity` vertices have a common parent that is `depth` edges
+/// A level of the tree: groups of `arity` vertices have a common parent, which is `depth` edges
 /// below the root. If two leaves are connected through such a parent, their path is 2 * depth hops
-/// shorter than a path through the root.
+/// shorter than through the root.
 struct Level {
   std::uint32_t arity;
   double depth;
 };
 
-/// Returns the levels from the leaves up; levels of arity 1 are dropped.
+/// Returns the levels from the leaves up. Levels with one child per parent are left out.
 std::vector<Level> levels_from_below(std::span<const std::uint32_t> arities) {
   std::vector<Level> levels;
   for (std::size_t i = arities.size(); i-- > 0;)
@@ -46,13 +46,13 @@ double count_arrangements(Vertex leaves, std::span<const Level> levels) {
   return count;
 }
 
-/// How vertices are grouped into a tree. Per level, from the leaves up: for each vertex or group of
-/// the level below, the number of the group to which it belongs.
+/// How vertices are grouped into a tree. For each level, from the leaves up: the group of each
+/// vertex of the level (or of each group of the level below).
 using Grouping = std::vector<std::vector<Vertex>>;
 
-/// Numbers leaves depth-first, so that each group's leaves are consecutive.
+/// Numbers the leaves in depth-first order, so that the leaves of each group are consecutive.
 std::vector<Vertex> leaves_of(const Grouping& grouping, Vertex num_leaves) {
-  std::vector<Vertex> first_leaf{0};  // first leaf of each group of the level above
+  std::vector<Vertex> first_leaf{0};  // per group of the level above: its first leaf
   Vertex per_group = num_leaves;
   for (auto level = grouping.rbegin(); level != grouping.rend(); ++level) {
     const Vertex num_groups = first_leaf.size();
@@ -66,7 +66,7 @@ std::vector<Vertex> leaves_of(const Grouping& grouping, Vertex num_leaves) {
   return first_leaf;
 }
 
-/// Tries every arrangement of a small tree.
+/// Finds the best grouping of a small tree by trying all of them.
 class AllArrangements {
  public:
   explicit AllArrangements(std::span<const Level> levels)
@@ -93,8 +93,8 @@ class AllArrangements {
                       });
   }
 
-  /// Merges the vertices of each group. Affinity inside a group has been counted already and is
-  /// dropped.
+  /// Merges the vertices of each group into one. Affinities inside groups are dropped, because they
+  /// have been counted already.
   Matrix merged(const Matrix& affinity, std::span<const Vertex> group_of, std::size_t level) const {
     Matrix groups(affinity.size() / levels_[level].arity);
     for (Vertex a = 0; a < affinity.size(); ++a)
@@ -134,8 +134,8 @@ std::vector<Vertex> match_to_tree(Graph graph, std::span<const std::uint32_t> ar
   if (count_arrangements(leaves, levels) <= kStrategiesTuning.max_listed) {
     grouping = AllArrangements(levels).best(graph);
   } else {
-    // Groups below the root are all equally far from each other, so grouping them in several steps
-    // would change nothing: the root's arity is not split.
+    // The root's arity is not divided into primes: its children are all equally far from each
+    // other, so grouping them in several steps would change nothing.
     const auto root = std::find_if(arities.begin(), arities.end(), [](auto a) { return a > 1; });
     const auto below_root = split_to_primes({root + 1, arities.end()});
     for (auto arity = below_root.rbegin(); arity != below_root.rend(); ++arity) {
@@ -151,7 +151,7 @@ std::vector<Vertex> match_to_tree(Graph graph, std::span<const std::uint32_t> ar
 
 namespace {
 
-/// Permutes the children of each inner vertex, from the root down.
+/// Permutes the children of each inner vertex of the tree, from the root down.
 class Turning {
  public:
   Turning(std::span<const Vertex> leaf_of, std::span<const std::uint32_t> arities,
@@ -171,8 +171,8 @@ class Turning {
     double weight;
   };
 
-  /// Permutes the children of one inner vertex and of all inner vertices below it. `vertices` are
-  /// mapped to its leaves, which start at `first`.
+  /// Permutes the children of an inner vertex and of all inner vertices below it. `vertices` are
+  /// those mapped to the leaves below the inner vertex; the number of its first leaf is `first`.
   void turn(std::size_t level, Vertex first, Vertex leaves, std::span<const Vertex> vertices) {
     if (level == arities_.size() || vertices.empty()) return;
     const Vertex arity = arities_[level], per_child = leaves / arity;
@@ -213,9 +213,9 @@ class Turning {
     return merged;
   }
 
-  /// Gives each child the position that it prefers, if this is still free; the strongest
-  /// preferences are served first. Children without a preference get the remaining positions in
-  /// order.
+  /// Assigns each child a position. The strongest preferences are served first: a child gets the
+  /// position that it prefers if that is still free. Children without a position get the remaining
+  /// ones in order.
   static std::vector<Vertex> positions(Vertex arity, std::span<const Wish> wishes) {
     std::vector<Vertex> position_of(arity, arity);
     std::vector<std::uint8_t> is_taken(arity, 0);

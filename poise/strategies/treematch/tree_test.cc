@@ -14,7 +14,7 @@
 namespace poise::tree_match {
 namespace {
 
-/// Random affinities; about a third of the pairs have none.
+/// A graph with random affinities. About a third of the pairs of vertices have no affinity.
 Graph drawn_graph(Vertex size, Random& random) {
   Workload workload;
   workload.tasks.resize(size);
@@ -47,7 +47,7 @@ Vertex count_leaves(const std::vector<std::uint32_t>& arities) {
   return std::accumulate(arities.begin(), arities.end(), Vertex{1}, std::multiplies<>());
 }
 
-/// Returns the smallest cost over all permutations.
+/// Returns the smallest cost over all permutations of the leaves.
 double least_cost(const Graph& graph, const std::vector<std::uint32_t>& arities) {
   std::vector<Vertex> leaf_of(count_leaves(arities));
   std::iota(leaf_of.begin(), leaf_of.end(), 0);
@@ -63,7 +63,7 @@ void expect_different_leaves(std::vector<Vertex> leaf_of, Vertex leaves) {
   EXPECT_LT(leaf_of.back(), leaves);
 }
 
-TEST(TreeMatch, splits_each_level_of_a_tree_into_levels_of_prime_arity) {
+TEST(TreeMatch, splits_each_level_of_a_tree_into_levels_whose_arities_are_prime) {
   EXPECT_EQ(split_to_primes({{12, 1, 8, 7}}), (std::vector<std::uint32_t>{3, 2, 2, 2, 2, 2, 7}));
 }
 
@@ -97,8 +97,8 @@ TEST(TreeMatch, maps_a_graph_with_fewer_vertices_than_tree_leaves_at_the_lowest_
   }
 }
 
-/// All vertices exchange messages, and those whose leaves are close in the tree exchange many more
-/// bytes. TreeMatch has to find this tree. Vertices are numbered at random.
+/// All vertices exchange messages, and those whose leaves are close in a tree exchange many more
+/// bytes. TreeMatch has to find this tree, although the vertices are numbered at random.
 Graph hidden_tree(const std::vector<std::uint32_t>& arities, const std::vector<Vertex>& leaf_of) {
   Workload workload;
   workload.tasks.resize(leaf_of.size());
@@ -110,7 +110,7 @@ Graph hidden_tree(const std::vector<std::uint32_t>& arities, const std::vector<V
   return affinity_graph(workload, Affinity::bytes);
 }
 
-TEST(TreeMatch, recovers_trees_of_any_arity_from_message_sizes_that_follow_the_tree) {
+TEST(TreeMatch, recovers_a_tree_of_any_arity_if_message_sizes_follow_the_tree) {
   const std::vector<std::vector<std::uint32_t>> trees = {
       {4, 4, 4}, {3, 5, 2}, {8, 8}, {2, 2, 12}, {2, 3, 31}, {16, 2}, {2, 300, 2}};
   for (const auto& arities : trees) {
@@ -127,7 +127,7 @@ TEST(TreeMatch, recovers_trees_of_any_arity_from_message_sizes_that_follow_the_t
   }
 }
 
-TEST(TreeMatch, reordering_subtrees_reduces_migrations_without_changing_the_cost) {
+TEST(TreeMatch, reordering_subtrees_reduces_migrations_and_leaves_the_cost_of_messages_unchanged) {
   const std::vector<std::uint32_t> arities = {2, 3, 2};
   Random random(11);
   const Graph graph = drawn_graph(12, random);

@@ -12,8 +12,8 @@ namespace poise::tree_match {
 
 namespace {
 
-/// Number of attempts per bisection, of which the best is kept. The tasks of each node are bisected
-/// separately, so with few nodes there is time for more attempts.
+/// Number of attempts per bisection; the best result is kept. The tasks of each node are bisected
+/// separately, so machines with few nodes leave time for more attempts.
 Vertex attempts(const Machine& machine) { return std::max(2u, 8 / machine.num_nodes()); }
 
 bool is_pinned(const Inside& inside) {
@@ -28,8 +28,8 @@ bool is_symmetric(const Subtree& tree, const Inside& inside) {
   return tree.arities && has_equal_shares && !is_pinned(inside);
 }
 
-/// Maps groups to leaves. If several leaves are equally good, a group goes to the leaf where most
-/// of its members are now.
+/// Maps groups of tasks to leaves. If several leaves are equally good, a group goes to the leaf
+/// where most of its members are now.
 std::vector<Part> match_groups(const Inside& inside, const Subtree& tree,
                                std::span<const Part> group_of, Graph groups) {
   const Vertex num_groups = groups.num_vertices();
