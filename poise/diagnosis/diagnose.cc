@@ -295,8 +295,8 @@ double waiting_actively(const MeasuredPhase& phase, const Nodes& nodes) {
   return most_s > 0 ? std::min(1.0, queued_s / most_s) : 0;
 }
 
-/// The time lost by ranks that wait actively, on crowded nodes where the kernel moves ranks between
-/// cores. shared_s() is the useful part of the phase; the rest counts as far as ranks spin.
+/// The time lost by ranks that wait actively, if the kernel moves the ranks of crowded nodes
+/// between cores: the part of the phase beyond shared_s(), times waiting_actively().
 double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes) {
   double wall_s = 0;
   for (const RankTimes& rank : phase.ranks) wall_s += rank.wall_s / phase.ranks.size();

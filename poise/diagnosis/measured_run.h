@@ -59,9 +59,8 @@ struct MeasuredRun {
   // Measurements of the threads of each node, from which causes_of() in juggle_causes.h finds what
   // slows them down. On a node whose ranks all have one thread, the member `threads` is 0.
   std::vector<JuggleFacts> threads_of_node = {};
-  std::vector<bool> is_free =
-      {};                     // per rank: the kernel may move it to other cores; empty: unknown
-  bool knows_waiting = true;  // false: waiting was not measured, so `waited` may be 0
+  std::vector<bool> is_free = {};  // per rank: the kernel may move it between cores; empty: unknown
+  bool knows_waiting = true;       // false: waiting was not measured, so `waited` may be 0
   std::uint32_t num_ranks() const { return node_of_rank.size(); }
 };
 

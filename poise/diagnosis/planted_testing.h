@@ -106,9 +106,9 @@ class Generator {
   }
 
   /// Moves the ranks to random places until the busiest node sends more than at the best places.
-  /// The transfer time is the time in which the busiest node sends. At the best places, where ring
-  /// neighbours are on the same node, only the ends of a node's piece of the ring send to other
-  /// nodes. The transfer time is scaled such that the best places save exactly the planted share.
+  /// The transfer time is the time in which the busiest node sends. At the best places each node
+  /// has a piece of the ring, and only the two ends of a piece send to other nodes. The transfer
+  /// time is scaled such that the best places save exactly the planted share.
   void scatter() {
     const double least = sent_by_busiest_node();
     do

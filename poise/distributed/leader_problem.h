@@ -14,7 +14,7 @@
 namespace poise {
 
 /// A guest is a vertex that a leader assigns to one of its child groups. The vertex may still be
-/// stored on another leader: `home` is that rank, with the index of the vertex in its piece.
+/// stored by another leader: `home` names that leader's rank and the index of the vertex there.
 struct Guest {
   VertexName home;
   PieceVertex vertex;

@@ -28,7 +28,7 @@ struct PieceVertex {
 
 /// All messages from one vertex to another.
 struct PieceEdge {
-  std::uint32_t own = 0;  // index in the piece of the vertex that this piece holds
+  std::uint32_t own = 0;  // index of that end of the edge that is in this piece
   VertexName other;
   std::uint64_t count = 0, bytes = 0;
 };

@@ -7,9 +7,9 @@
 
 namespace poise {
 
-/// Distance of two places: the machine's factors for messages and bytes, weighted by what all
-/// messages of the problem cost per message and per byte at factor 1. Refers to the problem's
-/// machine.
+/// The distance between two places: the mean of the machine's factors for messages and for bytes,
+/// weighted by what all messages of the problem cost per message and per byte if the factor is 1.
+/// Refers to the problem's machine.
 class Distances {
  public:
   explicit Distances(const Problem& problem)

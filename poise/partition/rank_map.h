@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps ranks to slots (the cores of one rank) with little traffic over long distances.
+// Maps ranks to slots (groups of cores, one per rank) with little traffic over long distances.
 #pragma once
 
 #include <cstdint>

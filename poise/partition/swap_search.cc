@@ -318,8 +318,8 @@ class SwapSearch {
   }
 
   /// Collects the slots to which a descent tries to move v. Visits several partners of v. For each
-  /// partner, the candidates are its own slot and a few slots around it: those of the smallest
-  /// group that has more than one slot and does not contain v.
+  /// partner, the candidates are the partner's slot and a few slots around that: those of the
+  /// smallest group that has more than one slot and does not contain v.
   void gather_near(Vertex v) {
     near_.clear();
     const std::size_t degree = graph_.degree(v);

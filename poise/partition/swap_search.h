@@ -34,7 +34,7 @@ struct TrafficLimits {
   bool are_set() const { return node_bytes < std::numeric_limits<double>::infinity(); }
 };
 
-/// The effort of annealing. Large graphs get fewer scans per edge and a cooler start.
+/// The effort of annealing. Large graphs get fewer scans per edge and lower start temperatures.
 struct SwapEffort {
   double scans_per_edge = 32000;  // edges examined by the search, per edge of the graph
   double max_scans = 1.2e8;       // maximum of edges examined: one or two seconds of time

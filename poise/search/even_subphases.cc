@@ -17,7 +17,7 @@ namespace poise {
 
 namespace {
 
-/// A move of a task from one place to another. If there is a partner, it moves the other way.
+/// A move of a task from one place to another. The task `partner`, if any, moves the other way.
 struct Step {
   TaskId task;
   PlaceId from, to;

@@ -77,7 +77,7 @@ std::pair<double, double> against_optimum(const Machine& machine, SubphaseRule r
   return {sum_before / draws, sum_after / draws};
 }
 
-TEST(EvenSubphases, iterations_take_at_most_6_percent_longer_than_the_optimum_on_small_problems) {
+TEST(EvenSubphases, on_average_iterations_are_at_most_6_percent_longer_than_the_optimum) {
   const std::vector<double> of_two = {1, 2, 0.5, 1, 0.5, 2};  // index: place * subphases + subphase
   for (const SubphaseRule rule : {SubphaseRule::wait, SubphaseRule::overlap})
     for (const auto& [text, speed] : {std::pair<const char*, std::vector<double>>{"core:2", {}},

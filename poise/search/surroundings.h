@@ -72,7 +72,7 @@ class Surroundings {
     DomainId domain;
     std::uint32_t next;  // index of the next entry of this domain, or kNone
     MessageSums sums;
-    double now_s;        // seconds that the task's messages cost there before the move
+    double now_s;        // seconds that the task's messages cost at this place before
                          // current place
     double least_worth;  // worth of the change at this place if t's messages became free
     double worth;        // worth of the change here if t moves into the domain `faced_`

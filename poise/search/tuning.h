@@ -11,9 +11,9 @@
 
 namespace poise {
 
-// One line per parameter: type, name, default value, minimum, maximum, unit, effect. `poise
-// strategies --tuning` prints the table. `poise:NAME=VALUE` sets a parameter for experiments; names
-// may change with any release. Terms:
+// One line per parameter: type, name, default value, minimum, maximum, unit, effect.
+// `poise strategies --tuning` prints the table. `poise:NAME=VALUE` sets a parameter for
+// experiments; names may change with any release. Terms:
 //
 //   entry    a task, or one direction of a pair of tasks that exchange messages
 //   scan     one entry examined: the unit in which the time of a search is limited
@@ -83,7 +83,7 @@ static_assert(kTuning.max_kept < 1);
 /// that of `far`, where d is the iteration time of the current placement minus that of `far`. The
 /// points are denser at small fractions, where the total time changes most.
 inline constexpr double kReturnParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The fractions of curve_to_current(): there are more of them, because users see its curve.
+/// The fractions of curve_to_current(): more than those above, because users see its curve.
 inline constexpr double kShownReturnParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                                1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Stands for the strategy metis in a build without METIS: throws an Error that says so.
+/// The strategy metis of a build without METIS: it only throws an Error that says so.
 #include "poise/base/error.h"
 #include "poise/strategies/strategy.h"
 

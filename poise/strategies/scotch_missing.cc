@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Stands for the strategy scotch in a build without Scotch: throws an Error that says so.
+/// The strategy scotch of a build without Scotch: it only throws an Error that says so.
 #include "poise/base/error.h"
 #include "poise/strategies/strategy.h"
 

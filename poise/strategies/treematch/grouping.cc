@@ -28,8 +28,8 @@ std::vector<Vertex> best_of_all(const Graph& graph, std::uint32_t arity) {
   return best;
 }
 
-/// Lists all groups of `arity` elements, then takes them in descending order of affinity if no
-/// element is in a group already.
+/// Lists all groups of `arity` elements. Takes them in descending order of affinity, except those
+/// with an element of a group that was taken before.
 std::vector<Vertex> best_disjoint(const Graph& graph, std::uint32_t arity) {
   std::vector<Vertex> members;  // members of all listed groups, group after group
   std::vector<double> values;

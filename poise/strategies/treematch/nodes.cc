@@ -116,8 +116,8 @@ std::vector<std::vector<Anchor>> anchors_of_groups(const Problem& problem, const
   return anchors;
 }
 
-/// Returns the distance between two blocks: if they are nodes, that in the network, otherwise the
-/// hops between their first places.
+/// Returns the function for the distance between two blocks. For nodes it is the distance in the
+/// network, for other blocks the hops between their first places.
 Distance distance_of(const Machine& machine, const Blocks& blocks) {
   Distance distance = [&machine, &blocks](std::uint32_t a, std::uint32_t b) -> double {
     return machine.hops(blocks.first_place[a], blocks.first_place[b]);
