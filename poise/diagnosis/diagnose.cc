@@ -40,7 +40,7 @@ Nodes nodes_of(const Trace& trace) {
   return nodes;
 }
 
-/// True if a node has more ranks than cores.
+/// True if any node has more ranks than cores.
 bool is_crowded(const Nodes& nodes) {
   for (std::size_t n = 0; n < nodes.cores.size(); ++n)
     if (nodes.ranks[n] > nodes.cores[n]) return true;
@@ -372,9 +372,9 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   if (!are_free) advice.push_back(juggle(run, trace, nodes, replay));
 }
 
-/// The time in which ranks of one core take turns, also inside MPI, where they wait actively. For
-/// each core it is the queueing time of the rank that queued least; the largest of these times is
-/// returned.
+/// The time lost because ranks take turns on a shared core, also inside MPI, where they wait
+/// actively. For each core it is the queueing time of the rank that queued least; the largest of
+/// these times is returned.
 double taking_turns_s(const MeasuredPhase& phase, const Placement& placement,
                       const std::map<PlaceId, int>& ranks_at) {
   std::map<PlaceId, double> least_s;
@@ -463,7 +463,7 @@ void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& 
   if (least.value <= 0) return;
   // The two predicted savings may differ by a large factor, so their geometric mean is the
   // prediction. Part of a transfer's time may not be spent in the network; therefore the lower end
-  // is half of the least saving.
+  // is half of the smaller saving.
   const double middle_s = std::sqrt(least.value * most.value);
   diagnosis.advice.push_back(
       {Remedy::mapping, {middle_s, middle_s - least.value / 2 + most.half_width}, false});
@@ -499,8 +499,8 @@ void rank_advice(std::vector<Advice>& advice, double run_s) {
     advice.push_back({});
     return;
   }
-  // The saving of lending is an upper bound, so the saving of objects, with which it is compared,
-  // is taken at the upper end of its interval.
+  // The saving of lending is only an upper bound. For a fair comparison with it, the saving of
+  // objects is taken at the upper end of its interval, too.
   const Advice& best = advice.front();
   const auto compared_s = [&](const Advice& other) {
     const bool adds_width = best.remedy == Remedy::lending && other.remedy == Remedy::objects;
@@ -547,9 +547,11 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   check(run);
   if (trace.phases.size() != run.phases.size() ||
       trace.phases[0].placement.num_tasks() != run.num_ranks())
-    fail("the profile has {} ranks and {} phases, but the trace has {} ranks and {} phases",
-         run.num_ranks(), run.phases.size(),
-         trace.phases.empty() ? 0 : trace.phases[0].placement.num_tasks(), trace.phases.size());
+    fail(
+        "the profile has {} ranks and {} phases, but the trace has {} ranks and {} phases; both "
+        "must be of the same run",
+        run.num_ranks(), run.phases.size(),
+        trace.phases.empty() ? 0 : trace.phases[0].placement.num_tasks(), trace.phases.size());
   Diagnosis diagnosis;
   diagnosis.whole = efficiencies(run);
   std::map<std::string, bool> names;

@@ -46,8 +46,8 @@ struct ThreadCause {
 
 /// How evenly the work is divided among the threads of each rank.
 struct TeamBalance {
-  /// In each rank with several threads, the mean work of a thread is divided by the largest. This
-  /// is the average of these ratios.
+  /// The average, over all ranks with several threads, of the ratio of the mean work of a rank's
+  /// threads to the work of its busiest thread.
   double even = 1;
   double worst = 1;         // the ratio in the rank whose threads are the least evenly loaded
   std::uint32_t rank = 0;   // the rank whose threads are the least evenly loaded

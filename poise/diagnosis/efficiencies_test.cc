@@ -27,7 +27,7 @@ TEST(efficiencies, one_imbalanced_phase_has_the_efficiencies_computed_by_hand) {
   EXPECT_DOUBLE_EQ(e.run_s, 5);
   EXPECT_DOUBLE_EQ(e.parallel, 0.4);
   EXPECT_DOUBLE_EQ(e.load_balance, 0.5);
-  // In the busier node: mean useful time 3, largest useful time 4.
+  // On the busier node, the mean useful time is 3 s and the largest useful time is 4 s.
   EXPECT_DOUBLE_EQ(e.inside_nodes, 0.75);
   EXPECT_DOUBLE_EQ(e.between_nodes, 2.0 / 3.0);  // 2 of 3
   EXPECT_DOUBLE_EQ(e.communication, 0.8);

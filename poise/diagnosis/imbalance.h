@@ -33,7 +33,7 @@ struct Imbalance {
   std::uint32_t every = 1;
   // Half widths of the 95 % intervals, from the spread over phases.
   double total_error_s = 0, persistent_error_s = 0, periodic_error_s = 0;
-  double moved_share = 0;  // share of all work that moves, summed over the distributions
+  double moved_share = 0;  // fraction of all work that moves, summed over redistributions
   std::uint64_t distributions = 0;
 };
 

@@ -24,7 +24,7 @@ TEST(imbalance, one_redistribution_removes_an_imbalance_that_stays_on_the_same_r
   EXPECT_NEAR(i.persistent_s, 40, 1e-9);
   // Periodic redistribution saves 2 s in each phase after the first redistribution.
   EXPECT_NEAR(i.periodic_s, 2 * (20 - i.every), 1e-9);
-  EXPECT_NEAR(i.moved_share, 0.25, 1e-12);  // the first distribution alone moves work
+  EXPECT_NEAR(i.moved_share, 0.25, 1e-12);  // only the first redistribution moves work
 }
 
 TEST(imbalance, redistribution_does_not_remove_an_imbalance_that_alternates_between_two_ranks) {

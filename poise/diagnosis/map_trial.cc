@@ -34,7 +34,7 @@ struct Interval {
   double mean = 0, half = 0;
 };
 
-/// Returns the confidence interval of the mean. There must be at least kMinPairs values.
+/// Returns the confidence interval of the mean of `values`. At least kMinPairs values are needed.
 Interval interval_of(std::span<const double> values) {
   const double count = values.size();
   double sum = 0, squares = 0;

@@ -51,8 +51,8 @@ struct NextRun {
 /// are a pair. Every second pair begins with the mapped run, so that a machine that slowly becomes
 /// slower or faster favours neither. After each pair, Student's confidence interval is computed for
 /// the mean of log(time of the mapped run / time of the other run). The trial ends as soon as the
-/// whole interval means a gain (the map is kept), or means less than the smallest gain worth
-/// keeping, or kMaxPairs pairs are done (the map is dropped). The level of the interval is such
+/// whole interval is above zero gain (the map is kept), or below the smallest gain worth
+/// keeping, or after kMaxPairs pairs (the map is dropped). The level of the interval is such
 /// that at most 5 % of trials end wrongly although there are several tests (Bonferroni). The noise
 /// is the standard deviation of the times of runs in the launcher's order, computed from successive
 /// differences (von Neumann, 1941). O(runs + pairs^2). Throws Error if a time is not positive or

@@ -123,7 +123,8 @@ TEST(map_trial, a_trial_ends_if_the_map_promises_a_gain_below_the_noise_of_run_t
   EXPECT_EQ(next_run(history).state, TrialState::running);
 }
 
-/// The number of trials that end in each way, out of 200, if runs vary by `noise`.
+/// The number of trials, out of 200, that end in each way if run times vary by the fraction
+/// `noise`.
 struct Counts {
   int kept = 0, dropped = 0, other = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds a better place for each rank among the places that ranks may take.
+// Finds places for the ranks of a run at which their messages cost less than at the present places.
 #pragma once
 
 #include "poise/machine/machine.h"

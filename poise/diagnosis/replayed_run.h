@@ -28,7 +28,7 @@ class ReplayedRun {
   /// Keeps references to both arguments. `trace` must have a machine.
   ReplayedRun(const MeasuredRun& run, const Trace& trace);
 
-  /// False if a node has more ranks than cores: it is not known which ranks of a core wait
+  /// False if a node has more ranks than cores. Then it is unknown which ranks of a core wait
   /// actively, so times_s() cannot tell how long a phase takes.
   bool is_possible() const { return !own_place_.empty(); }
 
@@ -44,14 +44,14 @@ class ReplayedRun {
   /// lengthens them by more, and 1 if there are no messages to which the factor applies.
   double factor_for(const RankLoads& loads_s, double exposed_s) const;
 
-  /// The predicted seconds of each simulated phase. `loads_s` has an entry for all phases of the
+  /// The predicted seconds of each simulated phase, for the loads `loads_s` of all phases of the
   /// run. O(simulated phases * messages log messages).
   std::vector<double> times_s(const RankLoads& loads_s, const Placement& placement,
                               double factor) const;
 
-  /// The predicted seconds of each simulated phase if the ranks begin where they ran, share cores
-  /// fairly, and Juggle moves them in each of the phase's iterations (simulate/threads.h). Messages
-  /// take no time.
+  /// The predicted seconds of each simulated phase under Juggle, which moves the ranks between
+  /// cores in each iteration of the phase (simulate/threads.h). Ranks begin where they ran and
+  /// share cores fairly. Messages take no time.
   std::vector<double> juggled_times_s() const;
 
  private:
@@ -63,7 +63,7 @@ class ReplayedRun {
   const Trace& trace_;
   std::vector<PlaceId> own_place_;  // per rank
   std::vector<std::size_t> phases_;
-  bool has_nodes_ = false;          // ranks are on several nodes
+  bool has_nodes_ = false;          // the ranks are on several nodes
   bool has_slow_messages_ = false;  // the run has messages to which the factor applies
 };
 

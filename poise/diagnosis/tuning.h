@@ -12,8 +12,9 @@ namespace poise::diagnosis_tuning {
 inline constexpr double kMinShare = 0.02;
 /// If a run has fewer phases than this, the kind of its imbalance is not determined.
 inline constexpr std::size_t kMinPhases = 4;
-/// The imbalance is called persistent if one distribution of the work removes at least this
-/// fraction of it. Otherwise it is called drifting if periodic distribution removes as much.
+/// The imbalance is called persistent if one redistribution of the work removes at least this
+/// fraction of it. Otherwise it is called drifting if periodic redistribution removes that
+/// fraction.
 inline constexpr double kPersistentShare = 0.6;
 /// Numbers of phases after which the work could be distributed anew among the ranks. The best of
 /// these intervals is chosen.
@@ -30,9 +31,9 @@ inline constexpr double kMinSharing = 0.1;
 /// Limits of the simulation of a run by the event engine: its number of phases, and the sum of the
 /// messages (pairs of ranks) of these phases. The engine needs about a microsecond per pair.
 inline constexpr std::size_t kMinSimulated = 2, kMaxSimulated = 8, kSimulatedMessages = 100'000;
-/// The factor on the costs of messages is searched in at most kFactorRounds rounds. In each it
-/// changes by a factor of at most kMaxFactorStep, until the relative error of the time of messages
-/// is at most kFactorPrecision.
+/// The factor on the costs of messages is searched in at most kFactorRounds rounds, until the
+/// relative error of the time of messages is at most kFactorPrecision. In each round the factor
+/// grows or shrinks at most kMaxFactorStep times.
 inline constexpr int kFactorRounds = 20;
 inline constexpr double kMaxFactorStep = 100, kFactorPrecision = 0.01;
 /// The value of EngineOptions::precision, relative to the time of messages: small compared with

@@ -10,9 +10,9 @@ namespace poise {
 
 Communicator::Communicator(const poise_communication& table) : table_(table) {
   if (table.exchange == nullptr || table.reduce == nullptr)
-    fail("communication: exchange and reduce must not be null");
+    fail("communication: the functions exchange and reduce must not be null");
   if (table.rank >= table.num_ranks)
-    fail("communication: rank is {}, but there are {} ranks", table.rank, table.num_ranks);
+    fail("communication: rank is {}, but there are only {} ranks", table.rank, table.num_ranks);
 }
 
 void Communicator::exchange_bytes(const std::map<std::uint32_t, Bytes>& sends,
@@ -56,7 +56,7 @@ void Communicator::agree(const std::string& failure) {
 void Communicator::agree_on_failure(const std::string& text) noexcept {
   try {
     agree(text.empty() ? "unknown error" : text);
-  } catch (...) {  // the caller throws its own error
+  } catch (...) {  // the caller throws its own error instead
   }
 }
 

@@ -24,7 +24,7 @@ class AgreedError : public Error {
   using Error::Error;
 };
 
-/// Thrown on the ranks that did not fail, because another rank failed.
+/// Thrown on the ranks that have not failed, because another rank has failed.
 class OtherRankError : public AgreedError {
  public:
   using AgreedError::AgreedError;
@@ -62,7 +62,7 @@ class Communicator {
     return in;
   }
 
-  /// Collective. Values must be at least 0. Sums of doubles are rounded to 2^-40 of the largest
+  /// Collective. Values must not be negative. Sums of doubles are rounded to 2^-40 of the largest
   /// value, so that the result does not depend on the order of summation.
   std::uint64_t max(std::uint64_t value);
   std::uint64_t sum(std::uint64_t value);
@@ -74,8 +74,8 @@ class Communicator {
 
   /// Collective. Throws AgreedError on all ranks if one of them has failed.
   void agree() { agree(failure_); }
-  /// Makes the next collective call of all other ranks throw, because this rank has failed. Never
-  /// throws itself.
+  /// Tells the other ranks that this rank has failed: their next collective call throws. Does not
+  /// throw.
   void agree_on_failure(const std::string& text) noexcept;
 
  private:

@@ -29,8 +29,8 @@ struct Merging {
 Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pinned,
                           const MergeLimits& limits);
 
-/// Merges the vertices of a piece along its heaviest internal edges, those whose other end is also
-/// on `rank`.
+/// Merges the vertices of a piece along its heaviest edges between two vertices of
+/// `rank`.
 Merging merge_piece(const Piece& piece, std::uint32_t rank, const MergeLimits& limits);
 /// The merged vertices.
 std::vector<PieceVertex> merged_vertices(const std::vector<PieceVertex>& vertices,

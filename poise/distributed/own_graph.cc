@@ -51,7 +51,8 @@ std::vector<std::uint32_t> looked_up(Communicator& ranks, std::span<const std::u
   for (const auto& [rank, ids] : ranks.exchange(std::exchange(announced, {})))
     for (const std::uint64_t id : ids) {
       if (known.insert(id) < rank_of.size())
-        fail("rank {} and rank {} both have a task with id {}", rank_of[known.find(id)], rank, id);
+        fail("rank {} and rank {} both have a task with id {}; ids must be unique over all ranks",
+             rank_of[known.find(id)], rank, id);
       rank_of.push_back(rank);
     }
   Mail<std::uint64_t> questions;

@@ -35,7 +35,8 @@ void check_rows(const OwnTasks& own) {
   if (own.first.front() != 0) fail("indptr[0] is {}; it must be 0", own.first.front());
   for (std::size_t t = 1; t < own.first.size(); ++t)
     if (own.first[t] < own.first[t - 1])
-      fail("indptr[{}] is {}, less than the entry before it", t, own.first[t]);
+      fail("indptr[{}] is {}, less than the entry before it; entries must not decrease", t,
+           own.first[t]);
   if (own.first.back() != own.to.size())
     fail("indptr ends with {}, but there are {} neighbours", own.first.back(), own.to.size());
 }

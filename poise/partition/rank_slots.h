@@ -9,11 +9,11 @@
 
 namespace poise {
 
-/// Rules by which ranks fill places.
+/// How ranks fill the places of a machine.
 struct RankShape {
   std::uint32_t cores_per_rank = 1;   // places per rank, consecutive in a domain or node
   std::uint32_t ranks_per_place = 1;  // ranks that share a place; above 1 only with one core each
-  bool fills_nodes = false;           // only the last node used may have free slots
+  bool fills_nodes = false;           // true: only the last node in use may have free slots
 };
 
 /// Returns the place of each slot (the first of its cores) in ascending order. Takes nodes in order

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Anneal: simulated annealing on the predicted iteration time. Slow; shows what is possible in
-/// practice.
+/// Anneal: simulated annealing on the predicted iteration time. It is slow, and shows what is
+/// possible in practice.
 ///
 /// Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated Annealing", Science 220, 1983. Each
-/// trial moves or exchanges random tasks, half of the time towards a partner's place. Trials are
-/// accepted by the sum over places of (busy / peak)^12, at a temperature that falls geometrically.
-/// The peak is checked after every sweep, and the best placement seen is returned, so the result is
-/// never worse than the current placement. Ignores the cost of migrations: nearly every task moves.
-/// O(sweeps (n degree + p)).
+/// trial moves or exchanges random tasks, half of the time towards a partner's place. It is
+/// accepted or rejected by its change of the sum over places of (busy / peak)^12, at a temperature
+/// that falls geometrically. The peak is checked after every sweep, and the best placement seen is
+/// returned, so the result is never worse than the current placement. Ignores the cost of
+/// migrations: nearly every task moves. O(sweeps (n degree + p)).
 #include <algorithm>
 
 #include "poise/base/random.h"

@@ -4,8 +4,8 @@
 /// After Charm++'s GreedyRefine. Heaviest task first. The threshold is `tolerance` times the
 /// average, or the lower bound on the makespan of any placement if that is larger. The makespan is
 /// nearly that of greedy, but most tasks stay. The result is never worse than the current
-/// placement. Among equals, the current place, else the task and the place with the lower id are
-/// chosen. Ignores messages. O(n + n log p).
+/// placement. Of equally good places the current one is chosen, else the one with the lower id; of
+/// equal tasks, the one with the lower id comes first. Ignores messages. O(n + n log p).
 #include <algorithm>
 
 #include "poise/placement/first_to_finish.h"

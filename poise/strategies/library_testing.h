@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of strategies that call a library: a grid to place, and a fixture that skips the tests if
-// this build lacks the library.
+// For tests of strategies that call a library: a grid to place, and a fixture that skips the tests
+// if this build lacks the library.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 /// directions, with tasks on j (the slides say "communications"). NF(j, i) is the factor from
 /// domain(j) to domain(i), 1 inside a domain. With level=node, an extension from the slides, M(k,
 /// i) counts all messages of k with the domain of i, and the sum runs over the other domains. Few
-/// tasks move. Ignores bytes. Costs as much as nuco.
+/// tasks move. Ignores bytes. Takes as long as nuco.
 #include "poise/search/list_schedule.h"
 #include "poise/strategies/strategy.h"
 

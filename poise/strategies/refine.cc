@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Refine: places above a threshold give tasks away until no place is above it.
 ///
-/// Charm++'s RefineLB. The threshold is `tolerance` times the average if that can be reached;
-/// otherwise a bisection finds the lowest threshold between that and the current makespan. Few
-/// tasks move (search/relief.h), and none if the makespan is within tolerance. Ignores messages.
-/// O(n + (p + moved log p) log(1 / precision)).
+/// Charm++'s RefineLB. The threshold is `tolerance` times the average if that can be reached.
+/// Otherwise a bisection finds the lowest threshold between `tolerance` times the average and the
+/// current makespan. Few tasks move (search/relief.h), and none if the makespan is within
+/// tolerance. Ignores messages. O(n + (p + moved log p) log(1 / precision)) if `moved` tasks move.
 #include <algorithm>
 
 #include "poise/placement/metrics.h"
