@@ -35,8 +35,7 @@ struct MeasuredPhase {
 
 /// The MPI process topologies created with reorder = true. Counted only if POISE_REORDER was set.
 struct ReorderedTopologies {
-  std::uint64_t calls = 0,
-                reordered = 0;  // all these calls; those that found a better order
+  std::uint64_t calls = 0, reordered = 0;  // all calls; those that found a better order
   /// Communication cost: edge weight times hops, summed over all edges, with the old order of the
   /// ranks and with the new one.
   double before = 0, after = 0;

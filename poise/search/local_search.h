@@ -150,9 +150,8 @@ class LocalSearch {
   std::vector<PlaceId> destinations_, near_;
   std::vector<double> bounds_;                        // per destination
   std::map<NodeId, std::vector<NodeId>> near_nodes_;  // filled on demand
-  std::vector<std::pair<TaskId, double>>
-      pulls_;  // tasks that send messages to the visited
-               // place, and the seconds it saves if they move there
+  std::vector<std::pair<TaskId, double>> pulls_;  // tasks that send messages to the visited place,
+                                                  // and the seconds saved if they move there
   std::map<PlaceId, std::vector<std::pair<double, TaskId>>> by_load_;
   std::vector<Step> steps_;
   std::priority_queue<std::pair<double, PlaceId>> queue_;
