@@ -115,7 +115,7 @@ void print(const json& row) {
 const Number& number_called(const std::string& name) {
   for (const Number& number : lending_tuning::kNumbers)
     if (number.name == name) return number;
-  fail("no tuned number \"{}\"; poise/online/lending_tuning.h lists them", name);
+  fail("there is no tuned number \"{}\"; poise/online/lending_tuning.h lists all", name);
 }
 
 LendingTuningOptions options_of(int argc, char** argv) {
@@ -146,7 +146,7 @@ json rows_of(const LendingTuningOptions& options) {
     for (const auto change : split(options.set, ',')) {
       const std::string one(change);
       const std::size_t equals = one.find('=');
-      if (equals == std::string::npos) fail("--set={}: write NAME=VALUE", one);
+      if (equals == std::string::npos) fail("--set={}: it must have the form NAME=VALUE", one);
       number_called(one.substr(0, equals)).set(std::stod(one.substr(equals + 1)));
     }
     add(options.set);
@@ -171,7 +171,7 @@ int main(int argc, char** argv) {
   try {
     const LendingTuningOptions options = options_of(argc, argv);
     const json rows = rows_of(options);
-    if (rows.empty()) fail("--only={}: no tuned number has this name", options.only);
+    if (rows.empty()) fail("--only={}: there is no tuned number of this name", options.only);
     if (!options.out.empty())
       write_file(options.out, json{{"context", json::object()}, {"benchmarks", rows}}.dump(1));
   } catch (const Error& error) {

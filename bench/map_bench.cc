@@ -267,7 +267,7 @@ int main(int argc, char** argv) {
       if (instance.name.find(only) != std::string::npos &&
           instance.workload.num_tasks() <= max_ranks)
         rows.push_back(row_of(instance));
-    if (rows.empty()) fail("--only={}: no instance's name contains this text", only);
+    if (rows.empty()) fail("--only={}: there is no instance whose name contains this text", only);
     rows.insert(rows.begin(), summary_of({rows.begin(), rows.end()}));
     fmt::print("{}\n", rows[0].dump(1));
     if (!out.empty()) write_file(out, ordered_json{{"benchmarks", rows}}.dump(1));

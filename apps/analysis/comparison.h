@@ -21,7 +21,7 @@ struct Comparison {
     std::string error;  // why the strategy failed on this problem; all numbers are then 0
     Metrics metrics;
     double decision_s = 0, decision_wall_s = 0;  // CPU and wall time of the decision
-    LeastMigrations least;  // the fewest migrations with which any placement reaches this makespan
+    LeastMigrations least;  // lower bound on the migrations needed for this makespan
     /// Lower bound on the weighted messages (Metrics::nuco_messages) of any placement with this
     /// makespan.
     double least_nuco_messages = 0;
@@ -45,8 +45,8 @@ struct Comparison {
   }
 };
 
-/// The rows in order of increasing iteration time; of equal rows, the one with fewer migrated bytes
-/// comes first. Strategies that failed come last.
+/// Returns the rows sorted by iteration time, the shortest first. If times are equal, the row with
+/// fewer migrated bytes comes first. Strategies that failed come last.
 std::vector<const Comparison::Row*> ranked(const Comparison& comparison);
 
 /// Begins a comparison, which has no rows yet.

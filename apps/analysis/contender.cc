@@ -27,7 +27,7 @@ void take_names(std::string& list, std::vector<Contender>& contenders) {
 }
 
 /// Makes a user's strategy respect the capacities of places. If its placement exceeds them, as few
-/// tasks as necessary are put on other places. Strategies of Poise are treated in the same way.
+/// tasks as necessary are put on other places. The same rule applies to the strategies of Poise.
 Contender kept_within_capacity(Contender contender) {
   return {std::move(contender.name),
           [decide = std::move(contender.decide)](const Problem& problem) {
@@ -51,8 +51,8 @@ Contender contender_of(const Choice& choice) {
 
 std::vector<Contender> parse_contenders(std::string_view list, double limit_s) {
   std::vector<Contender> contenders;
-  std::string names;  // consecutive names of strategies of Poise, joined by commas
-  if (list.empty()) parse_strategies(list);  // throws an Error that says what would work
+  std::string names;  // strategies of Poise that follow one another in `list`
+  if (list.empty()) parse_strategies(list);  // throws an Error that lists the known strategies
   for (const std::string_view piece : split(list, ',')) {
     const bool is_program = piece.starts_with(kExec), is_plugin = piece.starts_with(kPlugin);
     if (!is_program && !is_plugin) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The candidates of a comparison: strategies of the table, strategies of the user, and placements
-// from files.
+// The candidates of a comparison: strategies of Poise, strategies of the user, and placements from
+// files.
 #pragma once
 
 #include <functional>

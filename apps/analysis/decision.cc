@@ -10,8 +10,8 @@ namespace poise::apps {
 
 namespace {
 
-/// CPU time of this process and of its children that have ended, because a strategy may be a
-/// program.
+/// Returns the CPU time of this process and of its ended children: a strategy may be a child
+/// process.
 double cpu_time_s() {
   rusage children{};
   ::getrusage(RUSAGE_CHILDREN, &children);

@@ -19,18 +19,18 @@ namespace poise::apps {
 
 struct InputOptions {
   std::string trace;
-  std::vector<std::string> machines;   // empty: the machine of the trace
-  std::string current;                 // a placement file; empty: the placement in the trace
+  std::vector<std::string> machines;   // if empty, the machine of the trace
+  std::string current;                 // a placement file; if empty, the trace has the placement
   std::string start = "trace";         // or "round_robin", "blocked"
   std::string model = "physical";      // the formula of costs, by name
-  std::optional<std::uint64_t> phase;  // the phase's id; nothing: the first phase
+  std::optional<std::uint64_t> phase;  // id of a phase; without a value, the first phase
   std::uint64_t seed = 0;
-  std::uint64_t capacity = 0;  // tasks that a place holds at most; 0: no limit
+  std::uint64_t capacity = 0;  // maximum number of tasks per place; 0: no limit
 
   std::vector<std::string> files() const;  // all input files
 };
 
-/// Throws Error if more than one of the files is stdin.
+/// Throws Error if more than one of `files` is "-", which stands for stdin.
 void check_stdin(const std::vector<std::string>& files);
 
 /// Adds the argument TRACE and the options --machine, --phase, --seed, --start, and `current_flag`,
@@ -46,15 +46,16 @@ void allow_many_machines(CLI::App& command);
 /// Reads the parts of a problem that the options name.
 class Inputs {
  public:
-  /// Throws Error if the trace or the options are wrong.
+  /// Reads the trace. Throws Error if the trace or an option is invalid.
   explicit Inputs(InputOptions options);
 
   const Phase& phase() const { return trace_.phases[phase_]; }
   const Trace& trace() const { return trace_; }
   std::size_t num_machines() const;
 
-  /// For decisions that hold for the whole run: unless the user selected a phase, the phase gets
-  /// the messages of all phases. If the phases have different tasks, only a note says so.
+  /// Gives the problem the messages of all phases, for a placement that will be used for the whole
+  /// run. Changes nothing if the user selected a phase, or (with a note) if phases differ in their
+  /// tasks.
   void count_all_messages();
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;

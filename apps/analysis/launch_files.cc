@@ -69,8 +69,8 @@ class Plan {
     return {{rankfile()}, {line(false), line(true)}};
   }
 
-  /// Returns Hydra's host file, and Hydra's option that binds ranks to cores. The option is missing
-  /// if a script must bind each rank.
+  /// Returns Hydra's host file, and Hydra's option that binds ranks to cores. Leaves out the option
+  /// if a script must bind each rank instead.
   std::pair<LaunchFile, std::optional<std::string>> hydra() const {
     std::string hosts;
     bool host_repeats = false;
@@ -132,8 +132,8 @@ class Plan {
                 {"--distribution=arbitrary", *binding},
                 {{"SLURM_HOSTFILE", path_}}};
     fail(
-        "this launcher has no command-line options that apply the map; poise map --for writes a "
-        "script that does");
+        "this launcher has no command-line options that apply this map; poise map --for writes a "
+        "script that applies it");
   }
 
   LaunchPlan cray() const {
@@ -268,7 +268,7 @@ class Plan {
 
   const RankMap& map_;
   const std::string& path_;
-  // True: the system numbers the cores through all nodes, so place p is core p.
+  // True if the numbers of cores go on from node to node, so that core p is place p.
   bool counts_through_ = true;
 };
 

@@ -33,8 +33,8 @@ struct LaunchPlan {
       commands;  // alternatives, each a line; "./program" stands for the program
 };
 
-/// A map of ranks to cores: `placement` gives the first core of each rank. `hosts` are the names by
-/// which the launcher knows the nodes.
+/// A map of ranks to cores: `placement` gives the first core of each rank. `hosts` has the name of
+/// each node, as the launcher knows it.
 struct RankMap {
   const Machine& machine;
   const Placement& placement;
@@ -55,7 +55,7 @@ struct LaunchOptions {
 LaunchOptions launch_options(const RankMap& map, Launcher launcher, const std::string& path,
                              bool is_open_mpi_5);
 
-/// Throws Error if hosts are missing, or if the launcher cannot express the map.
+/// Throws Error if host names are missing, or if the files of the launcher cannot express the map.
 ///
 /// openmpi: a rankfile, logical cores (mpirun(1), "Rankfiles", of Open MPI 4.1; "Rankfiles" in the
 /// manual of Open MPI 5.0). mpich: Hydra's host file and `-bind-to user:` (mpiexec -bind-to -help).

@@ -17,7 +17,7 @@ namespace poise::apps {
 
 std::function<Placement(const Problem&)> plugin_strategy(const std::string& path) {
   if (path.empty()) fail("plugin: the name of a library is missing; example: plugin:./libmine.so");
-  // If the path has no slash, dlopen would search only the system's folders.
+  // dlopen searches only the system's folders for a path without a slash, so such a path gets one.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail("plugin:{}: cannot load the library: {}", path, ::dlerror());
@@ -26,7 +26,8 @@ std::function<Placement(const Problem&)> plugin_strategy(const std::string& path
   const auto why =
       reinterpret_cast<decltype(&poise_strategy_error)>(::dlsym(library, "poise_strategy_error"));
   if (strategy == nullptr)
-    fail("plugin:{}: the library does not define poise_strategy; see poise/plugin.h", path);
+    fail("plugin:{}: the library does not define the function poise_strategy; see poise/plugin.h",
+         path);
   return [=](const Problem& problem) {
     const ProblemArrays arrays(problem);
     const auto now = problem.current.places();

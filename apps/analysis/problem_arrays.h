@@ -11,7 +11,8 @@
 
 namespace poise::apps {
 
-/// The arrays of a poise_problem. They are copies; `problem()` points into them.
+/// Copies of the arrays of a problem. problem() returns a poise_problem that points to these
+/// copies.
 class ProblemArrays {
  public:
   explicit ProblemArrays(const Problem& problem);

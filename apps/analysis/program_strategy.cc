@@ -105,7 +105,7 @@ class Child {
     while ((ended = ::waitpid(pid_, &status, flags)) < 0 && errno == EINTR) {
     }
     if (ended == 0) return std::nullopt;
-    ::kill(-pid_, SIGKILL);  // processes that the program started and did not end
+    ::kill(-pid_, SIGKILL);  // kills processes that the program left behind
     pid_ = -1;
     return status;
   }
@@ -115,7 +115,7 @@ class Child {
   pid_t pid_ = -1;
 };
 
-/// Ignores SIGPIPE, because a program need not read its input.
+/// Ignores SIGPIPE as long as this object exists: a program may end without reading its input.
 class NoSigpipe {
  public:
   NoSigpipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
@@ -131,8 +131,8 @@ int milliseconds_until(double end_s) {
   return std::ceil(std::clamp(end_s - wall_now_s(), 0.0, 1e3) * 1e3);
 }
 
-/// Writes the problem and reads the answer at the same time, so that neither side waits for the
-/// other. Returns false if the answer is not complete at the time `end_s`.
+/// Writes the problem and reads the answer in turns, as the pipes allow, so that neither process
+/// blocks the other. Returns false if the answer is not complete at the time `end_s`.
 bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answer, double end_s) {
   ::fcntl(in[1], F_SETFL, O_NONBLOCK);
   std::array<char, 1 << 16> buffer;

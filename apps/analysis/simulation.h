@@ -21,7 +21,7 @@ struct Simulation {
 
   std::string machine;
   ReplayPlan plan;
-  std::vector<double> bound_s;  // per step: lower bound on its time in seconds
+  std::vector<double> bound_s;  // lower bound on the time of each step, in seconds
   double total_bound_s = 0, total_average_s = 0;
   bool has_sizes = true;  // false: the cost of migrations is unknown
   std::vector<Row> rows;  // the first row is without balancing
@@ -50,8 +50,8 @@ void add_row(Simulation& simulation, const Replayer& replayer, const Contender& 
 Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
                      const Contender* contender);
 
-/// The time that perfect balance at no cost would take, divided by the total time of the replay; at
-/// most 1.
+/// Returns the time of a run with perfect balance and free balancing, divided by the total time of
+/// the replay; at most 1.
 double efficiency(const Simulation& simulation, const Replay& replay);
 
 /// Returns the time of each step: the sum of the times of its decision, of collecting the

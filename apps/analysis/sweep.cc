@@ -48,7 +48,8 @@ std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view 
         dots == std::string_view::npos ? from : count_of(flag, part.substr(dots + 2), least);
     if (to < from) fail("{}: {} is empty; write {}..{}", flag, part, to, from);
     if (to - from >= kMaxCounts)
-      fail("{}: the range {} has more than {} numbers", flag, part, kMaxCounts);
+      fail("{}: the range {} has more than {} numbers; give a shorter range", flag, part,
+           kMaxCounts);
     for (std::uint64_t count = from; count <= to; ++count)
       if (std::find(counts.begin(), counts.end(), count) == counts.end()) counts.push_back(count);
     if (counts.size() > kMaxCounts) fail("{}: more than {} numbers", flag, kMaxCounts);

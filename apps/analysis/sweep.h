@@ -17,8 +17,8 @@ namespace poise::apps {
 std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view text,
                                         std::uint64_t least);
 
-/// Returns the balancing periods to try for this number of steps: 1, and those of 2, 5, 10, 20, 50,
-/// ... that are less than the number of steps.
+/// Returns the balancing periods, in steps, that a sweep tries: 1, and the numbers among 2, 5, 10,
+/// 20, 50, ... that are less than `steps`.
 std::vector<std::uint64_t> usual_periods(std::uint64_t steps);
 
 /// Changes the first COUNT of a machine text so that the machine has `places` places: for 64

@@ -23,7 +23,7 @@ TEST(Sweep, option_values_may_be_lists_and_ranges_of_numbers) {
         << wrong;
 }
 
-TEST(Sweep, tries_balancing_every_1_2_5_10_20_and_so_on_steps_if_no_periods_are_given) {
+TEST(Sweep, default_balancing_periods_are_1_and_2_5_10_20_and_so_on_below_the_number_of_steps) {
   EXPECT_THAT(usual_periods(100), ElementsAre(1, 2, 5, 10, 20, 50));
   EXPECT_THAT(usual_periods(1), ElementsAre(1));
 }
@@ -51,7 +51,7 @@ TEST(Sweep, finds_the_balancing_period_with_the_shortest_median_run_time) {
   Sweep sweep{.seeds = {1, 2}, .rows = {}};
   for (const std::uint64_t every : {1, 2, 3})
     for (const std::uint64_t seed : sweep.seeds) add_to(sweep, simulated(every, seed), 2);
-  ASSERT_EQ(sweep.rows.size(), 4u);  // no balancing once, and three periods
+  ASSERT_EQ(sweep.rows.size(), 4u);  // one row without balancing, one for each of three periods
   for (const SweepRow& row : sweep.rows) EXPECT_EQ(row.total_s.size(), 2u);
   const SweepRow& best = sweep.best(2);
   // The run with the shortest time has one step of 4 s, three of 2 s, 2 s for moving tasks, and

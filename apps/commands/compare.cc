@@ -53,8 +53,10 @@ std::vector<Contender> contenders_of(const CompareOptions& options) {
     Contender contender = contender_of_file(file);
     if (std::any_of(contenders.begin(), contenders.end(),
                     [&](const Contender& other) { return other.name == contender.name; }))
-      fail("--also {}: \"{}\" is already the name of another strategy in the table; choose another",
-           file, contender.name);
+      fail(
+          "--also {}: \"{}\" is already the name of another strategy in the table; give another "
+          "NAME",
+          file, contender.name);
     contenders.push_back(std::move(contender));
   }
   return contenders;

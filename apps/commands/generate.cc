@@ -38,8 +38,7 @@ constexpr int kIndent = 4;
 
 constexpr auto kPlain = load_knobs(LoadDefaults{});
 
-/// Lists the knobs that are common to all kinds of workloads but whose default value in this kind
-/// is not the usual one.
+/// Lists the knobs that all kinds of workloads have, but whose default value differs in this kind.
 std::string differing_settings(const Kind& kind) {
   std::string text;
   const auto shared = kind.knobs.last(kNumLoadKnobs);

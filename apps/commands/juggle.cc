@@ -133,7 +133,8 @@ auto parsed(const char* name, const std::string& value, Parse parse) {
 }
 
 bool stays_in_domain(const std::string& numa) {
-  if (numa != "across" && numa != "within") fail("--numa takes within or across, not \"{}\"", numa);
+  if (numa != "across" && numa != "within")
+    fail("--numa must be within or across, not \"{}\"", numa);
   return numa == "within";
 }
 

@@ -132,7 +132,7 @@ std::vector<std::string> notes_on(const Machine& machine, const std::vector<std:
   return notes;
 }
 
-/// True if the file name asks for hwloc's XML.
+/// True if the file name ends with .xml, so that hwloc's XML format is written.
 bool is_xml(const std::string& path) { return path.ends_with(".xml"); }
 
 /// Returns the path for the result and checks it before the long measurement.

@@ -87,7 +87,7 @@ void run(const ProfileOptions& options) {
     if (launch && ending.text.empty())
       if (const auto profiled = launch->collect(ending.status != 0))
         write_trace_of(*profiled, options);
-  } catch (const Error& trouble) {  // poise still ends with the program's status
+  } catch (const Error& trouble) {  // poise still exits with the program's status
     note(fmt::format("no profile: {}", trouble.what()));
   }
   launch.reset();

@@ -78,7 +78,7 @@ PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t ho
   const std::uint32_t core = first_of_core(cpu);
   for (PlaceId p = first; p < first + per_host; ++p)
     if (machine.place(p).os_index == core) return p;
-  return first + core % per_host;  // the rank ran on a host unlike this one
+  return first + core % per_host;  // the remote host has other cpus than this host
 }
 
 }  // namespace
@@ -141,8 +141,8 @@ std::vector<std::string> ProfiledLaunch::preloading(const std::vector<std::strin
       {"LD_PRELOAD", has_others ? fmt::format("{}:{}", library_, others) : library_},
       {"POISE_PROFILE", whole()},
       {"POISE_PROFILE_PARTS", folder_}};
-  // Removes an inherited value of this variable, which would cut the run into time slices that
-  // --period did not ask for.
+  // Only the option --period sets the length of the time slices, so a value that the environment
+  // has already is removed.
   ::unsetenv("POISE_PROFILE_PERIOD_NS");
   if (period_ns > 0) variables.emplace_back("POISE_PROFILE_PERIOD_NS", std::to_string(period_ns));
   for (const char* const name : {"POISE_REORDER", "POISE_REORDER_MACHINE"})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Launches a program with the user's command, with or without the profile's library, for commands
-// that measure unmodified programs.
+// Launches a program with the user's command, with or without the profiling library, for the
+// subcommands that measure unmodified programs.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,12 @@ void note(std::string_view command, std::string_view text);
 /// The launcher that the first word of the command names, and what it prints for --version.
 struct KnownLauncher {
   profile::Launcher kind = profile::Launcher::other;
-  std::string version;  // empty: the launcher was not called with --version
+  std::string version;  // output of --version; empty if that was not run
 };
 KnownLauncher launcher_of(const std::string& command);
 
-/// Runs the command, and passes signals on to it.
+/// Runs the command and waits for its end. Signals that poise gets meanwhile go to the command,
+/// too.
 juggle::Ending run_command(const std::vector<std::string>& command);
 
 /// A profile, and the trace that was made from it.
@@ -39,7 +40,7 @@ struct Profiled {
   std::string file() const;
 };
 
-/// One launch of a program, with the profile's library preloaded into its ranks.
+/// One launch of a program with the profiling library preloaded into its ranks.
 class ProfiledLaunch {
  public:
   /// `command` is the name of the subcommand, with which its notes on stderr begin. Creates a

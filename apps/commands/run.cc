@@ -115,7 +115,7 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                      fs::absolute(fs::path(history_file).replace_extension(".map")).string(),
                      is_open_mpi_5(known.version));
   for (const LaunchFile& made : options.files) write_file(made.path, made.text);
-  // The map takes the place of the user's default policy. Open MPI 4 and 5 refuse to have both.
+  // Open MPI 4 and 5 refuse a map together with a default mapping policy, so the policy is removed.
   for (const char* const policy :
        {"OMPI_MCA_rmaps_base_mapping_policy", "PRTE_MCA_rmaps_default_mapping_policy"})
     if (launcher == Launcher::openmpi) ::unsetenv(policy);
@@ -179,7 +179,7 @@ std::string verdict(const RunHistory& history) {
 /// order, or with a map of the ranks.
 class Launch {
  public:
-  /// If the profile's library or the map cannot be used, the user's command is launched unchanged,
+  /// If the profiling library or the map cannot be used, the user's command is launched unchanged,
   /// and a note says why.
   Launch(const RunOptions& options, const RunHistory& history, RunKind kind)
       : words_(options.command), kind_(kind) {
@@ -256,7 +256,7 @@ void run(RunOptions& options) {
         launch.note_in(history, options.history, ending.status == 0 && ending.signal == 0);
       write_history(options.history, history);
       note(verdict(history));
-    } catch (const Error& trouble) {  // poise still ends with the program's status
+    } catch (const Error& trouble) {  // poise still exits with the program's status
       note(fmt::format("this run was not added to the history: {}", trouble.what()));
     }
   }

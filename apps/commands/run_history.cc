@@ -28,7 +28,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The FNV-1a hash, which gives the same file name on all platforms.
+/// Returns the FNV-1a hash of a text, which is the same on all platforms.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -54,7 +54,7 @@ RunHistory history_from(const Json& json) {
   for (const Json& run : json.at("runs"))
     history.runs.push_back(
         {kind_named(run.at("how").get<std::string>()), run.at("seconds").get<double>()});
-  next_run(trial_of(history));  // throws if a time is not positive or not finite
+  next_run(trial_of(history));  // throws if the time of a run is invalid
   return history;
 }
 

@@ -13,9 +13,9 @@ namespace poise::apps {
 struct RunHistory {
   std::vector<std::string> command = {};  // the command as the user gave it
   std::vector<std::string> hosts = {};    // hosts of the profiled run, in the order of the nodes
-  std::vector<PlaceId> map = {};          // per rank; empty: there is none
+  std::vector<PlaceId> map = {};          // the place of each rank; empty if there is no map
   bool map_failed = false;
-  double predicted = 0;  // share of the run that the map would save
+  double predicted = 0;  // share of the run time that the map would save
   std::vector<TimedRun> runs = {};
 };
 

@@ -51,7 +51,7 @@ struct SimulateOptions {
 /// The values over which a sweep runs: balancing periods in steps, seeds, and numbers of places. It
 /// replays every combination of them.
 struct Ranges {
-  // If `places` is empty, those of the machine count.
+  // If `places` is empty, the only number of places is that of the machine.
   std::vector<std::uint64_t> every, seeds, places;
 
   bool is_sweep() const { return every.size() * seeds.size() > 1 || !places.empty(); }
@@ -88,7 +88,7 @@ void check_engine(const SimulateOptions& options) {
 LendingOptions lending_of(const SimulateOptions& options) {
   LendingOptions lending = options.lending;
   if (!lending.is_on() && !options.news_delay.empty())
-    fail("--news-delay has an effect only on places that help one another; add --lend");
+    fail("--news-delay has an effect only if places run tasks of other places; add --lend");
   if (lending.shares_tokens && lending.replicated_share == 0)
     fail("--shared-tokens has an effect only on copies of tasks; add --replicate, such as 0.5");
   if (options.news_delay.empty()) return lending;
@@ -169,7 +169,7 @@ std::vector<Contender> contenders_of(const std::string& text) {
   return contenders;
 }
 
-/// True if the cost of the migrations is known. It is unknown if tasks of unknown size move.
+/// True if the bytes of all migrations are known. They are unknown if tasks of unknown size move.
 bool knows_migrations(const Simulation& simulation, const Replay& replay) {
   return knows_migration_cost(replay.migrations, simulation.has_sizes);
 }
@@ -387,7 +387,7 @@ Json json_of(const Simulation& simulation, const SimulateOptions& options, const
   return json;
 }
 
-/// Returns a function that shows the number of simulated steps behind the text `of`.
+/// Returns a function that shows the progress: the text `of`, then the number of simulated steps.
 AfterStep step_shower(Progress& progress, std::uint64_t steps, std::string of) {
   progress.show(of);
   return [&progress, steps, of = std::move(of)](std::uint64_t step) {

@@ -65,7 +65,7 @@ Json to_json(const Outlook& outlook) {
   const OutlookQuestion& question = outlook.question;
   const Slots slots = slots_of(question.program);
   Json simulated = to_json(outlook.simulated), hybrid = to_json(outlook.simulated_hybrid);
-  simulated.erase("migrations");  // the sorting model counts none
+  simulated.erase("migrations");  // this model does not count migrations
   hybrid.erase("migrations");
   return {{"threads", question.program.threads},
           {"cpus", question.program.places},

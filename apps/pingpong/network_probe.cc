@@ -24,7 +24,7 @@ constexpr const char* kRootCure =
     " (Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 to run as "
     "root)";
 
-/// The program is in the same folder as this one, both in the build tree and when installed.
+/// poise-pingpong is in the same folder as `poise`, both in the build tree and when installed.
 std::string pingpong_path() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -109,7 +109,7 @@ std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stret
 /// Times many short groups of round trips. If other processes share the cores, both partners still
 /// run at the same time during most groups, because the groups are short.
 Result serve(int partner, std::vector<char>& ball, double seconds) {
-  play(partner, ball, kMinStretches, 1);  // warms up the connection
+  play(partner, ball, kMinStretches, 1);  // a first group, not timed, opens the connection
   const double round_ns = 2 * poise::spread_of(play(partner, ball, kMinStretches, 1)).median;
   const int rounds = static_cast<int>(std::clamp(kStretchNs / round_ns, 1.0, 1000.0));
   const double in_time = seconds * 1e9 / (round_ns * rounds);
@@ -215,7 +215,7 @@ void direct(const std::vector<std::string>& host_of_rank, const PingpongOptions&
   }
   const std::uint32_t num_hosts = hosts.size();
   const bool is_one_host = num_hosts == 1;
-  // Each pair gets at least 20 ms.
+  // Each pair of hosts is measured for at least 20 ms.
   auto pairs = poise::choose_pairs(num_hosts, static_cast<std::size_t>(options.seconds / 0.02));
   if (is_one_host) pairs = {{0, 0}};
   std::string names;

@@ -247,7 +247,7 @@ relative to local memory)</dd>
 </dl></footer>
 )";
 
-/// Puts the best strategy first, as in the printed table.
+/// Sorts the rows as in the printed table: the best strategy comes first.
 void rank_rows(Comparison& comparison) {
   std::vector<Comparison::Row> rows;
   for (const Comparison::Row* const row : ranked(comparison)) rows.push_back(*row);

@@ -21,8 +21,8 @@ namespace {
 struct Column {
   std::string_view heading;
   double Efficiencies::*value;
-  bool needs_waiting = false;  // the value is unknown if waiting was not measured
-  bool needs_nodes = false;    // the value is meaningless for a single node
+  bool needs_waiting = false;  // true: the value is unknown if waiting was not measured
+  bool needs_nodes = false;    // true: the value is meaningless for a single node
 };
 constexpr Column kColumns[] = {
     {"parallel", &Efficiencies::parallel},

@@ -13,7 +13,7 @@
 namespace poise::apps {
 namespace {
 
-/// In this run rank 1 computes and all other ranks wait for it; 0.5 s of each phase is transfer.
+/// In this run all ranks but rank 1 wait for rank 1; each rank transfers data for 0.5 s per phase.
 MeasuredRun two_phases(std::uint32_t ranks) {
   MeasuredRun run{.node_of_rank = std::vector<std::uint32_t>(ranks, 0)};
   for (int p = 0; p < 2; ++p) {

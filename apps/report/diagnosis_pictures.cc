@@ -78,8 +78,8 @@ std::vector<Times> times_of(const MeasuredRun& run) {
   return bars;
 }
 
-/// How long ranks waited for late ranks. A row stands for `step` consecutive ranks that waited, and
-/// a column for `step` consecutive ranks that were late.
+/// The matrix of waiting times: a row stands for `step` consecutive ranks that waited, and a column
+/// for `step` consecutive ranks that were late.
 struct Waits {
   std::size_t step = 1, groups = 1;
   // Seconds[waiting * groups + late]: how long row `waiting` waited for column `late`.
@@ -138,8 +138,8 @@ constexpr Line kLines[] = {{"var(--work)", &Efficiencies::parallel},
                            {"var(--heat)", &Efficiencies::load_balance},
                            {"var(--comm)", &Efficiencies::communication}};
 
-/// Draws one efficiency over time. Each stretch of consecutive phases is a horizontal line at its
-/// efficiency. `x_of` converts seconds to x coordinates.
+/// Draws one efficiency over time: a horizontal line for each stretch of consecutive phases. `x_of`
+/// converts seconds to x coordinates.
 template <typename Position>
 std::string path_of(const std::vector<Stretch>& stretches, const Line& line, const Frame& frame,
                     const Position& x_of) {

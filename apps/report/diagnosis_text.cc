@@ -176,7 +176,7 @@ std::string topologies_text(const ReorderedTopologies& t) {
 }
 
 /// Says how often work should be distributed anew: " once", or for example " every 5 phases".
-/// Returns an empty text if that is not known.
+/// Returns an empty text if no interval is known.
 std::string how_often(const Imbalance& imbalance) {
   if (imbalance.kind == ImbalanceKind::persistent) return " once";
   return imbalance.kind == ImbalanceKind::unknown ? "" : ' ' + interval_text(imbalance.every);

@@ -23,8 +23,8 @@ std::string advice_sentence(const Diagnosis& diagnosis, const Advice& advice,
 /// Returns the remedy in words, such as "fewer ranks".
 std::string remedy_text(Remedy remedy);
 
-/// Returns two runs side by side: how the work and each efficiency scale from the first to the
-/// second.
+/// Returns a table that compares two runs: how the total work and each efficiency change from the
+/// first run to the second.
 std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after);
 
 /// Returns one JSON object, with times in seconds and efficiencies as fractions of 1.

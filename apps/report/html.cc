@@ -77,9 +77,9 @@ std::string svg_line(double x1, double y1, double x2, double y2, std::string_vie
 std::string colour_of(std::string_view strategy) {
   const std::string_view name = strategy.substr(0, strategy.find(':'));
   if (name == "keep" || name == "no balancing") return "currentColor";
-  constexpr double kGoldenAngle = 137.508;  // neighbours in the table get distant hues
-  // Strategies that are eight rows apart differ by only 20 degrees of hue, so three values of
-  // lightness take turns.
+  constexpr double kGoldenAngle = 137.508;  // degrees of hue between adjacent strategies
+  // Strategies that are eight rows apart in the table differ by only 20 degrees of hue, so
+  // lightness varies as well: it takes three values in turn.
   constexpr int kLightness[] = {34, 50, 66};
   std::size_t row = 0;
   while (row < strategies().size() && strategies()[row].name != name) ++row;

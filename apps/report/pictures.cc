@@ -119,7 +119,7 @@ std::string shortened(const std::string& name, std::size_t most) {
 
 constexpr int kShades = 16;
 
-/// One path per shade keeps the file small with thousands of cells.
+/// Draws the cells with one SVG path per shade, which keeps a file with thousands of cells small.
 std::string heat_cells(const Traffic& traffic, double largest, double left, double top,
                        double cell) {
   const std::uint32_t n = traffic.grouping.num_groups;

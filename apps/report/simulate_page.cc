@@ -19,7 +19,8 @@ namespace poise::apps {
 
 namespace {
 
-// If there are more steps than this, a point is the mean of several steps.
+// Maximum number of points of a line. With more steps than that, a point is the mean of several
+// steps.
 constexpr std::size_t kMaxPoints = 600;
 
 /// A decision: the step before which it was made, as a fraction of all steps, and what it did.
@@ -55,8 +56,8 @@ std::vector<Mark> marks_of(const Replay& replay, std::string_view strategy) {
   return marks;
 }
 
-/// Strategies that differ only in their knobs have the same colour. The line of the first of them
-/// is solid, and the others are dashed.
+/// Strategies that differ only in their knobs have the same colour. The first of them gets a solid
+/// line, the others get dashed lines.
 std::string line_style(const Simulation& simulation, std::size_t row) {
   const std::string colour = colour_of(simulation.rows[row].strategy);
   const auto equal =
@@ -79,9 +80,9 @@ std::vector<double> thinned(const std::vector<double>& values) {
   return means;
 }
 
-/// Returns the end of the y axis. A few steps before the first balancing can take many times longer
-/// than all others, so up to a fiftieth of the points may lie above the axis if that halves its
-/// length.
+/// Returns the upper end of the y axis in seconds. The few steps before the first decision can take
+/// much longer than all others. If leaving out the highest 2 % of the points at least halves the
+/// range, the axis ends below them.
 double top_of(const std::vector<Line>& lines) {
   std::vector<double> values;
   for (const Line& line : lines)

@@ -41,7 +41,7 @@ std::vector<std::array<double, 3>> columns_of(const std::vector<Span>& spans, do
   return columns;
 }
 
-/// Returns the share of each activity in a column, as a multiple of 1 / kShades. It is rounded so
+/// Returns the share of each activity in a column, in units of 1 / kShades. Shares are rounded, so
 /// that neighbouring columns are often equal and can be drawn as one rectangle.
 std::array<int, 3> heights_of(const std::array<double, 3>& column, double column_s) {
   std::array<int, 3> heights{};
@@ -49,7 +49,8 @@ std::array<int, 3> heights_of(const std::array<double, 3>& column, double column
   return heights;
 }
 
-/// Draws one path per activity, with a rectangle per range of equal columns.
+/// Draws the row of a place: one SVG path per activity, with a rectangle per range of equal
+/// columns.
 std::string row_of(const std::vector<Span>& spans, double until_s, double y, double height) {
   const auto columns = columns_of(spans, until_s);
   std::array<std::string, 3> paths;

@@ -63,8 +63,8 @@ std::vector<Point> points_of(const Comparison& comparison, const Scale& scale) {
     if (!row.error.empty()) continue;
     const double moved = moved_by(row, scale.in_bytes);
     const double y = scale.y_of(std::min(row.metrics.iteration_s, scale.most_s));
-    // A point has radius 3 for decisions up to 10 µs; each factor of ten in the decision time adds
-    // 1.5.
+    // The radius of a point in SVG units is 3 if the decision took at most 10 µs, and grows by 1.5
+    // with each factor of ten in its time.
     const double radius = 3 + 1.5 * std::max(0.0, std::log10(row.decision_s / 1e-5));
     points.push_back({&row, moved, scale.x_of(moved), y, std::min(radius, 10.0)});
   }

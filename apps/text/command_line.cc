@@ -59,7 +59,7 @@ class HelpStyle : public CLI::Formatter {
   }
 };
 
-/// Checks for whole numbers, because CLI11's own conversion accepts -1 as 2^64 - 1.
+/// Accepts whole numbers only. CLI11's own conversion would read -1 as 2^64 - 1.
 CLI::Validator whole_number(std::uint64_t least) {
   const auto check = [least](const std::string& text) {
     const auto value = parse_unsigned(text);
@@ -146,8 +146,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
     return is_option ? unknown_option(app, rest.front()) : unknown_command(app, rest.front());
   }
   const CLI::App& command = *chosen.front();
-  // ExtrasError::get_name() returns the program's name instead of the error's, so the type is
-  // checked.
+  // The C++ type is checked, because ExtrasError::get_name() returns the name of the program.
   const bool has_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !rest.empty();
   const std::string text = has_extras ? unexpected(command, rest) : reworded(error);
   return fmt::format("{}; see poise {} --help", text, command.get_name());

@@ -17,7 +17,7 @@ TEST(Format, numbers_have_four_digits_and_a_unit) {
   EXPECT_EQ(bytes_text(2.5e9), "2.500 GB");
 }
 
-TEST(Format, rounding_never_adds_a_digit) {
+TEST(Format, a_number_rounded_up_to_a_power_of_ten_has_four_digits) {
   EXPECT_EQ(digits(9.99996), "10.00");
   EXPECT_EQ(digits(99.9999), "100.0");
   EXPECT_EQ(digits(999.99), "1000");

@@ -35,7 +35,7 @@ void check_writable(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
     fail("cannot write {}: {}", path, std::strerror(errno));
-  std::error_code ignored;  // a path that cannot be examined will fail when it is written
+  std::error_code ignored;  // if this check fails, writing the file reports why
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
     fail("cannot write {}: {} is not a directory", path, folder.string());
   if (std::filesystem::is_directory(path, ignored))

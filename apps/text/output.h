@@ -38,7 +38,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void show(std::string_view text);
-  /// True if no text was shown for a tenth of a second, so that the next step may be shown.
+  /// True if the last text was shown at least a tenth of a second ago, so that a new one may be
+  /// shown.
   bool is_due() const;
 
  private:

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: BSD-3-Clause Functions for the programs that measure tasks: work of a
-// given length, and a competitor for the cores.
+// SPDX-License-Identifier: BSD-3-Clause
+// Functions for the programs that measure tasks: work of a given length, and a competitor for the
+// cores.
 #pragma once
 
 #include <atomic>

@@ -50,7 +50,7 @@ Costs costs_of(const Json& json) {
 void check(const Replay& replay) {
   const int tasks = replay.load_s.size(), places = replay.layout.num_places();
   if (replay.map.size() != replay.load_s.size()) {
-    throw Error(fmt::format("map: it lists {} places for {} tasks; it must list one per task",
+    throw Error(fmt::format("\"map\" lists {} places for {} tasks; it must list one per task",
                             replay.map.size(), tasks));
   }
   for (const int place : replay.map) {

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: BSD-3-Clause Measures the effect of each tuned number of `poise juggle`
-// (poise/online/juggle_tuning.h) with programs on simulated cpus. The results are the same in each
-// run.
+// SPDX-License-Identifier: BSD-3-Clause
+// Measures the effect of each tuned number of `poise juggle` (poise/online/juggle_tuning.h) with
+// programs on simulated cpus. The results are the same in each run.
 #pragma once
 
 #include <nlohmann/json.hpp>

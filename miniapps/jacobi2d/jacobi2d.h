@@ -139,7 +139,9 @@ struct Program {
   double checksum(double sum) const { return sum; }
   void check(double, double sum) const {
     const double expected = serial_sum(blocks, points, iterations);
-    if (sum != expected) fail("the sum is {:.17g}, but a serial loop gives {:.17g}", sum, expected);
+    if (sum != expected)
+      fail("the sum of all values is {:.17g}; it must be {:.17g}, as in a serial loop", sum,
+           expected);
   }
 };
 

@@ -114,7 +114,7 @@ struct Cell {
       }
       std::uint32_t o = 0;
       while (grid.neighbour(id, o) != home)
-        if (++o == 27) fail("atom {} moved by more than one cell in one step", atom.id);
+        if (++o == 27) fail("atom {} moved beyond the neighbouring cells in a step", atom.id);
       leaving[o].push_back(atom);
     }
     atoms = std::move(staying);
@@ -286,7 +286,7 @@ struct Program {
            after.first_energy, after.energy);
     for (std::size_t a = 0; a < 3; ++a)
       if (std::fabs(after.momentum[a] - before.momentum[a]) > 1e-9 * std::fabs(after.energy))
-        fail("the total momentum changed by more than 1e-9 of the energy");
+        fail("the total momentum must be constant, but changed by over 1e-9 times the energy");
   }
 };
 

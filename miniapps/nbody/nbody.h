@@ -284,8 +284,8 @@ struct Program : Settings {
     fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
                momentum, after.first_energy, energy);
     const double limit = theta == 0 ? 1e-12 : 0.02;
-    if (!(forces < limit)) fail("the error of the forces, {:.1e}, exceeds {:g}", forces, limit);
-    if (!(momentum < (theta == 0 && rungs == 1 ? 1e-12 : 1e-3))) fail("the momentum has changed");
+    if (!(forces < limit)) fail("the relative force error, {:.1e}, exceeds {:g}", forces, limit);
+    if (!(momentum < (theta == 0 && rungs == 1 ? 1e-12 : 1e-3))) fail("momentum is not conserved");
     if (!(energy < 0.01)) fail("the relative change of the energy, {:.1e}, exceeds 0.01", energy);
   }
 };

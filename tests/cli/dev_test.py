@@ -35,7 +35,7 @@ class Dev(unittest.TestCase):
                            env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"})
             return (folder / "calls").read_text().splitlines()
 
-    def test_a_second_build_does_not_configure_again(self):
+    def test_a_second_build_does_not_run_cmake_again(self):
         self.assertEqual(self.calls(None, "build"), ["ninja -C build"])
 
     def test_a_copied_checkout_is_configured_again_before_it_is_built(self):

@@ -78,7 +78,7 @@ class Figures(unittest.TestCase):
         self.assert_trouble(f"It gains x1.32 {REFERENCE}, and x1.5 elsewhere.\n", '"x1.5"')
         self.assert_trouble(f"It gains x1.32, which is much for such a program {REFERENCE}.\n", '"x1.32"')
 
-    def test_a_number_in_a_document_needs_no_stored_result_if_nobody_measured_it(self):
+    def test_a_number_in_a_document_needs_no_stored_result_if_it_was_not_measured(self):
         self.assert_fine("The period is 100 ms. Moves are made faster.\n")
         self.assert_fine("```text\nit took 3 s\n```\n\n    it took 3 s\n\nIt takes `3 s`.\n")
         self.assert_fine("The paper's gain is 12 % <!-- given: table VI -->.\n")

@@ -131,7 +131,7 @@ class Rules(unittest.TestCase):
                 if not block.end:
                     self.assert_checked(block)
 
-    def test_few_code_blocks_are_not_run_and_each_says_why(self):
+    def test_few_code_blocks_are_exempt_from_being_run_and_each_says_why(self):
         not_run = [block for page in PAGES for block in blocks_of(page) if block.end]
         for block in not_run:
             print(f"not run: {block}: {block.marks.get('no-run')}")

@@ -58,7 +58,7 @@ class Keep(unittest.TestCase):
         self.keep("bbb", [{"part": "b", "x": 2}])
         self.assertEqual(self.kept(), [("b", 2, "bbb")])
 
-    def test_rows_of_another_machine_replace_those_with_equal_key_columns_and_keep_their_own_date_and_commit(self):
+    def test_rows_from_another_machine_replace_stored_rows_with_equal_keys_and_keep_their_date_and_commit(self):
         self.keep("aaa", [{"part": "a", "x": 1}, {"part": "b", "x": 2}])
         stamp = {"commit": "bbb", "machine": "16 cores"}
         other = self.folder / "other.json"
@@ -69,11 +69,11 @@ class Keep(unittest.TestCase):
         keep.add([other], ("part",))
         self.assertEqual(self.kept(), [("a", 3, "bbb"), ("b", 3, "bbb"), ("c", 3, "bbb")])
 
-    def test_a_variable_names_the_commit_where_there_is_no_history(self):
+    def test_without_git_history_an_environment_variable_names_the_measured_commit(self):
         with mock.patch.dict(keep.os.environ, BENCH_COMMIT="abc"):
             self.assertEqual(keep.stamp()["commit"], "abc")
 
-    def test_the_machine_has_all_its_cores_even_if_a_run_may_use_only_some(self):
+    def test_the_stored_machine_has_all_cores_even_if_the_benchmark_may_use_only_some(self):
         with mock.patch.object(keep.os, "cpu_count", return_value=16):
             self.assertIn(", 16 cores, ", keep.stamp()["machine"])
 

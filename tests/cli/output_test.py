@@ -227,7 +227,7 @@ class Output(CliTest):
         drawn = self.run_poise("topo", "-m", "-", "--json", stdin=None, input=machine)
         self.assertEqual(drawn.stdout, machine)
 
-    def test_a_matrix_is_read_whatever_separates_its_values(self):
+    def test_values_of_a_matrix_may_be_separated_by_commas_or_semicolons_or_blanks_or_tabs(self):
         expected = None
         for name, text in (("commas", "0,5,1\n6,0,2\n7,8,0\n"), ("semicolons", "0;5;1\n6;0;2\n7;8;0\n"),
                            ("blanks", "0 5 1\n6 0 2\n7 8 0\n"), ("mark", "\ufeff0,5,1\n6,0,2\n7,8,0\n"),
@@ -345,7 +345,7 @@ class Output(CliTest):
         self.assertIn("back to the current one", text)
         self.assert_refused(*compare, "--csv", says="--csv")
 
-    def test_compare_prints_the_same_values_as_csv_and_as_json(self):
+    def test_compare_prints_equal_values_in_csv_and_in_json(self):
         compare = *self.compare, "-m", "core:3", "-s", "keep,orb", "--every", "7"
         rows = self.json_of(*compare, "--json")["results"]
         text = self.run_poise(*compare, "--csv").stdout
@@ -432,7 +432,7 @@ class Output(CliTest):
         self.assertIn("&lt;b&gt;&amp;.graph", text)
         self.assertNotIn("<b>&.graph", text)
 
-    def test_the_same_run_gives_the_same_html_page(self):
+    def test_two_runs_with_the_same_input_write_the_same_html_page(self):
         no_clock = self.compare + ["-s", "keep"]
         time = (r'<td data-v="[^"]*">[0-9.e-]+ [nµm]?s</td>|"(decision_s|decision_wall_s|amortised_s)": [0-9.e-]+'
                 r"|decided in [0-9.]+ [nµm]?s|<circle [^>]*")  # the last: its area shows the time
