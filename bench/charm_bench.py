@@ -146,8 +146,8 @@ def poise_json(*words):
 
 def replayed(balancer, stem, dump, places):
     """Lets a Charm++ balancer decide on a dump; returns the new places, the seconds, and how it ended."""
-    # To replay a dump, Charm++ needs a program that links the balancer. Any such program will do, but it also does
-    # its own work, so one with little work is used.
+    # To replay a dump, Charm++ needs a program that links the balancer. Any program that links it will do. The program
+    # also does its own work, so one with little work is used.
     out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
                       "+LBShowDecisions", "+LBDebug", "1", "--objects", "2", "--scale", "0", "--steps", "1000000"])
     decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)
@@ -171,8 +171,8 @@ def planned(strategy, stem, machine):
 
 
 def decisions(balancer, dumps, machine, stem):
-    """Measures one balancer on one machine. It decides once for each dump of a phase, and each decision starts
-    from the placement of the previous one."""
+    """Measures one balancer on one machine. The balancer makes one decision for each dumped phase. Each decision starts
+    from the placement that the previous decision made."""
     num_places = MACHINES[machine]
     places = [i % num_places for i in range(len(dumps[0].ids()))]
     reports, seconds = [], []

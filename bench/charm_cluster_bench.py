@@ -43,7 +43,8 @@ WORDS = {
 
 
 def iterations(program, output):
-    """Returns the times of all iterations after the second decision that are not interrupted by a decision, in s."""
+    """Returns the times in seconds of the iterations after the second decision, without those during which a decision
+    was made."""
     if program == "lb_test":
         found = re.findall(r"TIME PER STEP\t(\d+)\t\S+\t(\S+)", output)
         return [float(time) for step, time in found if int(step) > 20 and int(step) % 10 != 0]
@@ -84,7 +85,8 @@ class Runs:
                 *["+CmiSleepOnIdle"] * self.is_smp]
 
     def run(self, program, balancer):
-        """Returns the mean time of an iteration and the number of moved objects, or why the run gives none."""
+        """Returns the mean time of an iteration and the number of moved objects, or the reason why the run has no
+        result."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("POISE_")}
         environment["POISE_MACHINE"] = f"core:{PES_PER_HOST} bandwidth:{LINK_BYTES_PER_S:g}"
         command = list(map(str, self.command(program, balancer)))

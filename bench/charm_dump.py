@@ -49,8 +49,8 @@ def read_record(reader):
 
 
 class Dump:
-    """A dump. Its objects are sorted by array and id; of its records, only messages from one object to another are
-    kept."""
+    """The content of an LB dump. Objects are sorted by array and id. Of the communication records, only messages from
+    one object to another are kept."""
 
     def __init__(self, data):
         reader = Reader(data)
@@ -75,7 +75,7 @@ class Dump:
         return [name[1] for name, _, _ in self.objects]
 
     def on(self, places, num_pes):
-        """Returns the bytes of a dump with `num_pes` PEs, in which the objects have these places."""
+        """Returns the bytes of a dump with `num_pes` PEs, in which object i is on PE places[i]."""
         totals = [0.0] * num_pes
         for place, (_, wall_s, _) in zip(places, self.objects):
             totals[place] += wall_s

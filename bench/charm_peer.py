@@ -32,7 +32,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         asked, answer = pathlib.Path(folder, "problem"), pathlib.Path(folder, "answer")
         asked.write_text(written(problem))
-        # The measured background is the program's own work, not a part of the problem.
+        # Charm++ would measure the work of the program itself as background load, so +LBNoBackground leaves it out.
         done = subprocess.run([program, f"+p{pes}", "++ppn", str(pes), "+CmiSleepOnIdle", "+setcpuaffinity", "+balancer", balancer, "+LBCommOn",
                                "+LBNoBackground", "+LBSyncResume", asked, answer], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_S, check=False)

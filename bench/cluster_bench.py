@@ -34,8 +34,8 @@ INSIDE = "POISE_CLUSTER_BENCH_INSIDE"
 SKIPPED, TRIES = 77, 3
 TIMEOUT_S = 60  # of one message
 MBIT = 1e6
-# Hosts 0 to 3 are rack 0, 4 to 7 rack 1, 8 to 11 rack 2. Rates are in Mbit/s: "out" and "in" for what the network card
-# of a host sends and receives, "uplink" for the link between a rack and the spine.
+# Hosts 0 to 3 are in rack 0, hosts 4 to 7 in rack 1, and hosts 8 to 11 in rack 2. Rates are in Mbit/s: "out" and "in"
+# for what the network card of a host sends and receives, "uplink" for the link between a rack and the spine.
 CLUSTERS = {
     "equal cards": {"out": 100, "in": 100, "uplink": 150},
     "slow receivers": {"out": 100, "in": 60, "uplink": 1000},
@@ -76,7 +76,7 @@ def nominal_s(streams, message_bytes, rates, delays_s):
     return busiest_s + max(delays_s[sender // 4 != receiver // 4] for sender, receiver in streams)
 
 
-# ---- inside the cluster: functions that send messages between its hosts
+# ---- functions that run inside the cluster and send messages between its hosts
 
 def connected(sender, receiver):
     """Returns both ends of a connection between two hosts."""

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Measures decisions that all ranks make together. The memory of a rank is measured under MPI, for several numbers of
-ranks and of tasks per rank. CPU time and cost are compared with those of a decision by one rank; here, ranks are
-threads of one process. Under MPI, time and cost are compared with those of Zoltan's PHG in repartition mode and of
-PT-Scotch's ParMETIS_V3_PartKway, where they are installed; the peers decide by the same loads and messages, but know
-neither machine nor units."""
+ranks and of tasks per rank. CPU time and cost of the placement are compared with those of a decision by one rank; in
+this comparison, ranks are threads of one process. Under MPI, time and cost are compared with those of Zoltan's PHG in
+repartition mode and of PT-Scotch's ParMETIS_V3_PartKway, where they are installed. These two tools get the same loads
+and messages, but neither the machine nor the units of the values."""
 
 import argparse
 import json
@@ -49,7 +49,7 @@ def cost(ranks, tasks, recipe):
 
 
 def decided_by(tool, ranks, tasks, recipe):
-    """Returns what one decision took and cost, or None if the tool is not installed."""
+    """Returns the time of one decision and the cost of its placement, or None if the tool is not installed."""
     command = ["mpiexec", "-n", str(ranks), BIN / "distributed_peers", tool, str(tasks), recipe]
     done = subprocess.run(command, env=os.environ | ENVIRONMENT, capture_output=True, text=True, timeout=900, check=False)
     if done.returncode == 77:

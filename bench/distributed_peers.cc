@@ -34,7 +34,7 @@ extern "C" int ParMETIS_V3_PartKway(const int*, const int*, const int*, const in
 namespace poise {
 namespace {
 
-/// Maximum load of a part, relative to the mean load, that the peers may accept.
+/// Maximum load of a part, relative to the mean load, that Zoltan and PT-Scotch may accept.
 constexpr float kTolerance = 1.03f;
 constexpr const char* kToleranceText = "1.03";
 
@@ -64,7 +64,7 @@ Job job_of(const char* recipe, TaskId num_tasks) {
   return job;
 }
 
-/// A weight without unit, as the peers take it, from 1 to 1001. PT-Scotch adds weights in 32 bits.
+/// Scales a value to a whole number from 1 to 1001, because PT-Scotch adds up weights in 32 bits.
 int weight(double value, double largest) { return 1 + (largest > 0 ? 1000 * value / largest : 0); }
 
 std::vector<std::uint32_t> by_poise(const Job& job) {
@@ -77,8 +77,8 @@ std::vector<std::uint32_t> by_poise(const Job& job) {
   return plan.rank_of_task;
 }
 
-/// The graph of this rank as the peers need it: each edge at both of its ends, with the sum of both
-/// directions as its weight.
+/// The graph of this rank as Zoltan and PT-Scotch need it: each edge is stored at both ends, and
+/// its weight is the sum of both directions.
 struct Symmetric {
   std::vector<int> first{0}, to, weight, load, owner;
 };

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Counts page faults and cache misses of a program on objects without balancing, and with a strategy that migrates
-objects every 10 iterations. Pilla et al. (2012) report both for stencil4D: balancers that migrate many objects
-have more of them.
+objects every 10 iterations. Pilla et al. (2012) report both for stencil4D: balancers that migrate many objects cause
+more faults and misses.
 
 Page faults come from getrusage. Cache misses need hardware counters, which virtual machines often hide; then their
 column is empty. A run of N iterations is subtracted from one of 2 N, so start and end do not count."""

@@ -40,9 +40,9 @@ RUNNERS = {
 # The threads compute for e = 2 s per phase. So 100 ms, the longest balancing period here, is e / 20.
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
-# Alongside another program, the policy `proactive` balances every 20 ms instead of every 50 ms. "bound" has no balancer:
-# the program binds each thread to a cpu of its own. For phases far shorter than a time slice of the kernel, nothing
-# that shares the cpus fairly with the other program is faster.
+# Runs alongside another program: the policy `proactive` balances every 20 ms instead of every 50 ms. In runs called
+# "bound" there is no balancer, and the program binds each thread to a cpu of its own. If phases are far shorter than a
+# time slice of the kernel, no balancer that shares the cpus fairly with the other program is faster than "bound".
 BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"], "bound": []}
 SCENARIOS = {
     "bound threads, periods up to e/20": {"phase_s": 2, "phases": 1, "options": ["--bound"],
@@ -74,7 +74,7 @@ SCENARIOS = {
 }
 # All 500 threads are runnable all the time, so the balancer has to wait for its turn on the cpu.
 COST_THREADS = (2, 8, 16, 32, 64, 500)
-COST_S = 20  # long enough that the start, in which threads are found and speeds are measured, matters little
+COST_S = 20  # long compared with the start, in which the balancer finds threads and measures speeds
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
 # LLVM's OpenMP run-time also provides the entry points that GCC's code calls.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
@@ -83,7 +83,7 @@ RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so
 def kernel_scenarios():
     for kernel, command in KERNELS.items():
         if not (BIN / kernel).exists():
-            continue  # the compiler has no OpenMP
+            continue  # was not built, because the compiler has no OpenMP
         for runtime, library in RUNTIMES.items():
             if library == "":
                 continue
@@ -129,7 +129,7 @@ def command_of(threads, scenario):
     environment = {**scenario.get("environment", {}), "OMP_NUM_THREADS": str(threads)}
     if "command" in scenario:
         command = [BIN / scenario["command"][0], *scenario["command"][1:]]
-    elif scenario.get("splits"):  # one program with a thread per cpu, one with the other threads
+    elif scenario.get("splits"):  # two programs: one with a thread per cpu, one with all further threads
         cpus = len(os.sched_getaffinity(0))
         first, second = phases(cpus, scenario), phases(threads - cpus, scenario)
         command = ["sh", "-c", f"{' '.join(first)} & {' '.join(second)} & wait"]
@@ -173,7 +173,7 @@ def measure(name, threads, repeats):
     if "phases" in scenario and not scenario.get("is_rough"):  # in rough scenarios phase_s is only approximate
         free_cpus = cpus - (0.5 if scenario.get("stranger") else 0)
         bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / free_cpus)
-    # Runs of real programs without and with the balancer, as users run them.
+    # Real programs run without the balancer and with its default settings, as users run them.
     runners = scenario.get("runners", RUNNERS)
     runs = {runner: [] for runner in runners if "phases" in scenario or runner != "proactive"}
     for _ in range(repeats):

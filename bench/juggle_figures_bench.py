@@ -167,7 +167,7 @@ class Runs:
         own = set(sorted(cpus)[:experiment["cpus"]])
         for runner in list(experiment["runners"])[::-1 if is_backwards else 1]:
             if time.monotonic() > self.end_s:
-                return  # a group counts only as a whole: its runs are compared
+                return  # discards the unfinished group, because the runs of a group are compared
             try:
                 round_[runner] = measured(experiment, runner, own)
             except (subprocess.SubprocessError, ValueError, IndexError) as error:

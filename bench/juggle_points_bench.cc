@@ -63,7 +63,7 @@ void point(benchmark::State& state) {
   JuggleTeam team({.policy = JugglePolicy::proactive}, places);
   Program program(threads, cpus);
   double now_s = 0, moves = 0;
-  for (int i = 0; i < 20; ++i, now_s += kPeriodS)  // until the threads have places
+  for (int i = 0; i < 20; ++i, now_s += kPeriodS)  // until each thread has a cpu
     program.carry_out(team.balance(program.run(kPeriodS), now_s));
   for (auto _ : state) {
     state.PauseTiming();
@@ -88,12 +88,12 @@ void reaction(benchmark::State& state) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, std::vector<JugglePlace>(cpus));
   Program program(threads, cpus);
   double now_s = 0;
-  for (int i = 0; i < 20; ++i, now_s += kPeriodS)  // until the threads have places
+  for (int i = 0; i < 20; ++i, now_s += kPeriodS)  // until each thread has a cpu
     program.carry_out(team.balance(program.run(kPeriodS), now_s));
   std::vector<JuggleTeam::Wait> waits;
   for (std::uint64_t key = 1; key <= threads; ++key) waits.push_back({key});
   std::size_t next = 0;
-  for (auto _ : state) {  // one thread after another waits, and the one before computes again
+  for (auto _ : state) {  // the next thread begins to wait, the last one computes again
     waits[next].report.is_inside = false;
     next = (next + 1) % threads;
     waits[next].report.is_inside = true;

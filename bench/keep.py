@@ -90,8 +90,8 @@ def keep(name, rows, key=None, **more):
 
 
 def add(files, key, column=None, value=None):
-    """Stores the rows of these files, which another machine measured, among those of the same benchmarks. If a column is
-    given, only rows count that have this value in it."""
+    """Adds the rows of these files, which another machine measured, to the stored rows of the same benchmarks. If
+    `column` is given, adds only rows that have this value in the column."""
     for file in files:
         new = json.loads(file.read_text())
         path = RESULTS / f"{new['benchmark']}.json"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Compares a decision called through libpoise, from C and from Python, with the same decision called in C++: CPU time and
-memory from the program's arrays to the place of each task. Every call is a process of its own; the calls of a round
-follow each other, and ratios are formed within rounds."""
+memory from the program's arrays to the place of each task. Every call runs in a process of its own. A round has one
+call of each kind, one after the other, and only calls of the same round are compared."""
 
 import argparse
 import json

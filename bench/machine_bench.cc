@@ -15,7 +15,7 @@ std::atomic<std::size_t> bytes_held{0};
 
 }  // namespace
 
-// The function is not inlined; otherwise the compiler pairs malloc with delete and warns.
+// Not inlined: otherwise the compiler warns that memory from malloc() is released by delete.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();

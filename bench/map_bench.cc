@@ -64,8 +64,8 @@ const std::vector<Size> kSizes = {
 };
 constexpr const char* kKinds[] = {"stencil2d", "stencil3d", "geometric", "tree"};
 
-/// A random tree in which each rank sends to an earlier rank that is not too far away, as in
-/// reductions.
+/// A random tree: each rank but the first exchanges messages with a random rank of lower number, as
+/// in reductions.
 Workload tree_of(TaskId ranks, std::uint64_t seed) {
   Random random(seed);
   Workload workload;
@@ -83,7 +83,7 @@ Workload workload_of(const std::string& kind, TaskId ranks) {
   return kind == "tree" ? tree_of(ranks, 7) : generate(parse_recipe(kind), ranks, 7).front();
 }
 
-/// Reads lines "from , to = bytes" after a heading.
+/// Reads a communication matrix with lines "from , to = bytes", and skips all other lines.
 Workload read_pairs(const std::string& path) {
   Workload workload;
   const std::string text = read_file(path);
@@ -172,8 +172,8 @@ Placement greedy(const Machine& machine, const Workload& workload) {
   return placement;
 }
 
-/// Maps ranks by a strategy of Poise, which regards all ranks as equally loaded. Ranks that share a
-/// place are moved apart afterwards.
+/// Maps ranks by a strategy of Poise, which regards all ranks as equally loaded. If it puts several
+/// ranks on a place, all but one are then moved to free places.
 Placement by_strategy(const char* text, const Machine& machine, const Workload& workload) {
   Workload equal = workload;
   for (Task& task : equal.tasks) task = {.load_s = 1};

@@ -36,8 +36,9 @@ MAPPED = {"OMPI_MCA_hwloc_base_binding_policy": "core"}
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """`figure` finds the time of the program's own loop in its output, or in the file `written` that it writes. `is_rate`:
-    the figure is a rate, more of which is better."""
+    """`figure` is a regular expression that finds the measured number in the program's output or, if `written` names a
+    file, in that file. The number is the time of the program's own loop in seconds or, if `is_rate` is set, a rate, of
+    which more is better."""
     command: tuple
     figure: str
     ways: tuple
@@ -77,7 +78,8 @@ class Cluster:
 
 
 def pairs_of(first, second):
-    """Returns the median of 1 - second / first over pairs of runs with its interval, and the figures of all runs."""
+    """Runs first() and second() in pairs. Returns the median of 1 - second / first over the pairs with its confidence
+    interval, and the times of all runs."""
     pairs = [(first(), second()) for _ in range(PAIRS)]
     return {"saving": median_interval([1 - after / before for before, after in pairs]),
             "before": [before for before, _ in pairs], "after": [after for _, after in pairs]}
@@ -117,14 +119,15 @@ PROGRAMS = {
     "kneighbor": Program((ROOT / "build" / "bin" / "kneighbor", "--objects", "64", "--k", "4", "--bytes", "65536", "--work", "100",
                           "--steps", "12"), r"iterations of .* ranks: (\S+) s", (by_map, by_run)),
     "lammps": Program(("lmp", "-in", "full.lmp", "-var", "steps", "20", "-log", "none"), r"Loop time of (\S+)", (by_map, by_run)),
-    # A run takes two minutes, most of the time for HPCC's test of latencies and bandwidths. On links of 50 Mbit/s it
-    # would take longer.
+    # A run takes two minutes, mostly in HPCC's test of latencies and bandwidths. On links of 50 Mbit/s a run would take
+    # longer.
     "hpcc, PTRANS": Program(("hpcc",), r"PTRANS_GBs=(\S+)", (by_map,), "hpccoutf.txt", True, "200mbit"),
 }
 
 
 def write_input_of_hpcc(folder):
-    """Changes the number of ranks in each direction, lines 11 and 12, from that of two ranks."""
+    """Writes HPCC's input with GRID in lines 11 and 12, the numbers of ranks per row and column. The original is for
+    two ranks."""
     lines = (INPUTS / "hpccinf.txt").read_text(encoding="utf-8").splitlines()
     lines[10:12] = map(str, GRID)
     (folder / "hpccinf.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

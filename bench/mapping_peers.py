@@ -156,7 +156,7 @@ def zoltan_tool():
                                answer], check=True, capture_output=True, timeout=MOST_SECONDS)
         return [int(line) for line in answer.read_text().split()], float(done.stdout)
 
-    place.folder = folder  # keeps the temporary folder as long as the tool exists
+    place.folder = folder  # otherwise the temporary folder would be deleted when this function returns
     return place
 
 

@@ -46,7 +46,7 @@ def tools(mpi, folder):
 def costs(mpi, program, measured):
     """Yields rows: what each tool adds to a call of each kind."""
     runs = {name: [] for name in ("plain", *measured)}
-    for _ in range(REPEATS):  # variants run in turn, so that all run in the same state of the machine
+    for _ in range(REPEATS):  # variants take turns, so that disturbances by other programs hit all of them
         runs["plain"].append(times(mpi, program, ({}, [])))
         for name, tool in measured.items():
             runs[name].append(times(mpi, program, tool))

@@ -104,7 +104,7 @@ def slow_core(repeats):
                 without=lambda: matmul(2, f"{half} --openmp", **BOUND),
                 lending=lambda: matmul(2, f"{half} --settings {LEND}", **BOUND),
                 ideal=lambda: matmul(1, f"{all_tasks} --openmp --threads 2"))
-        left = 1 - min(share, 0.5)  # share of the disturbed core that is left; the system scheduler is fair
+        left = 1 - min(share, 0.5)  # share of the disturbed core for the rank: the scheduler gives each process half
         table.add(share, best["without"], best["lending"], best["without"] / best["lending"],
                   (1 + left) / (2 * left), best["ideal"])
     return table.rows
@@ -150,7 +150,7 @@ def one_process(name, arguments, threads=2, **variables):
     return program(name, arguments + " --openmp", ranks=1, OMP_NUM_THREADS=str(threads), **variables)
 
 
-WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # without keep, balancing would remove the imbalance
+WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # the strategy `keep` turns balancing off
         "lending": {"POISE_LEND": "1", "POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
 JUMPING = "--side 10 --rounds 16000 --steps 80 --placement uneven"
@@ -163,14 +163,14 @@ MOVING_LOADS = [  # each step takes 8 to 20 ms
     ("load that jumps and stays, 512 kB", "imbalance", f"{JUMPING} --growth 1.5 --jump 20 --bytes {512 * 1024}", 10),
 ]
 MOVING_PROGRAMS = [
-    ("nbody", "nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # it has 191 steps, in pairs
+    ("nbody", "nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # 95 pairs of steps, and one first step
     ("tsunami", "tsunami", "--steps 100 --cells 16 --placement uneven", 20),
     ("limiter", "limiter", "--pieces 32 --cells 1024 --steps 24 --placement uneven", 20),
 ]
 
 
-# If the load of a program moves during the run, its variants differ by only a few per cent, so they run this many times
-# as often as the variants of other programs.
+# For programs whose load moves, the compared runs differ by only a few per cent. So they are repeated this many times
+# as often as the runs of other programs.
 OFTENER = 3
 
 

@@ -27,7 +27,8 @@ PROGRAM = BIN / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
 OFTEN = ["--repeats", "15"]
-# The fastest run counts. Two cores need more runs than one, because both must be undisturbed at the same time.
+# The fastest run counts. With two ranks this needs many runs, because no other program may disturb either core during a
+# run.
 LONG = ["--repeats", "30"]
 CASES = [  # each row: number of ranks, arguments of the program, target for the gain by lending
     (2, ["--tasks", "200", "--us", "5000", *BIG, *LONG], 1.97),
@@ -40,13 +41,13 @@ CASES = [  # each row: number of ranks, arguments of the program, target for the
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
 ]
-# Each row has the same columns as in the table above. Here the ranks compute, each on a core of its own.
+# Rows have the same columns as in CASES. In these cases ranks compute (instead of sleeping), each on a core of its own.
 COMPUTING = [(ranks, ["--tasks", str(100 * ranks), "--us", us, *more], 0.85 * ranks)
              for ranks in (4, 8, 16) for us, more in (("200", OFTEN), ("1000", OFTEN), ("5000", BIG))]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
 MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
-# With longer tasks than these, the progress thread would sleep for longer than its minimum time between polls, and
-# would use less of a core.
+# Tasks are just short enough that the progress thread polls as often as it ever does. With longer tasks it would sleep
+# longer between polls, and use less of a core.
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
 PROGRESS_CORES = 0.02  # target: maximum fraction of a core that the progress thread of a rank uses
 STARTS_US = {360000: 50, 64: 50}  # target: for a lent task of this many bytes, the maximum time in µs until it starts
@@ -123,18 +124,19 @@ def starts(extra):
 
 
 def losses(extra):
-    """Measures what lending can lose on a machine of two or three cores."""
+    """On a machine of up to three cores, measures how much lending can slow down programs."""
     return losses_in_pairs(extra) if NUM_CORES < 4 else []
 
 
 def losses_with_spare_cores(extra):
-    """Measures the same where the ranks, their progress threads and a competitor have a core each."""
+    """On a machine with at least four cores, measures how much lending can slow down programs of two ranks. The other
+    cores are free for progress threads and for a competitor."""
     return losses_in_pairs(extra) if NUM_CORES >= 4 else []
 
 
 def losses_in_pairs(extra):
-    """Measures two ranks with the same number of tasks, and two of which the first has all. `speed` is the time without
-    lending divided by the time with it, `longer` the inverse."""
+    """Measures two cases: both ranks have the same number of tasks, or the first of two ranks has all tasks. `speed` is
+    the time without lending divided by the time with it; `longer` is the inverse."""
     rows, every = [], []
     for tasks, us in LOSSES:
         for how in ([], ["--balanced"], ["--busy"], ["--balanced", "--busy"]):

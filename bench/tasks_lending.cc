@@ -182,8 +182,8 @@ void measure(const Case& what) {
   std::cerr << summary;
 }
 
-// Measures the seconds from the decision to lend a task to its start on another rank. Rank 0 has
-// one task at a time.
+// Measures the seconds between the decision to lend a task and the start of this task on another
+// rank. Rank 0 has only one task at any time.
 void measure_start(const Case& what) {
   calibrate();
   double decided_s = 0;

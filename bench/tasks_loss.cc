@@ -71,7 +71,7 @@ std::vector<std::pair<double, double>> measure(const Case& what, int rank) {
   for (int i = 0; i < what.pairs; ++i) {
     const auto seed = static_cast<std::uint64_t>(i);
     Work work = work_of(what, rank, seed);
-    const bool with_first = i % 2 == 1;  // so that neither kind always runs first
+    const bool with_first = i % 2 == 1;  // alternates which kind of run comes first
     double with_s = with_first ? time_once(with, what, work, seed) : 0;
     const double without_s = time_once(without, what, work, seed);
     if (!with_first) with_s = time_once(with, what, work, seed);

@@ -5,7 +5,7 @@
 
     bench/theory_plots.py build/bin/poise OUT_FOLDER [FIGURE...]
 
-Needs nothing but Python. Figure 10 also prints how long its data took."""
+Needs nothing but Python. For figure 10 it also prints the time that the computation of the data took."""
 
 import csv
 import io

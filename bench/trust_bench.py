@@ -86,7 +86,7 @@ STRATEGIES = {"poise": "poise:from_scratch=1", "scotch": "scotch", "metis": "met
 
 
 def payload(mbit):
-    """Returns how many bytes of messages per second fit on a link of `mbit` Mbit/s."""
+    """Returns how many bytes of payload per second a link of `mbit` Mbit/s can carry."""
     return mbit * 1e6 / 8 * cluster_network.PAYLOAD_SHARE
 
 
@@ -115,7 +115,7 @@ def cyclic(cluster, tasks):
 
 
 def shuffled(tasks, places, seed):
-    """Assigns the tasks at random, but as many to each place as in block order."""
+    """Assigns the tasks at random. Each place gets the same number of tasks as in block order."""
     order = [task * places // tasks for task in range(tasks)]
     random.Random(seed).shuffle(order)
     return order
@@ -428,8 +428,8 @@ def measure(cluster_name, options):
             yield row
 
 
-# The other kinds of runs that are compared, apart from those with different maps. For each kind, a function that takes
-# the number of rounds and yields rows.
+# The kinds of runs that are compared in addition to runs with different maps. Each kind has a function that takes the
+# number of rounds and yields rows.
 RUNS = {"lending": lambda rounds: lending.rows(BIN, rounds),
         "miniapps": lambda rounds: miniapps.rows(BIN, rounds, with_links),
         "juggle": lambda _: juggle_runs.rows(BIN / "poise")}
@@ -446,7 +446,7 @@ def compare_runs(kind, rounds):
 
 
 def keep_runs(kind, rows):
-    """Replaces, in the file of kept results, the results for runs of one kind."""
+    """Replaces the results for runs of one kind in bench/results/trust.json."""
     path = RESULTS / "trust.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {kind: rows}, indent=1) + "\n")
 

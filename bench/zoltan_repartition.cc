@@ -20,8 +20,8 @@
 
 namespace {
 
-// Maximum load of a place, relative to the mean load. The other tools that do not know the machine
-// get the same limit.
+// Maximum load of a place, relative to the mean load. Other tools that ignore the machine get the
+// same limit.
 constexpr const char* kTolerance = "1.03";
 
 struct Edge {

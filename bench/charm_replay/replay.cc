@@ -44,13 +44,13 @@ class Main : public CBase_Main {
     objects.doneInserting();
   }
 
-  /// Receives Charm++'s name of an object.
+  /// Receives the id that Charm++ gave to an object. When all ids are known, balancing begins.
   void named(int object, CmiUInt8 id) {
     ids_[static_cast<std::size_t>(object)] = id;
     if (++num_named_ == ids_.size()) objects.balance(static_cast<int>(ids_.size()), ids_.data());
   }
 
-  /// Receives the PE of an object after the decision.
+  /// Receives the PE of an object after the decision. When all are known, writes them to ANSWER.
   void placed(int object, int pe) {
     pes_[static_cast<std::size_t>(object)] = pe;
     if (++num_placed_ < pes_.size()) return;

@@ -71,12 +71,12 @@ class Simulation {
 
  private:
   struct Place {
-    sg4::SemaphorePtr arrived, ready;  // ready: one unit per rendezvous message
+    sg4::SemaphorePtr arrived, ready;  // ready: one unit per message that is not eager
     std::deque<const Message*> mail;
   };
 
   void add_routes(const Json& routes) {
-    // For each resource: the seconds per byte of the lightest crossing.
+    // For each resource: its smallest seconds per byte on any route.
     std::map<std::size_t, double> finest;
     for (const Json& stops : routes)
       for (const Json& stop : stops) {

@@ -23,7 +23,8 @@ LendingScenario on(std::uint32_t num_ranks, std::uint32_t per_node, std::uint64_
   return scenario;
 }
 
-// A few ranks, tasks of one length, on one rank or on all; some ranks are slow.
+// A few ranks, some of them slow. All tasks have one length; either one rank has tasks, or all
+// have.
 LendingScenario equal_tasks(std::uint64_t seed, std::uint32_t waits) {
   Random random(seed);
   LendingScenario scenario = on(2 + random.below(8), 4, seed);
@@ -42,7 +43,7 @@ LendingScenario equal_tasks(std::uint64_t seed, std::uint32_t waits) {
 LendingScenario first_step(std::uint64_t seed) { return equal_tasks(seed, 1); }
 LendingScenario fourth_step(std::uint64_t seed) { return equal_tasks(seed, 4); }
 
-// Tasks of 1 us on one rank.
+// One of 2 to 4 ranks has 5000 tasks of 1 us.
 LendingScenario tiny_tasks(std::uint64_t seed) {
   Random random(seed);
   LendingScenario scenario = on(2 + random.below(3), 4, seed);
@@ -52,8 +53,8 @@ LendingScenario tiny_tasks(std::uint64_t seed) {
   return scenario;
 }
 
-// Tasks of unequal times, which the program does not state, on ranks that enter late; messages
-// are delayed.
+// Tasks whose unequal times the program does not state. Ranks enter the step at different times;
+// messages are delayed.
 LendingScenario unequal_tasks(std::uint64_t seed) {
   Random random(seed);
   LendingScenario scenario = on(2 + random.below(30), 8, seed);
@@ -109,7 +110,7 @@ LendingScenario random_counts(std::uint64_t seed) {
   return scenario;
 }
 
-// The ranks of one node need twice as long, and every task submits children.
+// The ranks of one node need twice as long for a task, and every task submits child tasks.
 LendingScenario slow_node(std::uint64_t seed) {
   LendingScenario scenario = on(64, 16, seed);
   scenario.work.assign(64, {{5, 1e-3, 2}});

@@ -115,7 +115,7 @@ void for_each_drifted(const Selection& selection, const std::function<void(Insta
   for (const TaskId num_tasks : kManyTasks)
     for (const Kind& kind : kinds)
       if (kind.recipe != "rmat" ||
-          num_tasks == kManyTasks[0])  // Scotch takes minutes for graphs with hubs
+          num_tasks == kManyTasks[0])  // Scotch takes minutes if few vertices have most edges
         make(kind, kLargeMachine, num_tasks);
 }
 

@@ -44,7 +44,7 @@ double percent_moved(const Outcome& outcome, const Row& row) {
   return 100.0 * row.metrics.migrations / outcome.num_tasks;
 }
 
-/// Computes the geometric mean of the values that were added.
+/// The geometric mean of the values passed to add().
 class Mean {
  public:
   void add(double value) { sum_ += std::log(value), ++count_; }
@@ -56,8 +56,8 @@ class Mean {
 };
 
 /// Counts the instances on which `poise` is at least as good as the best peer. Returns this count,
-/// and mean ratios of the times of `poise` to those of peers. The peers are all other tools or,
-/// with `only_outside`, only the tools that others wrote.
+/// and geometric means of time(`poise`) / time(peer). The peers are all other tools or, with
+/// `only_outside`, only tools that were not written for Poise.
 json against(const std::vector<Outcome>& outcomes, bool only_outside) {
   constexpr double kEqual = 1 + 1e-9;
   int cases = 0, won = 0;

@@ -17,7 +17,7 @@ struct Row {
   std::string tool;
   Metrics metrics;
   double decision_s = 0;
-  bool is_outside = false;  // a tool written by others
+  bool is_outside = false;  // true: the tool was not written for Poise
 };
 
 /// The results on one instance. The first row is that of the strategy `poise`; the other rows are
@@ -47,8 +47,8 @@ struct Outcome {
         best = &row;
     return best;
   }
-  /// Considers the peers whose iteration takes at most 5 % longer than ours. Returns the one that
-  /// decides fastest, or null if there is none.
+  /// Considers the peers whose iteration takes at most 5 % longer than that of `poise`. Returns the
+  /// one that decides fastest, or null if there is none.
   const Row* fastest_equal(bool only_outside) const {
     const Row* fastest = nullptr;
     for (const Row& row : std::span(rows).subspan(1))
@@ -63,8 +63,8 @@ struct Outcome {
 /// The tools that compete on each instance.
 struct Contest {
   std::string peers;        // the strategies to compare with, for parse_strategies
-  std::string limit;        // a strategy that shows what could be reached, such as anneal; or empty
-  std::string import_from;  // a folder with answers of outside tools; or empty
+  std::string limit;        // a slow strategy with short iterations, such as anneal; or empty
+  std::string import_from;  // a folder with placements by outside tools; or empty
 };
 
 /// Lets all tools decide, and judges their placements. Before a placement is judged, tasks that are

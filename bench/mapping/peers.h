@@ -28,8 +28,8 @@ struct Answer {
 /// a balancing step (is_oracle) are left out.
 std::string usual_peers();
 
-/// True if others wrote the mapping algorithm: the tool is not a strategy of Poise, or the strategy
-/// calls an outside library.
+/// True if the mapping algorithm was not written for Poise: the tool is not a strategy of Poise, or
+/// it is a strategy that calls an outside library.
 bool is_outside(const std::string& tool);
 
 /// Returns the tool's placement. Returns nothing if the tool was built without its library or

@@ -24,8 +24,8 @@ constexpr const char* kMachines[] = {
 constexpr TaskId kTasks[] = {256, 480, 1'500, 6'000};
 constexpr std::uint64_t kSizeFactors[] = {0, 1, 10, 100};
 constexpr double kSteps[] = {1, 10, 100, 1'000};
-/// If the loads of a case have drifted, its current placement was found before the drift, by one of
-/// these strategies.
+/// In cases whose loads have drifted, one of these strategies made the current placement before the
+/// drift.
 constexpr const char* kBalancers[] = {"scotch", "nuco", "poise"};
 
 /// The machines of the cases with few tasks on many places.

@@ -214,8 +214,8 @@ def tsunami(lab, inputs, ranks, lends):
         trace = lab.trace(recipe, ranks * 16, machine, seed, phases=10)
         words = ["simulate", trace, "-s", "keep", "--steps", 10, "--every", 10, "--decision-time", "0s"]
         answer = lab.json(*words, *(["--lend"] if lends else []))
-        # All ranks are equally fast. So the mean time of the ranks is their mean load, even if they lend tasks to
-        # each other.
+        # All ranks are equally fast, so lending does not change the total work: the mean time of the ranks is their
+        # mean load.
         mean_s = answer["total_average_s"] / 10
         return [value / mean_s for value in answer["results"][0]["series"]["makespan_s"]]
     return lab.per_seed(steps)
@@ -249,7 +249,7 @@ def figure_9(lab, inputs):
 
 
 RANKS, SECTIONS_PER_THREAD = 32, 16
-STEP_S = 0.5  # work of a rank in a step
+STEP_S = 0.5  # seconds of work of a rank in each step
 
 
 def limiter_series(lab, inputs, threads, steps, seed):
@@ -364,8 +364,8 @@ WAYS = {"lending": ("--lend",), "copies, asking": ("--replicate",), "copies, sha
 
 
 def late_news(lab, inputs, slowness, delay_s, *ways):
-    """Returns a list per way, with a value per seed: the speed-up over a run that neither lends tasks nor copies them, in the
-    first step in which one of eight ranks is slow."""
+    """One of eight ranks is slow. Returns the speed-up of the first step over a run that neither lends tasks nor copies
+    them: for each of `ways` (see WAYS) a list with a value per seed."""
     machine = f"node:8 core:1 bandwidth:{CARD:g} speeds:" + ",".join(["1"] * 7 + [f"{1 / slowness:.6g}"])
     recipe = f"random:degree=0,skew=lognormal,spread=0.2,load_s={LATE_TASK_S:g},task_bytes=1000000"
 

@@ -17,11 +17,12 @@ from sections import Assumed, Paper, Plot, Section
 from verdicts import Estimate, about, above, below, claim
 
 EP_PHASE_S = 30
-OUR_PHASE_S = 0.6  # length of the phase in runs of one phase here; EP_PHASE_S is the paper's
+OUR_PHASE_S = 0.6  # phase length of our runs that have one phase; in the paper EP_PHASE_S
 
 
 def runs(figure, runner=None):
-    """Returns the stored rows of our runs for a figure, with `runner` only those of one balancer."""
+    """Returns the stored rows of our runs for a figure. If `runner` is given, returns only the rows of this
+    balancer."""
     rows = json.loads((ROOT / "bench" / "results" / "juggle_figures.json").read_text(encoding="utf-8"))["results"]
     return [row for row in rows if row["figure"] == figure and runner in (None, row["runner"])]
 
@@ -32,23 +33,24 @@ def gains(row):
 
 
 def period_over_phase(row):
-    """Returns the period of a run that was named by it ("period 0.5 e")."""
+    """Returns the balancing period from the name of a run, such as 0.5 for "period 0.5 e", in units of e, the length
+    of a phase."""
     return float(row["runner"].split()[1])
 
 
 def over_theory(rows, column):
-    """Returns for each run its median speed-up divided by a column of theory."""
+    """Returns, for each run, the measured median speed-up divided by the predicted one in `column`."""
     return [row["speedup"][0] / row["theory"][column] for row in rows]
 
 
 def measured(row):
-    """Returns the columns of a plot's point that our run adds: the median speed-up and its interval."""
+    """Returns the values that our run adds to a point of a plot: the median speed-up and its confidence interval."""
     median, low, high = row["speedup"] if row else (None, None, None)
     return {"our runs": median, "our runs, low": low, "our runs, high": high}
 
 
 def mean_difference(rows, one, other):
-    """Returns the mean relative difference between two columns."""
+    """Returns the mean of |one / other - 1| over the rows, where `one` and `other` name columns."""
     return statistics.fmean(abs(row[one] / row[other] - 1) for row in rows)
 
 

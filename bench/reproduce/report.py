@@ -31,7 +31,8 @@ def number(value, digits=3):
 
 
 def digits_of(check):
-    """Returns how many digits tell our value from the paper's, where an inequality compares them."""
+    """Returns the number of significant digits to show. Usually it is 3; if an inequality compares our value with the
+    paper's, there are as many as make the two differ."""
     digits = 3
     while check["relation"] != "about" and digits < MAX_DIGITS and check["ours"] != check["theirs"] and \
             number(check["ours"], digits) == number(check["theirs"], digits):
@@ -64,7 +65,8 @@ def sensitivity_line(row):
 
 
 def checks_table(row):
-    """Returns (headings, rows) of a section's table of statements. Without assumed inputs, a column less."""
+    """Returns (headings, rows) of a section's table of statements. If the section assumes no inputs, the column about
+    them is left out."""
     cells = checks_cells(row)
     shown = [column for column in range(len(HEADINGS)) if column != VARIED or any(line[VARIED] for line in cells)]
     return [HEADINGS[column] for column in shown], [[line[column] for column in shown] for line in cells]
@@ -94,12 +96,12 @@ DASHES = ["", "6 4", "2 3", "8 3 2 3"]
 
 
 def first_statement(row):
-    """Returns what the two figures are that the overview shows for a section."""
+    """Returns the statement of the section's first check, whose two numbers the overview shows."""
     return row["checks"][0]["says"] if row["checks"] else "–"
 
 
 def values(points, plot, column):
-    """Returns [(x, column)] of the points that have both."""
+    """Returns the pairs (x, value in `column`) of the points that have a number for both."""
     return [(point[plot["x"]], point[column]) for point in points
             if isinstance(point[plot["x"]], (int, float)) and isinstance(point[column], (int, float))]
 

@@ -93,7 +93,7 @@ def kept_check(check, others):
 
 
 def sentence_of(decided, rows):
-    """Returns a sentence that summarises the rows. The `remark` of the section follows it."""
+    """Returns a sentence that summarises the rows. The `remark` of the section is appended."""
     named = {word: [row["says"] for row in rows if row["outcome"] == word]
              for word in ("holds", "fails", "is open", "agrees", "differs")}
     counted = sum(map(len, named.values()))

@@ -27,7 +27,7 @@ CHANGA = (WORK, ACTIVE, REQUEST, PERIOD)
 
 
 def nodes_of(lab, name, nodes):
-    """Returns the machine with only its first nodes."""
+    """Returns the machine cut down to its first nodes."""
     def change(machine):
         levels = {level["name"]: level for level in machine["levels"]}
         if "router" in levels:

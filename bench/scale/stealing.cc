@@ -16,7 +16,7 @@ namespace poise::bench {
 
 namespace {
 
-// A number of equal tasks of one owner.
+// A group of `count` equal tasks that belong to one owner rank.
 struct Tasks {
   std::uint32_t owner = 0, count = 0;
   double task_s = 0;
@@ -96,7 +96,7 @@ void Stealing::push(double at_s, Kind kind, std::uint32_t to, std::uint32_t from
   events_.push({at_s, order_++, kind, to, from, tasks});
 }
 
-// Sends a message at at_s, and returns when the sender has sent it.
+// Sends a message at the time at_s. Returns the time at which the sender has finished sending.
 double Stealing::send(double at_s, Kind kind, std::uint32_t from, std::uint32_t to, Tasks tasks) {
   const std::uint32_t node = node_of(from);
   const bool is_near = node == node_of(to);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares lending with what users do without it if rank 0 has all tasks. Launches of all programs take turns; one
-launch of tasks_peers runs four ways in turn. StarPU-MPI and mpi4py are measured if they are installed."""
+"""Compares lending with what users do without it if rank 0 has all tasks. The programs are launched in turns. Each
+launch of tasks_peers runs the tasks in four ways, also in turns. StarPU-MPI and mpi4py are measured if they are
+installed."""
 
 import json
 import pathlib
@@ -23,8 +24,9 @@ CASES = [  # each row: number of ranks, tasks, mean length in µs, bytes in and 
     (8, 800, 1000, (64, 64), True),
 ]
 SPREAD = 0.5
-# One worker per rank, which shares cores with others. Data are registered anew in each run, so no transfer is cached.
-# Under Open MPI 4, StarPU-MPI 1.3 hangs if it returns results larger than this. It is not measured with such results.
+# StarPU has one worker per rank, which may share its core with other ranks. Data are registered anew in each run, so no
+# transfer is cached. Under Open MPI 4, StarPU-MPI 1.3 hangs if a task returns more bytes than this, so it is not
+# measured in such cases.
 LARGEST_OF_STARPU = 4096
 STARPU = {"STARPU_NCPU": "1", "STARPU_WORKERS_NOBIND": "1", "STARPU_SILENT": "1"}
 PYTHONS = [sys.executable, "/usr/bin/python3"]

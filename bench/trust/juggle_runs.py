@@ -3,8 +3,8 @@
 """Simulates runs of the mini-app `phases` under `poise juggle`, which bench/juggle_figures_bench.py measured, and
 compares the times. No number of the simulation was fitted to these measurements.
 
-Only proactive runs are compared, because the simulation knows no other policy; of those, runs while other programs
-ran are left out."""
+Only runs with the policy `proactive` are compared, because the simulation knows no other policy. Runs that shared the
+cpus with other programs are left out."""
 
 import json
 import pathlib

@@ -68,8 +68,8 @@ SEEN = {"uneven but balanced, 1.2 ms", "uneven but balanced, 5 ms"}
 
 
 def ideal_s(one):
-    """Returns the seconds that the step would take with perfect balance. No single task is long enough to prevent
-    it."""
+    """Returns the seconds that the step would take with perfect balance. No task is so long that perfect balance would
+    be impossible."""
     return sum(seconds for _, seconds in one["tasks"]) / sum(1 / slowness for slowness in one["slowness"])
 
 

@@ -31,7 +31,8 @@ namespace {
 namespace tasks = poise::tasks;
 using poise::wall_now_s;
 
-// Ranks agree on the start of a step this long in advance, so that all know it in time.
+// Ranks agree on the start time of a step this many seconds in advance, so that none learns of it
+// too late.
 constexpr double kStartMargin_s = 0.02;
 
 struct Settings {
@@ -60,7 +61,7 @@ const auto kSleep =
       sleep_until(wall_now_s() + seconds * slowness_here);
     });
 
-// A reduction during which waiting ranks leave their cores to others.
+// A reduction during which waiting ranks sleep, so that other ranks can use their cores.
 double max_of_all(double value) {
   double greatest = 0;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -115,7 +116,7 @@ void run(const Settings& settings) {
   for (const Step& step : steps) {
     tasks::Context context(MPI_COMM_WORLD, {1, ""});
     std::vector<char> data;
-    time_once(context, step, data);  // learns the time of tasks
+    time_once(context, step, data);  // a first step, not stored: lending learns the times of tasks
     std::vector<double> taken_s;
     for (int round = 0; round < settings.rounds; ++round)
       taken_s.push_back(time_once(context, step, data));

@@ -83,7 +83,8 @@ def ring():
 
 
 def shift():
-    """Every task sends to the task whose number is larger by eight. In block order no message stays in a node."""
+    """Every task sends to the task whose number is larger by eight. With tasks placed in block order, every message
+    goes to another node."""
     return equal(64), [[t, (t + 8) % 64, 1, 1] for t in range(64)]
 
 
@@ -146,7 +147,7 @@ def power_law():
 
 
 def clusters():
-    """Groups of four tasks with distant numbers exchange many bytes; other pairs exchange few."""
+    """Random groups of four tasks exchange many bytes within the group; 60 random pairs of tasks exchange few."""
     numbers = random.Random(SEED + 8)
     order = list(range(64))
     numbers.shuffle(order)
@@ -161,7 +162,7 @@ def clusters():
 
 
 def many_small():
-    """Eight small messages instead of each large one."""
+    """A periodic grid. Instead of a large message, a task sends eight small ones to each neighbour."""
     return equal(32), [[a, b, 8, size] for a, b, _, size in grid([4, 8], periodic=True)]
 
 

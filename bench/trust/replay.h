@@ -28,7 +28,7 @@ struct Costs {
   double bus_bytes_per_s = 0;
   double near_s = 0, far_s = 0;   // latencies of a message inside a rack and between racks
   double message_s = 0;           // CPU time per message, at each end
-  std::uint64_t eager_bytes = 0;  // larger messages start when both ends are done with their work
+  std::uint64_t eager_bytes = 0;  // a larger message starts when sender and receiver have worked
 };
 
 struct Message {
@@ -43,7 +43,7 @@ struct Replay {
   std::vector<double> load_s;  // of each task
   std::vector<Message> messages;
   std::vector<int> map;  // the place of each task
-  bool overlap = false;  // messages are sent before the work, not after it
+  bool overlap = false;  // true: messages are sent before the work, not after
 
   /// Returns the seconds of work of each place.
   std::vector<double> work_s() const;

@@ -104,8 +104,8 @@ class Part {
     return longest;
   }
 
-  /// Calls `function` with the bytes of each of the message.count messages. If the bytes cannot be
-  /// divided equally, the last message also gets the remainder.
+  /// Calls `function` with the bytes of each of the message.count messages. All messages are equal,
+  /// except that the last one also gets the remainder of the division.
   template <typename Function>
   static void for_each_of(const Message& message, Function function) {
     const std::uint64_t each = message.bytes / message.count;
@@ -185,7 +185,7 @@ void time_all(std::vector<Replay> replays, const Settings& settings, int rank) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   poise::Random random(settings.seed);
   double margin_s = kStartMargin_s;
-  for (int round = -1; round < settings.rounds; ++round) {  // the first one opens the connections
+  for (int round = -1; round < settings.rounds; ++round) {  // round -1 opens the connections
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
     for (const std::size_t i : order) {
       const double seconds = time_once(parts[i], settings, margin_s, sent, received);

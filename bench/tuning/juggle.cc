@@ -20,7 +20,7 @@ namespace {
 using Affinities = std::vector<std::vector<PlaceId>>;
 using nlohmann::json;
 
-/// A run on simulated cpus. `act` fills the cpus and runs them until the end.
+/// One simulated run: `act` starts programs on the simulated cpus and runs them until the end.
 struct Case {
   std::uint32_t num_cpus = 2;
   JugglePolicy policy = JugglePolicy::automatic;
@@ -28,8 +28,8 @@ struct Case {
   std::function<void(SimulatedCpus&)> act;
 };
 
-/// The result of a run: the work of the thread that did least, and a fingerprint of the balancer's
-/// decisions, which shows whether two runs decided alike.
+/// The result of a run: the work of the thread that did least, and a hash of the balancer's
+/// decisions, which shows whether two runs made the same decisions.
 struct Outcome {
   double done_s = 0;
   std::vector<double> decisions;
@@ -96,8 +96,8 @@ void add_steady_cases(std::vector<Case>& cases) {
     }
 }
 
-/// Programs under policies that move threads when others wait. Half of the programs report to the
-/// balancer when their threads wait; in the others, the balancer has to find out.
+/// Programs under policies that move threads when others wait. Half of the programs report the
+/// waits of their threads to the balancer. In the others, the balancer must detect waits.
 void add_reactive_cases(std::vector<Case>& cases) {
   for (const auto policy : {JugglePolicy::reactive, JugglePolicy::hybrid, JugglePolicy::proactive})
     for (const auto wait : {SimulatedWait::sleep, SimulatedWait::yield})

@@ -10,8 +10,8 @@
 namespace poise::bench {
 
 /// Returns one row for each setting, a list such as "noise=0.1,enough_windows=8": the work that the
-/// programs do with it, divided by the work without it, and in how many of them the balancer
-/// decides differently.
+/// programs do with the setting, divided by their work without it, and the number of programs for
+/// which the balancer's decisions differ.
 std::vector<nlohmann::json> juggle_rows(const std::vector<std::string>& settings);
 
 }  // namespace poise::bench
