@@ -76,20 +76,21 @@ install(FILES faces/fortran/poise.f90 faces/fortran/poise_mpi.f90 faces/fortran/
 install(FILES faces/partitioners/poise_parmetis.c faces/partitioners/poise_zoltan.c
         DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/partitioners)
 
-# The wheel of `pip install .` (pyproject.toml): the library and the machines inside the package.
+# The Python wheel that `pip install .` builds (pyproject.toml) also contains the library and the machine files.
 if(SKBUILD)
   install(FILES $<TARGET_FILE:poise_c> DESTINATION poise RENAME libpoise.so.0 COMPONENT python)
   install(DIRECTORY machines DESTINATION poise COMPONENT python)
 endif()
 
-# The balancers for Charm++ are installed as source: users build the module for their Charm++.
+# The balancers for Charm++ are installed as source files, because users must compile them for their own Charm++.
 if(TARGET poise_charm)
   install(TARGETS poise_charm)
   install(DIRECTORY runtimes/charm/module/ DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/charm
           USE_SOURCE_PERMISSIONS PATTERN "*.h" EXCLUDE)
 endif()
 
-# The interfaces of tasks for C and Fortran, and the libraries that replace CHAMELEON's library and libomptarget.
+# Installs the task interfaces for C and Fortran, and the libraries that take the place of those of CHAMELEON and of
+# libomptarget.
 if(TARGET poise_tasks_c)
   install(FILES faces/c/poise_tasks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise RENAME tasks.h)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/forward/poise_tasks.h CONTENT

@@ -9,16 +9,16 @@ function(use_mpi target visibility)
 endfunction()
 
 # mpi_test(NAME NP TARGET ARGUMENT…) adds a test that runs TARGET on NP ranks. There may be more
-# ranks than cores, so Open MPI is told to oversubscribe, not to bind, and to yield when idle. The
-# first two variables allow Open MPI to run as root. Without the last one, when a rank exits with an error, Open MPI waits
-# two seconds before it kills the other ranks.
+# ranks than cores, so Open MPI is told to oversubscribe, not to bind, and to yield when idle. The variables with ALLOW
+# let Open MPI run as root. With odls_base_sigkill_timeout=0 it kills the other ranks at once when a rank exits with an
+# error, instead of after two seconds.
 set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
     OMPI_MCA_odls_base_sigkill_timeout=0)
 if(POISE_SANITIZE)  # leaks are checked before MPI_Finalize, see tests/support/leaks.h
   set(folder ${CMAKE_SOURCE_DIR}/tests/support/sanitizers)
-  # clang 16 guesses the layout of thread-local storage of shared libraries, and the guess is wrong for this C library.
-  # Then the leak check reads at address 0x1060 and crashes, which happens more often on a busy machine.
+  # clang 16's sanitizer guesses the layout of thread-local storage of shared libraries, and guesses wrong for this C
+  # library. The leak check may then read at address 0x1060 and crash. intercept_tls_get_addr=0 turns the guess off.
   list(APPEND MPI_TEST_ENVIRONMENT ASAN_OPTIONS=intercept_tls_get_addr=0)
   list(APPEND MPI_TEST_ENVIRONMENT LSAN_OPTIONS=suppressions=${folder}/leaks.txt:leak_check_at_exit=0
        "TSAN_OPTIONS=suppressions=${folder}/races.txt history_size=5" POISE_STRESS_TASKS=1000)
@@ -28,14 +28,14 @@ function(mpi_test name np target)
   add_dependencies(mpi_tests ${target})
   get_target_property(kind ${target} TYPE)
   set(program $<TARGET_FILE:${target}>)
-  if(kind STREQUAL "UTILITY")  # built by another compiler
+  if(kind STREQUAL "UTILITY")  # the program is built by another compiler, not by CMake
     set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${target})
   endif()
   add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
                                 ${MPIEXEC_PREFLAGS} ${program} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${np} LABELS mpi
                        ENVIRONMENT "${MPI_TEST_ENVIRONMENT}")
-  if(POISE_SANITIZE)  # checks for errors in addition to the test's own output
+  if(POISE_SANITIZE)  # a report of a sanitizer makes the test fail
     set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer: |runtime error: ")
   endif()
 endfunction()

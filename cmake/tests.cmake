@@ -7,7 +7,7 @@ if(POISE_TESTS)
 endif()
 add_custom_target(unit_tests)  # builds all test programs that need neither mpirun nor the command `poise`
 
-# compile_quickly(TARGET HEADERS…) precompiles these headers, but only if sanitizers are on, with which compilation
+# compile_quickly(TARGET HEADERS…) precompiles these headers, but only in builds with sanitizers, whose compilation
 # takes twice as long. Ordinary builds do not precompile, because precompiled headers of several checkouts cannot share
 # a compiler cache.
 function(compile_quickly target)
@@ -15,7 +15,7 @@ function(compile_quickly target)
     target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <cstdint> <functional> <limits> <map> <memory>
                               <numeric> <optional> <set> <span> <string> <string_view> <utility> <vector>
                               <fmt/format.h> ${ARGN})
-    # ccache requires these options.
+    # ccache needs these options to cache files that are compiled with precompiled headers.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>
                            $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   endif()
@@ -28,7 +28,7 @@ function(unit_tests program prefix)
   add_executable(${program} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${program} PRIVATE ${arg_LINK} GTest::gmock_main)
   compile_quickly(${program} <gmock/gmock.h> <gtest/gtest.h>)
-  if(POISE_SANITIZE)  # the compiler takes longer than the tests
+  if(POISE_SANITIZE)  # with sanitizers, compiling takes longer than testing
     target_compile_options(${program} PRIVATE -O0)
   endif()
   gtest_discover_tests(${program} TEST_PREFIX ${prefix}. DISCOVERY_TIMEOUT 60

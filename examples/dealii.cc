@@ -17,7 +17,7 @@ using Mesh = dealii::parallel::shared::Triangulation<2>;
 
 namespace {
 
-/// Builds the mesh of a square whose cells are smaller, the closer they are to one corner.
+/// Builds the mesh of a square. Cells near one corner are smaller than the others.
 void build(Mesh& mesh) {
   dealii::GridGenerator::hyper_cube(mesh);
   mesh.refine_global(6);
@@ -28,8 +28,9 @@ void build(Mesh& mesh) {
   }
 }
 
-/// Returns the number of faces of this cell that lie between two parts. Each face counts at one of
-/// its cells: at the smaller one, or at the one with the lower part.
+/// Returns the number of faces of this cell that lie between two parts. A face is counted only for
+/// one of its two cells: for the smaller one or, if both have the same size, for the one in the
+/// part with the lower number.
 template <typename Cell>
 int faces_between_parts(const Cell& cell) {
   int faces = 0;

@@ -33,8 +33,8 @@ def exchanged(x, v, to):
 
 
 def bisection(count, ranks):
-    """Returns the owner of each cell: the longer side of the grid is cut so that both halves have their share of the
-    particles, and each half is divided likewise."""
+    """Returns the owner of each cell: the longer side of the grid is cut so that each half has particles in proportion
+    to its number of ranks; then each half is cut in the same way."""
     owner = np.empty((SIDE, SIDE), dtype=np.uint32)
 
     def divide(rows, columns, first, number):
@@ -54,7 +54,7 @@ def bisection(count, ranks):
 
 
 def neighbours_of(cells):
-    """Returns the CSR form of the graph: each cell sends to the cells at its four sides."""
+    """Returns the graph of the cells in CSR form: each cell sends to the up to four cells that share a side with it."""
     row, column = np.divmod(cells, SIDE)
     sides = np.stack([cells - SIDE, cells - 1, cells + 1, cells + SIDE], axis=1)
     exists = np.stack([row > 0, column > 0, column < SIDE - 1, row < SIDE - 1], axis=1)
@@ -62,10 +62,11 @@ def neighbours_of(cells):
 
 
 def by_poise(count, owner):
-    """Each rank gives its own cells and learns their new ranks."""
+    """All ranks call this together. Each passes in its own cells and learns their new ranks; returns the owner of each
+    cell."""
     own = np.flatnonzero(owner == comm.rank)
     indptr, neighbours = neighbours_of(own)
-    crossing = BYTES * np.repeat(count[own], np.diff(indptr)) // 20  # particles that enter a neighbour in a step
+    crossing = BYTES * np.repeat(count[own], np.diff(indptr)) // 20  # bytes that enter a neighbour per step
     plan = poise.plan_distributed(comm, f"core:{comm.size}", own, SECONDS * count[own], (indptr, neighbours, crossing),
                                   f"poise:steps={EVERY}", size_bytes=BYTES * count[own])
     after = np.zeros_like(owner)

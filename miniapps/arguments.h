@@ -14,7 +14,7 @@ class App;
 
 namespace poise::miniapps {
 
-/// Thrown if a program ends before it runs: because of --help (status 0) or wrong usage (status 2).
+/// Thrown if the program must end at once: after --help (status 0) or wrong usage (status 2).
 struct Over {
   int status;
   std::string text;  // the help, or one line that says what is wrong
@@ -35,7 +35,7 @@ class Arguments {
   void add(const char* name, std::string& value, const char* help);
   /// Adds an option that takes integers of at least 0, separated by commas.
   void add(const char* name, std::vector<int>& values, const char* help);
-  /// Adds a flag. `needed` names another flag that must be given with it.
+  /// Adds a flag. If `needed` names another flag, the user must give both together.
   void add_flag(const char* name, bool& value, const char* help, const char* needed = nullptr);
   /// Sets the last line of the help text.
   void set_footer(const char* text);

@@ -30,9 +30,10 @@ class HiddenObject {
   /// sender and number. Calls `send` for each receiver of each message. Throws what the object
   /// throws.
   virtual void step(const std::vector<Letter>& letters, const Send& send) = 0;
-  /// The serialized object, as HiddenProgram::restored reads it.
+  /// Returns the serialized object, which HiddenProgram::restored() can read.
   virtual Bytes bytes() const = 0;
-  /// The object's contribution to the sums of the program, serialized for HiddenProgram::results.
+  /// Returns the values that this object adds to the sums of the program, serialized for
+  /// HiddenProgram::results().
   virtual Bytes value() const = 0;
 };
 

@@ -81,7 +81,7 @@ class Leader : public CBase_Leader {
     elements_.step();
   }
 
-  /// Ends a step if all sent messages have been received; otherwise counts again.
+  /// Ends the step if as many messages were received as sent; otherwise starts another count.
   void counted(int, unsigned long* sent_and_received) {
     if (sent_and_received[0] != sent_and_received[1]) return elements_.count();
     ++steps_;
@@ -171,7 +171,7 @@ class Element : public CBase_Element {
   }
 
   void step() {
-    if (!object_) return;  // the object could not be restored after a migration: the job is ending
+    if (!object_) return;  // not restored after a migration: the job is ending
     std::vector<Letter> inbox = std::exchange(box_of(steps_ - 1), {});
     std::sort(inbox.begin(), inbox.end(), [](const Letter& a, const Letter& b) {
       return std::make_pair(a.from, a.number) < std::make_pair(b.from, b.number);
@@ -201,8 +201,8 @@ class Element : public CBase_Element {
   }
 
   void balance() { AtSync(); }
-  /// Only sends a message to this object, which then continues. Charm++ would not count messages
-  /// that ResumeFromSync() sends as messages of this object.
+  /// Sends a message whose handler continues, because Charm++ does not count messages that are sent
+  /// in ResumeFromSync() itself as messages of this object.
   void ResumeFromSync() override { thisProxy[thisIndex].step(); }
 
  private:

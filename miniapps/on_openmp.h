@@ -102,8 +102,8 @@ class OpenMPTasks {
     steps_.push_back({now_s() - begin_s, std::move(busy_s)});
   }
 
-  /// Fills the inboxes with the messages of the previous step, sorted by sender. Messages of one
-  /// sender keep the order in which they were sent.
+  /// Fills the inboxes with the messages of the previous step, sorted by sender. Messages of the
+  /// same sender stay in the order in which it sent them.
   void deliver() {
     for (Slot& slot : slots_) {
       std::swap(slot.sent, slot.sent_before);

@@ -31,7 +31,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Test programs in the order in which they run against a fault. The program of the fault's own folder runs first.
+# Test programs, in the order in which they run against a fault; but the program that tests the folder of the fault runs
+# before all others.
 PROGRAMS = ["base", "workload", "machine", "placement", "search", "partition", "online", "trace", "library",
             "apps", "strategies", "distributed", "simulate", "diagnosis"]
 # A program with a fault may use this many times the CPU time that it needs without one, and 10 s more.
@@ -89,14 +90,14 @@ class Job:
         names = {name for name in listed.split("\0") if name and (ROOT / name).exists()}
         for copy in list(self.source.rglob("*")):
             if copy.is_file() and str(copy.relative_to(self.source)) not in names:
-                copy.unlink()  # deleted from the working tree since the last run
+                copy.unlink()  # was deleted from the working tree since the last run
         for name in names:
             copy, content = self.source / name, (ROOT / name).read_bytes()
-            if not copy.exists() or copy.read_bytes() != content:  # what has changed is built again
+            if not copy.exists() or copy.read_bytes() != content:  # only changed files are copied and built again
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(content)
                 copy.chmod((ROOT / name).stat().st_mode)
-        # Each fault is built once and then undone; ccache remembers what the sources were before.
+        # When a fault is undone, the original sources must be built again; ccache still has their objects.
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         subprocess.run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                         "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DPOISE_ASSERTIONS=2", "-DPOISE_BENCH=OFF",
@@ -123,7 +124,7 @@ class Job:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         command = [self.build / "bin" / f"{program}_test", "--gtest_brief=1", "--gtest_fail_fast"]
-        try:  # a program may also end up sleeping for ever
+        try:  # ends a program that sleeps for ever
             run = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=1800,
                                  preexec_fn=limit)
         except subprocess.TimeoutExpired:
@@ -164,8 +165,8 @@ def content_of(paths):
 
 
 def draw(seed, only):
-    """Returns all possible faults in the order in which they are tried. A change of one file leaves the order of the
-    other files' faults as it is. If a line has several equal faults, they are one."""
+    """Returns all possible faults in the order in which they are tried. If a file changes, the faults of other files
+    stay in the same order. Equal faults of one line are listed once."""
     faults = {}
     for path in sorted(ROOT.glob("poise/**/*.cc")):
         name = str(path.relative_to(ROOT))

@@ -33,8 +33,8 @@ import keep  # noqa: E402
 
 RESULT = "full_test"
 SKIPPED = 77  # status of a command that could test nothing
-# Tests that run at the same time. MPI tests mostly wait: for launchers, for sleeping tasks and for other ranks. So more
-# ranks than cores run, but a test that measures time gets the machine for itself.
+# Tests that run at the same time. MPI tests mostly wait for launchers, for sleeping tasks and for other ranks, so there
+# are more ranks than cores. A test that measures time runs alone.
 NUM_JOBS = 2 * len(os.sched_getaffinity(0))
 NUM_SLOWEST = 10  # number of the slowest tests listed at the end
 
@@ -198,8 +198,8 @@ def joined(before, last):
 
 
 def store(result, commit):
-    """Stores the last result of a part of the full tier, for those who do not want to run it. The rows of other parts
-    stay as they are."""
+    """Stores the last result of a part of the full tier, so that others need not run it to know its result. The rows
+    of other parts stay as they are."""
     measured = keep.stamp() | {"commit": commit}
     row = {"part": result.word, "runs": result.name, "passed": result.passed, "failed": result.failed, "skipped": result.skipped,
            "rounds": result.rounds, "seconds": round(result.seconds), "build_s": round(result.build_s), "failures": result.failures,

@@ -31,19 +31,19 @@ SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "im
                   "nbody", "waves3d"]
 MAX_MINIAPP_LINES = 300
 
-# The folders of the library, from the lowest layer to the highest. A folder may include only itself and folders that
-# stand before it in this list.
+# The folders of the library, from the lowest layer to the highest. Files of a folder may include only files of the same
+# folder and of folders before it in this list.
 ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "distributed", "online", "trace", "simulate", "diagnosis"]
 # The header with the table of all strategies. A test in any folder may include it, to compare an algorithm with them.
 TABLE = "poise/strategies/strategy.h"
 # Headers for C, which include only each other; anything may include them.
 C_HEADERS = ["result.h", "plugin.h", "communication.h", "poise.h"]
-# The runtimes, each with the other runtimes that it may include. All include the library. Apps and tests may include
-# anything.
+# The runtimes, each with the other runtimes whose files it may include. All of them may include the library. Apps and
+# tests may include anything.
 RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["archive", "balance", "tasks"], "charm": ["archive", "balance"],
             "juggle": [], "profile": []}
-# From the lowest layer to the highest. Files of a layer may include only files of this layer and of lower ones. Other
-# folders (tests, bench, docs) may include anything.
+# The top-level folders, from the lowest layer to the highest. Files of a layer may include only files of this layer and
+# of lower ones. Other folders (tests, bench, docs) may include anything.
 LAYERS = ["poise", "runtimes", "apps", "faces", "miniapps"]
 # Headers of other projects, each with the only files that may include it.
 DOORS = {"hwloc.h": {"poise/machine/discover.cc", "poise/machine/hwloc_xml.cc"}}
@@ -87,9 +87,9 @@ CLOCKS_IN_TESTS = {
     "tests/tasks/replicas_test.cc": LIMIT,
     "tests/vm/vm_test.py": "times are checked only if the host was idle",
 }
-# Numbers that were tuned stand in the list of their folder (ARCHITECTURE.md), each in a line with unit and effect.
-# These folders may define other numbers only if they follow from arithmetic, from a format or from the program's own
-# structure.
+# Constants that were tuned belong in the file tuning.h of their folder, each in a line with unit and effect
+# (ARCHITECTURE.md). These folders may define other numbers only if they follow from arithmetic, from a format or from
+# the program's own structure.
 LISTED_ROOMS = ("poise/search", "poise/partition", "poise/strategies", "poise/distributed", "poise/simulate", "poise/online")
 NUMBER = r"\bconstexpr (?:double|int|unsigned|std::size_t|std::u?int\d+_t|Vertex|Part|Slot|TaskId|PlaceId|NodeId|DomainId) (k[A-Z]\w*)"
 UNTUNED_NUMBERS = {
@@ -117,8 +117,8 @@ DECLARATION = (r"(?:inline |constexpr |extern |static )*(?:(?:class|struct|enum 
                r"|[A-Za-z_][\w:<>,\s*&]*[ *&]\w+\()")
 FORBIDDEN_FOLDERS = {"utils", "util", "common", "core", "helpers", "misc"}
 
-# The glossary: there is one word per idea, the usual word of the field. Each retired word is listed with its
-# replacement.
+# The glossary: each idea has one word, the usual one of the field. Patterns of refused words, each with the word to use
+# instead.
 RETIRED = {
     r"\b(in vain|ask_if_hungry|asks? if hungry)\b": "empty poll, steal request",
     r"\b[Ww]orkplaces?\b": "task pool",
@@ -145,7 +145,7 @@ RETIRED = {
     r"\bt(ell|old) apart\b": "distinguish",
     r"\bthe cure\b": "what would help",
 }
-# These files may use the word "nobody", because it is a word of vt's format.
+# These files may use the word "nobody", because it is a keyword of vt's file format.
 WORDS_OF_OTHERS = {"poise/trace/vt_write.cc", "poise/trace/vt_read.cc", "poise/trace/vt_read_test.cc"}
 
 troubles = []
@@ -282,7 +282,7 @@ def check_pure(path, lines):
 
 
 def check_runtimes(path, lines):
-    """Runtimes must not compare names of policies: what a policy decides or looks at is in its row of the table
+    """Runtimes must not compare names of policies: whatever differs between policies is in the table of policies
     (poise/online/offload_policy.h)."""
     if path.parts[0] != "runtimes" or path.name.endswith(("_test.cc", "_testing.h")):
         return

@@ -9,10 +9,12 @@ TIERS = ["quick", "usual", "full"]
 FUZZ_S = {"usual": "10", "full": "600"}
 # Races show up in some runs only, so a change of a runtime must pass its tests 50 times in a row.
 NUM_REPEATS = 50
-# The scripts of the profile try both MPIs in every build. The guides show the same commands for both.
+# The build with MPICH leaves these tests out: tests of the profiler try both MPIs in every build, and guides have the
+# same commands for both.
 BOTH_MPIS = r"^profile\.|^mpi\.guides$"
 OTHER_MPI = ("-E", BOTH_MPIS)
-# Eight ranks decide as two and four do, but ranks of MPICH spin while they wait for a core.
+# Tests of joint decisions by eight ranks are left out: they run the same code as with two and four ranks, and waiting
+# ranks of MPICH keep the cores busy.
 OTHER_MPI_BRIEFLY = ("-E", rf"{BOTH_MPIS}|^objects\.joint_decisions_on_8|^mpi\.distributed_plan_is_the_simulated_one_on_8")
 NUM_SEEDS = "10000"
 
@@ -33,7 +35,7 @@ FORMATTED = "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -
 @dataclasses.dataclass
 class Part:
     """One line of the report on a test run. It stands for a single command, or for all tests of a build."""
-    word: str  # its name in `./dev test full WORD…`, unique in a tier
+    word: str  # name of the part in `./dev test full WORD…`, unique in a tier
     name: str  # what it runs
     tiers: tuple
     command: list = None  # a command to run in the root folder; without it, ctest runs with `options`
@@ -41,8 +43,8 @@ class Part:
     targets: tuple = ()
     options: tuple = ()
     environment: dict = dataclasses.field(default_factory=dict)
-    rounds: int = 1  # how often all its tests run; each round is stored, so that an interrupted run can go on
-    packages: tuple = ()  # names of what ./dev installs for it; without them some of its tests are skipped
+    rounds: int = 1  # how often all tests run; each round is stored, so that an interrupted run can continue
+    packages: tuple = ()  # groups of packages for ./dev to install; without them, some tests of the part are skipped
 
 
 def parts(tier):
@@ -85,5 +87,5 @@ def parts(tier):
 
 
 def never_run(rows):
-    """Returns the parts of the full tier of which there is no row."""
+    """Returns the parts of the full tier that have no row in `rows`, so that no result of them is stored."""
     return [part for part in parts("full") if part.word not in {row["part"] for row in rows}]

@@ -15,7 +15,7 @@
 
 namespace {
 
-// Sums are formed per block and added in order, so they do not depend on the number of threads.
+// Each block is summed alone, and the sums are added in order: the number of threads has no effect.
 constexpr int kBlocks = 120;
 
 using Vector = std::vector<double>;

@@ -109,8 +109,8 @@ class Block : public CBase_Block {
     p | fuel;
   }
 
-  /// Only sends a message to this block, which then continues. Charm++ would not count messages
-  /// that ResumeFromSync() sends as messages of this block.
+  /// Sends a message whose handler continues, because Charm++ does not count messages that are sent
+  /// in ResumeFromSync() itself as messages of this block.
   void ResumeFromSync() override { thisProxy(thisIndex.x, thisIndex.y).resumed(); }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Irregular communication, like Charm++'s commBench: a few objects have many partners and most have
-// few, near and far; messages have from a few bytes to many kilobytes, and partners change with
-// time. Sender and receiver both count and hash every message, so the check proves that each
-// message arrives exactly once, in the step after it was sent.
+// few; messages have from a few bytes to many kilobytes, and partners change with time. Sender and
+// receiver both count and hash every message, so the check proves that each message arrives exactly
+// once, in the step after it was sent.
 #pragma once
 
 #include <vector>
@@ -66,8 +66,8 @@ struct Talker {
     for (const std::uint64_t word : words) state = mix(state ^ word);
   }
 
-  /// Sends to the current partners. Three quarters of them have near ids; the others may be
-  /// anywhere.
+  /// Sends to the current partners. Three quarters of the partners have ids near to that of this
+  /// object; the others have any id.
   void talk(Outbox& outbox) {
     Random random(mix(mix(id + 1) + now / settings.period));
     const double many = random.uniform(), distance = settings.objects / 16 + 1;

@@ -20,7 +20,7 @@ constexpr int kRings = 4;
 
 using Counts = std::array<std::uint64_t, kRings>;
 
-/// Counts a block's points in each ring of the quarter circle, in exact integer arithmetic.
+/// Draws the points of a block and counts those in each ring around the origin, in exact integers.
 Counts count(std::uint64_t block, std::uint64_t num_points) {
   poise::Random random(block);
   Counts counts{};

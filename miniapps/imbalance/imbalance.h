@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A two-dimensional array of objects whose load grows with time, fastest near one corner, so that a
-// balanced placement does not stay balanced. With `--jump` the extra load is concentrated at one
-// corner and jumps to the next one after a number of steps, unpredictably for a balancer that only
-// measures. Objects average a value with their four neighbours.
+// balanced placement does not stay balanced. With `--jump` the extra load is at one corner and
+// jumps to the next corner after a number of steps. Measurements of past steps cannot predict the
+// jump. Objects average a value with their four neighbours.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct Site {
   std::uint32_t x = 0, y = 0, side = 1;
   std::uint32_t jump = 0;  // steps until the load jumps to the next corner; 0: never
   double rounds = 0;       // rounds of hashing per step
-  double growth = 0;       // rounds that each step adds at the corner
+  double growth = 0;       // rounds of hashing that each step adds at the corner
   std::uint64_t now = 0;
   double value = 0;
   std::uint64_t state = 1;

@@ -39,7 +39,7 @@ void add_up(std::vector<std::uint32_t>& counts) {
       sum += std::exchange(counts[block * kDigits + d], sum);
 }
 
-/// Sorts the keys by one digit after the other, the lowest first.
+/// Sorts the keys by one digit after another, beginning with the lowest (radix sort).
 void sort(Keys& keys, Keys& sorted, std::vector<std::uint32_t>& counts) {
   const std::int64_t blocks = kBlocks;
   for (int round = 0; round < kRounds; ++round) {

@@ -71,7 +71,8 @@ struct Block {
       for (std::size_t p = at(row, 1); p <= at(row, n); ++p)
         next[p] =
             0.25 * ((values[p - 1] + values[p + 1]) + (values[p - n - 2] + values[p + n + 2]));
-    /// Both arrays contain the hot edge; messages fill the rest of the frame again.
+    /// Both arrays contain the hot edge, so they may be swapped; messages renew all other ghost
+    /// points.
     std::swap(values, next);
   }
 
@@ -82,7 +83,7 @@ struct Block {
     return total;
   }
 
-  /// The memory whose pages follow the block to another NUMA domain.
+  /// Returns the memory whose pages move if the block migrates to another NUMA domain.
   std::vector<std::span<std::byte>> memory() {
     return {std::as_writable_bytes(std::span(values)), std::as_writable_bytes(std::span(next))};
   }

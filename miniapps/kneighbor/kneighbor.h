@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every object sends to its k nearest neighbours on either side of a ring and receives from them:
-// almost only communication. The checksum is a hash of all messages received.
+// Objects form a ring. Each exchanges messages with its k nearest neighbours on either side, and
+// computes almost nothing. The checksum is a hash of all messages received.
 #pragma once
 
 #include <vector>

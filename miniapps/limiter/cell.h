@@ -106,11 +106,12 @@ inline State part_flux_between(const Side& lower, const Side& upper, double step
 
 struct Cell {
   Values values{};  // at the nodes
-  Values inner{};   // volume term of the step, at the nodes
+  Values inner{};   // volume integral of the flux over the step, at the nodes
   Parts parts{};
   std::array<Side, 2> side;
-  std::array<State, 2> tried{};  // the candidate's fluxes at both ends
-  /// The subcells (`parts`) hold the solution, not the nodes (`values`).
+  std::array<State, 2> tried{};  // fluxes of the candidate step at both ends of the cell
+  /// True: the solution is stored in the subcells (`parts`). False: it is stored at the nodes
+  /// (`values`).
   bool has_parts = false;
   bool refused = false;  // the candidate was rejected
   bool ran_off = false;  // the fixed-point iteration did not converge

@@ -81,8 +81,7 @@ struct Piece {
     ++now;
   }
 
-  /// Sends a value to each neighbour. The value depends on the side of this piece on which the
-  /// neighbour is.
+  /// Sends one value to the neighbour on the left and another value to the neighbour on the right.
   template <typename Value>
   void tell(Outbox& outbox, const Value& lower, const Value& upper) const {
     const std::uint32_t n = settings.pieces;
@@ -172,7 +171,7 @@ struct Program {
       fail("--smooth needs at least 3 --pieces, not {}", settings.pieces);
   }
   ObjectId num_objects() const { return settings.pieces; }
-  /// The last step completes the last iteration.
+  /// One more step than two per iteration: it completes the last iteration.
   std::uint64_t steps() const { return 2 * iterations + 1; }
   std::uint32_t subphase_of(std::uint64_t step) const { return step % 2; }
   Piece object(ObjectId id) const { return {id, settings}; }

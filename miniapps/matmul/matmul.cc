@@ -22,7 +22,7 @@ namespace tasks = poise::tasks;
   std::fill(c.begin(), c.end(), 0.0);
   for (std::size_t i = 0; i < size; ++i)
     for (std::size_t k = 0; k < size; ++k) {
-      const double factor = a[i * size + k];  // GCC cannot know that c does not overlap a
+      const double factor = a[i * size + k];  // a copy, because GCC must assume that c overlaps a
       for (std::size_t j = 0; j < size; ++j) c[i * size + j] += factor * b[k * size + j];
     }
 }

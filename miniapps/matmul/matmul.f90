@@ -21,7 +21,7 @@ contains
     call c_f_pointer(data(3), c, [n, n])
     c = matmul(a, b)
   end subroutine
-  ! Fails unless the running task has the annotations that the program gave it.
+  ! Ends the program with an error unless this task has the annotations that the program gave it.
   subroutine check_annotations()
     integer(c_int64_t) :: number
     real(c_double) :: half

@@ -15,7 +15,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// a is twice the identity matrix, so c must become 2 b.
+/// Matrix a is twice the identity matrix, so the product c must be 2 b.
 struct Product {
   std::vector<double> a, b, c;
   explicit Product(int n) : a(static_cast<std::size_t>(n * n)), b(a), c(a.size(), -1) {

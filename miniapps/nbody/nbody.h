@@ -107,7 +107,7 @@ struct Settings {
 
 struct Piece {
   Settings settings;
-  std::uint64_t now = 0;  // steps: attract() in odd ones, move() and tell() in even ones
+  std::uint64_t now = 0;  // number of the step; odd steps attract(), even ones move() and tell()
   std::vector<Particle> particles;
   double first_energy = 0, energy = 0;      // measured when all particles are active
   Vector sampled{}, sample_acceleration{};  // initial state of one particle
@@ -119,7 +119,7 @@ struct Piece {
     ++now;
   }
 
-  /// Positions of the particles whose time step begins at `time`. At time 0 this is true of all.
+  /// Returns positions of the particles whose time step begins at `time`: at time 0, of all.
   std::vector<Vector> active(std::uint64_t time) const {
     std::vector<Vector> active;
     for (const Particle& particle : particles)
@@ -180,7 +180,7 @@ struct Piece {
     const auto half_step = [&] { return std::ldexp(0.5 * kMaxStep, -particle.rung); };
     if (time > 0) particle.velocity += half_step() * acceleration;
     if (time % settings.step_of(0) == 0) {
-      const double potential = field.potential + 1 / kSoftening;  // less the body's own
+      const double potential = field.potential + 1 / kSoftening;  // without the particle itself
       energy += 0.5 * settings.mass() *
                 (dot(particle.velocity, particle.velocity) + settings.mass() * potential);
       const double limit = kAccuracy * std::sqrt(kSoftening / length(acceleration));

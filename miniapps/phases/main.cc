@@ -77,7 +77,7 @@ std::uint64_t go_through(std::vector<std::uint64_t>& memory, std::uint64_t passe
 
 /// The number of passes over `num_words` words that take `work_s` seconds of CPU time.
 std::uint64_t passes_in(double work_s, std::size_t num_words) {
-  constexpr double kTrialS = 0.05;  // CPU time of the calibration
+  constexpr double kTrialS = 0.05;  // CPU time in seconds that the calibration takes
   const std::uint64_t at_once = std::max<std::uint64_t>(1, (1 << 20) / num_words);
   std::vector<std::uint64_t> memory(num_words, 1);
   const double start_s = cpu_s(CLOCK_THREAD_CPUTIME_ID);

@@ -16,7 +16,7 @@ namespace poise::miniapps::poisson3d {
 
 constexpr double kPi = 3.14159265358979323846;
 
-/// The function amplitude · sin(πmx) sin(πny) sin(πoz), with waves = {m, n, o}.
+/// A mode: the function amplitude · sin(πmx) sin(πny) sin(πoz), with waves = {m, n, o}.
 struct Mode {
   double amplitude;
   std::array<std::uint32_t, 3> waves;
@@ -40,20 +40,20 @@ struct Grid {
 
   std::uint64_t intervals() const { return std::uint64_t{blocks} * points + 1; }  // per axis
   double spacing() const { return 1.0 / intervals(); }
-  /// Eigenvalue of -∇² for this mode.
+  /// Returns the eigenvalue of the operator -∇² for this mode.
   static double eigenvalue(const Mode& mode) {
     double sum = 0;
     for (const double m : mode.waves) sum += m * m;
     return kPi * kPi * sum;
   }
-  /// Factor by which an iteration reduces the error in this mode.
+  /// Returns the factor by which a Jacobi iteration multiplies the error in this mode.
   double decay(const Mode& mode) const {
     double sum = 0;
     for (const double m : mode.waves) sum += std::cos(kPi * m * spacing());
     return sum / 3;
   }
-  /// Amplitude of `mode` after `iterations` Jacobi iterations that start from zero, divided by its
-  /// amplitude in the exact solution.
+  /// Returns the amplitude of `mode` after `iterations` Jacobi iterations that start from zero,
+  /// divided by its amplitude in the exact solution.
   double progress(const Mode& mode, double iterations) const {
     const double discrete = 6 * (1 - decay(mode)) / (spacing() * spacing());
     return eigenvalue(mode) / discrete * (1 - std::pow(decay(mode), iterations));
@@ -162,7 +162,7 @@ struct Block {
     values.swap(next);
   }
 
-  /// The memory whose pages follow the block to another NUMA domain.
+  /// Returns the memory whose pages move if the block migrates to another NUMA domain.
   std::vector<std::span<std::byte>> memory() {
     return {std::as_writable_bytes(std::span(values)), std::as_writable_bytes(std::span(next)),
             std::as_writable_bytes(std::span(source))};

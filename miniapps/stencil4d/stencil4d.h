@@ -20,8 +20,8 @@ struct Block {
   std::uint32_t blocks = 0, n = 0, substeps = 1;
   bool has_begun = false;
   std::vector<double> values;
-  /// The neighbours' faces: that of the lower neighbour along an axis at 2 * axis, that of the
-  /// upper one at 2 * axis + 1.
+  /// The faces received from neighbours: at 2 * axis from the lower neighbour along this axis, and
+  /// at 2 * axis + 1 from the upper one.
   std::array<std::vector<double>, 8> faces;
 
   Block() = default;
@@ -31,7 +31,7 @@ struct Block {
       coordinate = id % blocks;
       id /= blocks;
     }
-    // The reaction is stiffest in the blocks at one quarter of the length of the last axis.
+    // The reaction is stiffest at one quarter of the last axis.
     const double distance = (place[3] + 0.5) / blocks - 0.25;
     substeps = 1 + static_cast<std::uint32_t>(stiff / (1 + 60 * distance * distance));
     values.resize(std::size_t{n} * n * n * n);

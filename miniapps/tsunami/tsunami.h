@@ -30,7 +30,7 @@ struct Settings {
   std::uint32_t cells = 8;   // cells per side of a patch without refinement
   std::uint32_t levels = 3;  // maximum number of refinements; each halves the side of a cell
   double wave_m = 2;         // initial height of the wave
-  double fine_m = 0.2;       // height of a wave that needs the smallest cells
+  double fine_m = 0.2;       // waves of at least this height get the smallest cells
   double sleep_us = 0;       // sleep per cell and step
 
   std::uint32_t finest() const { return cells << levels; }
@@ -93,7 +93,7 @@ struct Patch {
   Settings settings;
   std::uint32_t x = 0, y = 0, level = 0;
   std::uint64_t now = 0;
-  double wave = 0;          // largest elevation of the surface, here and in neighbour patches
+  double wave = 0;          // largest surface elevation, here and in neighbours
   std::vector<Cell> cells;  // the rows of cells along x, one after the other
 
   Patch() = default;
@@ -151,7 +151,7 @@ struct Patch {
     if (next == level) return;
     const std::vector<double> floors = floors_of(next);
     const std::uint32_t before = width(), n = settings.cells << next;
-    const std::uint32_t m = std::max(before, n);  // cells per side of the finer grid
+    const std::uint32_t m = std::max(before, n);  // cells per side of the finer of both grids
     const double part = (double{1} * n / m) * (double{1} * n / m);
     std::vector<Cell> changed(floors.size());
     for (std::uint32_t j = 0; j < m; ++j)
@@ -250,7 +250,7 @@ struct Patch {
 
 struct Sum {
   double water = 0;   // average height of the water in m
-  double energy = 0;  // average over the ocean, relative to the ocean at rest
+  double energy = 0;  // average, minus the energy of the ocean at rest
   double num_cells = 0;
   double speed = 0;  // the highest speed in m/s
   Sum& operator+=(const Sum& other) {

@@ -89,7 +89,7 @@ void sha1_block(std::uint32_t (&state)[5], const std::uint8_t* block) {
 }  // namespace
 
 std::array<std::uint8_t, 20> sha1(const std::uint8_t* data, std::size_t bytes) {
-  POISE_CHECK(bytes < 56);  // a single SHA-1 block is enough for trees
+  POISE_CHECK(bytes < 56);  // only one SHA-1 block is supported; trees need no more
   std::uint8_t block[64] = {};
   std::memcpy(block, data, bytes);
   block[bytes] = 0x80;

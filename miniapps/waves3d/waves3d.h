@@ -18,7 +18,7 @@
 namespace poise::miniapps::waves3d {
 
 constexpr double kTimeStep = 0.5;         // stable below 1/√3
-constexpr double kReflection = 9.210340;  // -ln(R): a layer reflects R = 1e-4 of a wave's height
+constexpr double kReflection = 9.210340;  // -ln(R); layers reflect R = 1e-4 of the amplitude
 
 struct Grid {
   std::uint32_t blocks = 6;   // per axis
@@ -54,7 +54,7 @@ struct Block {
   std::array<std::vector<double>, 3> velocity,
       part;  // parts of the pressure; empty unless the block touches a layer
   double first_energy = 0, energy = 0;
-  // Values that work_out() computes from the members above.
+  // work_out() computes these from the members above.
   std::vector<double> stiffness;
   std::array<std::vector<Damping>, 3> at_cell, at_face;
 

@@ -99,7 +99,7 @@ class BadInput(CliTest):
         self.assert_refused(*compare, "core:4 factors:1e300", says="1e+300")
         self.assert_refused(*compare, self.write("m.json", "{"), says="m.json")
         self.assert_refused(*compare, self.write("m.xml", "<topology"), says="m.xml")
-        # hwloc 2 follows a null pointer where a complete_cpuset is missing.
+        # hwloc 2 dereferences a null pointer if the attribute complete_cpuset is missing.
         sets = 'cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" allowed_cpuset="0x1" allowed_nodeset="0x1"'
         unit = f'<object type="PU" os_index="0" {sets} complete_cpuset="0x1"/>'
         topology = f'<topology version="2.0"><object type="Machine" {sets}>{unit}</object></topology>'

@@ -58,7 +58,7 @@ class Dev(unittest.TestCase):
     def test_the_command_docs_fails_if_sphinx_cannot_be_installed_unless_the_user_wants_no_html(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
-            for name in "bin/ninja", "bin/python3":  # python3 writes the pages, but makes no environment for pip
+            for name in "bin/ninja", "bin/python3":  # this python3 cannot make a virtual environment
                 (folder / name).parent.mkdir(exist_ok=True)
                 (folder / name).write_text('#!/bin/sh\ntest "$2" != venv\n')
                 (folder / name).chmod(0o755)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Runs the code blocks of README.md and docs/*.md; tests/support/guide_blocks.py describes the marks of a block. The blocks
-of a page run in order, in one empty folder which is also the home folder; variables that a block exports last.
+"""Runs the code blocks of README.md and docs/*.md; tests/support/guide_blocks.py describes the marks of a block. All
+blocks of a page run in order in one folder, which is empty at first and is also the home folder. Variables that a block
+exports are kept for the next blocks.
 
-GUIDES_HAVE lists what this run has besides the command poise: mpi (and the mini-apps), installed, … Then only the pages that
-need the first of these run. Without GUIDES_HAVE all pages run, and blocks that need anything are left out."""
+The variable GUIDES_HAVE lists what this run has besides the command poise, such as "mpi" (MPI and the mini-apps) or
+"installed". Then only the pages that need the first of these run. Without the variable all pages run, but without the
+blocks that need such things."""
 
 import importlib.util
 import json
@@ -25,14 +27,15 @@ from guide_blocks import PAGES, ROOT, blocks_of, missing_from_source, missing_li
 REFERENCE = {"results.md", "variables.md", "options.md", "commands.md", "formats.md"}
 GUIDES = [page for page in PAGES if page.parent.name == "docs" and page.name not in REFERENCE]
 MAX_GUIDE_LINES = 150
-MAX_NOT_RUN = 6  # blocks that no test can run
+MAX_NOT_RUN = 6  # maximum number of blocks that no test runs
 LIMIT_S = 600  # time-out of a code block in seconds, long enough for a busy machine
 GIVEN = os.environ.get("GUIDES_HAVE", "").split()
 HAVE = {*GIVEN} | {name for name in ("numpy",) if importlib.util.find_spec(name)} | {name for name, file in
         {"clang-16": "clang-offload-packager-16"}.items() if shutil.which(file)}
 BIN = pathlib.Path(POISE).resolve().parent
 COMMANDS = r"poise|mpirun|mpiexec|srun|sbatch|export|pip|cc|c\+\+|gcc|g\+\+|clang\S*|mpicc|mpicxx|mpifort|\./\w+|cmake|ctest|make|ninja|git|charmc"
-# Lasts from one block to the next: exported variables and the current folder. stand_in NAME SCRIPT writes a program.
+# Runs before each block: restores the exported variables and the current folder of the previous block. The shell
+# function stand_in NAME SCRIPT writes a program.
 BEFORE = """[ ! -f ~/.exported ] || . ~/.exported
 stand_in() { mkdir -p "$(dirname "$1")"; printf '#!/bin/sh\\n%s\\n' "$2" > "$1"; chmod +x "$1"; }
 """

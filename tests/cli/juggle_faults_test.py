@@ -66,8 +66,8 @@ class Faults(JuggleTest):
                     was_kept += any(map(is_kept, members_of(process.pid)))
                     process.kill()
                     process.wait(WAIT_S)
-                    # The affinities are checked a little later, because processes of the program that are still
-                    # alive may be about to start others.
+                    # Waits before it checks the affinities, because processes of the program that still run may be
+                    # starting others.
                     time.sleep(0.02)
                     self.assertTrue(eventually(lambda: all(
                         affinity(pid) in (None, CPUS) for pid in members_of(process.pid))))
@@ -242,14 +242,15 @@ class Recipes(JuggleTest):
     """Tests what the recipes of docs/juggle.md do. The commands are read from the page."""
 
     def run_recipe(self, words, programs, options=("--json", "s.json"), environment=None):
-        """Runs the command that contains these words. `programs` replaces its programs, one more than the number of cpus
-        replaces its number of threads or ranks, and options are added. Returns what the command printed."""
+        """Runs the command of the page that contains these words, with other programs (`programs` maps old names to new
+        ones), with one more thread or rank than there are cpus, and with additional options. Returns the finished
+        process."""
         commands = "".join(block.body for block in blocks_of(ROOT / "docs" / "juggle.md") if block.language == "sh")
         line, = (line for line in commands.splitlines() if words in line and not line.startswith("#"))
         line = re.sub(r"\b8\b", str(len(CPUS) + 1), line)
         for name, program in programs.items():
             line = line.replace(name, str(program))
-        line = line.replace(f" {shlex.join(QUICK[:2])} ", " ")  # QUICK has it, and an option is given only once
+        line = line.replace(f" {shlex.join(QUICK[:2])} ", " ")  # QUICK has this option, which may be given only once
         line = line.replace("poise juggle", shlex.join([POISE, "juggle", *QUICK, *options]))
         done = subprocess.run(["sh", "-c", line], cwd=self.folder, env=os.environ | ROOT_MAY_LAUNCH | (environment or {}),
                               capture_output=True, encoding="utf-8", timeout=120, check=False)

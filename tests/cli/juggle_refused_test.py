@@ -105,7 +105,7 @@ class Refused(JuggleTest):
         self.assert_ends_like_the_program(refusing("signalfd4", errno.ENOSYS), "not balanced")
 
     def test_a_program_runs_unbalanced_and_one_line_says_so_if_the_balancer_has_no_free_file_descriptor(self):
-        # Limits the balancer to 14 open files. It opens most of them before it looks for threads.
+        # Limits the balancer to 14 open files. The balancer opens most of these files before it looks for threads.
         def few_files():
             resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
 

@@ -133,7 +133,7 @@ class Statuses(JuggleTest):
         self.assert_refused("juggle", "--attach", "999999999", says="no such process")
         if os.geteuid() != 0:
             self.assert_refused("juggle", "--attach", "1", says="another user")
-        elif not os.path.exists("/proc/2/exe"):  # in a container it is a process like any other
+        elif not os.path.exists("/proc/2/exe"):  # in a container, process 2 is an ordinary process
             self.assert_refused("juggle", "--attach", "2", says="it is a kernel thread")
 
 
@@ -162,7 +162,7 @@ class Affinities(JuggleTest):
         for _ in range(20):
             places = [affinity(pid) for pid in workers]
             used = [sum(place == {cpu} for place in places) for cpu in two]
-            # A swap takes two system calls; between them three threads may be on one cpu.
+            # Swapping two threads takes two system calls; between them, one cpu may have all three threads.
             self.assertEqual(sum(used), 3, places)
             time.sleep(0.01)
 
@@ -170,7 +170,8 @@ class Affinities(JuggleTest):
         process, _, workers = self.start_busy()
         chosen = {min(CPUS - affinity(workers[0]))}
         os.sched_setaffinity(workers[0], chosen)
-        # The balancer may be carrying out an earlier decision, so the program sets its affinity repeatedly.
+        # A balancer that is just carrying out an earlier decision may overwrite the affinity, so the program sets it
+        # repeatedly.
         self.assertTrue(eventually(lambda: self.insists_until_noted(process, workers[0], chosen)))
         self.assertEqual(affinity(workers[0]), chosen)
         end_all(workers)

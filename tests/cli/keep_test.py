@@ -95,7 +95,7 @@ class Keep(unittest.TestCase):
 
     def test_all_rows_in_the_folder_of_results_have_a_date_and_a_commit(self):
         for path in (ROOT / "bench" / "results").glob("*.json"):
-            if path.name == "reproduce.json":  # its rows are of papers, not of a benchmark
+            if path.name == "reproduce.json":  # its rows describe papers; they were not measured by a benchmark
                 continue
             for row in json.loads(path.read_text())["results"]:
                 self.assertLessEqual(STAMPS, set(row["measured"]), path.name)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares every metric of the program with its definition in model.py."""
+"""Compares every metric that `poise` prints with the value that model.py computes from the definition of the metric."""
 
 import itertools
 import unittest

@@ -2,7 +2,7 @@
 
 """Computes the predicted time and the other metrics from their definitions alone.
 
-Nothing here is shared with the program: machines are read from the same text, graphs and placements are plain
+No code is shared with `poise`. Machines are read from the same text that `poise` reads; graphs and placements are plain
 lists."""
 
 import math

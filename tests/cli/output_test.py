@@ -26,7 +26,7 @@ def all_of(terminal):
     while True:
         try:
             piece = os.read(terminal.fileno(), 65536)
-        except OSError:  # a terminal reports its end in this way
+        except OSError:  # the end of a terminal is reported as an error
             return text
         if not piece:
             return text
@@ -353,7 +353,7 @@ class Output(CliTest):
         self.assertEqual(len(table), len(rows))
         for entry, row in zip(table, rows):
             for key, value in row.items():
-                if key.startswith("decision") or key == "amortised_s":  # these differ between two runs
+                if key.startswith("decision") or key == "amortised_s":  # measured times, which differ between two runs
                     self.assertIn(key, entry)
                 elif isinstance(value, dict):
                     for inner in value:
@@ -435,7 +435,7 @@ class Output(CliTest):
     def test_two_runs_with_the_same_input_write_the_same_html_page(self):
         no_clock = self.compare + ["-s", "keep"]
         time = (r'<td data-v="[^"]*">[0-9.e-]+ [nµm]?s</td>|"(decision_s|decision_wall_s|amortised_s)": [0-9.e-]+'
-                r"|decided in [0-9.]+ [nµm]?s|<circle [^>]*")  # the last: its area shows the time
+                r"|decided in [0-9.]+ [nµm]?s|<circle [^>]*")  # a circle's area shows the decision time
         pages = [re.sub(time, "", self.page_of(*no_clock)) for _ in range(2)]
         self.assertEqual(pages[0], pages[1])
 

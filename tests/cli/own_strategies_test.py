@@ -117,7 +117,7 @@ class OwnStrategies(CliTest):
         child = int((self.folder / "child").read_text())
         stat, deadline = pathlib.Path(f"/proc/{child}/stat"), time.monotonic() + 20
         try:
-            while ") Z " not in stat.read_text():  # killed, but its new parent has not waited for it
+            while ") Z " not in stat.read_text():  # Z: killed, but not yet waited for by its new parent
                 self.assertLess(time.monotonic(), deadline, "what the program started still runs")
                 time.sleep(0.05)
         except (FileNotFoundError, ProcessLookupError):

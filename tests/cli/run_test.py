@@ -48,7 +48,7 @@ class RunTest(CliTest):
         self.environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                                          "OMPI_MCA_mpi_yield_when_idle": "1", "XDG_DATA_HOME": str(self.folder / "data"),
                                          "RANKS": str(self.folder),
-                                         "OMPI_MCA_rmaps_base_mapping_policy": "core"}  # a default; it gives way to the map
+                                         "OMPI_MCA_rmaps_base_mapping_policy": "core"}  # a default that the map replaces
         if not os.environ.get("POISE_PROFILE_LIBRARY"):
             library = pathlib.Path(POISE).resolve().parents[1] / "lib" / "libpoise_profile.so"
             self.environment["POISE_PROFILE_LIBRARY"] = str(library)
@@ -91,7 +91,7 @@ class RunTest(CliTest):
         return {rank: first for rank, (count, first) in counts.items() if count == 1}
 
     def begin_trial(self, command, options=()):
-        """Makes a profiled run, then stores a map in the history: rank 0 on core 1, and rank 1 on core 0."""
+        """Makes a profiled run, then stores a map in the history that puts rank 0 on core 1 and rank 1 on core 0."""
         done = self.run_once(command, *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled"])

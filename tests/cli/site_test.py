@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests the HTML pages: the API reference (docs/api.py) and, if Sphinx is installed, that it finds broken links
-(docs/site.py)."""
+"""Tests the HTML pages: the API reference that docs/api.py writes and, if Sphinx is installed, that docs/site.py
+reports broken links."""
 
 import importlib.util
 import os
@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "docs"))
 import api  # noqa: E402
 
-spec = importlib.util.spec_from_file_location("poise_site", ROOT / "docs" / "site.py")  # `import site` would load Python's module
+spec = importlib.util.spec_from_file_location("poise_site", ROOT / "docs" / "site.py")  # `import site` loads Python's module `site`
 site = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(site)
 
@@ -122,7 +122,7 @@ end module
 
 
 def documented(header):
-    """Returns the lines of comments with /// that do not belong to private members or to namespace detail."""
+    """Returns the lines of comments that begin with ///, without those of private members and of namespace detail."""
     text = re.sub(r"(?ms)^( *) private:.*?^\1\};|^namespace detail \{.*?^\}  // namespace detail", "", header)
     return {line.strip("/ ") for line in re.findall(r"(?m)^ *(///.*)$", text)}
 

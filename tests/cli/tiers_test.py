@@ -28,14 +28,15 @@ class Tiers(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.commit = "aaa"
         self.ran = []
-        self.rounds_left = 10**6  # an interrupt comes after this many rounds of parts that have several
+        self.rounds_left = 10**6  # number of rounds of repeated parts before an interrupt
         for patch in (mock.patch.object(run.keep, "RESULTS", self.folder), mock.patch.object(run.keep, "commit", lambda: self.commit),
                       mock.patch.object(run, "run", self.pretend), mock.patch.object(run.subprocess, "run")):
             patch.start()
             self.addCleanup(patch.stop)
 
     def pretend(self, part):
-        """Stands in for run.run(): a part fails if the test says so, and is interrupted if the test says so."""
+        """Replaces run.run(). A part fails if self.failing names it, and is interrupted if self.interrupted names
+        it."""
         self.ran.append(part.word)
         self.rounds_left -= part.rounds > 1
         if part.word == getattr(self, "interrupted", None) or self.rounds_left < 0:
@@ -100,7 +101,7 @@ class Tiers(unittest.TestCase):
         self.assertIn("(3 so far)", results.page(self.folder))
         self.rounds_left = part.rounds
         self.main("full", part.word)
-        self.assertEqual(len(self.ran), part.rounds + 1)  # one of them was interrupted
+        self.assertEqual(len(self.ran), part.rounds + 1)  # one round was interrupted and repeated
         self.assertEqual(run.keep.stored_rows(run.RESULT)[0]["rounds"], part.rounds)
         self.assertNotIn("so far", results.page(self.folder))
 

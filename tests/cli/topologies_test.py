@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Reads real topologies of hwloc, if they are stored beside the source tree, and compares the machines with the
-numbers of objects counted in the XML."""
+"""Reads hwloc XML files of real machines, if they are stored beside the source tree. Compares the machine that `poise`
+reads with the numbers of objects in the XML."""
 
 import collections
 import os
@@ -21,8 +21,8 @@ def bits(text):
 
 
 def allowed_objects(path):
-    """Counts the objects of each type that may be used. A NUMA node counts if it is itself allowed, any other object if
-    at least one of its processing units is allowed."""
+    """Counts the usable objects of each type. A NUMA node is usable if it is in the allowed node set; any other object
+    is usable if at least one of its processing units is allowed."""
     root = xml.parse(path).getroot()
     machine = root.find("object")
     sets = {name: bits(machine.get(f"allowed_{name}")) for name in ("cpuset", "nodeset")}

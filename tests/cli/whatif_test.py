@@ -74,7 +74,7 @@ class Simulate(CliTest):
 
 
 class Events(CliTest):
-    """Tests the event engine, sweeps and models of loads."""
+    """Tests three parts of `poise simulate`: the event engine, sweeps over parameters, and models of changing loads."""
 
     def setUp(self):
         super().setUp()
@@ -216,7 +216,7 @@ class Events(CliTest):
         plain, with_barrier = (self.json_of(*self.command, *more, "--json")["results"][0]["iteration_s"]
                                for more in ((), ("--barrier",)))
         self.assertGreater(with_barrier, plain)
-        self.assertLess(with_barrier, plain + 6 * 1e-3)  # three rounds, each some microseconds
+        self.assertLess(with_barrier, plain + 6 * 1e-3)  # a barrier has three rounds of some microseconds
         self.assert_refused(*self.command[:-2], "--barrier", says="--engine events")
 
     def test_messages_on_a_torus_compete_for_links_and_detours_are_longer(self):

@@ -22,9 +22,10 @@ using poise::OwnArrays;
 class Input : public poise::fuzz::Numbers {
  public:
   using Numbers::Numbers;
-  /// True in one of 128 cases: then the caller takes arbitrary bits.
+  /// Returns true in one of 128 cases, in which the caller uses arbitrary bits instead of a valid
+  /// value.
   bool is_wild() { return below(128) == 127; }
-  /// The strategy poise may take 1 % of the time of the coming iterations: most loads are short.
+  /// Returns a load. Most are short, so that decisions (up to 1 % of the next iterations) are, too.
   double seconds() { return is_wild() ? next<double>() : below(50) * 0.25e-3; }
   std::uint64_t number() { return is_wild() ? next<std::uint64_t>() : below(200) * 1000; }
 };
@@ -49,8 +50,8 @@ OwnArrays arrays_of(Input& input, std::uint32_t rank, std::uint32_t num_ranks) {
     }
     own.first.push_back(own.to.size());
   }
-  // Entries of `first` may be wrong, except the last: it is the number of neighbours, which the
-  // library cannot check.
+  // Any entry of `first` may be wrong except the last, the number of neighbours: the library cannot
+  // check that one.
   if (input.is_wild() && num_tasks > 0) own.first[input.below(num_tasks)] = input.below(40);
   return own;
 }
@@ -71,8 +72,8 @@ std::vector<std::uint64_t> ids_of(const std::vector<OwnArrays>& all) {
   return ids;
 }
 
-/// Without messages, or if the ranks of all neighbours are given, ids that two ranks share are only
-/// found if two of their tasks come to the same rank.
+/// Returns whether the library must notice an id that two ranks both use. It need not if there are
+/// no messages, or if the caller states the rank of every neighbour.
 bool are_shared_ids_found(const std::vector<OwnArrays>& all, bool knows_ranks) {
   const auto has_messages = [](const OwnArrays& own) { return !own.to.empty(); };
   return !knows_ranks && std::any_of(all.begin(), all.end(), has_messages);

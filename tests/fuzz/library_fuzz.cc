@@ -20,8 +20,8 @@ class Input : public poise::fuzz::Numbers {
  public:
   using Numbers::Numbers;
   bool any() { return (next<std::uint8_t>() & 1) != 0; }
-  /// Returns a plausible load in most cases, and arbitrary bits in the others. The strategy poise
-  /// may take 1 % of the time of the coming iterations, so most loads are short.
+  /// Returns a plausible load in most cases, and arbitrary bits in the others. Most loads are
+  /// short, so that decisions (up to 1 % of the next iterations) are short, too.
   double seconds() { return below(16) == 0 ? next<double>() : below(50) * 0.25e-3; }
   /// Returns a number below the limit in most cases, and arbitrary bits in the others.
   std::uint32_t index(std::uint32_t limit) {
@@ -103,7 +103,7 @@ std::pair<int, bool> set_something(poise_workload* w, Input& input, std::uint32_
   const auto task = [&] { return input.index(num_tasks); };
   const auto number = [&] { return std::uint64_t{input.next<std::uint16_t>()}; };
   switch (input.below(8)) {
-    case 0: {  // CSR: entries of indptr may be in a wrong order, but are never beyond the arrays
+    case 0: {  // CSR: indptr may be unsorted, but never points beyond the arrays
       const std::uint32_t size = input.below(60);
       auto indptr = list_of(num_tasks + 1, [&] { return std::uint64_t{input.below(size + 1)}; });
       if (input.below(4) > 0) std::sort(indptr.begin(), indptr.end());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes tasks from the input, writes them into one message, reads the message, and compares.
-// Messages between the ranks of a job are trusted, so the reader is not tested with other bytes.
+// A rank trusts the messages of other ranks of its job, so the reader is not tested with damaged
+// messages.
 #include <algorithm>
 #include <cstring>
 

@@ -135,7 +135,8 @@ class Examples(unittest.TestCase):
     def test_flang_compiles_the_installed_fortran_modules_and_their_programs(self):
         folder = PREFIX / "share" / "poise" / "fortran"
         self.assertIn("makespan 3.000, moves 3", self.by_compiler([FLANG], [folder / "poise.f90", "program.f90"], "poise"))
-        # The communicator is an integer, so that no module of MPI is needed, which only one compiler could read.
+        # The modules pass the communicator as an integer. So they need no MPI module, which only the compiler that
+        # built MPI could read.
         for module in "poise.f90", "poise_mpi.f90":
             run([FLANG, "-c", folder / module])
 

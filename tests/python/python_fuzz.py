@@ -40,11 +40,11 @@ class Arguments:
         return self.random.choice(choices)
 
     def wild(self, value):
-        """Returns the value in most cases, otherwise something else."""
+        """Returns `value` in 98 % of the calls, otherwise a wrong value."""
         return self.one_of(*WRONG) if self.random.random() < 0.02 else value
 
     def count(self, value):
-        """A wild number, but none for which the library would need more memory than there is."""
+        """Returns `value` or a wrong value, but no number so large that the library would run out of memory."""
         other = self.wild(value)
         return value if isinstance(other, int) and 10**6 < other < 2**63 else other
 

@@ -172,7 +172,7 @@ class Data(unittest.TestCase):
             workload.load_s[0] = 1
         column = workload.load_s
         expected = column.copy()
-        del workload  # the column keeps its memory
+        del workload  # the array must keep the memory of the workload
         np.testing.assert_array_equal(column, expected)
 
     def test_plans_respect_capacities_and_balance_each_kind_of_work(self):

@@ -17,7 +17,8 @@ namespace {
 
 std::map<std::string, int> calls;
 
-// name, length of the name: the compiler's name of NAME(const Problem&, const Knobs&) has both.
+// Defines the function that counts calls of strategy `name`. `length` is the length of `name`,
+// which the mangled C++ name contains.
 #define POISE_COUNTED(name, length)                                                           \
   Placement real_##name(const Problem&, const Knobs&) asm("__real__ZN5poise" #length #name    \
                                                           "ERKNS_7ProblemERKNS_5KnobsE");     \
@@ -70,7 +71,7 @@ TEST(Calls, a_strategy_other_than_poise_that_runs_is_counted_at_least_once) {
     SCOPED_TRACE(std::string(strategy.name));
     try {
       EXPECT_GE(calls_of(std::string(strategy.name), "random", 8), 1);
-    } catch (const Error&) {  // the strategy lacks its library or positions: it has been called
+    } catch (const Error&) {  // called, but lacks its library or positions
       EXPECT_EQ(calls[std::string(strategy.name)], 1);
     }
   }

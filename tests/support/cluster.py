@@ -115,7 +115,7 @@ def environment_for(names, slots):
 
 
 def end_of(pid):
-    """Returns the exit status of a child. Also collects the exit statuses of orphans that end meanwhile."""
+    """Returns the exit status of a child. Also reaps orphaned processes that end meanwhile."""
     while True:
         ended, status = os.wait()
         if ended == pid:
@@ -143,7 +143,7 @@ def inside(options):
     return status if status >= 0 else 128 - status
 
 
-# ---- outside: starts the namespaces, which end with this process
+# ---- functions that run outside the cluster: they create its namespaces, which end with this process
 
 def missing(options):
     """Returns what this machine lacks for a cluster, or nothing."""

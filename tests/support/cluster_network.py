@@ -40,7 +40,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 TCP_SETTINGS = {
     "ipv4/tcp_congestion_control": "reno", "ipv4/tcp_slow_start_after_idle": "0",
     "ipv4/tcp_no_metrics_save": "1", "ipv4/tcp_early_retrans": "0",
-    "ipv4/tcp_limit_output_bytes": "131072",  # else a socket queues a whole message ahead of the others
+    "ipv4/tcp_limit_output_bytes": "131072",  # otherwise one socket could queue a whole message before the others
     "ipv4/tcp_rmem": "4096 16777216 33554432", "ipv4/tcp_wmem": "4096 4194304 16777216",
     "ipv6/conf/all/disable_ipv6": "1", "ipv6/conf/default/disable_ipv6": "1",
 }
@@ -108,12 +108,12 @@ class Delay:
 
     def __init__(self, wires, ports, delay_s):
         self.wires, self.ports, self.delay_s = wires, ports, delay_s
-        self.in_flight = []  # (due, number, device, frame)
+        self.in_flight = []  # heap of (time to deliver, number, device, frame)
         self.number = 0
 
     def send_later(self, source):
         frame = os.read(self.wires[source], 1 << 16)
-        to = frame[5] - 1 if frame[0] == 2 else source  # a broadcast is an ARP request
+        to = frame[5] - 1 if frame[0] == 2 else source  # only ARP requests are broadcast
         delay_s = self.delay_s[source][to] if to < len(self.wires) else 0
         self.number += 1
         heapq.heappush(self.in_flight, (time.monotonic() + delay_s, self.number, self.ports[source], frame))

@@ -29,7 +29,7 @@ PART = re.compile(rf"^<!-- (?P<kind>{'|'.join(MARKS)}): (?P<value>.*?) -->$|^```
 class Block:
     page: pathlib.Path
     language: str
-    end: str  # what follows the language on the first line
+    end: str  # text after the language on the first line of the block
     body: str
     marks: dict  # the value of each mark by its name; setup: a list of commands
 
@@ -84,8 +84,8 @@ def missing_lines(wanted, printed):
 
 
 def missing_from_source(excerpt, source):
-    """Returns the pieces of an excerpt that the source does not contain in this order. The excerpt writes … for what it
-    leaves out. Comments and spaces do not count."""
+    """Splits an excerpt at each …, which stands for omitted code, and returns the pieces that the source does not
+    contain in this order. Comments and spaces do not count."""
     plain = re.sub(r"\s+", "", re.sub(r"(?m)(//|^\s*!).*$", "", source))
     position, missing = 0, []
     for piece in re.split(r"…|\n", re.sub(r"(?m)(//|^\s*!).*$", "", excerpt)):

@@ -27,7 +27,7 @@ inline void check_leaks() {
 }
 
 /// Initializes MPI without counting its allocations as leaks. MPI_Init_thread allocates memory that
-/// MPI never frees. At exit the responsible libraries are partly unloaded, so that a suppression
+/// MPI never frees. At exit some of its libraries are unloaded already, so a list of suppressions
 /// cannot name them.
 inline int init_mpi(int& argc, char**& argv, int wanted) {
   int level = 0;

@@ -49,7 +49,7 @@ def comments(path, lines):
         return
     alone = re.compile(rf"\s*{sign}+[!:]?<?\s?(.*)")
     trailing = re.compile(rf"\s*(\S.*?)\s{{2,}}({sign}+)\s(.*)")
-    begun, column, words, code = 0, None, [], ""  # of the current piece; `column` is that of a trailing comment's sign
+    begun, column, words, code = 0, None, [], ""  # the current piece; `column`: where a trailing comment begins
     for number, line in enumerate(lines + [""], 1):
         match = alone.match(line)
         is_comment = match and not (line.startswith("#!") or "SPDX-License-Identifier" in line

@@ -11,8 +11,8 @@ namespace poise {
 /// True in the build with the address sanitizer, whose tests take ten times as long.
 inline constexpr bool kSanitized = POISE_ASSERTIONS >= 2;
 
-/// Returns a quarter of `usual` in the build with the address sanitizer: the seeds that wrong
-/// results need run in the other builds, and a few seeds reach all code.
+/// Returns a quarter of `usual` in the build with the address sanitizer: a few seeds are enough to
+/// reach all code, and other builds run all seeds to find wrong results.
 constexpr std::uint64_t fewer_if_sanitized(std::uint64_t usual) {
   return kSanitized ? (usual + 3) / 4 : usual;
 }

@@ -25,7 +25,7 @@ import trust_bench  # noqa: E402
 
 POISE = os.environ["POISE"]
 HARNESSES = {name: os.environ.get(name, "") for name in ("SIMGRID", "REPLAY")}
-# Places 0 and 1 are a node, and places 0 to 3 a rack. The bandwidths are easy to divide by.
+# Places 0 and 1 form a node, and places 0 to 3 a rack. Bandwidths are round numbers, for calculations by hand.
 COSTS = {"card_out_bytes_per_s": 1000, "card_in_bytes_per_s": 500, "uplink_bytes_per_s": 800,
          "bus_bytes_per_s": 10000, "near_s": 0.25, "far_s": 0.5, "message_s": 0, "eager_bytes": 1000}
 CLUSTER = {"shape": (2, 2, 2), "near": "250ms", "far": "500ms"}
@@ -56,7 +56,7 @@ CLOSED_FORMS = {
 }
 
 
-# Places 0 to 3, 4 to 7 and 8 to 11 are racks. Two of them send to the third.
+# Places 0 to 3, 4 to 7 and 8 to 11 form three racks. Two racks send to the third.
 THREE_RACKS = {**described([[0, 8, 1, 800], [4, 10, 1, 800]], loads=[0] * 12, places=range(12), far_s=0),
                "machine": "rack:3 node:2 core:2"}
 # Each row has sender, receiver, bytes and expected time. Messages above 1,000 bytes wait until place 2 has worked for 5
@@ -86,7 +86,7 @@ class Judge(unittest.TestCase):
     def test_kendalls_tau_omits_pairs_of_different_programs_and_pairs_with_overlapping_confidence_intervals(self):
         rows = [self.row("a", [1, 0.9, 1.1], 10), self.row("a", [2, 1.9, 2.1], 20), self.row("a", [2, 1.8, 2.2], 5),
                 self.row("b", [9, 8, 10], 1)]
-        self.assertEqual(self.tau_of(rows), (0, 2))  # 1 < 2: once right, once wrong; the two 2s overlap
+        self.assertEqual(self.tau_of(rows), (0, 2))  # of two pairs one is right and one wrong; the third overlaps
 
     def test_kendalls_tau_is_1_for_the_true_order_and_minus_1_for_the_reverse_and_0_for_constants(self):
         truth = [[value, value, value] for value in (3, 1, 4, 1.5, 9)]
