@@ -129,7 +129,7 @@ def shown(value, factor, form):
 
 
 def measured(app, folder):
-    """Runs the program on two PEs, and returns dumps of its phases from the second one on."""
+    """Runs the program on two PEs. Returns an LB dump of each of its phases except the first."""
     stem = folder / app.program
     out, ended = app.run(2, app.longer or app.arguments, (DECISIONS + 2) * app.period, "+balancer", WATCHER, "+LBDump", "1",
                          "+LBDumpSteps", str(DECISIONS), "+LBDumpFile", stem)

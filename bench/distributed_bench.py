@@ -35,7 +35,7 @@ LINE = re.compile(r"messages per task: ([\d.]+) MB at most, ([\d.]+) allowed")
 
 
 def memory(ranks, tasks, degree):
-    """Measures the memory of a rank. If a rank needs more than it is allowed, this program ends."""
+    """Measures the memory of a rank. Fails if a rank needs more memory than the documented bound."""
     megabytes, allowed = map(float, LINE.search(mpiexec(ranks, [BIN / "distributed_in_c", tasks, degree])).groups())
     return {"name": "memory", "ranks": ranks, "tasks_per_rank": tasks, "messages_per_task": 2 * degree,
             "megabytes": megabytes, "bound_megabytes": allowed}

@@ -54,8 +54,8 @@ struct Cost {
   int collectives = 0;  // number of collective operations that each rank calls
 };
 
-/// Measures a decision that all ranks make together. The ranks are threads here, and their leaders
-/// may decide with several threads, so the CPU time is that of the whole process.
+/// Measures a decision that all ranks make together. The ranks are threads here, and some of them
+/// may start more threads, so the CPU time of the whole process is measured.
 Cost distributed(const Problem& problem) {
   const std::vector<OwnArrays> own = split(problem);
   SimulatedRanks simulated(problem.machine.num_places());

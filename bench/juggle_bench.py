@@ -72,7 +72,7 @@ SCENARIOS = {
     "bound threads, phases of 90 ms": {"phase_s": 0.09, "phases": 33, "options": ["--bound"]},
     "two programs, bound": {"phase_s": 2, "phases": 1, "options": ["--bound"], "splits": True},
 }
-# All 500 threads are runnable all the time, so the balancer has to wait for its turn on the cpu.
+# With 500 threads, which are all runnable all the time, the balancer has to wait for its turn on a cpu.
 COST_THREADS = (2, 8, 16, 32, 64, 500)
 COST_S = 20  # long compared with the start, in which the balancer finds threads and measures speeds
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}

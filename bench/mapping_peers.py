@@ -196,7 +196,7 @@ def main():
     if len(sys.argv) > 2:
         run(sys.argv[2], folder)
         return 0
-    for name in TOOLS:  # one process per tool, because their thread pools collide
+    for name in TOOLS:  # one process per tool, because the thread pools of the tools collide
         done = subprocess.run([sys.executable, __file__, folder, name], check=False)
         if done.returncode != 0:
             print(f"without {name} on the rest: it ended with {done.returncode}")

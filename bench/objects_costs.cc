@@ -86,7 +86,7 @@ double overhead() {
   return with_s / without_s - 1;
 }
 
-/// Finds the fastest of several balancing steps that move every object to the other rank.
+/// Repeats a balancing step that moves every object to the other rank. Returns the fastest one.
 BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
                                 const char* strategy) {
   const auto make = [&](ObjectId id) {

@@ -199,7 +199,7 @@ OCEANS = [(8, 400), (16, 150), (24, 70)]
 
 def victims(repeats):
     """Experiment 4: strong scaling of the program `tsunami` from one rank to two, with each rule for choosing
-    the rank to which tasks are lent. The grids of its ocean are coarse to fine."""
+    the rank to which tasks are lent. Each row of the table has a finer grid of the ocean."""
     ways = *RULES, "one process"
     table = Table("tsunami, whom to lend to", ["cells", "one rank s", *(f"{way} s" for way in ways),
                                                *(f"{way} gain" for way in ways)])

@@ -164,7 +164,7 @@ def said(row):
 
 
 def beside(extra):
-    """Compares lending with what users do without it."""
+    """Compares lending with other ways to distribute tasks: a master and workers, OpenMP, StarPU-MPI and mpi4py."""
     return peers.rows()
 
 
@@ -179,7 +179,7 @@ def main():
     options, extra = parser.parse_known_args()
     wanted = options.only or PARTS
     rows = [{"part": name, **row} for name in PARTS if name in wanted for row in PARTS[name](extra)]
-    keep("tasks", rows, key=("part",))  # rows of `cores` may come from a machine with more of them
+    keep("tasks", rows, key=("part",))  # keeps rows of other parts, which may come from a machine with more cores
 
 
 if __name__ == "__main__":

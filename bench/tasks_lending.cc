@@ -202,8 +202,8 @@ void measure_start(const Case& what) {
     tasks::With with;
     with.on_lend = [&](std::span<tasks::Item>) { ran_on = 1; };
     decided_s = 0;
-    if (context.rank() ==
-        0) {  // busy at first, so that the other rank has sent a steal request by then
+    // Rank 0 is busy at first, so that the other rank has already sent a steal request.
+    if (context.rank() == 0) {
       const double us = 500;
       context.submit({.pinned = true}, kCompute, tasks::in(Item()), tasks::out(Item()), us);
       context.submit(std::move(with), kWhen, tasks::in(data), tasks::out(began_s));

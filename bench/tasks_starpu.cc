@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks of tasks_peers.cc by StarPU-MPI. It does not balance between ranks: the program names
-// the rank of each task, here one rank after the other. Rank 0 owns all data and prints one line of
-// JSON.
+// Runs the tasks of tasks_peers.cc with StarPU-MPI. StarPU-MPI does not balance between ranks: the
+// program names the rank of each task, here each rank in turn. Rank 0 owns all data and prints one
+// line of JSON.
 #include <iostream>
 #include <mpi.h>
 #include <nlohmann/json.hpp>

@@ -160,7 +160,7 @@ def sha1_of(text):
 
 
 def content_of(paths):
-    """Returns a number that changes when one of these files changes."""
+    """Returns a hash of the content of these files."""
     return sha1_of("".join(path.read_text() for path in sorted(paths)))[:12]
 
 
@@ -185,7 +185,7 @@ def key_of(fault):
 
 
 class Verdicts:
-    """The verdicts so far, stored in a file after each fault if there is a file."""
+    """The verdicts so far. If a file is given, they are stored in it after each fault."""
 
     def __init__(self, path, seed):
         self.path, self.seed, self.of_key = path, seed, {}
@@ -222,8 +222,8 @@ def show(number, fault):
 
 
 def judge_all(faults, args, verdicts):
-    """Returns the first args.faults faults that compile, with their verdicts, and the number of those refused; fewer
-    if the time ends."""
+    """Judges faults until args.faults of them have compiled or the time is over. Returns those with their verdicts, and
+    the number of faults that the compiler refused."""
     end = time.monotonic() + 60 * args.minutes
     idle, judged, refused = queue.Queue(), [], 0
     known = {key_of(fault): kept for fault in faults if (kept := verdicts.known(fault))}

@@ -57,12 +57,12 @@ PURE = [
     ("reads the environment", r"\bgetenv\(", {"machine/find.cc"}),
     ("uses MPI", r"\bMPI_|<mpi\.h>", set()),
 ]
-# Clocks are read by the functions of one header. Examples for users (miniapps/) and MPI programs written in C read a clock of
-# their own language or library.
+# All code must read clocks by the functions of one header. Examples for users (miniapps/) and MPI programs written in C
+# read a clock of their own language or library.
 CLOCK_HEADER = "poise/base/clock.h"
 CLOCKS = r"(steady|system|high_resolution)_clock|\bclock_gettime\(|\bgettimeofday\(|\bstd::clock\(|\bomp_get_wtime\(|\bMPI_Wtime\("
-# A test must not depend on the speed of the machine, so tests read no wall clock. Exceptions, each with its reason. Tests
-# with the label `timed` are repeated once if they fail (tests/run.py).
+# A test must not depend on the speed of the machine, so tests read no wall clock. These files are exceptions, each with
+# its reason. Tests with the label `timed` are repeated once if they fail (tests/run.py).
 WALL_CLOCK = (r"(steady|system|high_resolution)_clock|CLOCK_(MONOTONIC|REALTIME)|\bMPI_Wtime\(|\bwall_now_n?s\(\)"
               r"|\btime\.(time|monotonic|perf_counter)(_ns)?\(")
 LIMIT = "ends a wait that would hang, long before the time limit of the test"
@@ -145,7 +145,7 @@ RETIRED = {
     r"\bt(ell|old) apart\b": "distinguish",
     r"\bthe cure\b": "what would help",
 }
-# These files may use the word "nobody", because it is a keyword of vt's file format.
+# These files may use the word "nobody", because it is the name of an object in vt's files.
 WORDS_OF_OTHERS = {"poise/trace/vt_write.cc", "poise/trace/vt_read.cc", "poise/trace/vt_read_test.cc"}
 
 troubles = []
@@ -233,7 +233,7 @@ def check_python(path, text):
 
 
 def check_opening(path, lines):
-    """A header must open with its licence and a sentence that tells what lives there."""
+    """Checks that a header begins with its licence and a sentence that says what it contains."""
     if path.suffix == ".h" and not any(line.startswith("//") and LICENCE not in line for line in lines[:2]):
         complain(path, 1, "a header opens with one sentence that tells what lives there")
     if path.suffix == ".h" and "#pragma once" not in lines:

@@ -250,7 +250,8 @@ class Plan {
 
   std::string script_path() const { return path_ + ".bind.sh"; }
 
-  /// Returns a script that binds the rank in which it runs, then runs its arguments.
+  /// Returns a shell script that binds the calling rank to its cores, then runs the command given
+  /// as its arguments.
   LaunchFile script() const {
     std::string text =
         "#!/bin/sh\n# Written by \"poise map\": binds each rank to its cores.\ncase ";

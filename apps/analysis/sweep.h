@@ -32,8 +32,8 @@ struct SweepRow {
   /// balancing.
   std::uint64_t places = 0, every = 0;
   std::string strategy;
-  std::string error;  // error of the first seed with which the strategy failed; the figures are
-                      // then incomplete
+  std::string error;  // error of the first seed with which the strategy failed; the vectors below
+                      // then have no entries for this seed and later ones
   std::vector<double> total_s, balanced_s, balancing_s, migrations, idle_share, formula_s;
 };
 

@@ -106,8 +106,8 @@ double last_decision_s(const Timeline& timeline) {
   return decided_s < end_s(timeline) ? decided_s : 0;
 }
 
-/// Considers the part of the timeline after the last decision. Returns, for each place, which
-/// fraction of this time it spent in each activity.
+/// Returns, for each place, the fraction of time that it spent in each activity after the last
+/// decision of the timeline.
 std::vector<std::array<double, 3>> shares_of(const Timeline& timeline) {
   const double from_s = last_decision_s(timeline), time_s = end_s(timeline) - from_s;
   std::vector<std::array<double, 3>> shares;

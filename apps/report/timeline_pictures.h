@@ -14,8 +14,8 @@ namespace poise::apps {
 /// that share a column of the picture share its height.
 std::string timeline_picture(const Timeline& timeline, double until_s, std::string_view label);
 
-/// Considers the part of the timeline after the last decision. Draws, for every place, which
-/// fraction of this time it spent in each activity.
+/// Draws, for every place, the fraction of time that it spent in each activity after the last
+/// decision of the timeline.
 std::string shares_picture(const Timeline& timeline, std::string_view label);
 
 /// Draws all timelines under one heading. The title of a timeline is the name of its program, or

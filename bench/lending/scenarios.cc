@@ -70,7 +70,7 @@ LendingScenario unequal_tasks(std::uint64_t seed) {
   return scenario;
 }
 
-// A competitor holds the core of one rank for every other 4 ms.
+// A competing process runs on the core of one rank for 4 ms out of every 8 ms.
 LendingScenario competitor(std::uint64_t seed) {
   Random random(seed);
   LendingScenario scenario = on(2, 2, seed);

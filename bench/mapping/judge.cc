@@ -144,7 +144,7 @@ double longest_small_decision_s(const std::vector<Outcome>& outcomes) {
 }
 
 /// A limit for the strategy `poise`: `value`, which `text` describes, must be at most `most`. In
-/// `text`, a peer is a tool that others wrote.
+/// `text`, a peer is a tool that was not written for Poise.
 struct Bar {
   const char* text;
   double value, most;

@@ -38,7 +38,7 @@ struct Outcome {
   }
   const Row& ours() const { return rows.front(); }
   /// Returns the peer with the shortest iteration, or null if there is no peer. A peer is a tool
-  /// with which `poise` is compared; `only_outside` admits only tools that others wrote.
+  /// with which `poise` is compared; `only_outside` admits only tools not written for Poise.
   const Row* best_peer(bool only_outside) const {
     const Row* best = nullptr;
     for (const Row& row : std::span(rows).subspan(1))

@@ -30,7 +30,7 @@ struct CaseChoice {
   std::uint64_t seed = 1, draws = 3;  // draws per cell
   std::string only;                   // part of "KIND-TASKS"; empty: all cells
   std::string model;                  // "physical" or "nuco"; empty: both
-  bool has_few_tasks = false;         // draw from the other group of cases, see for_each_case()
+  bool has_few_tasks = false;  // true: cases with fewer tasks than places, see for_each_case()
 };
 
 /// Draws cases from each cell: a kind of workload, a number of tasks, and a machine. In a case, the

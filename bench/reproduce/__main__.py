@@ -26,7 +26,7 @@ from report import markdown, page, summary  # noqa: E402
 from sections import is_decided, row_of  # noqa: E402
 
 PAPERS = (nucolb.PAPER, juggle.PAPER, numalb.PAPER, treematch.PAPER, chameleon.PAPER)
-EXPECTED = [9, 14, 12, 6, 12]  # result tables and plots of each paper, and questions that it leaves open
+EXPECTED = [9, 14, 12, 6, 12]  # for each paper: the number of its result tables, plots and open questions
 TO_DECIDE = 36  # of these 53
 
 
@@ -56,7 +56,7 @@ def computed(papers, lab, only=()):
 
 
 def with_others(rows, headlines, kept):
-    """Returns the rows and headlines, together with the stored ones of sections and papers that were not computed."""
+    """Returns these rows and headlines, and for sections and papers that were not computed the stored ones."""
     by_id = {row["id"]: row for row in kept["sections"] + rows}
     ids = [section.id for paper in PAPERS for section in paper.sections]
     return [by_id[name] for name in ids if name in by_id], {**kept["headlines"], **headlines}

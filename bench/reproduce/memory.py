@@ -21,7 +21,8 @@ def footprints(count, domains, domain_bytes, fill, spread, seed):
 
 
 def with_footprints(lab, trace, places, sizes):
-    """Returns the file of the trace with the memory of its objects, which `generate` does not write but vt's format has."""
+    """Writes the trace in vt's format with the memory of its objects, which `poise generate` leaves out. Returns the
+    file."""
     stem = trace.removesuffix(".poise")
     lab.run("convert", trace, f"{stem}.json")
     written = name_of(stem, *sizes)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The sleeping tasks of tasks_peers.cc by mpi4py.futures. Rank 0 hands tasks out and runs none.
+"""Runs the sleeping tasks of tasks_peers.cc with mpi4py.futures. Rank 0 hands tasks out and runs none.
 
 usage: futures_peer.py TASKS US SPREAD BYTES_IN BYTES_OUT REPEATS
 

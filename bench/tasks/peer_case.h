@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks of rank 0 in the comparison of lending with its alternatives. All programs run them.
+// Defines the tasks of rank 0 that all programs run when lending is compared with its alternatives.
 #pragma once
 
 #include <functional>

@@ -67,8 +67,8 @@ def measure(case):
 
 
 def rows():
-    """Measures all cases. Returns one row per case and way: its seconds, and how many times as long it takes as lending,
-    both as medians with intervals; the runs are compared in pairs."""
+    """Measures all cases. Returns one row for each case and each way to run it. A row has two medians with intervals:
+    the seconds, and the ratio of the seconds to those of lending in the same round."""
     all_rows = []
     for case in CASES:
         np, tasks, us, (bytes_in, bytes_out), sleeps = case

@@ -64,7 +64,7 @@ Affinities bound_in_turn(std::uint32_t num_threads, std::uint32_t num_cpus) {
   return own;
 }
 
-/// A program that runs from the start, together with `strangers` other programs.
+/// A case in which one program and `strangers` other programs run from the start to the end.
 Case steady(std::uint32_t num_cpus, double phase_s, SimulatedWait wait, const Affinities& own,
             int strangers = 0) {
   return {.num_cpus = num_cpus, .act = [=](SimulatedCpus& cpus) {

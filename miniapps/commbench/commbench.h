@@ -103,7 +103,7 @@ struct Sums {
   }
 };
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program : Settings {
   static constexpr const char* kName = "commbench";
   static constexpr const char* kSummary = "Irregular communication that changes with time.";

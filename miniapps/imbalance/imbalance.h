@@ -61,7 +61,7 @@ struct Site {
   }
 };
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program {
   static constexpr const char* kName = "imbalance";
   static constexpr const char* kSummary =

@@ -120,7 +120,7 @@ inline double serial_sum(std::uint32_t blocks, std::uint32_t points, std::uint64
   return total;
 }
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program {
   static constexpr const char* kName = "jacobi2d";
   static constexpr const char* kSummary =

@@ -38,7 +38,7 @@ struct Node {
   }
 };
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program {
   static constexpr const char* kName = "kneighbor";
   static constexpr const char* kSummary =

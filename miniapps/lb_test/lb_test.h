@@ -35,7 +35,7 @@ struct Worker {
   }
 };
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program {
   static constexpr const char* kName = "lb_test";
   static constexpr const char* kSummary = "Objects with random loads on a random graph.";

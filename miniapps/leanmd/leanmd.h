@@ -256,7 +256,7 @@ inline Sums sums_of(const Body& body) {
   return sums;
 }
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program {
   static constexpr const char* kName = "leanmd";
   static constexpr const char* kSummary =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cell of gas: its step with polynomials, its step with subcells, and the choice between the two.
+// A cell of gas. A time step is computed with polynomials, and repeated with subcells if the result
+// is not credible.
 #pragma once
 
 #include <algorithm>

@@ -20,7 +20,7 @@ struct Scheme {
   std::array<Nodes, kParts> average{};  // [s][j]: average of polynomial j over subcell s
 };
 
-/// A polynomial's value; c holds its coefficients.
+/// Returns the value at x of the polynomial with the coefficients c.
 inline double value(const Nodes& c, double x) {
   return c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])));
 }
@@ -31,7 +31,7 @@ inline double integral(const Nodes& c, double x) {
   return x * (c[0] + x * (c[1] / 2 + x * (c[2] / 3 + x * (c[3] / 4 + x * c[4] / 5))));
 }
 
-/// The polynomial that is 1 at node j and 0 at all others.
+/// Returns the polynomial that is 1 at node j and 0 at all other nodes.
 inline Nodes base(const Nodes& node, std::size_t j) {
   Nodes c{1};
   for (std::size_t k = 0; k < kNodes; ++k) {

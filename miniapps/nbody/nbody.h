@@ -232,7 +232,7 @@ struct Sums {
   }
 };
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program : Settings {
   static constexpr const char* kName = "nbody";
   static constexpr const char* kSummary = "Gravity by a tree; few particles are active at a time.";

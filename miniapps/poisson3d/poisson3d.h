@@ -187,7 +187,7 @@ struct Sums {
   }
 };
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program {
   static constexpr const char* kName = "poisson3d";
   static constexpr const char* kSummary =

@@ -114,7 +114,7 @@ struct Block {
   }
 };
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program {
   static constexpr const char* kName = "stencil4d";
   static constexpr const char* kSummary =

@@ -260,7 +260,7 @@ struct Sum {
   }
 };
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program {
   static constexpr const char* kName = "tsunami";
   static constexpr const char* kSummary =

@@ -37,7 +37,8 @@ struct Tree {
   int height;                   // published
 };
 
-/// A sample tree of the benchmark, T1 to T5, with its published size. Throws Error for other names.
+/// Returns a sample tree of the benchmark, T1 to T5, with its published size. Throws Error for
+/// other names.
 const Tree& find_tree(std::string_view name);
 
 Node root_of(const Tree& tree);

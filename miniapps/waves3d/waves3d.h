@@ -252,7 +252,7 @@ struct Sums {
   }
 };
 
-/// The mini-app: its settings, its objects and the check of its results.
+/// Defines the mini-app: its settings, its objects, and the check of its results.
 struct Program {
   static constexpr const char* kName = "waves3d";
   static constexpr const char* kSummary =

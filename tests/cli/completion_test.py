@@ -39,7 +39,7 @@ class Bash(CliTest):
 
 
 class Terminal:
-    """A shell in a pseudo-terminal."""
+    """A shell that runs in a pseudo-terminal."""
 
     def __init__(self, *command, **environment):
         self.process, self.handle = pty.fork()

@@ -23,7 +23,7 @@ from run_poise import POISE, CliTest
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from guide_blocks import PAGES, ROOT, blocks_of, missing_from_source, missing_lines, outside_of_blocks  # noqa: E402
 
-# Pages to look things up; all others in docs/ are guides.
+# Reference pages. All other pages in docs/ are guides.
 REFERENCE = {"results.md", "variables.md", "options.md", "commands.md", "formats.md"}
 GUIDES = [page for page in PAGES if page.parent.name == "docs" and page.name not in REFERENCE]
 MAX_GUIDE_LINES = 150
@@ -112,7 +112,8 @@ class Runs(CliTest):
 
 class Rules(unittest.TestCase):
     def assert_checked(self, block):
-        """Checks that a block is run or compared, by this test or by the one that its mark names."""
+        """Checks that a block is run or compared, either by this test or by another test that a mark of the block
+        names."""
         marks, name = block.marks, str(block)
         self.assertTrue(block.language, f"{name}: a block names its language")
         if "run-by" in marks:

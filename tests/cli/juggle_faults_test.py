@@ -30,7 +30,7 @@ CPUSETS = pathlib.Path("/sys/fs/cgroup/cpuset")
 
 
 def members_of(group):
-    """Returns the processes of a process group."""
+    """Returns the ids of all processes in a process group."""
     members = []
     for name in os.listdir("/proc"):
         with contextlib.suppress(ProcessLookupError, ValueError):
@@ -188,7 +188,7 @@ class Faults(JuggleTest):
         self.assertEqual((process.returncode, errors), (0, ""))
 
     def cpuset(self, cpus):
-        """Returns the folder of a cpuset with these cpus."""
+        """Creates a cpuset with these cpus and returns its folder."""
         folder = CPUSETS / f"poise_test_{os.getpid()}"
         try:
             folder.mkdir()
@@ -296,7 +296,7 @@ class Recipes(JuggleTest):
     def test_one_balancer_gives_two_programs_equal_shares_of_the_cpus(self):
         cpus = len(CPUS)
         programs = {"./first": f"{BIN}/phases --threads {cpus} --phase 2s", "./second": f"{BIN}/phases --phase 2s --threads 1"}
-        for tries_left in (2, 1, 0):  # other programs may disturb a run
+        for tries_left in (2, 1, 0):  # repeats a run that other programs may have disturbed
             self.run_recipe("./first & ./second", programs)
             threads = [thread for thread in self.summary()["threads"] if thread["run_s"] > 1]
             # There is one thread more than cpus: the first program has a thread for each cpu, and the second program

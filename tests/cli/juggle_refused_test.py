@@ -36,7 +36,8 @@ def line_of(stream):
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Refused(JuggleTest):
     def assert_ends_like_the_program(self, refused, says=None):
-        """Checks that the status is 7 and that stderr is empty or has one line with these words."""
+        """Checks that the program ended with status 7, and that stderr is empty or has a single line with these
+        words."""
         done = self.run_poise("juggle", *QUICK, *EXIT_7, preexec_fn=refused)
         self.assertEqual(done.returncode, 7, done.stderr)
         if says is None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests where results, notes and pages are written and what they contain."""
+"""Tests to which files and streams results, notes and pages are written, and what they contain."""
 
 import csv
 import html.parser

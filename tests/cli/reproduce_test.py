@@ -122,7 +122,7 @@ class Sections(unittest.TestCase):
 
 
 class Tags(html.parser.HTMLParser):
-    """Checks that every element ends where it should."""
+    """Checks that the elements of an HTML page are closed in the right order."""
 
     def __init__(self):
         super().__init__()

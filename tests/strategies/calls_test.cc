@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts how often the strategy `poise` calls other strategies of the table: never. The linker
-// sends every call of a strategy's function to a function of this file (option --wrap), which
-// counts it.
+// Checks that the strategy `poise` never calls another strategy of the table. The linker sends
+// every call of a strategy's function to a function of this file (option --wrap), which counts it.
 #include <gtest/gtest.h>
 #include <map>
 #include <string>

@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMENT_SIGNS = {".h": "//", ".cc": "//", ".c": "//", ".py": "#", ".cmake": "#", ".f90": "!", "": "#"}
-# Python tests contain C code as strings. A line of preprocessor there begins with "#", but is not a comment.
+# Python tests contain C code as strings. A preprocessor line there begins with "#", but is not a comment.
 PREPROCESSOR = re.compile(r"\s*#(include|define|if|endif|pragma)\b")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 # A comment or paragraph with fewer words is a mere label. An error text with fewer words is only a part of a message.
