@@ -12,11 +12,10 @@ import subprocess
 
 from keep import ROOT
 
-# Inserted at the top of each source.
-# A signal may end a sleep early; then sleep_us() sleeps again for the remaining time.
-# The communication thread of a process polls its sockets without a pause. One core would be busy with that per emulated
-# host. If there are fewer cores, these threads wait for each other, and messages and objects that wake up wait for
-# them, for milliseconds. Therefore a poll that finds nothing takes 100 us here.
+# This C++ code is inserted at the top of each source. A signal may end a sleep early; then sleep_us() sleeps again for
+# the remaining time. The communication thread of a process polls its sockets without a pause. That would keep one core
+# per emulated host busy. If there are fewer cores, messages and objects that wake up would have to wait for these
+# threads for milliseconds. Therefore a poll that finds nothing takes 100 us here.
 SLEEP = """#include <cerrno>
 #include <ctime>
 #include <poll.h>

@@ -69,7 +69,7 @@ const Instance& instance(Size size) {
   return *kept;
 }
 
-/// Resets this process's peak memory, which Linux stores.
+/// Resets the peak memory that Linux records for this process (VmHWM).
 void restart_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 double peak_mb() {
   std::ifstream status("/proc/self/status");

@@ -6,8 +6,8 @@
 The cluster of tests/support/cluster.py has four hosts with two ranks each. At first the launcher deals the ranks to the hosts
 in turn, so neighbours are on different hosts. Each program runs once under `poise profile`; then runs in the launcher's order
 and runs with the map of `poise map` follow in pairs. `poise run` is started anew for each run, until it has kept or dropped
-the map. HPCC runs all of its benchmarks; the rate of its PTRANS, a parallel transposition of a matrix, counts. It needs root,
-and prints why nothing was measured if the system has no namespaces."""
+the map. HPCC runs all of its benchmarks; the rate of its PTRANS, a parallel transposition of a matrix, counts. This
+benchmark needs root. If the system has no namespaces, it prints why nothing was measured."""
 
 import argparse
 import dataclasses

@@ -90,9 +90,9 @@ def balanced(repeats):
 
 
 def slow_core(repeats):
-    """Experiments 1 and 2: two ranks have equal work, and the core of the second one is slow. The paper slows it down
-    by a power cap or a lower clock; here, a competing process runs on it. A step is so long that, during it, the core
-    switches many times between the rank and its competitor."""
+    """Experiments 1 and 2: two ranks have equal work, and the core of the second one is slow. The paper slows this core
+    down by a power cap or a lower clock; here, a competing process runs on this core. A step is so long that, during
+    it, the core switches many times between the rank and its competitor."""
     table = Table("a slow core", ["competitor", "without s", "with s", "gain", "ideal gain",
                                   "one process s"])
     all_tasks = "--size 300 --steps 5 --tasks 120"

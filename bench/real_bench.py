@@ -92,7 +92,8 @@ def petsc(share):
 
 FULL = lammps("full.lmp", 2, 300)
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
-# applied (None for `nothing`). The right remedy of programs without remedies is unknown: their advice is shown, not judged.
+# applied (None for `nothing`). If a case has no remedies, the right one is unknown, so the advice is shown but not
+# judged.
 CASES = [
     ("lammps, a third of the box full", lammps("in.uneven", 2, 300), {"objects": lammps("in.uneven", 2, 300, "once")}),
     ("lammps, a third of the box full, 4 ranks on 2 cores", lammps("in.uneven", 4, 300), {"objects": lammps("in.uneven", 4, 300, "once")}),

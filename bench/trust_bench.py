@@ -452,7 +452,8 @@ def keep_runs(kind, rows):
 
 
 def judge(path):
-    """Judges the measurements in a file of results. If the file is the kept one, the verdicts are kept as well."""
+    """Judges the measurements in a file of results. If it is bench/results/trust.json, stores the verdicts in it,
+    too."""
     whole = json.loads(path.read_text())
     found = verdicts(whole["results"])
     print_verdicts(found)

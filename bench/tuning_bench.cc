@@ -80,8 +80,8 @@ struct Variant {
   bool has_effect() const { return total.has_effect() || from_scratch.has_effect(); }
 };
 
-/// Returns NAME=VALUE for half and for twice the value of each number. A list of names selects
-/// some.
+/// Returns NAME=VALUE for half and for twice the value of each number. If `names` is a list of
+/// names, only these numbers are changed.
 std::vector<std::string> settings_of(std::span<const Knob> knobs, const std::string& names) {
   std::vector<std::string> settings;
   for (const Knob& knob : knobs) {

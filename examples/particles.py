@@ -4,9 +4,9 @@
 """usage: mpiexec -n RANKS python3 particles.py keep|bisection|poise
 
 A particle code on mpi4py. Particles lie in the cells of a grid; each rank owns some cells and their particles. A cloud
-of particles drifts across the grid, so every ten steps the ranks decide anew who owns which cell: never (keep), by
-recursive bisection of the grid, or by Poise. Prints the work of the busiest rank over that of an average rank, and how
-many particles moved because their cell did."""
+of particles drifts across the grid, so every ten steps the ranks decide anew who owns which cell: by recursive
+bisection of the grid or by Poise. With keep, cells never change their owner. Prints the work of the busiest rank over
+that of an average rank, and how many particles moved because their cell did."""
 
 import sys
 

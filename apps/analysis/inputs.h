@@ -33,8 +33,8 @@ struct InputOptions {
 /// Throws Error if more than one of `files` is "-", which stands for stdin.
 void check_stdin(const std::vector<std::string>& files);
 
-/// Adds the argument TRACE and the options --machine, --phase, --seed, --start, and `current_flag`,
-/// which names a file with the current placement.
+/// Adds the argument TRACE, the options --machine, --phase, --seed and --start, and an option named
+/// `current_flag`, which takes a file with the current placement.
 void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag);
 
 /// Adds --capacity, for commands that place tasks.

@@ -9,7 +9,7 @@
 
 namespace poise::apps {
 
-/// Groups of places that are drawn as one.
+/// A division of the places into groups. Pictures draw each group as one item.
 struct Grouping {
   std::string name;  // "place", "numa", "node", or "8 places"
   std::vector<std::uint32_t> group_of_place;

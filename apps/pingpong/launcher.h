@@ -9,9 +9,10 @@
 
 namespace poise::apps {
 
-/// Runs `command` in a shell and calls on_line for each line of its stdout. Its process group is
-/// killed when this call or this program ends. If the command fails or takes longer than timeout_s,
-/// throws std::runtime_error with a one-line message that includes the first line on stderr.
+/// Runs `command` in a shell and calls on_line for each line of its stdout. The processes of
+/// `command` are killed when this call or this program ends. If the command fails or takes longer
+/// than timeout_s, throws std::runtime_error with a one-line message that includes the first line
+/// on stderr.
 void run_lines(const std::string& command, double timeout_s,
                const std::function<void(std::string_view line)>& on_line);
 

@@ -10,9 +10,9 @@
 
 namespace poise::apps {
 
-/// Returns one line per strategy, period and number of places. It has medians over the seeds and,
-/// if there are several seeds, the smallest and the largest total. The best line of each number of
-/// places is marked.
+/// Returns one line per strategy, period and number of places. A line has medians over the seeds
+/// and, if there are several seeds, the smallest and the largest total time. The best line of each
+/// number of places is marked.
 Table sweep_table(const Sweep& sweep);
 
 /// Returns one line per number of places, with the best strategy and balancing period.

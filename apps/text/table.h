@@ -27,7 +27,7 @@ struct Table {
 /// A column of numbers that share a unit.
 struct Figures {
   std::string heading;
-  std::vector<std::optional<double>> values;  // one per row without a remark; nothing: unknown
+  std::vector<std::optional<double>> values;  // one per row that has no remark; no value: unknown
   Unit (*unit)(double largest) = nullptr;     // null: no unit
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs for engine_bench.py: prints each as one JSON object per line, with the times that Poise
-// predicts. The object holds what another simulator needs: places with their work, messages with
+// Prints programs for engine_bench.py as one JSON object per line, with the times that Poise
+// predicts. An object holds what another simulator needs: places with their work, messages with
 // their costs at both ends, and the resources on their routes.
 #include <array>
 #include <cstdio>

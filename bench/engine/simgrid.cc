@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the programs that engine_cases prints in SimGrid (S4U): an actor per place works, sends and
-// receives, and an actor per message transfers it. Prints the time of each program.
+// Simulates the programs that engine_cases prints, with SimGrid (S4U): an actor per place works,
+// sends and receives, and an actor per message transfers it. Prints the time of each program.
 //
 // Links have no latency. A message waits for its latency before it enters the network, because
 // SimGrid's TCP model would give paths with short latency a larger share. If a byte crosses a

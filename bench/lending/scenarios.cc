@@ -81,7 +81,7 @@ LendingScenario competitor(std::uint64_t seed) {
   return scenario;
 }
 
-// 2 to 10 unequal tasks beside a rank that is three times as slow.
+// Two ranks. The first has 2 to 10 unequal tasks, the second needs three times as long for a task.
 LendingScenario few_tasks(std::uint64_t seed) {
   Random random(seed);
   LendingScenario scenario = on(2, 2, seed);

@@ -114,9 +114,8 @@ void for_each_drifted(const Selection& selection, const std::function<void(Insta
   if (selection.quick || !(selection.machines + selection.tasks).empty()) return;
   for (const TaskId num_tasks : kManyTasks)
     for (const Kind& kind : kinds)
-      if (kind.recipe != "rmat" ||
-          num_tasks == kManyTasks[0])  // Scotch takes minutes if few vertices have most edges
-        make(kind, kLargeMachine, num_tasks);
+      // Scotch takes minutes for large graphs in which few vertices have most edges.
+      if (kind.recipe != "rmat" || num_tasks == kManyTasks[0]) make(kind, kLargeMachine, num_tasks);
 }
 
 /// Finds the series of trace files, STEM.RANK.json, in the subfolders of a folder. Returns

@@ -72,7 +72,8 @@ def slow_node(lab, inputs, slowness, per_node):
 
 
 def slow_node_balanced(lab, inputs, slowness, per_node):
-    """Returns the speed-up per seed by the strategy `poise` instead, which balances by the times of the step before."""
+    """Returns the speed-up for each seed if tasks are not lent: the strategy `poise` moves them according to the times
+    of the previous step."""
     team, tasks, task = Team(lab, 4, CORES, [1, 1, 1, 1 / slowness]), [per_node] * 4, task_of(600, inputs)
 
     def gain(seed):
@@ -86,7 +87,7 @@ MIGRATED, TOTAL = 148, 4800
 
 def figure_2(lab, inputs):
     # T tasks belong to four nodes, one of which needs s times as long for a task. All nodes end together if the slow
-    # node keeps T / (3 s + 1) tasks. The paper says how many tasks leave it, which gives s.
+    # node keeps T / (3 s + 1) tasks. The paper says how many tasks leave the slow node, from which s follows.
     slowness = (TOTAL / (TOTAL / 4 - MIGRATED) - 1) / 3
     gain, moved = slow_node(lab, inputs, slowness, TOTAL // 4)
     return [
@@ -341,7 +342,7 @@ def limiter(lab, inputs, ranks, threads):
     return list(zip(*lab.per_seed(gain, FEW_SEEDS)))
 
 
-TABLE_1 = {(16, 1): (1.06, 0.72), (32, 1): (1.05, 0.95)}  # (ranks, threads); larger cases take too long
+TABLE_1 = {(16, 1): (1.06, 0.72), (32, 1): (1.05, 0.95)}  # by (ranks, threads); larger cases take too long
 
 
 def table_1(lab, inputs):

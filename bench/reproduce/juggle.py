@@ -205,7 +205,7 @@ def figure_12(lab, inputs):
 
 
 def nas_runs(kernel):
-    """Returns our runs of an OpenMP benchmark, or with None of the program `phases`, by 16 threads on 12 cores."""
+    """Returns our runs of the OpenMP benchmark `kernel` (None: of the program `phases`) with 16 threads on 12 cores."""
     return [row for row in runs("12-14", "proactive") if (row["kernel"], row["cpus"]) == (kernel, 12)]
 
 

@@ -90,7 +90,7 @@ def simulated_s(poise, one, way, trace, links):
 
 
 def rows(binaries, rounds, links):
-    """Measures and simulates all cases. The ways of a case run in turns."""
+    """Measures and simulates all cases. The variants of a case run in turns."""
     for one in CASES:
         with tempfile.TemporaryDirectory() as folder:
             trace = pathlib.Path(folder, "run.poise")

@@ -29,9 +29,8 @@ struct Settings {
   bool is_smooth = false;     // a smooth periodic wave instead of an explosion
 
   double length() const { return 1.0 / (double{1} * pieces * cells); }
-  double fastest() const {
-    return is_smooth ? 3 : 60;
-  }  // upper bound of the signal speed, which fixes the time step
+  /// Returns an upper bound of the signal speed, from which the time step follows.
+  double fastest() const { return is_smooth ? 3 : 60; }
   double time_step() const { return kCourant * length() / fastest(); }
 
   State at(double x) const {

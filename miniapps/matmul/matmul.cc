@@ -53,8 +53,8 @@ struct Product {
 
 struct Wanted {
   int size = 100, steps = 3;
-  std::vector<int> tasks = {
-      100};  // number of tasks per rank; the last entry holds for all further ranks
+  // Number of tasks of each rank. The last entry holds for all further ranks.
+  std::vector<int> tasks = {100};
   unsigned threads = 1;
   std::string settings;
   bool summary = false, openmp = false, versus_openmp = false;

@@ -18,11 +18,8 @@ struct Node {
 };
 
 enum class Kind { binomial, geometric, hybrid };
-enum class Shape {
-  linear,
-  cyclic,
-  fixed
-};  // determines how the branching of a geometric tree depends on the height
+/// Determines how the branching of a geometric tree depends on the height.
+enum class Shape { linear, cyclic, fixed };
 
 struct Tree {
   std::string_view name;

@@ -51,8 +51,8 @@ struct Block {
   // pressures.
   std::uint64_t now = 0, last = 0;
   std::vector<double> pressure;
-  std::array<std::vector<double>, 3> velocity,
-      part;  // parts of the pressure; empty unless the block touches a layer
+  // `part` has the three parts of the pressure. It is empty unless the block touches a layer.
+  std::array<std::vector<double>, 3> velocity, part;
   double first_energy = 0, energy = 0;
   // work_out() computes these from the members above.
   std::vector<double> stiffness;

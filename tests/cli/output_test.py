@@ -297,7 +297,7 @@ class Output(CliTest):
             os.close(follower)
             self.assertIn(b"greedy", all_of(terminal))
 
-    # Tests of the table that compare prints.
+    # Tests the table that `poise compare` prints.
 
     def rows_of(self, *arguments):
         """Returns the names of the strategies in the order of the table, and the table's lines."""

@@ -166,7 +166,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(tags.open, [])
         picture = urllib.parse.unquote(re.search(r'src="data:image/svg\+xml,([^"]*)"', text)[1])
         self.assertEqual(picture.count("<polyline "), 1)
-        self.assertEqual(picture.count("<circle "), 3 + 1)  # and one in the legend
+        self.assertEqual(picture.count("<circle "), 3 + 1)  # three points, and one in the legend
         self.assertIn('<a href="#s3">', text)
 
     def test_an_inequality_is_shown_with_enough_digits_to_see_whether_it_holds(self):

@@ -146,7 +146,7 @@ def inside(options):
 # ---- functions that run outside the cluster: they create its namespaces, which end with this process
 
 def missing(options):
-    """Returns what this machine lacks for a cluster, or nothing."""
+    """Returns a text that says what this machine lacks for a cluster, or an empty text if it lacks nothing."""
     if options.near + options.far > 0 and not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return "/dev/net/tun cannot be opened"
     for program in ("ip", "tc", "unshare", "nsenter"):

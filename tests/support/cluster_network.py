@@ -48,7 +48,7 @@ ROUTE = "initcwnd 2000 initrwnd 2000 rto_min 5s"
 
 
 def batch(program, lines, namespace=None):
-    """Runs lines of ip or tc, all in one process."""
+    """Runs several commands of the program ip or tc in one process."""
     where = ["-n", namespace] if namespace else []
     subprocess.run([program, *where, "-batch", "-"], input="\n".join(lines) + "\n", text=True, check=True,
                    timeout=60)
@@ -63,7 +63,7 @@ def hardware_address_of(number):
 
 
 def shaped(device, bits_per_s):
-    """Returns the line of tc that limits the rate at which a device sends."""
+    """Returns the command for tc that limits the rate at which a device sends."""
     burst = max(2 * FRAME_BYTES, int(bits_per_s / 8 * BURST_S))
     return f"qdisc add dev {device} root tbf rate {bits_per_s:.0f}bit burst {burst} limit {QUEUE_BYTES}"
 
