@@ -34,8 +34,8 @@ class Plan {
     for (PlaceId p = 0; p < map.machine.num_places(); ++p)
       counts_through_ = counts_through_ && map.machine.place(p).os_index == p;
     if (!map.hosts.empty() && map.hosts.size() < num_nodes_used())
-      fail("{} host names are given, but the map uses {} nodes", map.hosts.size(),
-           num_nodes_used());
+      fail("{} host names are given, but the map uses {} nodes; give one name per node",
+           map.hosts.size(), num_nodes_used());
   }
 
   LaunchFile rankfile() const {
