@@ -239,15 +239,16 @@ def million():
     return rows
 
 
-# The programs of the talk about NumaLB: Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes.
+# Two programs that the talk about NumaLB (Charm++ workshop 2011) measured: Jacobi2D, and kNeighbor with k = 3 and
+# messages of 1,024 bytes.
 BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
                    ("kneighbor", "--objects 64 --k 3 --bytes 1024 --work 0 --steps 300"),
                    ("kneighbor", "--objects 16 --k 3 --bytes 1024 --work 0 --steps 1000")]
 
 
 def network(home, repeats):
-    """Runs the same programs on two builds of Charm++: the shared-memory build, and the network build, whose
-    messages go through sockets."""
+    """Compares two builds of Charm++ by the times of BUILDS_COMPARED: the shared-memory build, and the network build,
+    whose messages go through sockets."""
     subprocess.run(["cmake", "--preset", "release", "-B", NETWORK, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"],
                    cwd=ROOT, env={**os.environ, "CHARM_HOME": str(home)}, stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["ninja", "-C", NETWORK, *(f"{program}_on_charm" for program, _ in BUILDS_COMPARED)],

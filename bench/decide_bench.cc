@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures how long each strategy of the table takes for one decision, in CPU seconds of all its
+// Measures how long each strategy of Poise takes for one decision, in CPU seconds of all its
 // threads, including the construction of the adjacency lists. The input is a 3-D stencil with
 // log-normal loads, in which one octant is three times as heavy; tasks are placed in blocks.
 //

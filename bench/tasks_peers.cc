@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares lending with what users do without it if rank 0 has all tasks: a master and workers
-// written by hand, and OpenMP tasks in one process. These ways to run the tasks take turns. Every
-// result is checked. Rank 0 prints one line of JSON.
+// Compares lending with other ways to distribute tasks that all belong to rank 0: a master and
+// workers written by hand, and OpenMP tasks in one process. These ways to run the tasks take turns.
+// Every result is checked. Rank 0 prints one line of JSON.
 #include <iostream>
 #include <map>
 #include <mpi.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Checks the architecture: includes between folders, rows of the strategies' table, the length of functions,
+"""Checks the architecture: includes between folders, rows of the table of strategies, the length of functions,
 and the comment that opens each header. Exits with status 1 and one line per problem.
 
 Where the history is there, it also checks the messages of all commits since FIRST_BASE. With --commits BASE it checks only
@@ -381,9 +381,9 @@ def check_strategies():
 
 
 def check_poise_alone():
-    """Checks that the strategy `poise` computes its own placement, instead of running other strategies of the table
-    and taking their best result. Only its source file is checked: the folders search/ and partition/, whose functions
-    it calls, may not include strategies."""
+    """Checks that the strategy `poise` computes its own placement, instead of running other strategies and taking their
+    best result. Only its source file is checked: the folders search/ and partition/, whose functions it calls, may not
+    include strategies."""
     folder = ROOT / "poise" / "strategies"
     rows = re.findall(r"\.rebalance = (\w+)", (folder / "table.cc").read_text())
     others = set(rows) - {"poise_strategy"} | {"strategies", "parse_strategy", "parse_strategies"}

@@ -29,8 +29,8 @@ struct ComparePart {
 ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace);
 
 /// Returns the page. `heading` names the trace. `timelines` are those of real runs, and are shown
-/// before the machines. A total time covers one decision, its migrations, and as many iterations as
-/// `every` says. `data` is a JSON document that readers can save.
+/// before the machines. A total time covers one decision, its migrations, and the `every`
+/// iterations until the next decision. `data` is a JSON document that readers can save.
 std::string compare_page(const std::vector<ComparePart>& parts, const std::string& heading,
                          std::uint64_t every, const std::vector<Timeline>& timelines,
                          std::string_view data);

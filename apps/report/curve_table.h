@@ -26,8 +26,8 @@ struct CurvePoint {
 std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placement);
 
 /// Returns a heading with the strategy's name, and a table with one line per point. A total time
-/// covers one decision, its migrations, and as many iterations as `every` says. The line with the
-/// shortest total time is marked.
+/// covers one decision, its migrations, and the `every` iterations until the next decision. The
+/// line with the shortest total time is marked.
 std::string curve_text(const std::vector<CurvePoint>& curve, const std::string& strategy,
                        std::uint64_t every, bool has_sizes);
 

@@ -38,7 +38,8 @@ std::string text_of(const MakespanBounds& bounds);
 /// Shows two placements side by side, one metric per line.
 std::string before_and_after(const Metrics& before, const Metrics& after, bool has_sizes);
 
-/// Returns the total time of one decision, its migrations, and as many iterations as `every` says.
+/// Returns the total time of one decision, its migrations, and the `every` iterations until the
+/// next one.
 double amortised_s(const Metrics& metrics, double decision_s, std::uint64_t every);
 
 }  // namespace poise::apps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tools that place the tasks of an instance: strategies of the table, and outside tools that
+// The tools that place the tasks of an instance: strategies of Poise, and outside tools that
 // exchange files.
 #pragma once
 

@@ -158,7 +158,8 @@ def blue_waters(lab, inputs):
 
 
 POLICIES = ("minimal", "random", "adaptive")
-# Network cards: 6.4 GB/s of Gemini and 3.2 GB/s of InfiniBand, as the descriptions of these machines state; 10 GB/s of Aries.
+# Bandwidths of network cards: 6.4 GB/s for Gemini and 3.2 GB/s for InfiniBand, as the descriptions of these machines
+# state, and 10 GB/s for Aries.
 GEMINI, INFINIBAND, ARIES = 6.4e9, 3.2e9, 1e10
 
 

@@ -5,8 +5,8 @@ blocks of a page run in order in one folder, which is empty at first and is also
 exports are kept for the next blocks.
 
 The variable GUIDES_HAVE lists what this run has besides the command poise, such as "mpi" (MPI and the mini-apps) or
-"installed". Then only the pages that need the first of these run. Without the variable all pages run, but without the
-blocks that need such things."""
+"installed". Then only pages that need the first of these things run. If the variable is not set, all pages run, but
+blocks that need any of these things are left out."""
 
 import importlib.util
 import json

@@ -42,7 +42,7 @@ class JuggleVariables(CliTest):
             self.assertEqual((done.returncode, done.stdout), (0, "it runs\n"), done.stderr)
             self.assertRegex(done.stderr, rf"^poise juggle: --cpus 0-{absent}: [^\n]*{absent} cannot be used here[^\n]*\n$")
 
-    def test_an_error_about_a_tuned_number_names_the_variable_and_what_would_work(self):
+    def test_the_error_about_an_invalid_tuned_number_names_its_environment_variable_and_valid_values(self):
         for value, says in [("noice=0.1", r"noice.*noise"), ("noise", "KNOB=VALUE"), ("noise=2", "from 0.001 to 0.4"),
                             ("noise=0.2,min_window_s=0.02", "must be less than 0.5")]:
             done = self.run_poise("juggle", "--", "echo", "it runs", env={**os.environ, "POISE_JUGGLE_TUNING": value})

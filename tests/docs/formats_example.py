@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests that the program can read what the example writer in docs/formats.md writes. Argument: the
-program."""
+"""Tests that the program can read what the example writer in docs/formats.md writes. Argument: the path of the program
+`poise`."""
 
 import json
 import pathlib

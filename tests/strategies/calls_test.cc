@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks that the strategy `poise` never calls another strategy of the table. The linker sends
-// every call of a strategy's function to a function of this file (option --wrap), which counts it.
+// Checks that the strategy `poise` never calls another strategy of Poise. The linker sends every
+// call of a strategy's function to a function of this file (option --wrap), which counts it.
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
@@ -76,7 +76,7 @@ TEST(Calls, a_strategy_other_than_poise_that_runs_is_counted_at_least_once) {
   }
 }
 
-TEST(Calls, poise_calls_no_other_strategy_of_the_table) {
+TEST(Calls, the_strategy_poise_calls_no_other_strategy) {
   for (const char* recipe : {"stencil3d:skew=lognormal", "rmat:messages=20", "leanmd"})
     for (const char* settings : {"poise", "poise:steps=1000", "poise:steps=1000,passes=2"})
       EXPECT_EQ(calls_of(settings, recipe, 300), 0) << recipe << " " << settings;
