@@ -59,7 +59,7 @@ struct Result {
   double steps;
   Answer ours, best, best_outside;
   double keep_s = 0, decision_s = 0, decision_limit_s = 0;
-  double bound_s = 0;  // lower bound on the total time: all steps at the bound on the makespan
+  double bound_s = 0;  // lower bound on the total time: steps * lower bound on the makespan
 
   double ratio() const { return best.total_s > 0 ? ours.total_s / best.total_s : 1; }
   double ratio_outside() const {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares predicted with measured iteration times: does the cost model rank maps as a network does, and how large are
-its errors?
+"""Compares predicted with measured iteration times: does the cost model put maps into the same
+order as measurements do, and how large are its errors?
 
 Programs (bench/trust/programs.py) run under several maps of tasks to places in a cluster of namespaces whose
 links the kernel limits (tests/support/cluster.py). All maps of a program are measured in turns, in random
@@ -24,16 +24,16 @@ Each is reported for all programs, for those used for calibration, and for those
 
 Both harnesses, trust_replay (MPI) and trust_simgrid, read lines of JSON, an object per program and map:
   {"name": TEXT,
-   "machine": "rack:2 node:4 core:4",   poise's text; place p is rank p; nodes and racks are of equal size
-   "costs": {"card_out_bytes_per_s": R, "card_in_bytes_per_s": R,   of a node, bytes of messages; 0: no limit
-             "uplink_bytes_per_s": R,   of a rack, each way
-             "bus_bytes_per_s": R,      of a node, for messages inside it
-             "near_s": S, "far_s": S,   one way between nodes of a rack, between racks
+   "machine": "rack:2 node:4 core:4",   a machine text of Poise; place p is rank p; all nodes and all racks are equal
+   "costs": {"card_out_bytes_per_s": R, "card_in_bytes_per_s": R,   rates of a node in bytes of messages; 0: no limit
+             "uplink_bytes_per_s": R,   rate of a rack in each direction
+             "bus_bytes_per_s": R,      rate of a node for messages inside it
+             "near_s": S, "far_s": S,   one-way delays inside a rack and between racks
              "message_s": S,            CPU time of a message at either end
              "eager_bytes": N},         larger messages start once both ends have done their work
    "tasks": [{"load_s": S}, ...],       seconds of work of each task
-   "messages": [[FROM, TO, COUNT, BYTES], ...],   tasks, and the bytes of all COUNT messages together
-   "map": [PLACE, ...],                 of each task
+   "messages": [[FROM, TO, COUNT, BYTES], ...],   FROM and TO are tasks; BYTES is the sum over COUNT messages
+   "map": [PLACE, ...],                 the place of each task
    "overlap": false}                    true: messages are sent before the work, not after it
 and print lines of JSON in the same order: {"name": TEXT, "iteration_s": [S, ...]} (trust_simgrid: one S).
 trust_replay ignores "costs", because the cluster itself has these rates and delays. Messages between tasks of one place take no

@@ -124,7 +124,7 @@ class Job:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         command = [self.build / "bin" / f"{program}_test", "--gtest_brief=1", "--gtest_fail_fast"]
-        try:  # ends a program that sleeps for ever
+        try:  # the time-out ends a program that sleeps for ever
             run = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=1800,
                                  preexec_fn=limit)
         except subprocess.TimeoutExpired:

@@ -31,8 +31,8 @@ std::string received_picture(const std::vector<std::uint64_t>& received, std::ui
 /// square on the diagonal shows the traffic between different places of one group.
 std::string traffic_picture(const Traffic& traffic, double largest, std::string_view label);
 
-/// Draws the levels as nested boxes. If there are many equal boxes, it draws the first ones and
-/// notes the number of the others.
+/// Draws the levels of a machine as nested boxes. If there are many equal boxes, it draws the first
+/// ones and notes the number of the others.
 std::string machine_picture(const Machine& machine);
 
 /// Draws the iteration time of every strategy as a bar, and the lower bound as a line.

@@ -72,8 +72,8 @@ def slow_node(lab, inputs, slowness, per_node):
 
 
 def slow_node_balanced(lab, inputs, slowness, per_node):
-    """Returns the speed-up for each seed if tasks are not lent: the strategy `poise` moves them according to the times
-    of the previous step."""
+    """Returns the speed-up for each seed if no task is lent, but the strategy `poise` moves tasks according to the
+    times of the previous step."""
     team, tasks, task = Team(lab, 4, CORES, [1, 1, 1, 1 / slowness]), [per_node] * 4, task_of(600, inputs)
 
     def gain(seed):

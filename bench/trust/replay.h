@@ -52,7 +52,7 @@ struct Replay {
   std::vector<Message> between_places() const;
 };
 
-/// Reads one JSON object per line. Throws Error naming the line.
+/// Reads programs from a file with one JSON object per line. Throws Error that names the line.
 std::vector<Replay> read_replays(const std::string& path);
 
 }  // namespace poise::trust

@@ -20,7 +20,7 @@ namespace poise::miniapps::leanmd {
 constexpr double kCutoff = 2.5, kSpacing = 1.12, kTimeStep = 0.002;
 constexpr std::uint32_t kHalf = 14;  // compute objects per cell: itself and half of 26 neighbours
 
-/// A three-dimensional torus of cells, and the ids of cells and computes.
+/// A three-dimensional torus of cells, and the ids of cells and compute objects.
 struct Grid {
   std::uint32_t cells = 0;
   double side = 0;  // length of a cell

@@ -28,7 +28,7 @@ class Tiers(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.commit = "aaa"
         self.ran = []
-        self.rounds_left = 10**6  # number of rounds of repeated parts before an interrupt
+        self.rounds_left = 10**6  # repeated parts are interrupted after this many rounds in total
         for patch in (mock.patch.object(run.keep, "RESULTS", self.folder), mock.patch.object(run.keep, "commit", lambda: self.commit),
                       mock.patch.object(run, "run", self.pretend), mock.patch.object(run.subprocess, "run")):
             patch.start()
