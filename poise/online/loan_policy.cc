@@ -165,7 +165,10 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
   }
   std::ranges::sort(thief_ranks);
   SoonestIdle silent;
-  for (const Peer& peer : settings_.push ? peers.all() : std::span<const Peer>{}) {
+  // Borrowed tasks are lent on only to ranks that ask for tasks, so other ranks must not be planned
+  // for: tasks planned for them would stay here.
+  const bool may_push = settings_.push && (takes_all || !queue.all_borrowed);
+  for (const Peer& peer : may_push ? peers.all() : std::span<const Peer>{}) {
     if (!peer.is_in(moment.wait) || std::ranges::binary_search(thief_ranks, peer.rank)) continue;
     if (takes_all)
       asking.push_back(borrower(peer, nullptr));

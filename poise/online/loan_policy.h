@@ -78,9 +78,10 @@ class LoanPolicy {
   void decided(double now_s, double cost_s);
 
   /// Fills `problem` with the ranks to which tasks may be lent: the ranks that have sent requests
-  /// and, if the setting `push` is on, other ranks known to be in the current wait. Policies that
-  /// have to see all ranks get all these other ranks. The other policies get only the
-  /// kMaxCandidates of them that will be idle soonest; ties: the nearest.
+  /// and, if the setting `push` is on and the lender has lendable tasks of its own, other ranks
+  /// known to be in the current wait. Policies that have to see all ranks get all these other
+  /// ranks. The other policies get only the kMaxCandidates of them that will be idle soonest; ties:
+  /// the nearest.
   void pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
             const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
 

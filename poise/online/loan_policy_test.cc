@@ -170,7 +170,29 @@ TEST(LoanPolicy, returns_more_borrowed_tasks_to_a_lender_that_requests_them_and_
   EXPECT_THAT(loans(true, true, 10e-3F), testing::ElementsAre(Loan{1, 1}));
   EXPECT_THAT(loans(true, true, 0), testing::ElementsAre(Loan{1, 1}));
   EXPECT_THAT(loans(true, false, 2e-3F), testing::ElementsAre(Loan{1, 1}));
-  EXPECT_THAT(loans(false, true, 2e-3F), testing::ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(loans(false, false, 2e-3F), testing::ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(loans(false, true, 2e-3F), IsEmpty());
+}
+
+TEST(LoanPolicy, lends_borrowed_tasks_to_a_busy_rank_that_requests_them_if_idle_ranks_do_not) {
+  const auto borrower = [](bool all_borrowed) {
+    LoanPolicy policy(LoanSettings{});
+    PeerTable peers = table(20);
+    peers.update({.rank = 19, .version = 1, .wait = 1, .busy_s = 5e-3});
+    for (std::uint32_t rank = 1; rank < 19; ++rank)
+      peers.update({.rank = rank, .version = 1, .wait = 1});
+    Thieves thieves;
+    thieves.add({19, 1, 0.5, true});
+    QueueState queue = queue_of(1, 10e-3);
+    queue.running = 1;
+    queue.running_s = 9e-3;
+    queue.all_borrowed = all_borrowed;
+    LoanProblem problem;
+    policy.pose(problem, queue, peers, thieves, {}, kNow);
+    return policy.loans(problem, queue, {}, 1, kNoNames).at(0).rank;
+  };
+  EXPECT_EQ(borrower(true), 19u);
+  EXPECT_EQ(borrower(false), 1u);
 }
 
 TEST(LoanPolicy, limits_the_number_of_borrowed_tasks_that_wait_at_a_rank) {
