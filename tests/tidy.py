@@ -241,8 +241,9 @@ def check_opening(path, lines):
 
 
 def check_licence(path, lines):
-    if (path.suffix in SOURCES or path.name == "CMakeLists.txt") and not any(LICENCE in line for line in lines[:10]):
-        complain(path, 1, f"a source file opens with: {LICENCE}")
+    is_source = path.suffix in SOURCES or path.name == "CMakeLists.txt"
+    if is_source and not any(line.removesuffix(" */").endswith(LICENCE) for line in lines[:10]):
+        complain(path, 1, f"a source file opens with a line that ends with: {LICENCE}")
 
 
 def check_words(path, lines):

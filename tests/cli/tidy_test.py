@@ -53,6 +53,12 @@ class Tidy(unittest.TestCase):
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a_test.cc"), [line])
         self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["runtimes/tasks/a.cc:2"])
 
+    def test_a_header_whose_licence_shares_a_line_with_other_text_is_rejected(self):
+        for end, count in (("", 0), (" Sorts tasks.", 1)):
+            tidy.troubles.clear()
+            tidy.check_licence(pathlib.Path("poise/base/a.h"), [f"// {tidy.LICENCE}{end}"])
+            self.assertEqual(len(tidy.troubles), count)
+
     def test_includes_of_a_higher_layer_are_rejected(self):
         for name, included, is_allowed in (("poise/trace/a.cc", "runtimes/tasks/context.h", False),
                                            ("poise/trace/a.cc", "poise/simulate/replay.h", False),
