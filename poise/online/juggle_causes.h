@@ -19,7 +19,7 @@ namespace poise {
 struct JuggleFacts {
   double watched_s = 0;                  // how long the threads were watched while they computed
   std::uint32_t threads = 0;             // largest number of threads that computed at the same time
-  std::vector<std::uint32_t> cpus = {};  // Linux's numbers of the cpus that the threads may use
+  std::vector<std::uint32_t> cpus = {};  // Linux's IDs of the cpus that the threads may use
   std::vector<std::uint32_t> bound_on = {};  // per cpu: how many threads may use no other cpu
   std::vector<double> taken_s = {};       // per cpu: seconds for which a bound thread waited for it
   std::optional<double> quota_cpus = {};  // the cgroup's limit of cpu time, in cpus

@@ -37,7 +37,7 @@ struct JuggleMember {
   std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
   bool is_wide = false, was_wide = false;  // the thread may use all places of the domain of `place`
   bool takes_part = false;
-  bool is_ready = true;   // it ran or waited for a cpu since the last measurement
+  bool is_ready = true;   // the thread ran or waited for a cpu since the last measurement
   double progress_s = 0;  // the thread's run time, weighted by the speeds of its places
   /// Total progress, never reset; now and at the last balancing point.
   double worked_s = 0, worked_at_point_s = 0;
@@ -48,8 +48,8 @@ struct JuggleMember {
   double run_at_window_s = 0, wait_at_window_s = 0;
   std::uint64_t turns_at_window = 0;
   double seen_s = 0;  // time at which the balancer first saw the thread
-  /// Fraction of the last observation window for which it seemed to sleep; not yet part of
-  /// `asleep`.
+  /// Fraction of the last observation window for which the thread seemed to sleep; not yet part
+  /// of `asleep`.
   double seems_asleep = 0;
   /// Number of observation windows in which the thread was a member of the team.
   std::uint32_t windows = 0;

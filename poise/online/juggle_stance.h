@@ -17,7 +17,7 @@ namespace poise {
 
 /// What the balancer does with the threads of a program.
 enum class JuggleAction : std::uint8_t {
-  leave,   // nothing: the kernel places the threads
+  leave,   // does nothing: the kernel places the threads
   rotate,  // threads change places, so that all progress at the same rate
   spread,  // each place gets one thread, which stays there
   widen    // threads may use all places although the program binds them, and the kernel chooses
@@ -32,7 +32,7 @@ struct JuggleSigns {
   bool is_bound = false;      // the program binds its threads, so the kernel cannot move them
   bool fits = false;          // there are no more threads than places
   bool is_confined = false;   // a quota allows fewer places than there are threads
-  bool has_stranger = false;  // the threads of a place get less cpu time there than on other places
+  bool has_stranger = false;  // on some place, threads get less cpu time than on other places
   /// Fraction of the time for which a thread sleeps; the largest such fraction of all threads.
   double asleep = 0;
   /// Number of cpus (an average) that the threads could use but do not, because other programs run
@@ -59,7 +59,7 @@ double period_for(double phase_s, double longest_s, const JuggleTuning& tuning =
 /// Chooses what the balancer does. Uses hysteresis, so the choice does not flip back and forth.
 class JuggleStance {
  public:
-  /// Takes the longest allowed time between two balancing points, in seconds.
+  /// `longest_period_s` is the longest allowed time between two balancing points, in seconds.
   explicit JuggleStance(double longest_period_s, const JuggleTuning& tuning = {})
       : tuning_(tuning), longest_s_(longest_period_s), hold_s_(tuning.watch_s) {}
 

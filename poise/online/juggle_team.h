@@ -89,7 +89,7 @@ class JuggleTeam {
   JuggleAction action() const { return action_; }
   double period_s() const { return period_s_; }
   /// The observations so far, as input for the diagnosis. They contain neither the cgroup's quota
-  /// of cpu time nor the numbers of the cpus.
+  /// of cpu time nor the IDs of the cpus.
   const JuggleFacts& facts() const { return watch_.facts(); }
 
  private:

@@ -627,7 +627,7 @@ TEST(JuggleTeam, every_policy_has_a_name) {
   EXPECT_THROW(juggle_policy_named("proactiv"), Error);
 }
 
-TEST(JuggleStance, waits_longer_each_time_before_it_resumes_balancing) {
+TEST(JuggleStance, each_pause_in_balancing_is_at_least_as_long_as_the_one_before) {
   JuggleStance stance(0.1);
   const JuggleSigns good{.is_uneven = true, .is_bound = true, .phase_s = 1}, bad{.phase_s = 1};
   double now_s = 0;

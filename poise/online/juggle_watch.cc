@@ -60,10 +60,10 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
       use_[*place].own_s += member.gained_s;
   for (PlaceId p = 0; p < crew.places.size(); ++p) {
     wanted_[p] += tuning_.fading * (use_[p].ready_s / real_s - wanted_[p]);
-    // ready_s is the time for which one thread of the place, the one with the longest such time,
-    // was ready or running. run_s is the sum of the times for which the threads of the place ran;
-    // it is larger than ready_s if they sleep in turn. At most ready_s counts as used, because
-    // wanted_ counts no more than ready_s either.
+    // ready_s is the longest time for which a single thread of the place was ready or running.
+    // run_s is the sum of the times for which the threads of the place ran; it is larger than
+    // ready_s if they sleep in turn. At most ready_s counts as used, because the time that the
+    // threads wanted (wanted_) is ready_s, too.
     const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += tuning_.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
     taken_s_[p] += std::max(0.0, use_[p].ready_s - used_s - use_[p].own_s);
@@ -84,9 +84,9 @@ bool JuggleWatch::has_unequal_places() const {
 /// Determines how long the thread slept, and whether it both slept and was ready in this window.
 void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
   if (window_s <= 0) return;  // the thread is new
-  // A window in which a thread both ran and slept is called broken. It does not count as broken if
-  // the thread ran, or slept, for less than the fraction `tolerance` of it. So twice this fraction
-  // of all broken windows is missed.
+  // A window in which a thread both ran and slept is called broken. A broken window is missed if
+  // the thread ran, or slept, for less than the fraction `tolerance` of the window. So in total,
+  // twice this fraction of all broken windows is missed.
   const double tolerance = tuning_.sleep_tolerance(window_s);
   const double ran_s = member.last.run_s - member.run_at_window_s;
   const double waited_s = member.last.wait_s - member.wait_at_window_s;
@@ -116,8 +116,8 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
 /// Returns JuggleSigns::lost_cpus for a window: the time for which threads waited for a cpu
 /// although no thread of this program used it, divided by the length of the window. If each thread
 /// has a place of its own, only the longest wait counts, because at the next barrier all others
-/// wait for that thread. Threads of the program that do not take part, such as new ones, may have
-/// caused as much of the waiting as they ran.
+/// wait for that thread. The run time of the program's threads that do not take part, such as new
+/// ones, is subtracted, because they may have caused the waiting.
 double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
   double all = 0, longest = 0, own_s = 0;
   for (const JuggleMember& member : crew.members)

@@ -47,7 +47,7 @@ class JuggleWatch {
   /// Returns the observations that speak for or against balancing the threads.
   JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double now_s);
 
-  /// The time, in seconds, since which about as many threads as now have taken part.
+  /// Time, in seconds, since which the number of threads that take part is about the same.
   double since_s() const { return since_s_; }
   /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }

@@ -34,7 +34,7 @@ struct Borrower {
 
 /// A queued task that has not started, as a program's own policy sees it.
 struct QueuedTask {
-  std::uint64_t name = 0;   // a number that the task's submitter gave it
+  std::uint64_t name = 0;   // a number that the submitter gave the task
   double task_s = 0;        // estimated run time of the task on this rank
   double bytes = 0;         // bytes transferred to the other rank and back
   double lend_s = 0;        // seconds that the lender works to lend the task

@@ -20,7 +20,7 @@ namespace poise {
 struct News {
   Load own;                    // the sender's load
   std::vector<Load> others;    // at most kLoadsPerMessage
-  std::uint32_t received = 0;  // lent tasks that the sender has received since its last message
+  std::uint32_t received = 0;  // lent tasks that have reached the sender since its last message
 };
 
 /// The caller passes the current time to each function that needs it. The class is not thread-safe.
@@ -98,9 +98,9 @@ class LendingAgent {
     return steal_.unresponsive(peers_, wait_, now_s);
   }
 
-  /// For ranks with copies of other ranks' tasks: draws which of `count` > 0 copies to ask for. If
-  /// it were the oldest, its owner would often refuse, because it is about to start that task
-  /// itself.
+  /// For ranks with copies of other ranks' tasks: draws which of `count` > 0 copies to ask for. A
+  /// request for the oldest copy would often be refused, because the owner of that task is about to
+  /// start it.
   std::size_t replica_to_claim(std::size_t count) { return random_.below(count); }
 
   // Learning.

@@ -66,8 +66,8 @@ inline constexpr std::size_t kMaxAtOnce = 16;
 /// - groups of ranks whose links are learnt separately.
 inline constexpr std::size_t kMaxSearched = 64;
 /// Number of ranks among which a rank chooses. A decision considers this number of ranks that have
-/// not sent a steal request: those that will be idle soonest. A rank passes on some of this number
-/// of most recently updated loads, and a thief chooses its victim from them.
+/// not sent a steal request: those that will be idle soonest. A rank also lists this number of most
+/// recently updated loads: it passes on some of them, and as a thief it chooses its victim there.
 inline constexpr std::size_t kMaxCandidates = 8;
 /// Maximum number of ranks whose loads a message reports in addition to the load of its sender.
 inline constexpr std::size_t kLoadsPerMessage = 3;

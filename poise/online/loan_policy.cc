@@ -22,7 +22,7 @@ std::tuple<double, double, std::uint32_t> order_of(const KnownBorrower& known) {
 class SoonestIdle {
  public:
   bool may_take(const Peer& peer, double distance) const {
-    // The rank is busy for at least this time: tasks in flight and uncertainty only add to it.
+    // A lower bound on how long the rank is busy: tasks in flight and uncertainty only add time.
     const double least_s = peer.busy_s;
     return kept_.size() < lending_tuning::kMaxCandidates ||
            std::tuple(least_s, distance, peer.rank) < order_of(kept_.back());
@@ -37,8 +37,8 @@ class SoonestIdle {
   std::vector<KnownBorrower> kept_;  // in the order of order_of()
 };
 
-// Returns what is known about a rank. A rank that sent a request may have been forgotten; then only
-// its number is known.
+// Returns what is known about a rank. If the table has forgotten the rank since it sent a request,
+// only its rank number is known.
 Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t wait) {
   if (const Peer* const peer = peers.find(rank)) return *peer;
   Peer unknown;
@@ -165,8 +165,8 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
   }
   std::ranges::sort(thief_ranks);
   SoonestIdle silent;
-  // Borrowed tasks are lent on only to ranks that ask for tasks, so other ranks must not be planned
-  // for: tasks planned for them would stay here.
+  // Borrowed tasks are passed on only to ranks that request tasks. So if all tasks are borrowed,
+  // the plan leaves out all other ranks: tasks planned for those ranks would stay here.
   const bool may_push = settings_.push && (takes_all || !queue.all_borrowed);
   for (const Peer& peer : may_push ? peers.all() : std::span<const Peer>{}) {
     if (!peer.is_in(moment.wait) || std::ranges::binary_search(thief_ranks, peer.rank)) continue;

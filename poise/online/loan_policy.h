@@ -108,8 +108,8 @@ class LoanPolicy {
 /// that probably still remains.
 double share_remaining(const Peer& peer, double now_s);
 
-/// Returns the seconds by which a busy borrower is assumed to be busy longer than expected. No task
-/// should be lent to it early that the lender itself would have started sooner.
+/// Returns a margin in seconds: a busy borrower is assumed to be busy longer by this time. Without
+/// the margin, tasks might be lent early that the lender itself would have started sooner.
 ///
 /// Tasks of unequal times may take longer or shorter than expected, so it may be wrong to lend a
 /// task before the borrower is idle. A wrong loan delays this task by about its own time t. To lend
@@ -120,10 +120,10 @@ double share_remaining(const Peer& peer, double now_s);
 /// returns 0 for an idle borrower and for tasks of equal times.
 double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads);
 
-/// Describes a known rank as a borrower. Its slowness was learnt from its results. If there is no
-/// result yet, its slowness is derived from the mean task time that it has reported, but only if it
-/// requests tasks that it has lent to this rank. When it lent these tasks, it could not know that
-/// this rank is slower; now the tasks may return.
+/// Describes a known rank as a borrower. Its slowness is learnt from the results that it returns.
+/// Before the first result, it follows from the mean task time that the rank has reported, but only
+/// if the rank requests tasks and has lent tasks to this rank. It may have lent them because it did
+/// not know that this rank is slower; now they may return.
 Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs);
 

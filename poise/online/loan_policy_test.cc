@@ -93,7 +93,7 @@ TEST(LoanPolicy,
   }
 }
 
-TEST(LoanPolicy, lends_on_all_borrowed_tasks_of_unknown_time_while_a_long_task_runs) {
+TEST(LoanPolicy, passes_on_all_borrowed_tasks_of_unknown_time_while_a_long_task_runs) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(2);
   peers.update({.rank = 1, .version = 1, .wait = 1});

@@ -16,7 +16,7 @@ struct CountThresholds {
   double min_local = 2;        // minimum number of tasks queued at the lender
   double min_absolute = 2;     // minimum difference in tasks
   double min_relative = 0.05;  // minimum difference, as a fraction of the larger number
-  double share = 0.5;          // fraction of the difference that is lent at once
+  double share = 0.5;          // fraction of the difference in tasks that is lent at once
   double max_tasks = 1;        // maximum number of tasks lent at once
 };
 

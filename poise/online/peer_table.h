@@ -37,13 +37,13 @@ struct Peer {
   double reported_at_s = 0;
   double excluded_until_s = 0;  // no steal request is sent to the rank before this time
   std::uint32_t rank = 0, version = 0;
-  std::uint32_t wait = 0;  // the low half of Load::wait
+  std::uint32_t wait = 0;  // the low 32 bits of Load::wait
   /// Number of tasks lent to the rank that the rank has not yet reported as received.
   std::uint32_t in_flight = 0;
-  /// Number of tasks received from the rank that no message has yet reported to it as received.
+  /// Number of tasks received from the rank whose receipt was not yet reported to it.
   std::uint32_t unacknowledged = 0;
   float busy_s = 0, task_s = 0, queued = 0, reported = 0;
-  float in_flight_s = 0;          // expected seconds of the tasks in flight, on this rank
+  float in_flight_s = 0;          // seconds that the tasks in flight would take on this rank
   float slowness = 1;             // the other rank's time for a task divided by this rank's time
   std::uint16_t threads = 1;      // at least 1
   std::uint8_t declines : 4 = 0;  // in a row
@@ -58,8 +58,8 @@ struct Peer {
   /// True if this rank has lent the other rank more tasks than that rank has threads, and that rank
   /// has not reported their receipt: it is probably inside a long task.
   bool holds_tasks(std::uint64_t in_wait) const { return in_flight > threads && is_in(in_wait); }
-  /// True if the entry must not be forgotten: the other rank counts the tasks that it has lent as
-  /// in flight until a message reports their arrival.
+  /// True if the entry must be kept: tasks of the other rank have arrived here, and it counts them
+  /// as in flight until this rank reports their arrival.
   bool is_pinned() const { return unacknowledged > 0; }
 };
 static_assert(sizeof(Peer) <= 64);

@@ -41,8 +41,8 @@ void StealPolicy::enter(double now_s) {
 std::optional<StealRequest> StealPolicy::choose(const PeerTable& peers, std::uint64_t wait,
                                                 double now_s, Random& random) {
   const bool asks_partners = declined_ >= lending_tuning::kRandomTries;
-  // Partners come before ranks that seem to have tasks. Near the end of a wait, most of those ranks
-  // have no task left when a request arrives, and their answers name further such ranks.
+  // Partners come before ranks that seem to have tasks. Near the end of a wait, most such ranks
+  // have no task left when a request arrives, and their answers name more ranks of this kind.
   for (const std::uint32_t partner : peers.partners())
     if (asks_partners && !is_remembered_by(peers, partner) && peers.may_be_victim(partner, now_s))
       return StealRequest{partner, true};

@@ -92,7 +92,7 @@ TEST(StealPolicy, sends_a_request_to_a_rank_that_is_newly_known_to_have_tasks) {
   EXPECT_FALSE(scene.next()) << "it has not answered yet";
 }
 
-TEST(StealPolicy, requests_tasks_from_a_borrower_that_has_more_of_the_lent_tasks_than_threads) {
+TEST(StealPolicy, requests_tasks_back_from_a_borrower_that_holds_more_of_them_than_it_has_threads) {
   Scene scene(100);
   for (const std::uint32_t rank : {60u, 77u}) scene.peers.at(rank).wait = 1;
   scene.peers.at(60).in_flight = 1;  // rank 60 runs this task

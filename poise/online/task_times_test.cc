@@ -69,7 +69,7 @@ TEST(TaskTimes, tasks_whose_times_are_proportional_to_their_stated_costs_have_no
   EXPECT_NEAR(times.deviation(0), 0, 1e-12);
 }
 
-TEST(TaskTimes, a_slow_first_task_has_no_lasting_influence) {
+TEST(TaskTimes, a_slow_first_task_has_no_lasting_influence_on_the_estimate) {
   TaskTimes times(1);
   times.learn(0, 1e-3, 1);
   for (int i = 0; i < 1000; ++i) times.learn(0, 20e-6, 1);

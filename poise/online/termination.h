@@ -37,7 +37,7 @@ struct TerminationTree {
 /// node, and `leaders` the lowest rank of every node, both in ascending order.
 TerminationTree termination_tree(std::uint32_t rank, std::span<const std::uint32_t> node,
                                  std::span<const std::uint32_t> leaders);
-/// Like the function above, for jobs in which each node has `ranks_per_node` consecutive ranks.
+/// Returns the tree for jobs in which each node has `ranks_per_node` consecutive ranks.
 TerminationTree termination_tree(std::uint32_t rank, std::uint32_t num_ranks,
                                  std::uint32_t ranks_per_node);
 

@@ -196,7 +196,7 @@ TEST(TerminationTree, reaches_every_rank_once_and_gives_each_rank_at_most_32_chi
     }
 }
 
-TEST(TerminationTree, lists_of_ranks_give_the_same_tree_as_the_number_of_ranks_per_node) {
+TEST(TerminationTree, lists_of_ranks_and_the_number_of_ranks_per_node_give_the_same_tree) {
   constexpr std::uint32_t kRanks = 100, kPerNode = 30;
   std::vector<std::uint32_t> leaders;
   for (std::uint32_t rank = 0; rank < kRanks; rank += kPerNode) leaders.push_back(rank);

@@ -17,7 +17,7 @@ struct RouteStop {
 /// Routes, each a sequence of resources in the order in which a message passes them.
 class Routes {
  public:
-  /// Adds a route and returns its number. Resources on which a byte takes 0 s have no effect and
+  /// Adds a route and returns its index. Resources on which a byte takes 0 s have no effect and
   /// are left out; two stops at the same resource are merged.
   std::uint32_t add(std::span<const RouteStop> stops);
 
@@ -44,15 +44,15 @@ struct Flow {
   std::uint32_t pieces = 1;
 };
 
-/// Another route that a flow may take. When the flow starts, it takes the detour if, with the bytes
-/// then in flight, it would pass sooner there.
+/// Another route that a flow may take. The flow takes the detour if it would pass sooner there,
+/// given the bytes that are in flight when the flow starts.
 struct Detour {
   static constexpr std::uint32_t kNone = ~0U;
   std::uint32_t route = kNone;
   double extra_s = 0;  // latency of the hops that the detour has in addition
 };
 
-/// Sorts numbers of flows by the time at which the flows start; ties by number.
+/// Sorts indices of flows by the time at which the flows start; ties: the lower index first.
 void sort_by_start(std::span<const Flow> flows, std::vector<std::uint32_t>& numbers);
 
 /// Seconds for which all flows together occupy the busiest resource. No schedule can end earlier.

@@ -104,10 +104,10 @@ class FairRates {
   /// have no rate yet.
   struct Load {
     double left = 1;      // share of the resource's time that no flow has yet
-    double per_rate = 0;  // share that flows without a rate need per unit of rate
-    // The largest per_rate that was added up so far; bounds rounding errors in exact_level().
+    double per_rate = 0;  // share that the flows without a rate would take at 1 byte/s each
+    // The largest value of per_rate so far, which limits its rounding errors (exact_level()).
     double at_most = 0;
-    std::uint32_t open = 0;  // number of routes with flows but no rate
+    std::uint32_t open = 0;  // number of routes that have flows but no rate yet
     bool is_listed = false;  // in in_use_
     double level() const { return per_rate > 0 ? std::max(0.0, left) / per_rate : kNever; }
   };
@@ -219,7 +219,7 @@ class Fluid {
 
  private:
   struct Waiting {
-    double served;  // the value of served_ of its route at which this flow ends
+    double served;  // this flow ends when served_ of its route has reached this value
     std::uint32_t flow;
     bool operator>(const Waiting& other) const {
       return served != other.served ? served > other.served : flow > other.flow;

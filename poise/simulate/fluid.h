@@ -21,8 +21,8 @@ namespace poise {
 /// simultaneous, which bounds the number of computations; a flow may then end up to about window_s
 /// too early or too late. O(computations * stops of active routes + flows log flows).
 ///
-/// `detours` has one entry per flow, or none at all. A flow takes its detour if the resources on it
-/// would pass a byte sooner in total, each shared evenly with the flows in flight on it.
+/// `detours` has one entry per flow, or none at all. A flow takes its detour if a byte would pass
+/// sooner there, given that each resource is shared evenly by the flow and those in flight.
 std::vector<double> fluid_ends_s(const Routes& routes, std::span<const Flow> flows,
                                  double window_s = 0, std::span<const Detour> detours = {});
 

@@ -33,7 +33,7 @@ class SimulatedCopies {
     copies_.insert(copies_.end(), arrived.begin(), arrived.end());
   }
   /// Removes and returns the copy to ask for, which the agent chooses. Returns nothing if there are
-  /// no copies, or a request has not been answered.
+  /// no copies, or the last request has not been answered.
   std::optional<SimulatedCopy> claim(LendingAgent& agent) {
     if (copies_.empty() || has_claimed_) return std::nullopt;
     const std::size_t index = agent.replica_to_claim(copies_.size());

@@ -31,7 +31,7 @@ struct Run {
   std::uint32_t owner = 0, count = 0, children = 0;
   double task_s = 0;
   double ran_s = 0;          // seconds that each task took, if it has run
-  std::uint64_t ticket = 0;  // ticket of a task that has a copy (count is then 1)
+  std::uint64_t ticket = 0;  // unique ID of a task that has a copy; 0: no copies
 };
 
 std::uint64_t count_of(const auto& runs) {
@@ -170,7 +170,7 @@ class Simulation {
   std::uint64_t order_ = 0, created_ = 0, finished_ = 0, last_ticket_ = 0;
   // Start of the present step, and the CPU time that it has taken so far.
   double now_s_ = 0, cpu_s_ = 0;
-  // Number of ranks that have left the last wait or, if all ranks meet between waits, this wait.
+  // Number of ranks that have left the last wait (if ranks meet between waits: the present wait).
   std::uint32_t ranks_done_ = 0;
   double began_s_ = 0;  // time at which all ranks had met before this wait
   double age_s_ = 0;
@@ -572,7 +572,7 @@ void Simulation::steal(Rank& rank) {
   send(rank, std::move(mail));
 }
 
-// Numbers the last tasks of the queue (Run::ticket), and sends a copy of each to another rank.
+// Gives each of the last tasks of the queue a ticket, and sends a copy of it to another rank.
 void Simulation::replicate(Rank& rank) {
   if (scenario_.num_ranks < 2) return;
   const auto number = number_of(rank);
@@ -714,8 +714,8 @@ void Simulation::step(Rank& rank) {
 void Simulation::happen(const Event& event) {
   Rank& rank = ranks_[event.rank];
   if (const double at_s = rank.core.held_from_s(event.at_s); at_s > event.at_s) {
-    // The event is postponed. It keeps its number, so it still precedes events with larger numbers
-    // that happen at the same time, and messages stay in order.
+    // The event is postponed, but keeps its sequence number. Of several events at the same time,
+    // the one with the lowest number comes first, so messages stay in order.
     events_.push({at_s, event.order, event.kind, event.rank, event.mail});
     return;
   }

@@ -51,7 +51,7 @@ struct LendingScenario {
   const Machine* machine = nullptr;
   std::vector<PlaceId> places;  // by rank: its place on `machine`; empty: rank r is at place r
   double near_latency_s = 1e-6, far_latency_s = 2e-6;  // latencies inside a node and between nodes
-  double card_bytes_per_s = 12.5e9;    // bytes per second that the card of a node sends
+  double card_bytes_per_s = 12.5e9;    // bytes per second that a node's network card sends
   double task_overhead_s = 0.2e-6;     // CPU time to pack or unpack a task or a result
   double message_overhead_s = 0.5e-6;  // CPU time to send or receive a message
   double decision_s = 2e-6;            // CPU time of a decision about loans
@@ -66,15 +66,15 @@ struct LendingScenario {
   /// those that detect the end of the wait, do not have this delay.
   double news_delay_s = 0;
   /// When a rank enters the wait, it copies this share of its tasks, from the end of its queue.
-  /// Each copy goes to one other rank, to all of them in turn. A rank with nothing to do asks the
-  /// owners of its copies one by one whether it may run them.
+  /// The copies go to the other ranks in turn. A rank with nothing to do goes through the copies
+  /// that it holds, and asks the owner of each task whether it may run the task.
   double replicated_share = 0;
   /// If true, ranks take a copied task by an atomic operation in memory that they share, instead of
   /// asking the owner.
   bool shares_tokens = false;
-  /// Time after which a progress thread handles a message that arrives during a task; the thread
-  /// also wakes up by itself (progress_sleep_s), but not more often. If the time is infinite, there
-  /// is no such thread, and the message is handled when the task ends.
+  /// Time after which a progress thread handles a message that arrives during a task. Its sleeps
+  /// (progress_sleep_s) last at least this time, too. If the time is infinite, there is no such
+  /// thread, and the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
   std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work
   /// True if all ranks wait for each other (a barrier) between two waits. Then enter_s is relative
@@ -85,7 +85,7 @@ struct LendingScenario {
   LendingAgent::Settings settings = {};
   std::size_t max_peers = lending_tuning::kMaxPeers;
   std::uint64_t max_events = UINT64_MAX;
-  /// All tasks are counted, as a check, after every this many events; 0: only at the end.
+  /// Number of events between two checks that no task is lost; 0: only one check at the end.
   std::uint64_t recount_every = 0;
   bool has_spans = false;  // record what every rank does
 };
@@ -100,7 +100,7 @@ struct SimulatedRank {
 struct LendingOutcome {
   double makespan_s = 0;                 // when the last result was back at its owner
   double end_s = 0;                      // when the last rank had left the last wait
-  std::uint64_t tasks = 0, lent = 0;     // all tasks; loans (a task that is lent on counts again)
+  std::uint64_t tasks = 0, lent = 0;     // all tasks; loans (a task counts each time it is lent)
   std::uint64_t ran_on_other_nodes = 0;  // tasks that ran on another node than their owner's
   double lent_bytes = 0;                 // bytes of lent tasks, of copies, and of their results
   std::uint64_t copies = 0, copies_run = 0;  // copies of tasks; copies that ran

@@ -33,7 +33,7 @@ struct LendingOptions {
 /// The number of lent tasks in one step, or in several steps together, and the time that lending
 /// saved.
 struct Loans {
-  std::uint64_t tasks = 0;       // a task that is lent on counts again
+  std::uint64_t tasks = 0;       // number of loans; a task counts each time it is lent
   std::uint64_t copies_run = 0;  // tasks that ran on a place that had a copy of them
   std::uint64_t ran_on_other_nodes = 0;
   double bytes = 0;    // bytes of the lent tasks, of all copies, and of their results
@@ -53,8 +53,8 @@ struct LentStep {
 /// The rank first does its background load and the tasks that cannot move; then its movable tasks
 /// can be lent. Latencies and bandwidths are those of the machine (cost_model.h). The scenario may
 /// contain a pointer to `machine`, so `machine` must outlive it. A lent task transfers the mean
-/// size of all tasks plus 128 bytes, half of this on the way to the borrower. Every node has the
-/// mean number of places.
+/// size of all tasks plus 128 bytes, half of this on the way to the borrower. Every node gets the
+/// mean number of places per node.
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
                                  const Placement& placement, const LendingOptions& options,
                                  LendingNetwork network = LendingNetwork::cards);

@@ -119,7 +119,7 @@ TEST(LentStepOverLinks, lends_little_if_places_are_balanced_although_their_tasks
       }
       ratio += over_links(machine, workload, placement).end_s / 17e-3 / seeds;
     }
-    EXPECT_LE(ratio, 1.02) << text;  // without doubt_s() of loan_policy.h: 1.2 and 1.3
+    EXPECT_LE(ratio, 1.02) << text;  // without doubt_s(), the ratios would be 1.2 and 1.3
   }
 }
 

@@ -30,8 +30,8 @@ void check(const MemoryPressure& pressure, const Machine& machine) {
   if (pressure.factor <= 1 || pressure.place_bytes > 0) return;
   if (machine.parts().facts.memory_bytes.size() != machine.num_domains())
     fail(
-        "the description of the machine lacks the memory of its domains; give that of a place "
-        "(--place-memory)");
+        "the description of the machine does not say how much memory its domains have; give the "
+        "memory of a place with --place-memory");
 }
 
 std::vector<double> unpacking_factors(const Machine& machine, const Workload& workload,

@@ -16,18 +16,18 @@ namespace poise {
 struct MemoryPressure {
   /// How many times as long unpacking takes when the memory is full. 1: fullness has no effect.
   double factor = 1;
-  /// Bytes of memory per place. If 0, places share that of their domain, which the machine must
-  /// know.
+  /// Bytes of memory per place. If 0, the places of a domain share the memory of the domain, which
+  /// the description of the machine must then state.
   std::uint64_t place_bytes = 0;
 };
 
 /// Throws Error if `pressure` has an effect but the memory of the places is unknown.
 void check(const MemoryPressure& pressure, const Machine& machine);
 
-/// Returns for each place how many times as long unpacking takes there: 1 up to
-/// simulate_tuning::kRelaxedFill, above that a value that grows linearly and reaches `factor` when
-/// the memory is full. While tasks move, memory holds the tasks that were there and those that
-/// arrive. A task needs its footprint or, if that is unknown, as many bytes as it migrates; shared
+/// Returns for each place how many times as long unpacking takes there. The value is 1 if at most
+/// the fraction simulate_tuning::kRelaxedFill of the memory is used. Above that, it grows linearly,
+/// up to `factor` for full memory. While tasks move, memory holds the tasks that were there and
+/// those that arrive. A task needs its footprint or, if that is unknown, its migrated bytes; shared
 /// blocks and working memory are ignored. Throws what check() throws. O(tasks + places).
 std::vector<double> unpacking_factors(const Machine& machine, const Workload& workload,
                                       const Placement& before, const Placement& after,

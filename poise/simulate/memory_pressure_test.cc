@@ -40,7 +40,7 @@ TEST(MemoryPressure,
   EXPECT_DOUBLE_EQ(unpacking_factors(machine(), workload(), kBefore, after, {5, 100})[1], 9);
 }
 
-TEST(MemoryPressure, memory_holds_leaving_tasks_until_all_tasks_have_moved) {
+TEST(MemoryPressure, tasks_that_move_away_occupy_memory_until_all_tasks_have_moved) {
   const Placement after({1, 0, 2, 3});  // for a while, places 0 and 1 both hold tasks 0 and 1
   EXPECT_THAT(unpacking_factors(machine(), workload(), kBefore, after, {5, 120}),
               ElementsAre(5, 5, 1, 1));

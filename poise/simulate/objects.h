@@ -21,10 +21,10 @@ TaskIdentity identity_of(const Phase& phase, TaskId task);
 using ObjectId = std::uint32_t;
 
 /// The object of each task in each phase. Tasks of different phases are the same object if their
-/// identities are equal or, in a trace with a phase without names, if their numbers are equal.
+/// identities are equal or, if a phase of the trace has no names, if their task IDs are equal.
 /// O(tasks log tasks) per phase whose names differ from those of the previous phase.
 struct Objects {
-  /// of_task[phase][task] is the number of the object that this task is.
+  /// of_task[phase][task] is the ID of the task's object.
   std::vector<std::vector<ObjectId>> of_task;
   ObjectId count = 0;
 };

@@ -103,8 +103,8 @@ TEST(Overlap,
 /// ready first.
 double by_events(const Machine& machine, const Workload& workload, const Placement& placement,
                  std::vector<double>& place_s, std::vector<double>& ready_s) {
-  // An event has a time, a kind (0: a task is ready, 1: a place is free), and the number of the
-  // task or place.
+  // An event has a time, a kind (0: a task is ready, 1: a place is free), and the ID of the task or
+  // place.
   using Event = std::tuple<double, int, std::uint32_t>;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
   std::vector<std::queue<TaskId>> waiting(machine.num_places());

@@ -19,9 +19,9 @@ struct Arrival {
   }
 };
 
-/// Returns the seconds, summed over the resources of a route, in which they serve the flow and,
-/// after its start, earlier flows. `free_s` holds for each resource the time at which it will be
-/// free.
+/// Returns the seconds that a flow needs on a route: for each resource, the time until the resource
+/// has served earlier flows, plus the time to serve this flow. `free_s` holds for each resource the
+/// time at which it will be free.
 double passing_s(const Routes& routes, const Flow& flow, std::uint32_t route,
                  std::span<const double> free_s) {
   double seconds = 0;

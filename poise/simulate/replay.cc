@@ -77,7 +77,7 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     fail("a replay cannot simulate both lending and Juggle; leave out one of them");
   if (plan_.events) poise::check(plan_.events->pressure, machine_);
   if (plan_.has_timeline && !plan_.events)
-    fail("a timeline can be recorded only with the event engine");
+    fail("a timeline can be recorded only with the event engine; use --engine events");
   objects_ = objects_of(trace_);
   find_first_places(start);
   find_bounds();
@@ -309,7 +309,7 @@ class Replayer::Run {
     result.loans = step.loans;
     for (PlaceId p = 0; p < spans_.size(); ++p) {
       const PlaceRun& place = iteration.places[p];
-      double did_s = 0;  // end of the time that the spans below cover
+      double did_s = 0;  // end of the last span that is recorded for this place
       if (step.spans.empty()) {
         record(p, now_s_, now_s_ + place.sends_s, Activity::work);
         record(p, now_s_ + place.sends_s, now_s_ + place.sent_s, Activity::wait);
@@ -340,7 +340,7 @@ class Replayer::Run {
   const Replayer& replayer_;
   std::vector<PlaceId> place_of_;  // per object
   OverlapClocks clocks_;
-  std::vector<std::optional<Known>> known_;  // per phase, at the current places
+  std::vector<std::optional<Known>> known_;  // results per phase, for the current places
   std::optional<EventSteps> events_;
   // With a model of loads, changed_ is a copy of phase number changed_phase_, with the loads that
   // the model gives for step changed_step_.

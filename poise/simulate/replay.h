@@ -89,7 +89,7 @@ struct Replay {
   std::vector<std::vector<Span>> places;
   /// For each place, the number of messages that it receives from other places in the last step.
   std::vector<std::uint64_t> received_messages;
-  double overlapped_s = 0;  // total_s according to overlap.h; 0: not simulated
+  double overlapped_s = 0;  // total_s if steps may overlap (overlap.h); 0: not simulated
   std::uint64_t decisions = 0, migrations = 0, migrated_bytes = 0;
 };
 
@@ -98,9 +98,9 @@ struct Replay {
 /// Before every K-th step, where K is the plan's `every`, the strategy gets what was measured in
 /// the previous step: tasks, loads, messages, background load and placement, and the loads of
 /// earlier steps (up to 128 MB and 1000 steps). The strategy is told to expect that its placement
-/// lasts K steps, or kUsualSteps if K is less, since a good placement outlives a decision. The
+/// lasts K steps, or kUsualSteps if K is less, since later decisions may keep a good placement. The
 /// program stops for the decision and the migrations. Tasks are identified by name. A new task
-/// starts at its place in the trace, or at its number modulo the number of places. A task that
+/// starts at its place in the trace or, without one, at place (object ID % places). A task that
 /// disappears and comes back is where it was.
 class Replayer {
  public:
@@ -134,7 +134,7 @@ class Replayer {
   void find_first_places(const Placement& start);
   void find_bounds();
   std::uint64_t bound_of(std::uint64_t step) const { return plan_.loads ? step : phase_of(step); }
-  /// Sets the loads of `workload`, a copy of the step's phase, to those of the model of loads.
+  /// Sets the loads of `workload`, a copy of the step's phase, to those of the load model.
   void set_loads(std::uint64_t step, Workload& workload) const;
 
   Trace trace_;

@@ -188,7 +188,7 @@ void NetworkRoutes::add_dragonfly(std::uint32_t from, std::uint32_t to,
 }
 
 /// Goes up from the finest tier (the last one) to the coarsest tier on which the nodes are in
-/// different groups, and down again, by links with the same number in each tier.
+/// different groups, and down again. The same number selects the link of the uplink on each tier.
 void NetworkRoutes::find_in_tree(NodeId from, NodeId to, std::uint32_t via,
                                  std::vector<LinkStop>& links) const {
   const auto add = [&](std::size_t tier, NodeId node, bool is_down) {

@@ -42,7 +42,7 @@ void check_routing(const Machine& machine, const Routing& routing);
 
 /// A link on the route of a message, with the seconds for which one byte occupies it.
 struct LinkStop {
-  std::uint64_t link = 0;  // numbers are unique but not consecutive
+  std::uint64_t link = 0;  // ID of the link; IDs are unique but not consecutive
   double s_per_byte = 0;
 };
 
@@ -61,8 +61,8 @@ class NetworkRoutes {
   /// The policy that chooses the routes. It has no effect unless has_links().
   RoutingPolicy policy() const { return policy_; }
 
-  /// Draws the detour of the messages from one place to another: the number of a router or root, or
-  /// kDirect if there is none. It depends on the two places and the seed only.
+  /// Draws the router (in a tree: the root) through which messages from one place to another make a
+  /// detour. Returns kDirect for no detour. The result depends only on the two places and the seed.
   std::uint32_t detour(PlaceId from, PlaceId to) const;
 
   /// Sets `links` to the links of a route between two different nodes, in the order in which a
@@ -88,7 +88,7 @@ class NetworkRoutes {
   bool has_links_ = false;
   double s_per_byte_ = 0, s_per_hop_ = 0;        // torus, mesh, dragonfly
   std::uint32_t num_choices_ = 1;                // routers or roots
-  std::vector<std::uint32_t> links_per_uplink_;  // tree: per tier; 0: not limited
+  std::vector<std::uint32_t> links_per_uplink_;  // tree: per tier; 0: bandwidth not limited
   std::vector<double> uplink_s_per_byte_;        // tree: per tier, seconds per byte of one link
 };
 

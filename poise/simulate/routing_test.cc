@@ -132,7 +132,7 @@ TEST(Routing, if_every_node_of_a_ring_sends_to_the_next_node_no_link_is_shared) 
 // each with (1 + 2 + 3 + 4) / 9 hops in each direction, so that a link carries the traffic of 20/9
 // routers. (Dally and Towles, "Principles and practices of interconnection networks", 2004,
 // sections 3 and 9.1.)
-TEST(Routing, tornado_traffic_on_a_ring_takes_9_fifths_as_long_by_minimal_as_by_random_routes) {
+TEST(Routing, tornado_traffic_on_a_ring_takes_80_percent_longer_by_minimal_than_by_random_routes) {
   const Machine machine = machine_of("torus:9 core:400");
   const auto tornado = [](NodeId node) { return (node + 4) % 9; };
   EXPECT_DOUBLE_EQ(traffic_of(machine, tornado, by(RoutingPolicy::minimal)).busiest_s(), 1600);
@@ -167,7 +167,7 @@ TEST(Routing, detours_relieve_the_link_between_two_groups_of_a_dragonfly) {
 }
 
 // In the machine of this test, each uplink has 4 links of 1000 bytes/s.
-TEST(Routing, in_a_tree_the_number_of_the_receiver_selects_one_of_the_links_of_an_uplink) {
+TEST(Routing, in_a_tree_the_index_of_the_receiving_node_selects_one_of_the_links_of_an_uplink) {
   const Machine machine = machine_of("rack:2 node:8 core:1 factors:1,1,1 uplink:4000");
   const Routing even{{}, kLink_bytes_per_s, 0}, minimal = by(RoutingPolicy::minimal);
   const auto first_four = [](NodeId node) { return node < 4 ? node + 8 : node; };

@@ -59,8 +59,8 @@ namespace {
 /// The numbered routes of an exchange, with all traffic along each.
 class RouteNumbers {
  public:
-  /// Returns the number of the route from domain `from` to domain `to` over `via`, and adds the
-  /// transfer to its traffic.
+  /// Returns the index of the route from domain `from` to domain `to` with the detour `via`, and
+  /// adds the transfer to the traffic of this route.
   std::uint32_t add(DomainId from, DomainId to, std::uint32_t via, const Transfer& transfer) {
     const auto next = static_cast<std::uint32_t>(sums_.size());
     const auto [found, is_new] = known_.emplace(Key{from, to, via}, next);
@@ -94,7 +94,7 @@ class RouteFinder {
   RouteFinder(const Machine& machine, const CostModel& costs, const NetworkRoutes& network)
       : machine_(machine), resources_(machine, costs), network_(network) {}
 
-  /// Lists the stops of a route. Returns the bytes to add to each message for the gap after it.
+  /// Lists the resources on a route. Returns the bytes that stand for the gap after each message.
   double find(const RouteTraffic& route, std::vector<RouteStop>& stops) {
     find_route(resources_, route.from, route.to, crossings_);
     const double extra = bytes_per_message(crossings_), bytes = route.bytes + route.count * extra;
@@ -187,8 +187,8 @@ void Traffic::join_pairs(std::vector<Transfer>& transfers, std::uint32_t num_pla
   transfers.resize(kept);
 }
 
-/// Sets the numbers of the routes in `flows_` and `detours_`, and returns the traffic along each
-/// route.
+/// Sets the index of the route of each entry of `flows_` and `detours_`, and returns the traffic
+/// along each route.
 std::vector<RouteTraffic> Traffic::choose_routes(const Machine& machine,
                                                  std::span<const Transfer> joined,
                                                  const NetworkRoutes& network) {

@@ -25,10 +25,10 @@ static_assert(kMaxExactVisits < kMaxVisits && kMinComputations < kMaxComputation
 
 // --- Balancing steps ----------------------------------------------------------------------------
 
-/// Bytes that a place sends to place 0 before a decision: for each task its load, size and number,
+/// Bytes that a place sends to place 0 before a decision: for each task its load, size and ID,
 /// and for each message both ends, count and bytes.
 inline constexpr double kReportBytesPerTask = 24, kReportBytesPerMessage = 24;
-/// Bytes of the answer to a place: for each of its tasks the new place.
+/// Bytes that place 0 sends back to a place for each of its tasks: the new place of the task.
 inline constexpr double kAnswerBytesPerTask = 4;
 /// Maximum number of pairs of places that exchange data in the cached traffic of all phases. If
 /// there are more, the whole cache is emptied before another phase is added. That many pairs

@@ -37,8 +37,8 @@ TwoEnds with_use(const TwoJobs& jobs, double a_s, double b_s) {
   return {a_s, b_s, work_s / (number(jobs.places) * std::max(a_s, b_s))};
 }
 
-/// One of the two programs. The first `shared` threads in `order` are on shared places; thread i of
-/// one program shares a place with thread i of the other.
+/// One of the two programs. The first `shared` threads in `order` are on shared places. Each shares
+/// its place with the thread at the same position in the `order` of the other program.
 struct Job {
   std::vector<double> rest_s;
   std::vector<std::size_t> order;
