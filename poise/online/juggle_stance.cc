@@ -84,7 +84,7 @@ JuggleAction JuggleStance::wanted(const JuggleSigns& signs, double now_s) const 
 }
 
 JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
-  if (!signs.phase_s) return action_ = JuggleAction::leave;  // the set of threads has changed
+  if (!signs.phase_s) return action_ = JuggleAction::leave;  // phase length not known yet
   const JuggleAction wants = wanted(signs, now_s);
   if (wants == JuggleAction::leave && action_ != JuggleAction::leave) {
     rests_until_s_ = now_s + hold_s_;

@@ -79,7 +79,7 @@ class JuggleTeam {
 
   std::span<const JuggleMember> members() const { return members_; }
   std::uint32_t num_taking_part() const;
-  double average_progress_s() const;  // mean of the threads that take part; 0: none
+  double average_progress_s() const;  // mean of the threads that take part; 0 if none does
   std::uint32_t num_places() const { return places_.size(); }
   /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return watch_.wanted(place); }

@@ -161,7 +161,7 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   double asleep = 0, turns_per_s = 0;
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];
-    if (member.windows < tuning_.enough_windows) return;  // first windows are not typical
+    if (member.windows < tuning_.enough_windows) return;  // its first windows are not typical
     asleep = std::max(asleep, member.asleep);
     turns_per_s = std::max(turns_per_s, member.turns_per_s);
   }

@@ -147,7 +147,7 @@ class WholeTasks {
 
   const LendingView& view_;
   double end_s_, lent_ = 0;
-  std::vector<Next> ends_;  // a heap, the earliest first
+  std::vector<Next> ends_;  // a heap, the earliest end first
 };
 
 // The state of a borrower while loans of unequal tasks are chosen.

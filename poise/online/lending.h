@@ -45,7 +45,7 @@ struct QueuedTask {
 
 struct LendingView {
   double task_s = 0;         // mean time of the queued tasks, on this rank
-  std::uint32_t queued = 0;  // tasks that have not started
+  std::uint32_t queued = 0;  // number of this rank's tasks that have not started
   double busy_s = 0;         // seconds until a thread of this rank finishes its current task
   double threads = 1;
   double lend_s = 0;  // seconds that this rank works per lent task

@@ -34,7 +34,7 @@ class SoonestIdle {
   const std::vector<KnownBorrower>& kept() const { return kept_; }
 
  private:
-  std::vector<KnownBorrower> kept_;  // in the order of order_of()
+  std::vector<KnownBorrower> kept_;  // sorted by order_of(), the soonest idle first
 };
 
 // Returns what is known about a rank. If the table has forgotten the rank since it sent a request,

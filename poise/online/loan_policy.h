@@ -18,7 +18,7 @@ struct Thief {
   std::uint32_t rank = 0;
   std::uint64_t wait = 0;     // number of the wait in which the thief sent its request
   double requested_at_s = 0;  // time of the request, on the clock of the rank that asked
-  bool is_lasting = false;    // a lasting request is not declined
+  bool is_lasting = false;    // remembered until there are tasks, instead of declined
 };
 
 /// The ranks that wait for tasks of this rank, in the order of their requests. There are at most
@@ -57,7 +57,7 @@ struct LoanSettings {
   }
 };
 
-/// The time of a decision, the number of the wait, and the number of threads.
+/// When a decision is made: the time and the wait; and how many threads run tasks.
 struct LoanMoment {
   double now_s = 0;
   std::uint64_t wait = 0;

@@ -151,7 +151,7 @@ TEST(PeerTable, chooses_the_nearest_victim_among_ranks_with_similar_work) {
   };
   has(1, 1, 10);
   EXPECT_EQ(victim(loads, 1, 0, random), 1u);
-  has(2, 1, 4);  // this rank has too little work to be worth a steal request
+  has(2, 1, 4);  // rank 2 has too little work to be worth a steal request
   EXPECT_EQ(victim(loads, 1, 0, random), 1u);
   has(2, 2, 9);
   EXPECT_EQ(victim(loads, 1, 0, random), 2u);

@@ -113,7 +113,7 @@ class SimulatedCpus {
   bool counts_work = false, reports_waits = false;
   /// True if the affinity of the threads has more cpus than their quota allows.
   bool is_limited = false;
-  std::vector<double> speed = {};  // per cpu; empty: 1
+  std::vector<double> speed = {};  // per cpu; empty: all cpus have speed 1
 
  private:
   bool is_seen(const Thread& thread) const {

@@ -20,7 +20,7 @@ struct TerminationMessage {
   enum class Kind : std::uint8_t { entered, report, again, done };
   std::uint32_t to = 0;
   Kind kind = Kind::report;
-  std::uint64_t wait = 0;   // number of the wait
+  std::uint64_t wait = 0;   // number of the wait to which the message belongs
   std::uint32_t round = 0;  // number of the round within the wait
   /// Used in reports: sums over the ranks of the sender's subtree.
   std::uint64_t created = 0, finished = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The event engine: one iteration of a program on a machine whose resources messages share.
+// The event engine: simulates an iteration of a program. Messages share the machine's resources.
 //
 // A place works, sends, and receives, one after the other:
 //   1. it does the share 1 - overlap of its work;

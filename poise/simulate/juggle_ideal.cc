@@ -72,7 +72,7 @@ class Team {
   const std::vector<double> work_s_;  // for each thread, its work in one phase
   const double slice_s_;
   std::vector<DomainId> domain_of_;
-  std::vector<std::vector<PlaceId>> places_of_domain_;  // those with most slots first
+  std::vector<std::vector<PlaceId>> places_of_domain_;  // the places with most slots first
   std::vector<Shared> places_;
   std::vector<double> rest_s_, gained_s_;  // gained_s_: progress since the last balancing point
   std::vector<PlaceId> place_of_;

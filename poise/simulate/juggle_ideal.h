@@ -35,7 +35,7 @@ struct JuggleRun {
   SpmdProgram program;
   Balancing balancing = Balancing::proactive;
   Redistribution redistribution = Redistribution::sorted;
-  double period_s = 0;  // balancing period of the kinds proactive and hybrid
+  double period_s = 0;  // balancing period, for proactive and hybrid balancing
   /// Each period is changed by a random amount of up to this fraction of the period. This is the
   /// paper's remedy for a period that is in step with the phases (figure 11).
   double jitter = 0;

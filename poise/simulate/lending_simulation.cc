@@ -48,7 +48,7 @@ struct Mail {
     request,
     decline,
     claim,
-    grant,  // the answer to a claim; if it holds no task, it refuses the claim
+    grant,  // the answer to a claim: with the task, or without any task to refuse the claim
     load,
     termination
   };

@@ -13,7 +13,7 @@
 namespace poise {
 
 /// The clocks of all places, step by step. In each step a place runs its background load, then its
-/// tasks one after another in the order in which they become ready (ties: by number). Then it
+/// tasks one after another in the order in which they become ready (ties: by task ID). Then it
 /// begins the next step. A task sends all its messages of a step when it ends. Messages travel in
 /// parallel. Each takes message_s() seconds (metrics.h) but no time of either place. A task is
 /// ready when all messages sent to it in the previous step have arrived. If phases repeat, no step
@@ -39,7 +39,7 @@ class OverlapClocks {
 
  private:
   std::vector<double> place_s_;  // per place: when it finished its last step
-  std::vector<double> ready_s_;  // per task of the next step; empty: all tasks are ready at once
+  std::vector<double> ready_s_;  // when each task of the next step is ready; empty: all at once
 };
 
 }  // namespace poise

@@ -10,7 +10,7 @@
 namespace poise {
 
 /// Returns the time at which each flow ends. Every resource serves one flow after the other, in the
-/// order in which their first pieces arrive (ties: by number), one piece at a time. A piece
+/// order in which their first pieces arrive (ties: by index), one piece at a time. A piece
 /// continues to the next resource of its route when it has been served. The pieces of a flow follow
 /// each other, so a flow of many pieces uses several resources at once. Buffers are unlimited.
 /// O(stops log flows), where the stops are the resources on the routes of all flows.

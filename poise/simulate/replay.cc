@@ -20,7 +20,7 @@ constexpr TaskId kNoTask = std::numeric_limits<TaskId>::max();
 constexpr PlaceId kNoPlace = std::numeric_limits<PlaceId>::max();
 
 /// Returns the place where an object starts, if `phase` is the first phase with this object: its
-/// recorded place, or its number modulo num_places if that place is unknown or does not exist.
+/// recorded place, or its ID modulo num_places if that place is unknown or does not exist.
 PlaceId first_place(const Phase& phase, TaskId t, ObjectId object, std::uint32_t num_places) {
   const bool is_recorded = phase.placement.num_tasks() > 0;
   if (is_recorded && phase.placement.of(t) < num_places) return phase.placement.of(t);

@@ -28,8 +28,8 @@ void check_period(double period_s);
 /// place with `fewest` threads and progresses at rate 1 / fewest. Copies of the paper have lost the
 /// floor and ceiling signs; those here follow from the definitions in its section 3.
 struct Slots {
-  std::uint64_t most = 0;    // ceil(n/m): threads of a slow place
-  std::uint64_t fewest = 0;  // floor(n/m): threads of a fast place
+  std::uint64_t most = 0;    // ceil(n/m): number of threads on a slow place
+  std::uint64_t fewest = 0;  // floor(n/m): number of threads on a fast place
   std::uint64_t slow = 0;    // (n mod m) * ceil(n/m): slots of the n mod m slow places
   std::uint64_t fast = 0;    // n - slow
 };

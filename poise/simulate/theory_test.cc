@@ -99,7 +99,7 @@ TEST(Theory, only_phases_with_a_balancing_point_get_shorter_if_the_period_exceed
   // Without balancing, this program takes 20 s.
   const SpmdProgram program{8, 7, 1, 10};
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);  // points: 6, 12, 18 s
-  EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);  // no point at 20 s
+  EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);  // points: 5, 10, 15 s
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 40), 20);
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 1), 10 * 1.5);  // (16) and (2)
 }
