@@ -159,7 +159,7 @@ TEST(JuggleStances, unbound_threads_that_sleep_at_barriers_are_left_alone) {
         << phase_s;
 }
 
-// Alongside another program, such threads sleep so little that they may count as never sleeping.
+// Alongside another program, threads sleep so little at barriers that they may seem never to sleep.
 TEST(JuggleStances,
      balancing_alongside_another_program_does_not_slow_down_unbound_threads_that_sleep) {
   for (const double phase_s : {0.03, 0.1, 0.3, 1.0})

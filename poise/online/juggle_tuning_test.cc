@@ -32,7 +32,7 @@ TEST(JuggleTuning, a_number_is_set_by_its_name_and_all_others_keep_their_values)
   EXPECT_EQ(juggle_tuning_from("").noise, JuggleTuning().noise);
 }
 
-TEST(JuggleTuning, unknown_names_and_values_with_which_sleep_cannot_be_detected_are_errors) {
+TEST(JuggleTuning, an_unknown_name_is_an_error_and_so_is_a_value_that_makes_sleep_undetectable) {
   for (const auto* changes : {"noice=0.1", "noise", "noise=0.5", "noise=0.2,min_window_s=0.02"})
     EXPECT_THROW(juggle_tuning_from(changes), Error) << changes;
 }

@@ -46,7 +46,7 @@ TEST(ProgressSleep, becomes_shorter_as_a_queue_of_long_tasks_runs_empty) {
   EXPECT_DOUBLE_EQ(progress_sleep_s(2e-3, false, 1e-3, 1e-3), 2e-3);  // the minimum
 }
 
-TEST(ProgressSleep, is_long_if_no_task_or_short_tasks_are_queued) {
+TEST(ProgressSleep, is_long_if_no_tasks_or_only_short_tasks_are_queued) {
   EXPECT_EQ(progress_sleep_s(2e-3, false, 0, 0), lending_tuning::kMaxSleep_s);
   EXPECT_EQ(progress_sleep_s(2e-3, false, 20e-3, 1e-6), lending_tuning::kMaxSleep_s);
 }

@@ -19,8 +19,8 @@ class TaskOverhead {
     // In a loan of few tasks, most of the overhead comes from the message. Such a loan says little
     // about the overhead per task of larger loans.
     const double trust = std::min(1.0, count * lending_tuning::kMaxWeight);
-    // Learns the overhead per byte if, by the initial values, the bytes cost more than the tasks.
-    // Otherwise learns the overhead per task.
+    // By the initial estimates, either the bytes or the tasks cost more time. Learns the overhead
+    // per byte in the first case, per task in the second.
     if (bytes * lending_tuning::kInitialPerByte_s < lending_tuning::kInitialOverhead_s * count)
       task_s_ = follow(task_s_, seconds / count, trust);
     else

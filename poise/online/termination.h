@@ -22,7 +22,7 @@ struct TerminationMessage {
   Kind kind = Kind::report;
   std::uint64_t wait = 0;   // number of the wait to which the message belongs
   std::uint32_t round = 0;  // number of the round within the wait
-  /// Used in reports: sums over the ranks of the sender's subtree.
+  /// In reports: numbers of tasks, summed over the ranks of the sender's subtree.
   std::uint64_t created = 0, finished = 0;
 };
 

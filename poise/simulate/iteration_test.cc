@@ -109,7 +109,7 @@ TEST(Iteration, messages_are_served_in_order_of_arrival_if_resources_are_queues)
   EXPECT_DOUBLE_EQ(iteration.places[2].ends_s, 4.01);
 }
 
-TEST(Iteration, large_messages_wait_for_the_receiver) {
+TEST(Iteration, large_messages_wait_until_the_receiver_asks_for_them) {
   const EngineOptions options{.eager_bytes = 1000};
   // An eager message waits at the receiver, which works until 5 s.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1000}}, options).end_s, 5 + 0.125);
@@ -146,7 +146,7 @@ TEST(Iteration, all_nodes_share_the_bandwidth_of_a_network_without_a_switch) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, messages).end_s, 4);
 }
 
-TEST(Iteration, a_network_card_needs_a_gap_between_messages) {
+TEST(Iteration, a_network_card_waits_for_the_gap_after_each_message) {
   const char* machine =
       "node:2 core:1 factors:1,1 bandwidth:1000 gap:0.5 bus:0 copy:0 latency:0 overhead:0";
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 6, 0}}).end_s, 3);

@@ -390,7 +390,7 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
       const bool is_due = clock.next_s() <= std::min(arrival_s, horizon_s);
       team.run_until(std::min({arrival_s, clock.next_s(), horizon_s}));
       if (reacts && !is_due) team.sort_into_slots();
-      // Nothing is to be balanced now: no balancing point is due, or the phase ended before it.
+      // There is nothing to balance: no balancing point is due, or the phase ended before its time.
       if (!is_due || team.now_s() < clock.next_s()) continue;
       if (observe) observe(team.now_s(), team.progress_s());
       ++outcome.balancing_points;

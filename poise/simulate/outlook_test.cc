@@ -33,7 +33,7 @@ TEST(Outlook, suggests_a_shorter_balancing_period_if_the_program_then_ends_earli
   EXPECT_LE(0.97 * shorter.simulated.completion_s, shorter.ideal_s);
 }
 
-TEST(Outlook, advises_reactive_balancing_that_saves_2_percent_if_periodic_balancing_saves_nothing) {
+TEST(Outlook, advises_reactive_balancing_if_it_saves_2_percent_and_periodic_balancing_nothing) {
   EXPECT_THAT(advice(47, 8, 0.001, 0.1, 100), HasSubstr("react when threads block: 1.02 times"));
 }
 

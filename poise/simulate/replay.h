@@ -58,7 +58,7 @@ using AfterStep = std::function<void(std::uint64_t)>;
 
 struct ReplayStep {
   std::size_t phase = 0;   // index of the phase in the trace
-  double iteration_s = 0;  // time of the iteration by the plan's engine
+  double iteration_s = 0;  // time of the iteration that the plan's engine gives
   double formula_s = 0;    // time of the iteration by the formula of metrics.h
   double makespan_s = 0;
   /// The share of the time of all places in which they were idle. Only the event engine computes
