@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/// A problem. Numbers of tasks and places count from 0. Members that are null are unknown.
+/// A load balancing problem. IDs of tasks and places start at 0. Members that are null are unknown.
 struct poise_problem {
   uint32_t version;  ///< POISE_PLUGIN_VERSION of the caller
   uint32_t num_tasks, num_places, num_domains, num_nodes, num_levels;

@@ -34,7 +34,7 @@ class Knobs {
 
   double operator[](std::string_view name) const;
   std::string_view choice(std::string_view name) const;
-  /// The values of the tuning knobs, in the order of their table.
+  /// The values of the tuning knobs, in the order of the constructor's argument `tuning`.
   std::span<const double> tuning_values() const;
 
   /// Sets a knob. If the value is wrong, throws Error naming the owner ("strategy nuco"), the knob

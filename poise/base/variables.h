@@ -14,7 +14,7 @@
 
 namespace poise {
 
-/// The programs that read a variable, one bit each.
+/// The programs that read an environment variable, one bit each.
 namespace reader {
 inline constexpr unsigned command = 1, juggle = 2, objects = 4, tasks = 8, chameleon = 16,
                           target = 32, charm = 64, tests = 128, python = 256, preloaded = 512,
@@ -30,7 +30,7 @@ struct Variable {
   std::span<const std::string_view> choices = {};
 };
 
-/// All variables, grouped by reader, in the order in which a runtime applies them.
+/// All environment variables, those of one program together, in the order in which it applies them.
 std::span<const Variable> variables();
 
 /// Returns the variable of this name, which must exist.
@@ -60,8 +60,8 @@ std::vector<std::string> notes_on(const char* const* environment, unsigned reade
 std::map<std::string, std::string> notes_on_misspelt(const char* const* environment);
 inline constexpr std::string_view kNotedNames = "POISE_NOTED_NAMES";
 
-/// Returns the index of the text among the variable's choices. Throws Error, which names the
-/// nearest choice.
+/// Returns the index of the text among the allowed values of the variable. If the text is none of
+/// them, throws Error naming the most similar one.
 std::size_t choice_of(const Variable& variable, std::string_view text);
 /// Reads a whole number up to 2^31 - 1. Throws Error for any other text.
 std::uint32_t count_of(const Variable& variable, std::string_view text);

@@ -212,7 +212,7 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
   return levels;
 }
 
-// Functions that read factors from the firmware.
+// Functions that read the NUMA factors reported by the firmware.
 
 struct Distances {
   hwloc_topology_t topology;

@@ -14,7 +14,7 @@
 
 namespace poise {
 
-/// Discovers this host. Factors between domains come from the firmware (ACPI SLIT) if it has them.
+/// Discovers this host. NUMA factors come from the firmware (ACPI SLIT) if it reports them.
 /// Throws Error if hwloc cannot read the host.
 Machine discover_machine();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factors between places by table lookup, for strategies that need millions of them.
+// Message cost factors between places by table lookup, for strategies that need millions of them.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace poise {
 class FactorTable {
  public:
   /// Whether factors between nodes are stored, or computed at each query. On a torus of hundreds of
-  /// nodes, storing them takes longer than a short decision may, so few queries should compute
-  /// them.
+  /// nodes, computing the table takes longer than a short decision may. If there are few queries,
+  /// choose `computed`.
   enum class PairsOfNodes : std::uint8_t { tabulated, computed };
 
   explicit FactorTable(const Machine& machine, PairsOfNodes pairs = PairsOfNodes::tabulated);

@@ -49,7 +49,7 @@ struct Measurement {
   std::string host = {};
   /// Element [from * domains + to] belongs to a core of domain `to` that reads memory of `from`.
   std::vector<Spread> latency_ns = {};
-  std::vector<Spread> gigabytes_per_s = {};  // bandwidth while all cores of `to` read
+  std::vector<Spread> gigabytes_per_s = {};  // while all cores of domain `to` read
   std::vector<LevelLatency> levels = {};
   std::vector<HostPair> network = {};
 

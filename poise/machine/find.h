@@ -32,8 +32,8 @@ struct Job {
 };
 Job job_machine();
 
-/// Sets the switches of hosts from topology.conf beside SLURM_CONF or in /etc/slurm; leaves them
-/// unknown if there is no such file.
+/// Reads from topology.conf (beside SLURM_CONF or in /etc/slurm) to which network switch each host
+/// is connected. Without this file, the switches stay unknown.
 void find_slurm_switches(std::vector<JobHost>& hosts);
 
 /// Folders that are searched for names: $POISE_MACHINES (separated by ':'), the folder installed

@@ -70,7 +70,7 @@ TEST(FindMachine, suggests_the_nearest_name_for_a_typo) {
               ThrowsMessage<Error>(HasSubstr("did you mean \"BigMachine\"?")));
 }
 
-TEST(FindMachine, the_error_names_the_file_that_is_missing) {
+TEST(FindMachine, if_a_file_is_missing_the_error_names_it) {
   for (const char* argument : {"/no/such/file.json", "no/such.xml", "no/such", "nothing_like_it"})
     EXPECT_THAT([&] { find_machine(argument); }, ThrowsMessage<Error>(HasSubstr(argument)));
 }

@@ -13,7 +13,7 @@
 namespace poise {
 namespace {
 
-/// A node of two domains with 100 ns of local memory latency and 40 GB/s for two cores.
+/// A node with two domains. Each has two cores, 100 ns of local latency and 40 GB/s of bandwidth.
 Machine measured_node() {
   Measurement measurement;
   measurement.host = "a";
@@ -111,7 +111,7 @@ TEST(Hosts, a_cluster_of_two_hosts_stores_its_network_cost_as_one_factor_not_as_
   EXPECT_EQ(cluster_of(node, hosts).message_factor(0, 7), 10);
 }
 
-TEST(Hosts, if_no_host_was_measured_messages_inside_a_node_have_the_factors_of_the_machine_text) {
+TEST(Hosts, without_measurements_messages_inside_a_node_have_the_factors_of_the_machine_text) {
   const std::vector<std::string> hosts{"a", "b"};
   const Machine cluster = cluster_of(machine_from_text("numa:2 core:2 factors:1.5,1"), hosts);
   EXPECT_EQ(cluster.num_nodes(), 2u);

@@ -13,7 +13,7 @@
 
 namespace poise {
 
-/// A host of the job, and the switch to which it is connected.
+/// A host of the job, and the network switch to which it is connected.
 struct JobHost {
   std::string name = {};
   std::uint32_t slots = 0;       // processors that the job has on the host; 0: unknown

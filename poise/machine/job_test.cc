@@ -56,7 +56,7 @@ constexpr const char* kTopologies[] = {
     "SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-2]\n"
     "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[3-5]\n"};
 
-TEST(Job, hosts_of_one_switch_get_consecutive_numbers) {
+TEST(Job, hosts_on_the_same_network_switch_become_consecutive_nodes) {
   for (const char* topology : kTopologies) {
     auto hosts = hosts_of_slurm("n[4,0,5,1]", "");
     find_switches(topology, hosts);

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxGroups = std::size_t{1} << 28;
 constexpr std::size_t kMaxMatrixRows = 1u << 16;
 constexpr double kMaxWhole = 0x1p53;
 
-/// A value of the document with its path, for error messages.
+/// A JSON value with its path in the document, which error messages name.
 class Value {
  public:
   Value(const Json& json, const std::string& file, std::string path)

@@ -88,7 +88,7 @@ TEST(Measure, quartiles_enclose_the_median) {
   }
 }
 
-TEST(Measure, keeps_its_time_limit_on_small_and_large_machines) {
+TEST(Measure, takes_no_longer_than_its_time_limit_on_small_and_large_machines) {
   for (const char* text : {"core:2", "numa:8 core:16", "numa:32 l3:4 core:8"}) {
     const Machine machine = machine_from_text(text);
     World world(machine, 3);
@@ -109,7 +109,7 @@ TEST(Measure, measures_at_most_three_pairs_of_cores_at_each_level) {
   EXPECT_TRUE(sample_pairs(machine_from_text("package:1 core:2"), -1).empty());
 }
 
-TEST(Measure, before_each_probe_the_reported_progress_grows_from_0_towards_1) {
+TEST(Measure, the_progress_reported_before_each_probe_grows_from_0_towards_1) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   double last = -1;

@@ -8,7 +8,7 @@ namespace poise {
 
 namespace {
 
-// A table of coordinates for this number of nodes takes 32 MB.
+// Maximum number of nodes whose coordinates are stored, in a table of up to 32 MB.
 constexpr NodeId kMaxNodes = 1u << 20;
 constexpr std::size_t kMaxDims = 8;
 

@@ -30,8 +30,8 @@ constexpr std::uint64_t kCycleSeed = 1;
 
 double seconds_since(double start_s) { return wall_now_s() - start_s; }
 
-/// Measures the CPU time of the calling thread, so that other programs on its core do not count. On
-/// a busy core, the measurement ends after twice the time by the wall clock.
+/// Measures the CPU time of the calling thread, so that other programs on its core do not count.
+/// If the core is busy, the time is also up when the wall clock has advanced by twice the limit.
 class Stopwatch {
  public:
   double seconds() const { return thread_cpu_now_s() - began_; }
@@ -113,8 +113,8 @@ class Pages {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  /// Keeps the kernel from migrating pages to the domain that reads them. In containers that forbid
-  /// this call, the first access decides where a page is.
+  /// Calls mbind(), so that the kernel does not migrate pages to the domain that reads them. If a
+  /// container forbids mbind(), the first access decides in which domain a page is.
   void bind_to(std::size_t node) {
     constexpr std::size_t kBits = 8 * sizeof(unsigned long);
     constexpr int kBindPolicy = 2;

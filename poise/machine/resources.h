@@ -23,7 +23,7 @@ class ResourceRates {
   struct Crossing {
     Kind kind;
     std::uint32_t index;  // bus: domain; link: sender's domain; card: node; uplink: group
-    std::uint32_t other;  // link: receiver's domain; uplink: tier; others: unused
+    std::uint32_t other;  // link: receiver's domain; uplink: tier; otherwise unused
     double s_per_message, s_per_byte;
   };
 
@@ -50,8 +50,8 @@ class ResourceRates {
 
 using ResourceId = std::uint32_t;
 
-/// The shared resources of a machine, numbered from 0. An object of this class stores one number
-/// per node and tier.
+/// Gives each shared resource of a machine an ID, counted from 0. An object of this class takes
+/// O(nodes * tiers) memory.
 class Resources {
  public:
   Resources(const Machine& machine, const CostModel& costs);

@@ -26,15 +26,15 @@ inline constexpr double kBusPerPlace_bytes_per_s = 3.5e9, kMinBus_bytes_per_s = 
 /// for latencies between places that share a level of the tree.
 inline constexpr double kLatencyShare = 0.4, kBandwidthShare = 0.4, kLevelShare = 0.2;
 static_assert(kLatencyShare + kBandwidthShare + kLevelShare < 1 + 1e-9);
-/// A probe is repeated this often. If time is short, there are fewer repetitions rather than
-/// shorter probes.
+/// Minimum and maximum number of repetitions of a probe. If time is short, there are fewer
+/// repetitions rather than shorter probes.
 inline constexpr int kMinRepeats = 3, kMaxRepeats = 9;
 static_assert(kMinRepeats < kMaxRepeats);
 /// Shortest duration of one repetition in seconds, for latencies and for bandwidths.
 inline constexpr double kMinLatencyProbe_s = 0.001, kMinBandwidthProbe_s = 0.004;
-/// Longest duration of one repetition in seconds; the second number is for the levels of the tree.
+/// Longest duration of one repetition in seconds, between domains and on the levels of the tree.
 inline constexpr double kMaxProbe_s = 0.4, kMaxLevelProbe_s = 0.1;
-/// Pairs of places that are measured per level of the tree.
+/// Number of pairs of places that are measured per level of the tree.
 inline constexpr std::size_t kPairsPerLevel = 3;
 
 // --- Probes -------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class Arcs {
 
   /// Returns one arc for each task that exchanges messages with t, in ascending order of Arc::task.
   Row of(TaskId t) const { return {*this, first_[t], first_[t + 1]}; }
-  /// Number of arcs, summed over all tasks.
+  /// Number of communication partners (arcs), summed over all tasks.
   std::size_t count() const { return first_.back(); }
 
  private:

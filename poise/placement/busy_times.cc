@@ -24,7 +24,7 @@ double whole_power(double base, int exponent) {
 struct Crossing {
   // Busy time of the slowest resource that messages between the two domains cross.
   double slowest_s = 0;
-  SpotId slowest = 0;    // that resource; 0 if the messages cross none
+  SpotId slowest = 0;    // ID of the slowest resource; 0 if the messages cross none
   double busier_s = 0;   // the largest busy time of the places at both ends
   double latency_s = 0;  // latency, if the domains of both places differ
 };
@@ -166,8 +166,8 @@ void BusyTimes::clear_changes() {
   touched_.clear();
 }
 
-/// Returns the busy time of the slowest resource that the messages of an arc cross, including the
-/// changes collected so far.
+/// Returns the busy time of the slowest resource that messages between places `own` and `other`
+/// cross, including the changes collected so far.
 double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   if (own == other) return 0;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);

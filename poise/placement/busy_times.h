@@ -55,7 +55,7 @@ class BusyTimes {
 
   SpotId num_spots() const { return busy_s_.size(); }
   double busy_s(SpotId spot) const { return busy_s_[spot]; }
-  /// The largest of all busy times. O(spots).
+  /// The largest busy time of all places and shared resources. O(places + resources).
   double peak_s() const;
   /// The larger of the busy time of the place and of X, the time for which it waits for shared
   /// resources.
@@ -86,14 +86,14 @@ class BusyTimes {
   /// The shared resources; none under the formula `nuco`.
   const std::optional<Resources>& resources() const { return resources_; }
 
-  /// Number of arcs, summed over all tasks.
+  /// Number of communication partners, summed over all tasks.
   std::size_t num_arcs() const { return shared_->arcs.count(); }
 
-  /// Lower bound on the busy time of place `to` if t moved there. Takes less time than try_move().
+  /// Lower bound on the busy time of place `to` if task t moved there. Faster than try_move().
   double least_busy_s(TaskId t, PlaceId to) const;
-  /// Returns the effect of moving t to `to`, without changing anything.
+  /// Returns the effect of moving task t to place `to`, without changing anything.
   Effect try_move(TaskId t, PlaceId to);
-  /// Returns the effect of exchanging the places of t and u, without changing anything.
+  /// Returns the effect of exchanging the places of tasks t and u, without changing anything.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
   /// Lower bound on the iteration time after the last move, or after the move of the last trial. It
@@ -110,8 +110,8 @@ class BusyTimes {
   /// moved. Does nothing under the formula `nuco`.
   void refresh(int exponent = 1);
 
-  /// Seconds that the messages of t would cost if t were at place `at`: the sum over both ends of
-  /// each message.
+  /// Seconds that the messages of task t would cost if t were at place `at`: the sum over both ends
+  /// of each message.
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:
@@ -133,11 +133,11 @@ class BusyTimes {
   const PairCosts& costs_;
   std::optional<Resources> resources_;
   std::vector<PlaceId> places_;
-  bool has_moved_ = true;       // a task has moved since X and A were computed
+  bool has_moved_ = true;       // a task has moved since the last refresh()
   std::vector<double> busy_s_;  // per spot
-  /// For each spot, the part of busy_s_ that comes from X or A; empty for formula `nuco`.
+  /// For each place and resource, the part of busy_s_ due to X or A (see above); empty for `nuco`.
   std::vector<double> offset_s_;
-  std::vector<double> exposed_s_;  // for each place X; empty for formula `nuco`
+  std::vector<double> exposed_s_;  // for each place its waiting time X; empty for formula `nuco`
   std::vector<SpotId> held_by_;    // for each place its slowest resource; empty for formula `nuco`
   std::vector<double> weight_;     // for each spot its weight; empty for formula `nuco`
   std::vector<double> change_s_;

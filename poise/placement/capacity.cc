@@ -70,7 +70,7 @@ class Filling {
   const Capacity& capacity_;
   std::vector<std::int64_t> free_, free_here_;
   std::int64_t most_ = 0;  // cores of the largest place
-  LeastBusy used_;         // key of a place: most_ minus the free cores of the place
+  LeastBusy used_;         // per place: most_ - free cores; least where most are free
 };
 
 }  // namespace

@@ -23,9 +23,9 @@ class CoreRoom {
 
   bool is_limited() const { return is_limited_; }
   bool is_over(PlaceId p) const;
-  /// True if `to` and its domain have enough free cores for t. Always true for t's own place.
+  /// True if place `to` and its domain have enough free cores for task t, or t is already at `to`.
   bool fits(TaskId t, PlaceId to) const { return !is_limited_ || has_room(t, to); }
-  /// True if both places and their domains have enough cores after t and u have changed places.
+  /// True if the places of tasks t and u, and their domains, have enough cores after an exchange.
   bool fits_exchange(TaskId t, TaskId u) const { return !is_limited_ || has_room_for_both(t, u); }
   void move(TaskId t, PlaceId to) {
     if (is_limited_) carry(t, to);

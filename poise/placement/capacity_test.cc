@@ -84,7 +84,7 @@ TEST(Capacity, every_strategy_keeps_to_the_capacity_of_each_place_or_throws) {
   EXPECT_GT(kept, 200);
 }
 
-TEST(Capacity, a_placement_that_fits_stays_unchanged_and_any_other_is_made_to_fit) {
+TEST(Capacity, a_placement_within_the_capacity_stays_unchanged_and_any_other_is_repaired) {
   int fitting = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Drawn drawn(seed);

@@ -20,7 +20,7 @@ Placement consecutive_shares(const Problem& problem) {
   for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
     const Task& task = problem.workload.tasks[t];
     if (!task.movable) continue;
-    // A task belongs to the place in whose share its middle lies.
+    // If the loads are laid end to end, a task goes to the place whose share has its midpoint.
     while (place + 1 < problem.machine.num_places() && placed_s + task.load_s / 2 > end_s)
       end_s += shares[++place] * all_s;
     placed_s += task.load_s;

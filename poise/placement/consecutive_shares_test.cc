@@ -27,7 +27,7 @@ TEST(ConsecutiveShares, every_place_gets_consecutive_tasks_of_about_equal_load) 
             Placement(std::vector<PlaceId>{0, 1, 1, 1, 1, 2, 2}));
 }
 
-TEST(ConsecutiveShares, a_place_without_room_for_more_load_gets_no_task) {
+TEST(ConsecutiveShares, a_place_with_too_much_background_load_gets_no_task) {
   Workload workload = with_loads({1, 1, 1, 1});
   workload.background_s = {0, 9, 0};
   EXPECT_EQ(placed("core:3", workload, Placement(4)), Placement(std::vector<PlaceId>{0, 0, 2, 2}));

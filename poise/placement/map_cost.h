@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of a map of ranks: traffic times distance, and the traffic of nodes and network cards.
+// The cost of a mapping of ranks to places: traffic times distance, and traffic of nodes and cards.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class Distance : std::uint8_t {
   factors,  // Machine::message_factor: latency relative to a read of local memory
 };
 std::string_view name_of(Distance distance);
-/// Throws Error if there is no distance of this name.
+/// Returns the distance measure with this name; throws Error if there is none.
 Distance distance_named(std::string_view name);
 
 /// The distance of a message from one place to another; 0 for the same place.

@@ -31,9 +31,9 @@ class MemoryRoom {
   std::uint64_t bytes_at(PlaceId p) const { return holds_[p].bytes(); }
   bool is_over(PlaceId p) const;
 
-  /// True if `to` and its domain have room for t. Always true for t's own place.
+  /// True if place `to` and its domain have memory for task t, or if t is already at `to`.
   bool fits(TaskId t, PlaceId to) const { return !is_limited_ || has_room(t, to); }
-  /// True if both places stay within their caps when t and u are exchanged.
+  /// True if the places of tasks t and u stay within their caps when the two tasks are exchanged.
   bool fits_exchange(TaskId t, TaskId u) { return !is_limited_ || has_room_for_both(t, u); }
   void move(TaskId t, PlaceId to) {
     if (is_limited_) carry(t, to);
@@ -63,7 +63,7 @@ class MemoryRoom {
   bool is_limited_;
   std::vector<PlaceId> places_;
   std::vector<Hold> holds_;                  // per place
-  std::vector<std::uint64_t> domain_bytes_;  // sum over the domain's places
+  std::vector<std::uint64_t> domain_bytes_;  // memory in use, summed over the domain's places
 };
 
 /// Follows the placement `wanted` as far as memory allows. First, places over their cap give the

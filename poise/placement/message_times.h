@@ -39,9 +39,9 @@ double latency_s(const Machine& machine, const CostModel& costs, PlaceId from, P
 
 /// Everything that the messages of a phase cost under a placement, in seconds.
 struct MessageTimes {
-  std::vector<double> overhead_s;  // O per place
-  std::vector<double> exposed_s;   // X per place
-  std::vector<double> resource_s;  // T per resource (Resources)
+  std::vector<double> overhead_s;  // O of each place: its CPU time
+  std::vector<double> exposed_s;   // X of each place: its waiting time
+  std::vector<double> resource_s;  // T of each resource: its busy time
 };
 
 /// Computes the costs of all messages of a phase. O(messages * tiers + places + resources).

@@ -25,7 +25,7 @@ struct Metrics {
   double iteration_s = 0;       // max busy(p)
   double makespan_s = 0;        // max work(p)
   double makespan_bound_s = 0;  // lower bound on the makespan of any placement
-  double average_s = 0;         // all work divided by all speed: the makespan with perfect balance
+  double average_s = 0;         // all work / sum of all speeds: the makespan with perfect balance
   double imbalance = 0;         // makespan / average; 1 if there is no work
   double max_comm_s = 0;        // max comm(p)
   std::uint64_t hop_bytes = 0;  // bytes of each message times the hops between its places
@@ -79,9 +79,9 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
 
 /// Lower bounds on the makespan of any placement, each derived in a different way.
 struct MakespanBounds {
-  double average_s = 0;       // all work divided by all speed
+  double average_s = 0;       // all work / sum of all speeds
   double largest_task_s = 0;  // time of the largest task on the fastest place
-  double pigeonhole_s = 0;    // some place holds k + 1 of the k p + 1 largest tasks
+  double pigeonhole_s = 0;    // of the k p + 1 largest tasks, one of the p places holds k + 1
   /// Lower bound from the pinned tasks of each place and the largest movable tasks.
   double pinned_s = 0;
 

@@ -30,12 +30,12 @@ class MigrationTimes {
   /// of the migration, exact under the formula `nuco`. O(places + resources).
   double seconds() const { return busiest_place_s() + busiest_resource_s(); }
 
-  /// Checks the move of t to `to` against a time limit. Among the places and resources whose
-  /// migration time the move increases, adds the longest time of a place and the longest time of a
-  /// resource. True if the sum is at most limit_s. Always true if `to` is t's home.
+  /// Checks a move of task t to place `to` against a time limit. Among the places and resources
+  /// whose migration time the move increases, adds the longest time of a place and the longest time
+  /// of a resource. True if the sum is at most limit_s. Always true if `to` is t's home.
   bool fits(TaskId t, PlaceId to, double limit_s);
-  /// Applies the test of fits() to an exchange of the places of t and u. Unlike fits(), makes no
-  /// exception for a task's home.
+  /// Applies the test of fits() to an exchange of the places of tasks t and u. Unlike fits(), makes
+  /// no exception for a task's home.
   bool fits_exchange(TaskId t, TaskId u, double limit_s);
   void move(TaskId t, PlaceId to);
   /// Upper bound on seconds(): the longest times of a place and of a resource since construction.
@@ -48,7 +48,7 @@ class MigrationTimes {
   /// the migration, so that the return of t to its home cannot shorten the migration. place_s is
   /// the time of the busiest place, resource_s that of the busiest resource.
   bool uses_busiest(TaskId t, double place_s, double resource_s) const;
-  /// Upper bound on the seconds by which the migration becomes shorter if t returns home.
+  /// Upper bound on the seconds by which the migration becomes shorter if task t does not migrate.
   double most_saved_s(TaskId t) const;
 
  private:
@@ -67,7 +67,7 @@ class MigrationTimes {
   std::vector<PlaceId> places_;
   Index first_resource_;
   std::vector<double> seconds_;  // per place (nuco: as sender, then as receiver), then per resource
-  double most_place_s_, most_resource_s_;          // longest so far, see most_so_far_s()
+  double most_place_s_, most_resource_s_;          // maxima since construction
   std::vector<std::pair<Index, double>> changes_;  // scratch
 };
 

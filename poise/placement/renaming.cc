@@ -27,13 +27,13 @@ struct Unit {
   double share;
 };
 
-/// Load of the tasks of a part that are now on a unit, in seconds.
+/// Total load in seconds of those tasks of a part that are on a unit in the current placement.
 struct Overlap {
   std::uint32_t part, unit;
   double load_s;
 };
 
-/// Adds up the load of entries with the same part and unit, and sorts by load, largest first.
+/// Merges entries for the same part and unit, adding up their loads. Sorts by load, largest first.
 std::vector<Overlap> merged(std::vector<Overlap> overlaps) {
   std::stable_sort(overlaps.begin(), overlaps.end(), [](const Overlap& a, const Overlap& b) {
     return std::tie(a.part, a.unit) < std::tie(b.part, b.unit);
@@ -98,8 +98,8 @@ class Matching {
   std::vector<bool> is_taken_;
 };
 
-/// Returns for each part the unit to which its tasks go. unit_of(p) must return the unit that
-/// contains place p.
+/// Returns the new unit of each part (the tasks that `placement` puts on one unit). unit_of(p) must
+/// return the unit, such as the node, that contains place p.
 template <typename UnitOf>
 std::vector<std::uint32_t> renaming(const std::vector<Unit>& units, const UnitOf& unit_of,
                                     const Workload& workload, const Placement& current,

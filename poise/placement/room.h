@@ -21,9 +21,9 @@ class Room {
 
   /// True if the number of cores is limited: a place may be full and can then only exchange tasks.
   bool has_few_cores() const { return cores_.is_limited(); }
-  /// True if `to` has room for t. Always true for t's own place.
+  /// True if place `to` has room for task t, or if t is already at `to`.
   bool fits(TaskId t, PlaceId to) const { return cores_.fits(t, to) && memory_.fits(t, to); }
-  /// True if t and u may exchange their places.
+  /// True if the tasks t and u may exchange their places.
   bool fits_exchange(TaskId t, TaskId u) {
     return cores_.fits_exchange(t, u) && memory_.fits_exchange(t, u);
   }

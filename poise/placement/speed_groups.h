@@ -23,7 +23,7 @@ struct SpeedGroup {
   PlaceId place(PlaceId index) const { return is_dense ? index : places[index]; }
   PlaceId least() const { return place(busy.least()); }
 
-  /// Index, inside the group, of the first place with a number of at least p; if there is none, the
+  /// Index, inside the group, of the first place whose ID is at least p; if there is none, the
   /// number of places of the group.
   PlaceId index_from(PlaceId p) const {
     if (is_dense) return std::min(p, static_cast<PlaceId>(places.size()));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// Load added to the tasks, as a fraction of the sum of all loads, so that no weight is 0.
+/// Load added to all tasks together, relative to their total load, so that no task has weight 0.
 constexpr double kAdded = 1e-6;
 /// Sums whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;

@@ -23,7 +23,7 @@ std::optional<std::string> brotli_decompress(std::string_view stream) {
     std::size_t no_room = 0;
     const auto result =
         BrotliDecoderDecompressStream(decoder.get(), &left, &next, &no_room, nullptr, nullptr);
-    std::size_t size = 0;  // 0 asks for all output; the call stores its size here
+    std::size_t size = 0;  // 0 requests all output; the call changes it to the output's size
     const std::uint8_t* output = BrotliDecoderTakeOutput(decoder.get(), &size);
     if (bytes.size() + size > max_size) return std::nullopt;
     if (size != 0) bytes.append(reinterpret_cast<const char*>(output), size);

@@ -206,7 +206,7 @@ class Parser {
           static_cast<std::size_t>(dump_.from.back()) >= dump_.processors.size())
         return refuse("an object is on a processor that the file does not list");
     }
-    if (layout_.counts_first) file_.take(4 * count);  // the places to which the strategy moved them
+    if (layout_.counts_first) file_.take(4 * count);  // where the strategy moved the objects
     return true;
   }
 

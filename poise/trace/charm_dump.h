@@ -24,7 +24,7 @@ struct SeriesFile {
 };
 std::vector<SeriesFile> find_series(const std::string& path);
 
-/// Reads a series. Each file becomes a phase, whose id is the number of the file.
+/// Reads a series of dumps. Each file becomes a phase, whose id is the number in the file's name.
 Trace read_series(const std::vector<SeriesFile>& files);
 
 }  // namespace poise::charm

@@ -169,8 +169,8 @@ void read_array(Lines& lines, const Banner& banner, std::uint64_t n,
     }
 }
 
-/// Checks that the file has at least one byte per task, so that a wrong number of tasks in a file
-/// cannot exhaust the memory.
+/// Checks that the file has at least one byte per task. Otherwise a wrong number in the file could
+/// make the reader exhaust the memory.
 void check_size(const Lines& lines, std::uint64_t num_tasks, std::string_view text) {
   if (num_tasks > text.size() || num_tasks > std::numeric_limits<TaskId>::max())
     lines.fail_here("{} tasks are too many for a file of {} bytes", num_tasks, text.size());

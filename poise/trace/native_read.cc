@@ -208,7 +208,7 @@ struct Section {
   Cursor payload;
 };
 
-/// Returns the next section, or nothing if it is damaged; `damage` then says how.
+/// Returns the next section. If it is damaged, returns nothing and describes the error in `damage`.
 std::optional<Section> next_section(Cursor& file, std::string& damage) {
   constexpr std::size_t kHeadSize = 16;
   if (file.remaining() < kHeadSize) {
@@ -234,8 +234,8 @@ std::optional<Section> next_section(Cursor& file, std::string& damage) {
   return Section{head.substr(0, 4), Cursor(file.file(), payload, offset)};
 }
 
-/// Places take memory but no space in the file, so the number of places is limited by the file
-/// size.
+/// A small file could claim millions of places, for which the reader would allocate memory. So the
+/// number of places is limited by the file size.
 std::uint32_t max_places_of(std::size_t file_size) {
   constexpr std::size_t kAlways = 1 << 20;
   return std::clamp<std::size_t>(file_size, kAlways, kMaxPlaces);

@@ -41,7 +41,7 @@ TEST(Native, a_trace_with_all_kinds_of_data_is_unchanged_after_writing_and_readi
   expect_same(native::read("t.poise", native::write(trace)), trace);
 }
 
-TEST(Native, the_smallest_trace_is_unchanged_after_writing_and_reading) {
+TEST(Native, a_trace_with_a_single_task_is_unchanged_after_writing_and_reading) {
   Trace trace;
   trace.num_places = 1;
   Phase& phase = trace.phases.emplace_back();

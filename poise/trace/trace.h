@@ -43,13 +43,13 @@ struct Trace {
   std::optional<Machine> machine;  // the machine of the recording, if known
   std::uint32_t num_places = 0;    // ranks or PEs that took part; 0: unknown
   std::vector<Phase> phases;
-  std::vector<std::string> assumed = {};  // values that the reader assumed: the file has none
+  std::vector<std::string> assumed = {};  // values that the file lacks and the reader assumed
 };
 
 /// A file format and its name for `--from` and `--to`.
 struct TraceFormat {
   std::string_view name, description;
-  std::string_view ending;  // end of the names of written files; empty: cannot be written
+  std::string_view ending;  // of file names, such as ".json"; empty: read only
 };
 std::span<const TraceFormat> trace_formats();
 

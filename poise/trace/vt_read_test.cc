@@ -293,7 +293,7 @@ TEST_F(VtFiles, if_a_rank_has_two_files_the_error_names_both) {
   EXPECT_THAT(error_of_reading(""), HasSubstr("are both for rank 0"));
 }
 
-TEST_F(VtFiles, a_folder_with_two_series_is_refused_and_the_user_has_to_choose_one) {
+TEST_F(VtFiles, a_folder_with_two_series_of_files_is_refused_and_the_error_asks_to_choose_one) {
   add("a.0.json", 1);
   add("b.0.json", 2);
   EXPECT_THAT(error_of_reading(""), HasSubstr("give the path of one series, for example"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of check(). Messages take most of the memory, so some callers check them only once,
-// when they store them.
+// The parts of check(Workload). Messages take most of the memory, so some callers check messages
+// only once, when they store them.
 #pragma once
 
 #include <cstdint>

@@ -168,7 +168,7 @@ std::vector<Workload> generate(const Recipe& recipe, TaskId num_tasks, std::uint
   std::vector<double> walk(calm.tasks.size(), 1.0);
   Random random(mix(seed ^ 0x6472696674));  // a separate stream of random numbers for "drift"
   for (std::uint32_t phase = 0; phase < num_phases; ++phase) {
-    // Every phase gets a copy of `calm`, except that the last phase gets `calm` itself.
+    // Every phase starts as a copy of the workload `calm`. The last phase takes it without a copy.
     phases.push_back(phase + 1 < num_phases ? calm : std::move(calm));
     Workload& workload = phases.back();
     workload.tasks = calm_tasks;

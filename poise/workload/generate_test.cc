@@ -236,11 +236,11 @@ TEST(Generate, tasks_of_geometric_graphs_communicate_if_and_only_if_they_are_wit
 
 TEST(Generate, leanmd_has_a_compute_task_for_each_cell_and_each_pair_of_neighbouring_cells) {
   const Workload workload = make("leanmd", 1875);
-  ASSERT_EQ(workload.num_tasks(), 1875u);  // 125 cells, 125 * 14 computes
+  ASSERT_EQ(workload.num_tasks(), 1875u);  // 125 cells, 125 * 14 compute tasks
   EXPECT_EQ(workload.messages.size(), 125u * 54);
   std::map<TaskId, std::set<TaskId>> cells_of;
   for (const Message& m : workload.messages) {
-    ASSERT_NE(m.from < 125, m.to < 125);  // only between cells (below 125) and computes
+    ASSERT_NE(m.from < 125, m.to < 125);  // a cell (below 125) and a compute task
     if (m.to < 125) cells_of[m.from].insert(m.to);
   }
   std::set<std::set<TaskId>> pairs;
@@ -339,7 +339,7 @@ TEST(Generate, the_messages_do_not_depend_on_the_distribution_of_the_loads) {
   EXPECT_EQ(counts_of(make("random:skew=equal", 300)), counts_of(make("random:skew=pareto", 300)));
 }
 
-TEST(Generate, the_text_of_a_recipe_can_be_read_back) {
+TEST(Generate, a_recipe_is_unchanged_after_writing_it_as_text_and_reading_it_back) {
   const Recipe recipe = parse_recipe("stencil3d:skew=uniform,message_bytes=2000");
   EXPECT_EQ(recipe.text(), "stencil3d:skew=uniform,message_bytes=2000");
   EXPECT_EQ(parse_recipe(recipe.text()).text(), recipe.text());

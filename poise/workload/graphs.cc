@@ -26,9 +26,9 @@ TaskId another(TaskId task, TaskId num_tasks, Random& random) {
   return drawn < task ? drawn : drawn + 1;
 }
 
-/// Chooses a quarter of the adjacency matrix with R-MAT's probabilities. A quarter's number is the
-/// number of thresholds that 16 random bits reach; the thresholds are the sums of the probabilities
-/// up to each quarter, times 2^16.
+/// Chooses a quarter of the adjacency matrix with R-MAT's probabilities. The cumulative sums of the
+/// probabilities, times 2^16, are thresholds. The index of the quarter is the number of thresholds
+/// that a random 16-bit integer reaches.
 class Quarters {
  public:
   explicit Quarters(const Knobs& knobs) {

@@ -20,7 +20,7 @@ struct Interval {
   }
 };
 
-/// Maps each coordinate of a workload into [0, 1).
+/// Scales the positions of the tasks, so that each coordinate is in [0, 1).
 struct Frame {
   std::array<double, 3> low{}, high{};
 

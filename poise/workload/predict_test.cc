@@ -41,7 +41,7 @@ TEST(Predict, the_predictor_trend_is_exact_if_a_load_changes_by_the_same_amount_
   EXPECT_THAT(predict("trend", {{1}}, {{3}}), ElementsAre(5));
 }
 
-TEST(Predict, trend_extends_the_least_squares_line_through_the_past_loads) {
+TEST(Predict, the_predictor_trend_extends_the_least_squares_line_through_the_past_loads) {
   // The least-squares line through the loads 0, 2 and 1 of phases 0, 1 and 2 is 1/2 + phase / 2, so
   // the load predicted for phase 3 is 2.
   EXPECT_THAT(predict("trend", {{0}, {2}}, {{1}}), ElementsAre(2));
