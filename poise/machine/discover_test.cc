@@ -37,7 +37,7 @@ TEST(Discover, this_host_has_at_least_one_place_that_this_process_may_use) {
   EXPECT_FALSE(machine.name().empty());
 }
 
-TEST(Discover, several_threads_of_a_core_are_one_place) {
+TEST(Discover, all_hardware_threads_of_a_core_form_one_place) {
   const Machine machine = machine_from_hwloc_synthetic("pack:2 [numa] l3:2 core:3 pu:2");
   EXPECT_EQ(names_of_levels(machine), "numa:2 l3:4 core:12 ");
   EXPECT_EQ(machine.levels()[0].also, "package");

@@ -38,7 +38,7 @@ TEST(Draw, unequal_subtrees_are_drawn_separately) {
                               "   └─ 4 × core, speed 0.6\n"));
 }
 
-TEST(Draw, a_regular_machine_takes_the_same_number_of_lines_whatever_its_size) {
+TEST(Draw, drawings_of_regular_machines_have_the_same_number_of_lines_whatever_the_size) {
   const auto lines = [](const char* text) {
     const std::string page = draw_machine(machine_from_text(text));
     return std::count(page.begin(), page.end(), '\n');

@@ -23,7 +23,7 @@ TEST(Machine, levels_and_message_cost_factors_are_read_from_the_text) {
 
 TEST(Machine, a_default_constructed_machine_is_one_place) { EXPECT_EQ(Machine().num_places(), 1u); }
 
-TEST(Machine, hop_count_between_places_is_the_path_length_in_the_tree_of_levels) {
+TEST(Machine, the_hop_count_between_two_places_is_the_path_length_in_the_tree_of_levels) {
   const Machine machine = machine_from_text("node:20 numa:2 core:2");
   EXPECT_EQ(machine.hops(0, 0), 0u);
   EXPECT_EQ(machine.hops(0, 1), 2u);
@@ -101,7 +101,7 @@ TEST(Machine, errors_name_the_word_of_the_text_that_is_wrong) {
     EXPECT_THROW(machine_from_text(text), Error) << text;
 }
 
-TEST(MachineText, a_misspelt_setting_is_not_taken_as_a_level) {
+TEST(MachineText, a_misspelt_setting_is_refused_and_not_read_as_a_level) {
   EXPECT_THROW(machine_from_text("node:2 core:2 bandwith:1e9"), Error);
   EXPECT_THROW(machine_from_text("node:2 core:2 factor:10,1"), Error);
   EXPECT_EQ(machine_from_text("rack:2 blade:2 die:2 ccx:2 core:2").num_places(), 32u);

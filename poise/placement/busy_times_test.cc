@@ -188,7 +188,7 @@ TEST(BusyTimes, a_trial_of_a_move_or_swap_predicts_the_busy_times_of_shared_reso
   }
 }
 
-TEST(BusyTimes, the_lower_bound_on_the_busy_time_of_a_receiver_never_exceeds_the_exact_time) {
+TEST(BusyTimes, the_lower_bound_on_the_busy_time_after_a_move_never_exceeds_the_exact_time) {
   for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
     for (const char* text : kPhysicalMachines) {
       SCOPED_TRACE(text);

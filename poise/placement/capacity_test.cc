@@ -98,7 +98,7 @@ TEST(Capacity, a_placement_within_the_capacity_stays_unchanged_and_any_other_is_
   EXPECT_GT(fitting, 3);
 }
 
-TEST(Capacity, a_task_without_room_moves_to_the_nearest_place_with_room) {
+TEST(Capacity, a_task_whose_wanted_place_is_full_moves_to_the_nearest_place_with_room) {
   const Machine machine = machine_from_text(kMachine);
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
@@ -187,7 +187,7 @@ struct DrawnMap {
   }
 };
 
-TEST(Capacity, mean_iteration_time_with_one_task_per_place_is_within_a_percent_of_the_optimum) {
+TEST(Capacity, poise_comes_within_1_percent_of_the_best_iteration_time_if_places_hold_one_task) {
   const std::uint64_t draws = fewer_if_sanitized(12);
   for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
     double poise = 0, keep = 0;

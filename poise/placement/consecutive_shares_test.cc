@@ -21,7 +21,7 @@ Placement placed(const char* machine_text, const Workload& workload, const Place
   return consecutive_shares({machine, workload, current, machine.costs()});
 }
 
-TEST(ConsecutiveShares, every_place_gets_consecutive_tasks_of_about_equal_load) {
+TEST(ConsecutiveShares, every_place_gets_consecutive_tasks_with_about_the_same_total_load) {
   const Workload workload = with_loads({4, 1, 1, 1, 1, 2, 2});
   EXPECT_EQ(placed("core:3", workload, Placement(7)),
             Placement(std::vector<PlaceId>{0, 1, 1, 1, 1, 2, 2}));

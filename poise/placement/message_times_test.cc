@@ -273,7 +273,7 @@ Machine random_physical_machine(Random& random) {
   return Machine(std::move(parts));
 }
 
-TEST(MessageTimes, equal_a_naive_sum_on_random_machines) {
+TEST(MessageTimes, are_the_same_as_those_of_a_simple_computation_on_random_machines) {
   for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

@@ -342,7 +342,7 @@ void sort_objects(Dump& dump) {
   dump.from = std::move(from);
 }
 
-/// Returns speeds relative to the fastest, or nothing if all are equal.
+/// Returns the processors' speeds relative to the fastest, or nothing if all are equal.
 std::vector<double> relative_speeds(const std::string& name, const Dump& dump) {
   std::vector<double> speeds;
   double fastest = 0;

@@ -73,7 +73,7 @@ TEST_F(TimelineTest, a_thread_becomes_a_place_if_it_has_events_of_work_or_waitin
   EXPECT_EQ(timeline.title, "t.json") << "a file without a title";
 }
 
-TEST_F(TimelineTest, time_in_two_overlapping_events_counts_for_the_one_that_begins_first) {
+TEST_F(TimelineTest, if_two_events_overlap_the_overlap_counts_for_the_event_that_begins_first) {
   const Timeline timeline = timeline_with(
       R"({"ph":"X","cat":"wait","pid":0,"ts":1e6,"dur":1e6},{"ph":"X","cat":"work","pid":0,"ts":0,"dur":3e6},
          {"ph":"X","cat":"balance","pid":0,"ts":2e6,"dur":2e6})");

@@ -57,7 +57,7 @@ TEST(Recorder, a_suspended_task_is_not_charged_for_the_time_of_the_task_that_int
   EXPECT_EQ(phase.tasks[2].load_s, 4);
 }
 
-TEST(Recorder, a_task_that_runs_across_the_end_of_a_phase_counts_in_both_phases) {
+TEST(Recorder, the_time_of_a_task_that_runs_across_a_phase_end_is_split_between_both_phases) {
   Recorder recorder(std::vector<Task>(2), 1);
   Recorder::Log& log = recorder.add_thread();
   log.begin(0, 0);
