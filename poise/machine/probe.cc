@@ -60,7 +60,7 @@ void pin_to(const Machine& machine, PlaceId place) {
   syscall(SYS_set_mempolicy, kDefaultPolicy, nullptr, 0);
 }
 
-/// Runs a job on its own thread, pinned to a place; rethrows what the job throws.
+/// Runs a job on a new thread that is pinned to a place; rethrows what the job throws.
 class PinnedThread {
  public:
   template <typename Job>

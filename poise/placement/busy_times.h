@@ -29,9 +29,9 @@ using SpotId = std::uint32_t;
 /// Formula `physical`, with the symbols of message_times.h: the busy time of a place is W + O + (1
 /// - overlap) * X. The busy time of a resource is T + (1 - overlap) * A, where A is the largest W +
 /// O of the places whose messages cross it. W, O and T are updated by every move. X and A depend on
-/// all places, so they are computed only by refresh(); directly after it, the predicted iteration
-/// is the largest busy time or, if longer, the largest X. Between two calls of refresh(), X of a
-/// place only increases: when a task arrives whose messages cross a slower resource.
+/// all places, so only refresh() computes them. Directly after refresh(), the predicted iteration
+/// time is the largest busy time or, if longer, the largest X. Until the next refresh(), X of a
+/// place can only increase, namely when a task arrives whose messages cross a slower resource.
 class BusyTimes {
  public:
   /// Result of trying a move: the largest busy time among the places and resources that the move

@@ -20,8 +20,8 @@ class DomainPairs {
     Value value = {};
   };
 
-  /// Returns the value of the pair. If it is not in the table, forget(entry) is called for the
-  /// entry that it replaces, and make(from, to) computes its value.
+  /// Returns the value of the pair. If the cache does not contain the pair, calls forget(entry) for
+  /// the entry that will be replaced, and computes the value by make(from, to).
   template <typename Make, typename Forget>
   Value& of(DomainId from, DomainId to, const Make& make, const Forget& forget) {
     Entry& entry = entries_[(std::size_t{from} * kStride + to) % kEntries];
@@ -32,7 +32,7 @@ class DomainPairs {
     return entry.value;
   }
 
-  /// Calls forget(entry) for all entries.
+  /// Empties the cache and calls forget(entry) for each entry.
   template <typename Forget>
   void clear(const Forget& forget) {
     for (Entry& entry : entries_) {
@@ -42,7 +42,7 @@ class DomainPairs {
   }
 
  private:
-  // kStride is chosen so that pairs of domains with low numbers rarely share an entry.
+  // With this kStride, pairs of domains with low numbers rarely share an entry of the cache.
   static constexpr std::size_t kEntries = 1024, kStride = 67;
   std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
 };

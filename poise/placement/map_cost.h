@@ -13,7 +13,7 @@ namespace poise {
 
 /// Ways to measure the distance between two places.
 enum class Distance : std::uint8_t {
-  hops,     // Machine::hops: edges of the machine's tree, hops of its network
+  hops,     // Machine::hops: number of edges of the machine's tree and network
   factors,  // Machine::message_factor: latency relative to a read of local memory
 };
 std::string_view name_of(Distance distance);

@@ -10,10 +10,10 @@
 //          + max of latency over p's partners                         latencies overlap
 //     busy(p) = max(W(p) + O(p) + (1 - overlap) * X(p), X(p))
 //
-// W(p) is the work of p and `overlap` belongs to the workload. Inside a node, receiving costs
-// receive_s times the NUCO factor and copy times the bandwidth factor, because the receiver reads
-// the sender's memory. The model leaves out caches, noise, changes of the message protocol, and the
-// use of the memory bus by computation.
+// W(p) is the work of p, and `overlap` belongs to the workload. The costs send_s, receive_s, copy,
+// gap and bandwidth are those of cost_model.h. Inside a node, receiving costs receive_s times the
+// NUCO factor and copy times the bandwidth factor, because the receiver reads the sender's memory.
+// The model leaves out caches, noise, changes of the message protocol, and bus use by computation.
 #pragma once
 
 #include <vector>

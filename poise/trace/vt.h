@@ -79,9 +79,9 @@ std::vector<std::string> find_rank_files(const std::string& path);
 /// Reads these files.
 Trace read_files(const std::vector<std::string>& paths);
 
-/// Writes STEM.RANK.json, or STEM.RANK.json.br with brotli, one file per place. Of the machine, the
-/// files contain only the nodes. Throws Error if a file cannot be written, or if there are other
-/// files with this stem that would later be read together with these.
+/// Writes STEM.RANK.json, or STEM.RANK.json.br with brotli, one file per place. The
+/// files do not describe the machine, except that they name the node of each place. Throws Error if
+/// a file cannot be written, or if other files with this stem would later be read as further ranks.
 void write_files(const Trace& trace, const std::string& stem, bool compress);
 
 /// To be called before a trace of num_ranks ranks is written. Writing replaces the files that
