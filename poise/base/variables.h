@@ -49,8 +49,8 @@ std::string readers_text(unsigned readers);
 /// Returns one sentence for each environment variable that has no effect although the user may
 /// expect one: names that resemble a variable of Poise, and variables that only other runtimes
 /// read. `environment` is a list that ends with null, and `readers` are the runtimes of the
-/// program. Other names may belong to other software and are not mentioned; neither are variables
-/// of commands and tests.
+/// program. Other names may belong to other software and are not mentioned. Variables that only
+/// commands or tests read are not mentioned, either.
 std::vector<std::string> notes_on(const char* const* environment, unsigned readers);
 
 /// Returns one sentence for each environment variable whose name seems to be a misspelling of one

@@ -24,8 +24,8 @@ Machine live_machine();
 /// The machine of the running batch job: one copy of this host per host of the job (job.h).
 /// hosts[n] is the name of the host that is node n. The hosts come from the first of
 /// SLURM_JOB_NODELIST, LSB_MCPU_HOSTS and PBS_NODEFILE that is set (Cray's launchers run under
-/// Slurm or PBS). The switches of a Slurm job come from topology.conf beside SLURM_CONF or in
-/// /etc/slurm. Throws Error if there is no job.
+/// Slurm or PBS). The network switches of a Slurm job come from topology.conf beside SLURM_CONF or
+/// in /etc/slurm. Throws Error if there is no job.
 struct Job {
   Machine machine;
   std::vector<std::string> hosts;

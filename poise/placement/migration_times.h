@@ -19,9 +19,9 @@ namespace poise {
 double packing_s(const CostModel& costs, const Task& task);
 
 /// Incremental form of migration_cost() in metrics.h. The home of a task is its place in the
-/// problem's current placement. This class adds up what all tasks that are not at home cost the
-/// places at both ends and the resources that they cross. Construction takes O(places + resources +
-/// tasks), a query or a move O(tiers).
+/// problem's current placement. A task that is not at home migrates. For each place and resource,
+/// this class adds up the time that all migrations take there. Construction takes O(places +
+/// resources + tasks), a query or a move O(tiers).
 class MigrationTimes {
  public:
   MigrationTimes(const Problem& problem, const Placement& placement);

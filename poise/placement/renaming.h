@@ -12,14 +12,14 @@ namespace poise {
 
 /// First, equal nodes exchange their names; then the places inside each node do. The aim is that as
 /// much load as possible stays where it is in `current`, and that tasks on the same node stay
-/// together.
+/// together. shares[p] is the fraction of the load that place p should get.
 ///
-/// The tasks that `placement` puts on one place are a part. Visits the pairs of a part and a place
-/// in descending order of the load of the part that is on the place in `current`. The part gets the
-/// place if it has no new place yet, no other part has got the place, and the share of the place
-/// equals that of the part's old place within 1 %. A part that gets no place in this way stays on
-/// its place in `placement` if that is free. Tasks that are not movable stay and do not count.
-/// Among pairs of equal load, the lower part and then the lower place come first. O(n log n).
+/// A part is the set of tasks that `placement` puts on one place. The pairs of a part and a place
+/// are visited in descending order of the part's load that is on this place in `current`. The part
+/// gets the place if it has no new place yet, if no other part has got this place, and if the
+/// shares of this place and of the part's place in `placement` differ by at most 1 %. A part that
+/// gets no place in this way stays on its place in `placement` if that is free. Tasks that are not
+/// movable stay and do not count. Ties go to the lower part, then to the lower place. O(n log n).
 Placement renamed_to_stay(const Machine& machine, const Workload& workload,
                           const Placement& current, const Placement& placement,
                           std::span<const double> shares);
