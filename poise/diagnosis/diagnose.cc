@@ -168,8 +168,8 @@ double sum_of(std::span<const std::size_t> phases, const std::vector<double>& se
   return sum_s;
 }
 
-/// The seconds that a distribution of work saves, and the share of the work that moves during the
-/// run.
+/// The seconds saved by distributing the work anew, and the fraction of all work that is moved
+/// between ranks while the program runs.
 struct Distribution {
   Seconds saved;
   double moved_share = 0;
@@ -461,9 +461,9 @@ void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& 
   const Seconds other = saved_by_places(replay, better, useful_s, exposed_times_s(run));
   const Seconds most = other.value > least.value ? other : least;
   if (least.value <= 0) return;
-  // The two predicted savings may differ by a large factor, so their geometric mean is the
+  // The low and the high estimate may differ by a large factor, so their geometric mean is the
   // prediction. Part of a transfer's time may not be spent in the network; therefore the lower end
-  // is half of the smaller saving.
+  // is half of the low estimate.
   const double middle_s = std::sqrt(least.value * most.value);
   diagnosis.advice.push_back(
       {Remedy::mapping, {middle_s, middle_s - least.value / 2 + most.half_width}, false});
@@ -499,8 +499,8 @@ void rank_advice(std::vector<Advice>& advice, double run_s) {
     advice.push_back({});
     return;
   }
-  // The saving of lending is only an upper bound. For a fair comparison with it, the saving of
-  // objects is taken at the upper end of its interval, too.
+  // The predicted saving of Remedy::lending is only an upper bound. For a fair comparison with it,
+  // that of Remedy::objects is taken at the upper end of its interval, too.
   const Advice& best = advice.front();
   const auto compared_s = [&](const Advice& other) {
     const bool adds_width = best.remedy == Remedy::lending && other.remedy == Remedy::objects;

@@ -35,7 +35,7 @@ struct Advice {
 /// A rank for which other ranks waited.
 struct LateRank {
   std::uint32_t rank = 0, num_waiting = 0;
-  double seconds = 0;  // the waiting times of these other ranks, added up
+  double seconds = 0;  // waiting time of the ranks that waited for this one, summed over them
 };
 
 /// The causes that slow the threads of a node down.

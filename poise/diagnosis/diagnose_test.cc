@@ -87,7 +87,7 @@ TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_m
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle);
 }
 
-TEST(diagnose, if_ranks_share_a_core_fewer_ranks_save_the_time_lost_by_spinning_in_mpi) {
+TEST(diagnose, if_ranks_share_a_core_starting_fewer_ranks_saves_the_time_lost_by_spinning_in_mpi) {
   const RankTimes alone{.wall_s = 6, .useful_s = 1.2, .load_s = 1.2, .waited = {2.4, 0}};
   RankTimes shared{.wall_s = 6, .useful_s = 2.4, .load_s = 1.2, .queued_s = 1.2};
   const auto saved_s = [&] {
@@ -168,7 +168,7 @@ Advice advice_of(const planted::Profile& profile, Remedy remedy) {
   return {};
 }
 
-TEST(diagnose, promises_for_a_persistent_imbalance_the_time_that_it_costs_in_the_whole_run) {
+TEST(diagnose, the_promised_gain_is_the_time_that_a_persistent_imbalance_costs_in_the_whole_run) {
   const auto profile = run_on_node({0.9, 0.3}, "core:2");
   EXPECT_NEAR(advice_of(profile, Remedy::objects).saved.value, 10 * 0.3, 1e-9);
 }
@@ -195,8 +195,8 @@ TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is
 }
 
 TEST(diagnose, balancing_ranks_that_share_cores_saves_at_most_the_idle_time_of_these_cores) {
-  // Four ranks with 1.1 s of work in each second have an imbalance of 0.725 s, but their two cores
-  // are idle for only 0.45 s.
+  // In each second the four ranks work for 1, 0.1, 0 and 0 s, so the imbalance is 0.725 s. But each
+  // of their two cores is idle for only 0.45 s on average.
   const auto profile = run_on_node({1, 0.1, 0, 0}, "core:2");
   const Advice objects = advice_of(profile, Remedy::objects);
   EXPECT_NEAR(objects.saved.value, 10 * 0.45 / 2, 1e-9);

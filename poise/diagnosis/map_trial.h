@@ -29,7 +29,7 @@ struct MapHistory {
 };
 
 enum class TrialState : std::uint8_t {
-  unprofiled,  // nothing is known yet
+  unprofiled,  // no run has been profiled yet
   no_gain,     // the diagnosis promises a gain that is too small for a trial
   noise,       // run times vary by more than the promised gain
   running,     // the trial is not finished
@@ -47,16 +47,16 @@ struct NextRun {
   double noise = 0;          // standard deviation of run times / their mean; 0: not known
 };
 
-/// Decides how the next run starts. The k-th run in the launcher's order and the k-th mapped run
-/// are a pair. Every second pair begins with the mapped run, so that a machine that slowly becomes
-/// slower or faster favours neither. After each pair, Student's confidence interval is computed for
-/// the mean of log(time of the mapped run / time of the other run). The trial ends as soon as the
-/// whole interval is above zero gain (the map is kept), or below the smallest gain worth
-/// keeping, or after kMaxPairs pairs (the map is dropped). The level of the interval is such
-/// that at most 5 % of trials end wrongly although there are several tests (Bonferroni). The noise
-/// is the standard deviation of the times of runs in the launcher's order, computed from successive
-/// differences (von Neumann, 1941). O(runs + pairs^2). Throws Error if a time is not positive or
-/// not finite.
+/// Decides how the next run starts. The k-th run with the map and the k-th run without it (the
+/// launcher orders the ranks) are a pair. Every second pair begins with the map, so that a machine
+/// that slowly becomes slower or faster favours neither. After each pair, Student's confidence
+/// interval is computed for the mean of log(time of the mapped run / time of the other run). The
+/// trial ends as soon as the whole interval is above zero gain (the map is kept), or below the
+/// smallest gain worth keeping, or after kMaxPairs pairs (the map is dropped). The level of the
+/// interval is such that at most 5 % of trials end wrongly although there are several tests
+/// (Bonferroni). The noise is the standard deviation of the times of runs in the launcher's order,
+/// computed from successive differences (von Neumann, 1941). O(runs + pairs^2). Throws Error if a
+/// time is not positive or not finite.
 NextRun next_run(const MapHistory& history);
 
 }  // namespace poise

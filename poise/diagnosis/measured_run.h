@@ -29,17 +29,17 @@ struct RankTimes {
 };
 
 struct MeasuredPhase {
-  std::string name;  // given by the program; empty: none
+  std::string name;  // of the phase, given by the program; empty: it has no name
   std::vector<RankTimes> ranks = {};
 };
 
 /// The MPI process topologies created with reorder = true. Counted only if POISE_REORDER was set.
 struct ReorderedTopologies {
-  std::uint64_t calls = 0, reordered = 0;  // all calls; those that found a better order
+  std::uint64_t calls = 0, reordered = 0;  // topologies in all; those whose rank order was improved
   /// Communication cost: edge weight times hops, summed over all edges, with the old order of the
   /// ranks and with the new one.
   double before = 0, after = 0;
-  double deciding_s = 0;  // seconds spent in these calls by the rank that spent the most
+  double deciding_s = 0;  // time to choose all rank orders, of the rank that took longest
 };
 
 /// The computing threads of a rank that has several of them.

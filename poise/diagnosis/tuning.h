@@ -19,8 +19,8 @@ inline constexpr double kPersistentShare = 0.6;
 /// Numbers of phases after which the work could be distributed anew among the ranks. The best of
 /// these intervals is chosen.
 inline constexpr std::array<std::uint32_t, 6> kIntervals = {1, 2, 5, 10, 20, 50};
-/// A shorter interval is chosen only if it saves more than this multiple of what a longer one
-/// saves, because it moves work more often.
+/// A shorter interval between redistributions is chosen only if it saves more than this multiple of
+/// what a longer one saves, because work moves more often.
 inline constexpr double kWorthMore = 1.1;
 /// Of all advice that saves at least this fraction of what the best advice saves, the advice with
 /// the least effort is listed first.
@@ -41,7 +41,7 @@ inline constexpr double kMaxFactorStep = 100, kFactorPrecision = 0.01;
 /// an exact simulation.
 inline constexpr double kReplayPrecision = 0.002;
 /// Seconds between two balancing points of simulated threads: the short period of `poise juggle`.
-/// It is longer in long iterations, which have at most kMaxJugglePoints balancing points.
+/// In long iterations they are farther apart: an iteration has at most kMaxJugglePoints of them.
 inline constexpr double kJugglePeriod_s = 0.02, kMaxJugglePoints = 2000;
 
 /// A map of ranks is tried only if the diagnosis promises that it saves at least this fraction of

@@ -21,7 +21,7 @@ struct OwnTasks {
   /// i < first[t + 1]. If there are no messages, the arrays are empty.
   std::span<const std::uint64_t> first;
   std::span<const std::uint64_t> to;
-  /// For each entry of `to`, the rank of that task. Empty if the ranks have to be looked up.
+  /// For each entry of `to`, the rank that has the task. Empty if the ranks have to be looked up.
   std::span<const std::uint32_t> to_rank;
   /// For each entry of `to`, the number of messages. Empty if each entry is one message.
   std::span<const std::uint64_t> counts;

@@ -72,7 +72,7 @@ std::vector<Flow> migration_flows(std::uint32_t rank, const OwnTasks& own,
 }
 
 /// The times of one place as far as this rank knows them. When the shares of all ranks are
-/// combined, the first three are added up; of the others the largest counts.
+/// combined, the work, sent and received times are added up; of each other time the largest counts.
 struct Share {
   double work_s = 0, sent_s = 0, received_s = 0, latency_s = 0, exposed_s = 0;
 

@@ -259,7 +259,7 @@ class LoadCap {
   }
 
   /// Exchanges two tasks between p and q, or moves one to q, so that the busier of the two becomes
-  /// as little busy as possible. Does nothing if it would work longer than limit_s.
+  /// as little busy as possible. Does nothing if that place would still work longer than limit_s.
   bool exchange_with(PlaceId p, PlaceId q, double limit_s) {
     double best_s = limit_s;
     TaskId best_given = kGone, best_taken = kGone;

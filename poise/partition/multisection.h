@@ -18,8 +18,8 @@ struct Sections {
   double tolerance = 0.05;         // a place may get this fraction more than its share
   std::vector<graphs::Part> fixed = {};  // per vertex its place or kFree; empty: all are free
   unsigned attempts = 4;                 // seeds tried per bisection; more seeds give a smaller cut
-  /// The number of hill climbs that improve the division into the groups of a level if there are
-  /// more than two groups. With 0, no V-cycle improves it.
+  /// The number of hill climbs in the V-cycle that improves the division into the groups of a level
+  /// if there are more than two groups. 0: no such V-cycle.
   unsigned climbs = 2;
   unsigned threads = 1;  // number of halves that are cut at the same time; no effect on the result
   const Tuning& tuning = kTuning;

@@ -24,7 +24,7 @@ constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
 /// Two sums count as equal if their relative difference is below this value.
 constexpr double kRounding = 1e-12;
 
-/// The bytes by which each node exceeds the limits of the search.
+/// The bytes by which the traffic of each node, and that between all nodes, exceeds TrafficLimits.
 class Excess {
  public:
   Excess(const RankProblem& problem, const TrafficLimits& limits)

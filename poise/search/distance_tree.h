@@ -33,12 +33,12 @@ class DistanceTree {
  public:
   struct Group {
     PlaceId first = 0, last = 0;                    // the group's places are [first, last)
-    std::uint32_t first_child = 0, last_child = 0;  // its children on the next level
+    std::uint32_t first_child = 0, last_child = 0;  // the group's children on the next level
     /// The weight of a message between different children of this group. If the weights differ,
     /// this is the smallest.
     double weight = 0;
     bool is_uniform = true;  // all messages between different children have equal weights
-    double lightest = 0;     // lower bound on the weight of a message between two of its places
+    double lightest = 0;     // lower bound on the weight of a message inside the group
   };
 
   DistanceTree(const Machine& machine, MessageWeights weights);

@@ -157,7 +157,7 @@ void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
 
 /// Tries to move the selected task t to one of the destinations, and keeps the best move if its
 /// gain is large enough. Skips moves that make a place busier than the busiest one. The destination
-/// with the best bound is tried first, then those whose bound is better than the best move so far.
+/// with the largest bound on the gain is tried first, then those with bounds above the best gain.
 void LocalSearch::try_moves(TaskId t, double limit) {
   const auto worth = [this](SpotId spot, double busy_s) {
     return potential(spot, busy_s) - potential_of_[spot];
@@ -422,7 +422,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   const std::uint64_t all_before = all_scans();
   if (is_trial_)
     for (auto& steps : kept_steps_) steps.clear();
-  double peak_s = begin();  // an upper bound when the peak has fallen since
+  double peak_s = begin();  // longest busy time; an upper bound once that place is relieved
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();

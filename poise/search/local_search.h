@@ -80,7 +80,7 @@ class LocalSearch {
     double change;
     TaskId task, partner;
     PlaceId to;
-    /// Change of the visited place's potential, relative to that potential, when last evaluated.
+    /// `change` divided by the visited place's potential, both when the step was last evaluated.
     double worth = 0;
     std::uint64_t num_before = 0;  // number of steps carried out before this one was evaluated
   };
@@ -129,8 +129,8 @@ class LocalSearch {
   Room room_;
   std::optional<MigrationTimes> moved_;  // empty: the migration time is not limited
   double migration_limit_s_ = 0;
-  double steps_to_pay_ = 0;  // iterations in the total time; 0: the total time is not tracked
-  /// True during try_perturbation(): the total time is compared only when it ends.
+  double steps_to_pay_ = 0;  // iterations that the total time covers; 0: it is not tracked
+  /// True during try_perturbation(), which compares the total time only at its end.
   bool is_trial_ = false;
   double shortest_s_ = 0;               // shortest total time so far
   std::vector<Migration> moves_since_;  // moves since the total time was shortest
@@ -143,7 +143,7 @@ class LocalSearch {
   std::vector<std::size_t> next_task_;  // per place: index in tasks_at_ of the task to examine next
 
   std::uint64_t scans_of_swaps_ = 0, num_steps_ = 0;
-  /// Scans of moves and of refresh(). The limit of a stage ignores them.
+  /// Scans that moves and refresh() need. They count for `max_scans`, not for a stage's own limit.
   std::uint64_t scans_of_moves_ = 0;
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;

@@ -55,7 +55,7 @@ class Returns {
   /// True only if the place `home` would certainly be busy for longer than limit_s if t returned.
   /// Most tasks cannot return, and for most of these this quick test replaces a slower trial.
   bool is_surely_busier(TaskId t, PlaceId home, double limit_s) const {
-    constexpr double kRounding = 1e-9;  // relative; the trial adds the numbers in another order
+    constexpr double kRounding = 1e-9;  // relative; try_move() adds the numbers in another order
     return times_.least_busy_s(t, home) > (1 + kRounding) * limit_s;
   }
 

@@ -72,8 +72,8 @@ class Surroundings {
     DomainId domain;
     std::uint32_t next;  // index of the next entry of this domain, or kNone
     MessageSums sums;
-    double now_s;        // seconds that the task's messages cost at this place before
-                         // current place
+    double now_s;        // seconds that the task's messages cost this place while the
+                         // task is at its current place
     double least_worth;  // worth of the change at this place if t's messages became free
     double worth;        // worth of the change here if t moves into the domain `faced_`
   };
@@ -101,8 +101,8 @@ class Surroundings {
     return times_.costs().receive_s(sums.out, sums.out_bytes, own, other) +
            times_.costs().send_s(sums.in, sums.in_bytes, other, own);
   }
-  /// The same as own_s() and others_s(), for partners at another place of the task's own domain.
-  /// Valid only if is_flat_inside_ is true.
+  /// Seconds that messages inside a domain cost at the task's place (own_inside_s) and at the
+  /// partners' place (others_inside_s). Valid only if is_flat_inside_ is true.
   double own_inside_s(const MessageSums& sums) const {
     return times_.costs().receive_inside_s(sums.in, sums.in_bytes) +
            times_.costs().send_inside_s(sums.out, sums.out_bytes);

@@ -83,13 +83,13 @@ static_assert(kTuning.max_kept < 1);
 /// that of `far`, where d is the iteration time of the current placement minus that of `far`. The
 /// points are denser at small fractions, where the total time changes most.
 inline constexpr double kReturnParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The fractions of curve_to_current(): more than those above, because users see its curve.
+/// More fractions than kReturnParts, for curve_to_current(), because users see the curve.
 inline constexpr double kShownReturnParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                                1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
-/// with_few_moves() first tries these fractions. Then it halves the distances between the best one
-/// and its two neighbours this often. With 3, the total time is within 0.2 % of that of the best
-/// threshold (relief_test.cc).
+/// with_few_moves() first tries a list of thresholds. Then it halves the distances between the best
+/// threshold and its two neighbours kNarrowings times. With 3 times, the total time is within 0.2 %
+/// of that of the best threshold (relief_test.cc).
 inline constexpr int kNarrowings = 3;
 
 /// The members of Tuning as knobs (parameters): name, default value, range, help and unit of each.

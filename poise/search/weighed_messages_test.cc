@@ -19,7 +19,7 @@ double plain_sum(const std::vector<std::pair<double, std::uint64_t>>& added) {
   return sum;
 }
 
-TEST(WeighedMessages, removed_messages_leave_exactly_the_sum_of_the_remaining_messages) {
+TEST(WeighedMessages, after_removals_the_sum_is_exactly_that_of_the_remaining_messages) {
   for (const std::uint64_t num_weights : {1, 4, 40}) {
     Random random(num_weights);
     WeighedMessages messages;

@@ -311,7 +311,7 @@ class Search {
   void descend(LocalSearch& descent) {
     run(descent, blunt(tuning_));
     if (exceeds(descent.peak_s(), descent.average_s()))
-      run(descent, blunt(tuning_));  // because the first run may have ended early
+      run(descent, blunt(tuning_));  // again, because the first run may have reached its limit
     run(descent, sharp(tuning_));
   }
 
@@ -366,7 +366,7 @@ class Search {
     return kCosts.build_scans + kCosts.way_back_scans + 2 * 3 * tuning_.scans_per_entry;
   }
 
-  /// The seconds that all steps together would save if the iteration reached its lower bound.
+  /// The seconds saved in all `steps_` iterations together if each took only its lower bound.
   double most_saved_s() const { return steps_ * (way_.current.iteration_s - bound_s_); }
 
   /// The longest time that a place takes to pack all of its tasks.

@@ -199,7 +199,7 @@ Sums sums(const char* recipe, const std::string& setting) {
   return sums;
 }
 
-/// With this option the search ends at the first perturbation that does not shorten the total time.
+/// Makes the search end at the first perturbation that does not shorten the total time.
 /// So perturbations do not hide the effects of the earlier parts of the search.
 const std::string kFewTrials = ",max_passes_without_gain=1";
 
@@ -232,7 +232,7 @@ TEST(Poise, considers_blocks_of_consecutive_tasks_if_there_is_no_time_for_a_seco
   EXPECT_LE(rebalanced(hurried, machine, workload, current).iteration_s, blocks_s);
 }
 
-TEST(Poise, share_of_effort_has_the_same_effect_as_multiplying_the_option_effort) {
+TEST(Poise, setting_share_of_effort_has_the_same_effect_as_multiplying_the_option_effort_by_it) {
   const Machine machine = with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"),
                                        CostFormula::physical);
   const Workload workload = generate(parse_recipe("rmat"), 600, 1).front();

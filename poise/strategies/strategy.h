@@ -22,7 +22,7 @@ struct Strategy {
   /// Tuning constants of the strategy's algorithm. They can be set by name like knobs (options),
   /// but only experiments should do so.
   std::span<const Knob> tuning = {};
-  /// True if it starts from the current placement and keeps it unless it finds a better one.
+  /// True if the strategy starts from the current placement and changes it only for a better one.
   bool is_incremental = false;
   /// True if the strategy is too slow for use at run time and only shows which results are
   /// possible. It runs only if the user names it, and may refuse a large problem with an Error.

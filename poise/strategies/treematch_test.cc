@@ -258,7 +258,7 @@ TEST(Treematch, the_placement_is_the_same_for_any_number_of_threads) {
 TEST(Treematch, with_the_option_groups_current_all_tasks_of_a_node_move_to_one_node_together) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
-  Placement start(64);  // each node has neighbours on the ring; these runs are far apart
+  Placement start(64);  // each node has 8 consecutive tasks; the next 8 are 3 nodes away
   for (TaskId t = 0; t < 64; ++t) start.move(t, (t / 8 * 3 % 8) * 2 + t / 4 % 2);
   const Placement placed = place("treematch:groups=current", machine, workload, start);
   for (TaskId t = 0; t < 64; ++t)
