@@ -38,7 +38,7 @@ TEST(TaskGraph, if_messages_are_free_an_edge_is_weighted_by_the_number_and_bytes
   EXPECT_THAT(graph.edge_weight, ElementsAre(100, 100, 1, 1));
 }
 
-TEST(WholeWeights, integer_weights_are_proportional_and_add_up_to_the_requested_total) {
+TEST(WholeWeights, integer_weights_are_proportional_to_the_values_and_have_the_requested_sum) {
   EXPECT_THAT(whole_weights(std::vector<double>{1, 2, 1}, 100), ElementsAre(25, 50, 25));
   EXPECT_THAT(whole_weights(std::vector<double>{0, 0}, 100), ElementsAre(50, 50));
   constexpr double kHuge = std::numeric_limits<double>::max();

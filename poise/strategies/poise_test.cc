@@ -165,7 +165,7 @@ TEST(Poise, moves_few_tasks_if_migrations_are_expensive_and_computing_time_is_li
     }
 }
 
-TEST(Poise, keeps_consecutive_tasks_together_if_there_is_no_time_for_a_partition) {
+TEST(Poise, keeps_consecutive_tasks_together_if_there_is_no_time_to_partition_the_tasks) {
   // Here a decision may take 3.4 ms; a partition of this graph would take longer.
   const Machine machine =
       with_formula(machine_from_text("node:20 numa:2 core:2 factors:10,1.53,1"), CostFormula::nuco);

@@ -323,7 +323,7 @@ TEST(Treematch, the_option_levels_auto_gives_an_iteration_as_short_as_the_best_l
   RecordProperty("worst_to_best", std::to_string(worst_to_best / cases));
 }
 
-TEST(Treematch, the_level_number_of_the_nodes_gives_the_same_placement_as_the_option_levels_node) {
+TEST(Treematch, the_option_levels_gives_the_same_placement_for_node_and_for_that_levels_number) {
   const Machine machine = machine_from_text("rack:2 node:4 numa:2 core:2");
   const Workload workload = k_neighbour(128, 2);
   const Placement current = round_robin(128, machine.num_places());
