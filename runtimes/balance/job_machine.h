@@ -15,13 +15,13 @@ namespace poise::balance {
 struct ProcessLocation {
   std::uint32_t host = 0;  // hosts are numbered from 0; every host has at least one process
 
-  /// Number of the core's processing unit in the operating system if the process is bound to a
-  /// single core, otherwise -1.
+  /// The operating system's index of the core's processing unit if the process is bound to a single
+  /// core, otherwise -1.
   std::int32_t core_os_index = -1;
 };
 
-/// Returns the number of the core's processing unit in the operating system if the calling thread
-/// is bound to a single core, otherwise -1.
+/// Returns the operating system's index of the core's processing unit if the calling thread is
+/// bound to a single core, otherwise -1.
 std::int32_t bound_core();
 
 /// Returns this host as a machine, with the costs of messages that `poise measure` found, if it has

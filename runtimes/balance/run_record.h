@@ -20,7 +20,7 @@ namespace poise::balance {
 struct BalanceResult {
   std::uint64_t step = 0;       // steps that the program had completed
   double imbalance_before = 1;  // measured load of the busiest place over the average
-  double imbalance_after = 1;   // the same ratio, as predicted for the new placement
+  double imbalance_after = 1;   // predicted load of the busiest place over the average
   std::uint64_t migrations = 0;
   std::uint64_t migrated_bytes = 0;
   double decision_s = 0;

@@ -29,9 +29,9 @@ std::string& setting();
 /// not bound.
 std::int32_t bound_core();
 
-/// One PE that sends messages to one object. The PE must be told where the object is after a
-/// decision. A Location has only the row of the object, from which its name and new PE follow,
-/// because there may be as many Locations as messages.
+/// A PE that sends messages to an object, and must be told after a decision where the object is. To
+/// save memory, only the index of the object's row is stored, because there may be as many
+/// Locations as messages. The object's name and its new PE follow from the row.
 struct Location {
   std::int32_t sender_pe = 0;
   std::uint32_t object = 0;  // its row

@@ -95,7 +95,7 @@ class Directory {
         row_of_task_(statistics.num_objects()) {
     std::uint32_t most = 0;
     for (std::size_t row = 0; row < task_of_row_.size(); ++row) {
-      // Until tasks are numbered, this array holds the bucket of each object, plus 1.
+      // Until tasks are numbered, this array holds the index of each object's bucket, plus 1.
       task_of_row_[row] = prefix_(name_of(row)) + 1;
       most = std::max(most, ++first_of_bucket_[task_of_row_[row]]);
     }
@@ -143,7 +143,8 @@ class Directory {
         return same(name_of(a), name_of(b));
       });
       if (twin != end)
-        fail("object {} of array {} appears twice", name_of(*twin).id, name_of(*twin).array);
+        fail("object {} of array {} appears twice in the statistics", name_of(*twin).id,
+             name_of(*twin).array);
     }
     for (TaskId t = 0; t < row_of_task_.size(); ++t) task_of_row_[row_of_task_[t]] = t;
   }

@@ -23,7 +23,7 @@ inline constexpr PlaceId kNoPlace = ~PlaceId{0};
 /// of the objects in the statistics does not matter: the same phase always gives the same workload.
 struct Converted {
   balance::MeasuredPhase phase;
-  /// The row of statistics of each task that is an object. These tasks come before all others.
+  /// For each task that is an object: the index of its row. These tasks come before all others.
   std::vector<std::uint32_t> row_of_task;
 };
 

@@ -73,7 +73,7 @@ TEST(Convert, a_place_gets_the_background_load_of_its_pe_or_0_if_that_load_is_ne
   EXPECT_THAT(convert(statistics, pe_map).phase.workload.background_s, ElementsAre(0.25, 0));
 }
 
-TEST(Convert, messages_listed_by_visit_all_come_after_the_messages_stored_in_the_statistics) {
+TEST(Convert, messages_listed_by_a_function_come_after_the_messages_stored_in_the_statistics) {
   Statistics statistics = three_objects();
   statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 30}};
   statistics.more_messages.visit_all = [](const MessageVisitor& visit) {

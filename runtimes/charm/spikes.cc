@@ -13,7 +13,7 @@ namespace {
 constexpr double kSpike = 3;
 constexpr std::size_t kTasksPerSpike = 100;
 
-/// The loads of a decision, and the factor that scales them to the mean load of this phase.
+/// Loads at an earlier decision, and the factor that scales their mean to that of the new loads.
 struct Scaled {
   const std::vector<double>& loads_s;
   double factor;

@@ -43,7 +43,7 @@ struct PeRow {
 };
 
 /// Messages from one sender to one receiver, or to each receiver of a multicast. Several rows may
-/// have the same sender and receiver. A name may be that of an object without a row.
+/// have the same sender and receiver. Senders and receivers may be objects without an ObjectRow.
 struct MessageRow {
   ObjectName from, to;
   // If a PE sends the message, the index of the PE's row; `from` is then unused. If an object sends

@@ -61,7 +61,7 @@ class Reader {
 struct Block {
   Header header;
   std::vector<double> walls_s;
-  std::vector<std::uint32_t> pinned;  // numbers of the objects that must stay
+  std::vector<std::uint32_t> pinned;  // indices of the objects that must stay
   std::vector<std::uint64_t> sizes;
   std::vector<ObjectName> names;
   std::vector<MessageRow> messages;

@@ -19,12 +19,12 @@ namespace poise::charm {
 std::vector<char> to_bytes(std::int32_t pe, const Statistics& statistics, bool with_messages);
 
 /// The statistics of the PEs below one node of the tree. The rows of PEs are sorted by PE. The
-/// objects are sorted by PE, and the objects of a PE by their number on it. If a PE did not send
-/// the names of its objects, the name of each object is made of the PE and the object's number.
+/// objects are sorted by PE, and the objects of a PE by their index on it. If a PE did not send
+/// the names of its objects, the name of each object is made of the PE and the object's index.
 struct Subtree {
   Statistics statistics;
   std::vector<std::int32_t> pe_of_row;
-  /// Per object: its number among the objects of its PE.
+  /// Per object: its index among the objects of its PE.
   std::vector<std::uint32_t> number_of_object;
 };
 
@@ -32,7 +32,7 @@ struct Subtree {
 /// bytes are invalid.
 Subtree subtree_of(const char* bytes, std::size_t num_bytes);
 
-/// A move of an object to a new PE. The object is given by its present PE and its number on that
+/// A move of an object to a new PE. The object is given by its present PE and its index on that
 /// PE.
 struct Move {
   std::int32_t from_pe;

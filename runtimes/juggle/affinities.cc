@@ -134,7 +134,7 @@ bool Affinities::was_moved_by_program(std::uint64_t key, ThreadAffinity& kept) {
     kernel_.set_affinity(thread->second.id, CpuSet(given));
     return false;
   }
-  if (usable() != cpus_) return false;  // the kernel has changed the usable cpus: wait
+  if (usable() != cpus_) return false;  // the usable cpus have changed: check again later
   note_("the program sets the affinities of some threads itself; these threads are not balanced");
   ++own_choices;
   end_stay(kept);

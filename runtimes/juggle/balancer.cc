@@ -50,8 +50,8 @@ std::vector<JugglePlace> Balancer::places() const {
   return places;
 }
 
-/// Instructions are a better measure than cpu time only if cpus are unequal, and reading their
-/// counter interrupts the thread's cpu.
+/// Chooses the measure of progress. Instructions are a better one than cpu time only if cpus are
+/// unequal, and reading a counter of instructions interrupts the thread's cpu.
 void Balancer::choose_progress() {
   if (options_.progress == ProgressSource::time ||
       (options_.progress == ProgressSource::automatic && speeds_.are_equal()))

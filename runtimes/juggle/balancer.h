@@ -101,7 +101,7 @@ class Balancer {
   std::map<std::uint64_t, Descriptor> counters_;  // counters of instructions, by key of the thread
   std::vector<ThreadReading> readings_;           // of this round
   std::vector<JuggleTeam::Wait> waits_;
-  double reacting_s_ = 0;  // seconds for which the policy has reacted to waits
+  double reacting_s_ = 0;  // seconds for which the policy was one that reacts to waits
   std::vector<JugglePlace> places_;
   std::optional<double> quota_cpus_;
   std::set<pid_t> asked_;        // processes whose way of waiting has been determined

@@ -61,7 +61,7 @@ TEST(Counter, returns_nothing_if_the_counter_of_a_thread_cannot_be_opened_or_rea
   EXPECT_FALSE(open_counter(1 << 30, Counted::time));
 }
 
-TEST(Counter, reads_the_measure_of_progress_from_its_name_and_throws_for_an_unknown_name) {
+TEST(Counter, parses_the_name_of_a_measure_of_progress_and_throws_for_an_unknown_name) {
   EXPECT_EQ(progress_source_named("instructions"), ProgressSource::instructions);
   EXPECT_EQ(progress_source_named("auto"), ProgressSource::automatic);
   EXPECT_THROW(progress_source_named("instruction"), Error);

@@ -78,7 +78,7 @@ Cpus tickless_cpus();
 std::vector<DomainId> domains_of(const Cpus& cpus);
 
 /// The speed per cpu, relative to the fastest, as Linux reports it for unequal cores: their
-/// capacity, or else an estimate from their kinds and clocks (poise/machine/discover.h). All 1 if
+/// capacity, or else an estimate from core types and clocks (poise/machine/discover.h). All 1 if
 /// Linux reports nothing.
 std::vector<double> speeds_of(const Cpus& cpus);
 

@@ -24,8 +24,8 @@ namespace poise::juggle {
 
 /// Counts how often the guard process restored affinities while the balancer was stopped.
 struct Guard::Shared {
-  std::atomic<std::uint32_t> releases;       // odd during a release; each release adds two
-  std::atomic<std::uint32_t> releases_seen;  // releases that the balancer has noticed
+  std::atomic<std::uint32_t> releases;       // odd while restoring; each restoring adds two
+  std::atomic<std::uint32_t> releases_seen;  // value of `releases` last seen by the balancer
 };
 
 /// A slot with a sequence lock, because the guard may read it while the balancer writes. What the

@@ -49,8 +49,8 @@ class Guard : public AffinityStore {
   /// If the balancer is stopped (SIGSTOP), the guard process restores the affinities of all
   /// threads, so that they are not pinned meanwhile. This is called a release.
   enum class Release : std::uint8_t { none, under_way, done };
-  /// Returns the state of the release. During a release, do not move threads. When the affinities
-  /// of all threads have been restored, returns `done` once, and then `none`.
+  /// Tells whether the guard process is restoring affinities because the balancer was stopped. Do
+  /// not move threads while it does. Afterwards, returns `done` once, and then `none`.
   Release release();
 
  private:

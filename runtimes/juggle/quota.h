@@ -14,7 +14,7 @@ namespace poise::juggle {
 /// …" and "-1 …", which mean that there is no quota.
 std::optional<double> parse_cpu_max(std::string_view text);
 
-/// The folder of a cgroup. If the cgroup has a quota of cpu time, it is in the file cpu.max (cgroup
+/// The folder of a cgroup. The cgroup's quota of cpu time, if any, is in the file cpu.max (cgroup
 /// version 2) or in cpu.cfs_quota_us and cpu.cfs_period_us (version 1).
 struct QuotaFolder {
   std::string path;

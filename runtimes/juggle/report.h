@@ -20,7 +20,7 @@ std::string summary_json(const Tally& tally);
 /// with BalancerOptions::wants_stays.
 std::string trace_json(const Tally& tally);
 
-/// Returns one line per thread, for at most `max_threads` threads: its share of the time, how far
+/// Returns one line per thread, for at most `max_threads` threads: its share of a cpu, how far
 /// it lags behind the average of the threads, its cpu, and its number of migrations.
 std::string live_text(const Tally& tally, std::size_t max_threads);
 

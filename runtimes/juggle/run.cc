@@ -206,8 +206,8 @@ Outcome Watch::run() {
 
 void check(const BalancerOptions& options) {
   if (options.cpus.empty() || !common_cpus(options.cpus, allowed_cpus()).empty()) return;
-  fail("this process may use none of cpus {}; it may use cpus {}", cpu_list_text(options.cpus),
-       cpu_list_text(allowed_cpus()));
+  fail("this process may use none of the requested cpus {}; it may use only cpus {}",
+       cpu_list_text(options.cpus), cpu_list_text(allowed_cpus()));
 }
 
 /// If the policy reacts to waits, creates the WaitWatch to which the program's threads report when

@@ -138,7 +138,7 @@ class SimulatedKernel : public Kernel {
  private:
   std::uint64_t starts_ = 0, next_key_ = 1;
   std::vector<pid_t> unseen_;
-  std::map<pid_t, std::uint32_t> rank_;  // rank of the next thread in each process
+  std::map<pid_t, std::uint32_t> rank_;  // per process: the index that its next thread gets
   Threads found_;
 };
 

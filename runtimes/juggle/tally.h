@@ -19,7 +19,7 @@ struct ThreadTally {
   pid_t process = 0, id = 0;
   bool took_part = false, takes_part = false;
   int cpu = -1;                         // the cpu to which the thread is pinned; -1: none
-  double part_since_s = 0, seen_s = 0;  // seconds since the start of the balancer
+  double part_since_s = 0, seen_s = 0;  // times when the thread first took part and was last seen
   double run_s = 0;                     // seconds on a cpu while the thread took part in balancing
   double lag_s = 0;                     // seconds behind the average of the balanced threads
   std::uint64_t migrations = 0;

@@ -190,7 +190,7 @@ TEST(Threads, threads_of_a_process_that_changes_its_user_are_dropped) {
   EXPECT_FALSE(finder.is_ours(told.child));
 }
 
-TEST(Threads, run_times_can_be_counted_where_schedstat_is_out_of_date) {
+TEST(Threads, cpu_times_can_be_read_from_counters_instead_of_an_outdated_schedstat) {
   const Family family;
   ThreadFinder finder(family.child, false, -1, 100);
   finder.count_run_times();

@@ -13,8 +13,8 @@ struct Tuning {
   //
   // Seconds between two checks of what rarely changes: new processes, the affinities of threads
   // that are not pinned, ended children, and whether the guard lives. In the first check_s seconds,
-  // affinities are checked in every round, because most programs bind their threads early. A
-  // process that has not reported waits for this long is reported to the user.
+  // affinities are checked in every round, because most programs bind their threads early. The
+  // user is told if a process has not reported any waits of its threads for this long.
   double check_s = 1;
   // Minimum seconds between two scans of /proc for threads, each of which costs 20 to 100 us.
   double min_scan_s = 0.05;
@@ -25,13 +25,13 @@ struct Tuning {
   double count_share = 0.01;
   // Seconds between two readings of the cgroup's quota.
   double quota_s = 60;
-  // Seconds between two wake-ups by reported waits (wait_table.h), each of which costs about 20 us.
+  // Minimum seconds between wake-ups by threads that report waits. A wake-up costs about 20 us.
   double min_news_s = 1e-4;
   // A call of sched_yield begins a new wait if the thread has not called it for this many
   // nanoseconds.
   std::int64_t new_wait_ns = 1'000'000;
-  // Milliseconds between two checks by which the guard finds out whether the balancer is stopped. A
-  // stopped balancer's threads are released within twice this time.
+  // Milliseconds between two checks by the guard whether the balancer is stopped. If it is, the
+  // program's threads are unpinned within twice this time.
   int stop_check_ms = 500;
   // Rounds between two checks of the affinities of pinned threads.
   std::uint64_t own_choice_rounds = 10;
@@ -49,19 +49,19 @@ struct Tuning {
   std::size_t max_counted_processes = 4;
   // Maximum number of recorded intervals (one thread on one cpu) in a trace: about 40 MB.
   std::size_t max_stays = 1'000'000;
-  // Number of the last probes of a cpu, the best of which counts.
+  // How many of the last probes of a cpu are kept. The best of them gives the cpu's speed.
   std::size_t probes = 8;
-  // Trials per probe, the best of which counts.
+  // Trials per probe of a cpu's speed. The best trial counts.
   int probe_trials = 3;
-  // Steps per trial: about 20 us, a hundred times the cost of reading a clock.
+  // Steps of computation per trial. They take about 20 us; reading a clock takes a hundredth of it.
   std::uint32_t probe_steps = 10'000;
 
   // --- Errors of measuring ---
   //
-  // Probed speeds within this factor of each other are equal. On a busy host, equal virtual cpus
-  // differed by up to 20 %.
+  // Probed speeds within this factor of each other count as equal. On a busy host, the probed
+  // speeds of equal virtual cpus differed by up to 20 %.
   double equal_speeds = 0.75;
-  // Maximum clocks within this factor of each other belong to cores of one kind.
+  // Cores whose maximum clock rates are within this factor of each other are of one kind.
   double one_kind = 0.9;
 };
 

@@ -61,7 +61,7 @@ TEST(Preloaded, DISABLED_waits_for_ever_in_a_given_call_as_a_helper_process_of_o
   }).join();
 }
 
-/// A process of this test program, started with the preloaded library.
+/// This test program in a process of its own, started with the preloaded library.
 class PreloadedProgram {
  public:
   PreloadedProgram(const WaitWatch& watch, const char* call) {

@@ -27,7 +27,7 @@ bool Watcher::is_time_to_scan() {
 
 Changes Watcher::scan() {
   saw_death_ = false;
-  born_at_scan_ = kernel_.last_born();  // first: threads born during the scan are found next time
+  born_at_scan_ = kernel_.last_born();  // read first, so that no birth during the scan is missed
   Changes changes = kernel_.scan();
   scanned_s_ = kernel_.now_s();
   return changes;

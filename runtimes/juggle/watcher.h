@@ -14,11 +14,11 @@ class Watcher {
  public:
   explicit Watcher(Kernel& kernel) : kernel_(kernel) {}
 
-  /// True if it is time to scan. Scans are due at intervals. A scan that is due is skipped if no
-  /// process or thread was created on this host since the last scan, which reading one short file
-  /// tells. If the number of the program's threads has changed, a scan is due at once. If the
-  /// program has few processes, its threads are counted at short intervals; if it has many, only
-  /// after a process or thread was created on this host.
+  /// True if it is time to scan. Scans are due at intervals, but a due scan is skipped if no
+  /// process or thread was created on this host since the last scan (one short file tells this). A
+  /// scan is due at once if the number of the program's threads has changed. The threads of a
+  /// program with few processes are counted at short intervals. Those of a program with many
+  /// processes are counted only after a process or thread was created on this host.
   bool is_time_to_scan();
 
   /// Records that a thread has ended. A scan is then due at once, because other threads may have

@@ -26,10 +26,10 @@ class Communicator {
   int rank = 0, size = 1;  // size: in an intercommunicator, that of the remote group
   bool is_inter = false;
   Word handle = 0;
-  /// Position of the communicator's first use among the first uses of all communicators.
+  /// Communicators sorted by this number are in the order in which they were first used.
   std::uint64_t order = 0;
-  /// A number of the communicator that is the same on all its ranks and that no other communicator
-  /// has. 0 if it is not known.
+  /// The communicator's ID: it is the same on all ranks of the communicator, and no other
+  /// communicator has it. 0 if it is not known.
   std::uint64_t id = 0;
   Samples samples;
 
@@ -55,10 +55,10 @@ class Communicators {
   Communicator* of_window(Word window);
   void forget(Word communicator);
   /// Records that the program created `communicator` (or MPI_COMM_NULL) from `parent`, and gives
-  /// the new communicator a number that is the same on all its ranks. If `group` is empty, all
-  /// ranks of the parent must make this call, and the number follows from counting these calls. If
-  /// only the ranks of the new communicator took part in its creation, they pass the same value as
-  /// `group`, from which the number is computed.
+  /// the new communicator an ID that is the same on all its ranks. If `group` is empty, all ranks
+  /// of the parent must make this call, and the ID follows from counting these calls. If only the
+  /// ranks of the new communicator took part in its creation, they pass the same value as `group`,
+  /// from which the ID is computed.
   void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
   void forget_window(Word window) { windows_.erase(window); }
 
@@ -69,7 +69,7 @@ class Communicators {
   const MpiLibrary& mpi_;
   Word world_group_ = 0;
   std::unordered_map<Word, std::uint64_t> ids_;                // of communicators
-  std::unordered_map<std::uint64_t, std::uint64_t> children_;  // id -> number of its children
+  std::unordered_map<std::uint64_t, std::uint64_t> children_;  // ID -> count of its children
   std::unordered_map<Word, std::unique_ptr<Communicator>> communicators_, windows_;
   Word last_ = 0;
   Communicator* last_found_ = nullptr;

@@ -34,7 +34,7 @@ struct Sent {
   Word request = 0;
 };
 
-/// A reduction of the samples of one communicator that is running.
+/// A running reduction of the samples of one communicator.
 struct Reduction {
   Communicator* communicator;
   std::vector<Entry> own, last;

@@ -64,7 +64,7 @@ class Exchange {
   const MpiLibrary& mpi_;
   Word own_ = 0;  // the profile's communicator
   int rank_ = 0, size_ = 1;
-  /// host_: the ranks that share this rank's clock. leaders_: the first rank of each such group.
+  /// Communicators: host_ of the ranks with this rank's clock, leaders_ of the first of each host.
   Word host_ = 0, leaders_ = 0;
   bool is_leader_ = false;
   int num_hosts_ = 1;

@@ -240,7 +240,7 @@ std::vector<int> Interpreter::neighbours(const Communicator& communicator) const
   if (kind == mpi_.cart) {
     mpi_.cartdim_get(communicator.handle, &count);
     for (int d = 0; d < count; ++d) {
-      std::array<int, 2> both = {};  // the ranks one step back and one step forward
+      std::array<int, 2> both = {};  // neighbours in dimension d: one step back, one step forward
       mpi_.cart_shift(communicator.handle, d, 1, &both[0], &both[1]);
       receivers.insert(receivers.end(), both.begin(), both.end());
     }

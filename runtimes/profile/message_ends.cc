@@ -162,8 +162,8 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
   Side& side = is_send ? sends_ : receives_;
   side.kept.push_back(end);
   if (side.kept.size() < tuning::kMaxEnds) return;
-  // The stride is a power of two, so the ends kept with the doubled stride are among those kept
-  // before.
+  // The stride is a power of two, so the sends and receives kept with the doubled stride are among
+  // those kept before.
   stride_ *= 2;
   halve(sends_);
   halve(receives_);

@@ -14,11 +14,11 @@
 
 namespace poise::profile {
 
-/// One end of a message. A stream has all messages with the same source, destination, communicator
-/// and tag. In a stream MPI keeps the order: the i-th send matches the i-th receive.
+/// A send or a receive: one end of a message. A stream is all messages with the same source,
+/// destination, communicator and tag. MPI keeps order: the i-th send goes to the i-th receive.
 struct MessageEnd {
-  std::uint64_t stream = 0;  // hash of the stream's properties
-  std::uint32_t number = 0;  // number of the message in its stream
+  std::uint64_t stream = 0;  // hash of source, destination, communicator and tag
+  std::uint32_t number = 0;  // index of the message in its stream
   std::int32_t partner = 0;  // rank of MPI_COMM_WORLD
   std::int32_t tag = 0;
   std::int64_t begun_ns = 0;  // when the send was entered, or the receive posted
@@ -30,7 +30,7 @@ struct MessageEnd {
 /// The data that identify the stream of a message. The partner and the tag of a receive may be
 /// wildcards.
 struct Envelope {
-  std::uint64_t communicator = 0;  // a number of the communicator that is the same on all its ranks
+  std::uint64_t communicator = 0;  // the communicator's ID, the same on all its ranks
   std::int32_t partner = 0;        // rank in MPI_COMM_WORLD; kAny: any rank
   std::int32_t tag = 0;            // kAny: any
   static constexpr std::int32_t kAny = -1;
@@ -38,11 +38,11 @@ struct Envelope {
   bool is_exact() const { return partner != kAny && tag != kAny; }
 };
 
-/// The recorded ends of messages. At first all ends are kept. Whenever there are tuning::kMaxEnds
-/// of them, about half of them are dropped. Whether an end is dropped depends only on the tag of
-/// its message and on the message's number in its stream, so both ranks of a message agree. The
-/// messages of a stream are kept or dropped sixteen at a time, because a call may wait for several
-/// messages.
+/// Records the sends and receives of a rank: the ends of messages. At first all ends are kept.
+/// Whenever there are tuning::kMaxEnds of them, about half of them are dropped. Whether an end is
+/// dropped depends only on the tag of its message and on the message's index in its stream, so both
+/// ranks of a message agree. The messages of a stream are kept or dropped sixteen at a time,
+/// because a call may wait for several messages.
 ///
 /// Receives are numbered in the order in which they were posted. The message of a receive from any
 /// source is known only when the receive completes. Until then, later receives that may match the

@@ -29,10 +29,10 @@ class MessageWaits {
   /// Reads the report of a partner. Ignores bytes that are not a report.
   void read(int partner, std::string_view report);
 
-  /// Returns one wait for each call with at least one message of which both ends could be compared.
+  /// Returns one wait for each call with at least one message whose send and receive are known.
   std::vector<Wait> waits() const;
-  /// Number of messages that were received before they were sent, which means that their ends were
-  /// matched wrongly.
+  /// Number of messages that seem to have been received before they were sent, because a send was
+  /// matched with the wrong receive.
   std::uint64_t num_contradictions() const { return num_contradictions_; }
 
  private:

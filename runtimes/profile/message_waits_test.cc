@@ -57,7 +57,7 @@ TEST(message_waits, a_receive_that_was_posted_early_waits_only_during_its_wait_c
 TEST(message_waits, a_sender_waits_unless_its_send_ends_before_the_receive_is_posted) {
   Pair must, need_not;
   must.message(10 * kMs, 45 * kMs, 40 * kMs, 40 * kMs, 46 * kMs);
-  // The send of `need_not` ended long before its receive was posted.
+  // The send of this message ended at 11 ms, long before its receive was posted at 40 ms.
   need_not.message(10 * kMs, 11 * kMs, 40 * kMs, 40 * kMs, 41 * kMs);
   EXPECT_EQ(must.waits_of(0)[0].waited_ns, 30 * kMs);
   EXPECT_TRUE(must.waits_of(0)[0].is_for_receiver);

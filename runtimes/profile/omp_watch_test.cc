@@ -21,7 +21,7 @@ TEST(omp_watch, time_at_barriers_or_outside_of_regions_does_not_count_as_work) {
   EXPECT_EQ(thread.worked_ns(), 36);
 }
 
-TEST(omp_watch, tasks_that_run_while_a_thread_waits_are_work) {
+TEST(omp_watch, tasks_that_a_thread_runs_while_it_waits_at_a_barrier_count_as_work) {
   OmpThread thread;
   thread.enter_region(0, 4);
   thread.begin_wait(10);
@@ -29,7 +29,7 @@ TEST(omp_watch, tasks_that_run_while_a_thread_waits_are_work) {
   thread.begin_task(25);  // this task begins directly after the first
   thread.end_task(40);
   thread.end_wait(50);
-  // The thread does not run this task in a wait: the region goes on after the task.
+  // This task runs outside of a wait: after the task, the thread goes on with the region.
   thread.begin_task(60);
   thread.end_task(70);
   thread.begin_wait(80);
@@ -37,7 +37,7 @@ TEST(omp_watch, tasks_that_run_while_a_thread_waits_are_work) {
   EXPECT_EQ(thread.worked_ns(), 10 + 20 + 30);
 }
 
-TEST(omp_watch, a_region_of_one_thread_counts_only_if_nested_in_a_region_of_several) {
+TEST(omp_watch, a_region_of_one_thread_counts_only_if_nested_in_a_region_of_several_threads) {
   OmpThread thread;
   thread.enter_region(0, 1);
   thread.begin_wait(5);

@@ -30,7 +30,7 @@ class PairTable {
   void grow();
 
   std::vector<Traffic> totals_;
-  /// Slots of a hash table, a power of two: each has an index into totals_ plus 1, or 0 if free.
+  /// A hash table. Its size is a power of two. A slot has an index into totals_ plus 1; 0: free.
   std::vector<std::uint32_t> slots_;
   /// The index of the entry that was used last. It is tried first, because programs often send
   /// several messages to the same peer.

@@ -186,7 +186,7 @@ bool PointToPoint::after_probe(const Function& function, const Arguments& argume
 
 void PointToPoint::track(Word request, const Request& state) {
   Request& entry = requests_[request];
-  // MPICH gives the same request to all operations that complete immediately.
+  // MPICH gives the same request handle to all operations that complete immediately.
   if (entry.id != MessageEnds::kNone) {
     if (!ends_.envelope(entry.id).is_exact()) return ends_.give_up();
     ends_.complete(entry.id, 0, 0);

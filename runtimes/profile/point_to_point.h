@@ -12,7 +12,7 @@
 
 namespace poise::profile {
 
-/// Observes calls. It may replace arguments in `words`, which are then passed to MPI.
+/// Observes MPI calls. May replace arguments in the list `words`, which is then passed to MPI.
 class PointToPoint {
  public:
   PointToPoint(const MpiLibrary& mpi, Communicators& communicators, int rank)

@@ -16,9 +16,9 @@ void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& 
 }
 
 void Recorder::read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns) {
-  // The CPU clock was last read at the end of the previous MPI call, or earlier if the calls and
-  // the stretches between calls were short since. CPU time is assumed to be spread evenly over the
-  // whole time since this reading.
+  // The CPU clock was last read at the end of the previous MPI call, or earlier: it is not read at
+  // short calls and short stretches between calls. CPU time is assumed to be spread evenly over the
+  // whole time since the last reading.
   const std::int64_t wall_ns = now_ns - cpu_read_ns_, stretch_ns = now_ns - left_ns_;
   const double share = 1.0 * stretch_ns / std::max<std::int64_t>(1, wall_ns);
   sums_.totals.long_wall_ns += stretch_ns;

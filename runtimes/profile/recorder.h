@@ -67,7 +67,7 @@ class Recorder {
   bool collective(std::uint64_t token);
   /// True if the current time slice is over.
   bool slice_is_over(std::int64_t now_ns) const { return now_ns >= slice_end_ns_; }
-  /// Ends the current phase of the division `cuts` and returns that phase.
+  /// Ends the current phase in the division of the run by `cuts`, and returns that phase.
   Phase cut(Cuts cuts, std::int64_t now_ns, const Machinery& machinery, std::uint64_t label = 0);
   /// Ends all time slices that are over. To be called before enter(), so that the time since the
   /// last MPI call is divided among all slices that it spans.

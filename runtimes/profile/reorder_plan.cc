@@ -105,10 +105,10 @@ Level level_of(const Paths& paths, std::span<const std::uint32_t> order, std::si
   return made;
 }
 
-/// Describes the machine as levels of groups, from the ranks sorted by group. The finest level is
-/// called slot instead of core, because several ranks may share a core. Every node is treated as
-/// one memory domain: the order of the ranks depends only on hops, and hops depend only on the
-/// levels.
+/// Describes the machine as levels of groups, such as nodes and caches. The list `order` has
+/// the ranks sorted by group. The finest level is called slot instead of core, because several
+/// ranks may share a core. Every node counts as one memory domain, because the order of the ranks
+/// depends only on hops, and hops depend only on the levels.
 MachineParts parts_of(const Paths& paths, std::span<const std::uint32_t> order) {
   MachineParts parts;
   parts.name = "the ranks of the communicator";
@@ -150,7 +150,7 @@ void drop_levels_without_effect(Paths& paths, std::span<const std::uint32_t> ord
 /// Restricts a network to the given nodes and the routers to which they are attached.
 Network network_on(const Network& whole, std::span<const NodeId> nodes) {
   Network network = whole;
-  network.tiers.clear();  // in a tree, the machine's levels give the hops
+  network.tiers.clear();  // not needed: in a tree, hops follow from the machine's levels
   network.coordinates.clear();
   if (whole.shape == Network::Shape::matrix) {
     network.matrix_nodes = nodes.size();

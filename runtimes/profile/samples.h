@@ -17,7 +17,7 @@ struct Part {
 };
 
 struct Sample {
-  std::uint64_t sequence = 0;  // number of the collective on its communicator
+  std::uint64_t sequence = 0;  // index of the collective on its communicator
   std::int64_t entered_ns = 0, took_ns = 0;
   Part part = {};
 };

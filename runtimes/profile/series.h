@@ -11,7 +11,7 @@
 namespace poise::profile {
 
 /// Sums of a rank since the start of the run. A phase stores the difference between the sums at its
-/// end and those at its begin.
+/// end and those at its start.
 struct Sums {
   Totals totals;
   PairTable traffic;

@@ -30,7 +30,7 @@ constexpr int kThreadMultiple = 3;
 constexpr std::size_t kMaxName = 64;
 
 std::atomic<Session*> session = nullptr;
-// Not deleted, because MPI may be unable to free the handles of the session.
+// A session without MPI_Finalize. Never deleted, because MPI may be unable to free its handles.
 std::atomic<Session*> abandoned = nullptr;
 pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
@@ -77,8 +77,8 @@ void note_wrong_settings(const MpiLibrary& mpi) {
   if (const std::string trouble = trouble_with_machine(size); !trouble.empty()) print_note(trouble);
 }
 
-/// Returns how many processes the launcher has started, or 0 if its variables do not say. Sets
-/// `rank` to the number of this process among them.
+/// Returns how many processes the launcher has started, or 0 if the environment does not say. Sets
+/// `rank` to the index of this process among them.
 int launched(int& rank) {
   const std::pair<const char*, const char*> names[] = {
       {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}};
@@ -311,8 +311,8 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
       communicator->samples.keep(call.entered_ns, now_ns - call.entered_ns, *part);
   }
   if (communicator->size != exchange_.size() || period_ns_ > 0) return;
-  // The token of a collective must not depend on the rank, because all ranks must see the same
-  // sequence of tokens.
+  // A token stands for the collective in the search for iterations. It must not depend on the rank,
+  // because all ranks must see the same sequence of tokens.
   const std::uint64_t bytes = std::bit_width(interpreter_.agreed_bytes(function, arguments));
   const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;
   const bool is_world = communicator->handle == mpi_.world;

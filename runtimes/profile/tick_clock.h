@@ -10,9 +10,9 @@
 
 namespace poise::profile {
 
-/// Adds the counter's progress to the last reading of CLOCK_MONOTONIC, which is at most about 1 ms
-/// old. So errors do not accumulate, and the result is within a microsecond of the clock. If the
-/// kernel does not trust the counter, each read uses CLOCK_MONOTONIC. Not thread-safe.
+/// The time is the last reading of CLOCK_MONOTONIC, at most about 1 ms old, plus the time since
+/// then by the processor's counter. So the error stays below a microsecond and does not accumulate.
+/// If the kernel does not trust the counter, each read uses CLOCK_MONOTONIC. Not thread-safe.
 class TickClock {
  public:
   TickClock();
@@ -20,7 +20,7 @@ class TickClock {
   std::int64_t read_ns() {
 #if defined(__x86_64__)
     const std::uint64_t passed = __rdtsc() - anchor_ticks_;
-    if (passed < limit_ticks_)  // false if never calibrated or after a jump
+    if (passed < limit_ticks_)  // false after 1 ms, after a jump, or before calibration
       return anchor_ns_ + static_cast<std::int64_t>(passed * scale_ >> 32);
 #endif
     return read_slowly_ns();

@@ -10,8 +10,8 @@
 
 namespace poise::profile {
 
-/// `ranks` is what whole() returned. If waiting times were measured in some calls only, the times
-/// for all calls are estimated from these. O(ranks x phases).
+/// `ranks` are the profiles that whole() returned. If waiting times were measured in some calls
+/// only, the times for all calls are estimated from these. O(ranks x phases).
 MeasuredRun measured(const std::vector<RankProfile>& ranks);
 
 }  // namespace poise::profile

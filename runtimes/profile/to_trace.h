@@ -30,7 +30,7 @@ double load_s(const Phase& phase);
 /// Returns the place of a rank that ran on `cpu` of host number `host`.
 using PlaceOf = std::function<PlaceId(std::uint32_t host, std::int32_t cpu)>;
 
-/// `ranks` is what whole() returned. If `machine` is null, the trace has one place per rank.
+/// `ranks` are the profiles from whole(). If `machine` is null, the trace has one place per rank.
 Trace trace_of(const std::vector<RankProfile>& ranks, const Machine* machine,
                const PlaceOf& place_of);
 

@@ -36,7 +36,7 @@ struct Dynamic {
 Dynamic dynamic_of(const dl_phdr_info& object, const ElfW(Dyn) * entry) {
   Dynamic found;
   for (; entry->d_tag != DT_NULL; ++entry) {
-    // The loader turns the offsets in this section into addresses, but not those of the vDSO.
+    // The loader turns the offsets in a dynamic section into addresses, except in the vDSO.
     const ElfW(Addr) value = entry->d_un.d_ptr;
     const ElfW(Addr) address = value < object.dlpi_addr ? value + object.dlpi_addr : value;
     switch (entry->d_tag) {
@@ -50,7 +50,7 @@ Dynamic dynamic_of(const dl_phdr_info& object, const ElfW(Dyn) * entry) {
   return found;
 }
 
-/// Appends the weak references of an object to functions of MPI.
+/// Appends the weak references to MPI functions in a loaded object (program or library).
 void append_references(const dl_phdr_info& object, std::vector<Reference>& references) {
   Dynamic dynamic;
   ElfW(Addr) read_only = 0, read_only_end = 0;

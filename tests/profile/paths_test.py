@@ -68,7 +68,7 @@ def expected_traffic():
         add(receiver, 0, 1, 1) if receiver != 0 else None
     add(1, 0, 1, 1)                 # reduce to 0
     for sender, receiver in ((2, 0), (0, 1), (1, 0), (0, 2)):
-        add(sender, receiver, 1, 8)  # allreduce: 2 sends to 0, 0 and 1 exchange, 0 sends to 2
+        add(sender, receiver, 1, 8)  # allreduce: rank 2 sends to 0, ranks 0 and 1 exchange, 0 sends to 2
     return matrix
 
 

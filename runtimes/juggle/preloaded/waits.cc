@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The library that `poise juggle` preloads into a program whose threads it moves as soon as others
-// wait. It replaces the calls by which threads wait, notes in the shared table that the thread
-// waits, and tells the balancer. It decides nothing.
+// The library that `poise juggle` preloads into a program to learn at once when a thread waits. It
+// replaces the calls by which threads wait: each call notes in the shared table that the thread
+// waits, and tells the balancer, which then moves other threads. The library decides nothing.
 //
 // If there is no table (the variable is not set, the balancer has ended, or /proc belongs to
 // another container), every call goes straight to the original function. The library keeps no file
