@@ -176,7 +176,8 @@ void run(const JuggleOptions& options) {
         "COMMAND or --attach PID is missing, or both are given; example: poise juggle -- "
         "./program");
   if (options.attach && *options.attach > 1 << 30)
-    fail("--attach {}: there is no such process; `pgrep -u $USER NAME` finds one", *options.attach);
+    fail("--attach {}: there is no such process; find its id with `pgrep -u $USER NAME`",
+         *options.attach);
   const juggle::Outcome outcome = options.attach
                                       ? juggle::attach_balanced(*options.attach, settings)
                                       : juggle::run_balanced(options.command, settings);

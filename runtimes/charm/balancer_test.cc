@@ -164,7 +164,7 @@ TEST(Balancer, gives_more_load_to_faster_pes) {
   EXPECT_GT(on_fast, 2 * (300 - on_fast));
 }
 
-TEST(Balancer, predicts_loads_although_objects_are_created_and_destroyed) {
+TEST(Balancer, decides_without_a_warning_if_objects_were_created_or_destroyed) {
   Balancer balancer(row_of("PoiseMultistepLB"), "");
   for (const std::uint64_t objects : {20u, 20u, 21u, 19u, 19u}) {
     const Decision decision = balancer.decide(ring(objects, 3));

@@ -23,7 +23,7 @@ Past two_decisions() {
   return past;
 }
 
-TEST(Past, past_loads_follow_their_objects_when_the_order_changes) {
+TEST(Past, past_loads_stay_with_their_objects_when_the_order_of_objects_changes) {
   Past past = two_decisions();
   EXPECT_THAT(past.loads_of(kTwo, 3), ElementsAre(ElementsAre(1, 2, 0), ElementsAre(3, 4, 0)));
   EXPECT_THAT(past.loads_of({{7, 1}}, 1), IsEmpty());

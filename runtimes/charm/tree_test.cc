@@ -167,7 +167,7 @@ TEST(Tree, loads_of_objects_without_names_are_not_kept_for_later_decisions) {
   EXPECT_NE(remembered("multistep", true), remembered("multistep", false));
 }
 
-TEST(Tree, a_process_level_is_generated_only_for_several_processes_with_several_pes) {
+TEST(Tree, a_generated_tree_has_a_process_level_only_if_several_processes_have_several_pes) {
   EXPECT_EQ(tree_for({1, 4}, "nuco:alpha=1e-05"),
             "{\n  \"tree\": \"PE_Root\",\n"
             "  \"root\": {\"pe\": 0, \"strategies\": [\"nuco:alpha=1e-05\"]}\n}\n");

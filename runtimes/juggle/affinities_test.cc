@@ -82,7 +82,7 @@ TEST_F(AffinitiesTest, gives_a_new_thread_the_original_affinity_of_its_parent) {
   EXPECT_THAT(on(200), ElementsAre(0, 1));
 }
 
-TEST_F(AffinitiesTest, restores_the_affinity_of_a_new_thread_whose_parent_was_moved_later) {
+TEST_F(AffinitiesTest, restores_the_affinity_of_a_new_thread_even_if_its_parent_has_moved_since) {
   pin(101, 1);
   pin(101, 3);
   kernel.start(200, 200, {1});
@@ -115,7 +115,7 @@ TEST_F(AffinitiesTest, leaves_a_thread_to_the_program_once_the_program_has_set_i
   EXPECT_THAT(on(101), ElementsAre(2));
 }
 
-TEST_F(AffinitiesTest, restores_a_thread_after_the_kernel_reset_its_affinity_to_all_cpus) {
+TEST_F(AffinitiesTest, pins_a_thread_again_after_the_kernel_reset_its_affinity_to_all_cpus) {
   pin(101, 1);
   kernel.threads_by_id.at(101).affinity = kAll;
   EXPECT_THAT(affinities.respect_own_choices(), IsEmpty());

@@ -61,7 +61,7 @@ TEST_F(BalancerTest, restores_the_affinity_of_every_thread_at_the_end) {
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(BalancerTest, pins_all_threads_again_after_they_were_released) {
+TEST_F(BalancerTest, pins_all_threads_again_after_their_affinities_were_restored_by_the_guard) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);
   for (auto& [id, thread] : kernel.threads_by_id) thread.affinity = kCpus;

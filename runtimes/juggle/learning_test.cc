@@ -52,7 +52,7 @@ TEST(LearnedSpeeds, are_not_affected_by_disturbed_probes) {
   }
 }
 
-TEST(LearnedSpeeds, follow_a_cpu_that_becomes_slow_and_recovers) {
+TEST(LearnedSpeeds, adapt_to_a_cpu_that_becomes_slow_and_recovers) {
   LearnedSpeeds learned;
   for (const double now : {1000.0, 400.0, 1000.0}) {
     for (int probe = 0; probe < kEnough; ++probe) {

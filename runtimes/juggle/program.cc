@@ -122,12 +122,12 @@ Program Program::attach(pid_t pid) {
   struct stat status {};
   program.start_time_ = start_time_of(pid, pid);
   if (!program.start_time_ || ::stat(fmt::format("/proc/{}", pid).c_str(), &status) != 0)
-    fail("--attach {}: there is no such process; `pgrep -u $USER NAME` finds one", pid);
+    fail("--attach {}: there is no such process; find its id with `pgrep -u $USER NAME`", pid);
   if (status.st_uid != ::geteuid())
     fail("--attach {}: the process belongs to another user; attach as that user", pid);
   char none;
   if (::readlink(fmt::format("/proc/{}/exe", pid).c_str(), &none, 1) < 0)
-    fail("--attach {}: it is a kernel thread or has ended, so there is nothing to balance", pid);
+    fail("--attach {}: the process has ended or is a kernel thread; nothing to balance", pid);
   return program;
 }
 

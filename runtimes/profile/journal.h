@@ -11,8 +11,8 @@
 namespace poise::profile {
 
 /// Writes the file FOLDER/rank-R. If there is no folder or it cannot be written, no journal is
-/// kept. Each phase is appended when it ends, so finished phases survive even SIGKILL. There are
-/// few phases (series.h).
+/// kept. Each phase is appended when it ends, so finished phases survive even SIGKILL. The file
+/// stays small, because long runs have longer phases (series.h).
 class Journal {
  public:
   /// `head` is the profile of this rank without its phases.

@@ -35,7 +35,7 @@ struct RankProfile {
   std::uint32_t rank = 0, num_ranks = 1;
   std::string host;
   Cuts cuts = Cuts::slices;
-  bool is_complete = true;    // the rank came to MPI_Finalize
+  bool is_complete = true;    // the rank reached MPI_Finalize
   bool knows_waiting = true;  // waiting in collectives is known: clocks of ranks can be compared
   /// True if it is known how long the rank waited for messages, because the order of messages was
   /// known until the end.

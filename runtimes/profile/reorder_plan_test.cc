@@ -79,7 +79,7 @@ TEST(ReorderPlan, network_switches_are_ignored_unless_the_switch_of_every_host_i
   EXPECT_FALSE(plan_order(seats_of(sites, hosts), edges).is_better());
 }
 
-TEST(ReorderPlan, the_part_of_a_machine_that_ranks_use_keeps_the_hop_counts_between_places) {
+TEST(ReorderPlan, the_part_of_a_machine_that_ranks_use_has_the_same_hop_counts_as_the_whole) {
   const Machine machine = machine_from_text("torus:4x4 core:2");
   const std::vector<std::int32_t> places = {31, 0, 9, 8, 30, 2, 17, 5};
   const Seats seats = seats_on(machine, places);

@@ -12,8 +12,8 @@ namespace poise::profile {
 /// The role of a rank in a collective: whether it can delay others, and whether it waits for
 /// others.
 struct Part {
-  bool delays = false;  // other ranks cannot finish before this rank has come
-  bool waits = false;   // this rank cannot finish before all ranks with `delays` have come
+  bool delays = false;  // other ranks cannot finish the collective before this rank arrives
+  bool waits = false;   // this rank cannot finish before all ranks with `delays` have arrived
 };
 
 struct Sample {

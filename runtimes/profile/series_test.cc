@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(series, a_phase_contains_only_what_was_measured_between_its_begin_and_end) {
+TEST(series, a_phase_contains_only_what_was_measured_between_its_start_and_its_end) {
   Sums sums;
   Series series;
   sums.totals.useful_ns = 100;
@@ -36,7 +36,7 @@ TEST(series, a_phase_contains_only_what_was_measured_between_its_begin_and_end) 
   EXPECT_EQ(series.phases()[1].traffic, (std::vector<Traffic>{{1, false, 1, 5}}));
 }
 
-/// For any number of cuts, the sum over all phases equals what was measured.
+/// However many phases are merged, the sum over all phases equals what was measured.
 TEST(series, merges_a_million_phases_into_few_without_changing_the_totals) {
   Sums sums;
   Series series;

@@ -351,8 +351,8 @@ void Session::cut_all(std::int64_t now_ns) {
 void Session::abandon() { cut_all(wall_now_ns()); }
 
 Cuts Session::agreed_cuts() {
-  // For each kind of cut, stores the number of phases and the negative of this number. One maximum
-  // over the ranks then gives both the largest and the smallest number of phases.
+  // For each way to divide the run, stores the number of phases and the negative of this number.
+  // One maximum over the ranks then gives both the largest and the smallest number of phases.
   std::vector<double> counts;
   for (int kind = 0; kind < kNumCuts; ++kind) {
     const auto count =

@@ -19,7 +19,7 @@ struct ThreadUse {
 /// The measurements of those threads of a process that still exist when the profile ends.
 struct TeamUse {
   std::int64_t watched_ns = 0;
-  std::vector<std::int32_t> cpus = {};  // Linux's numbers of the cpus that some thread may use
+  std::vector<std::int32_t> cpus = {};  // Linux's ids of the cpus that at least one thread may use
   std::vector<ThreadUse> threads = {};
 };
 

@@ -30,7 +30,7 @@ def fortran_source(head):
         handles = ("type(MPI_Request) :: requests(2), persistent\ntype(MPI_Comm) :: reversed\n"
                    "type(MPI_Status) :: statuses(2)")
     body = (PROGRAMS / "sequence.body").read_text()
-    if kind == "f08":  # where ierror is optional, leave it out
+    if kind == "f08":  # in mpi_f08 the argument ierror is optional: leave it out
         body = body.replace(", &\n                    MPI_STATUS_IGNORE, ierror", ", MPI_STATUS_IGNORE")
         body = body.replace(", ierror)", ")").replace("(ierror)", "()")
     integers = "integer :: rank, nranks, right, left, total, i, other, ierror, in(64), out(64), own(1), all(1)"

@@ -71,7 +71,7 @@ class Trouble(unittest.TestCase):
     def test_messages_that_several_threads_send_at_once_are_counted(self):
         self.for_each("threads", (THREADS * EACH, 4 * THREADS * EACH))
 
-    def test_ranks_started_by_a_shell_that_call_exec_at_the_end_are_profiled(self):
+    def test_ranks_that_a_shell_starts_and_that_call_exec_after_mpi_finalize_are_profiled(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 done = self.profile(*launcher(mpi), "-np", 2, "sh", "-c", f"true; exec {self.program(mpi)} exec")

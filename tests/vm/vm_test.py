@@ -221,12 +221,12 @@ class EightCpus(MachineTest):
         lists = [line.rsplit(":", 1)[1] for line in lines if "Cpus_allowed_list" in line]
         self.assertEqual(lists, [ALL] * (10 * KILLS))
 
-    def test_the_balancer_follows_a_cpu_that_goes_offline_and_comes_back(self):
+    def test_the_balancer_leaves_a_cpu_that_goes_offline_and_uses_it_again_when_it_comes_back(self):
         self.assert_even(self.samples("offline", 3), [0, 1, 2, 3, 4, 5, 7])
         self.assert_even(self.samples("online", 3), range(8))
         self.assertNotIn("affinities of some threads itself", self.said["offline"] + self.said["online"])
 
-    def test_the_balancer_follows_a_cpuset_that_shrinks_and_grows(self):
+    def test_the_balancer_adapts_to_a_cpuset_that_shrinks_and_grows(self):
         self.assert_even(self.samples("cpuset shrunk", 3), range(2, 6))
         self.assert_even(self.samples("cpuset widened", 3), range(8))
         self.assertNotIn("affinities of some threads itself", self.said["cpuset shrunk"] + self.said["cpuset widened"])
