@@ -29,11 +29,11 @@ struct Converted {
 
 enum class Messages : std::uint8_t { convert, leave_out };
 
-/// Loads are seconds at speed 1: measured seconds times `speed_of_place`. Messages to or from
-/// unknown objects are dropped. Every member of a multicast receives the whole message. An object
-/// on an unavailable PE is assigned to an available one. Throws Error if rows contradict each
-/// other: two objects with the same name, a PE that does not exist, an invalid time.
-/// Calls statistics.more_messages.visit_all() at most once.
+/// Converts statistics to tasks. Loads are seconds at speed 1: measured seconds times
+/// `speed_of_place`. Messages to or from unknown objects are dropped. Every member of a multicast
+/// receives the whole message. An object on an unavailable PE is assigned to an available one.
+/// Throws Error if rows contradict each other: two objects with the same name, a PE that does not
+/// exist, an invalid time. Calls statistics.more_messages.visit_all() at most once.
 Converted converted(const Statistics& statistics, const PeMap& pe_map,
                     std::span<const double> speed_of_place, Messages messages);
 

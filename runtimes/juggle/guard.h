@@ -2,9 +2,9 @@
 // The guard: a process that restores the affinity of every thread if the balancer is killed or
 // stopped.
 //
-// The affinities lie in memory that both processes share. The guard sleeps on a pipe whose other
-// end only the balancer holds, so any end of the balancer wakes it. Twice a second it checks
-// whether the balancer is stopped (SIGSTOP), because threads would then stay pinned.
+// The affinities lie in memory that the guard and the balancer share. The guard sleeps on a pipe
+// whose other end only the balancer holds, so it wakes when the balancer dies. Twice a second it
+// checks whether the balancer is stopped (SIGSTOP), because threads would then stay pinned.
 #pragma once
 
 #include <cstdint>

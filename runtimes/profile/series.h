@@ -17,11 +17,11 @@ struct Sums {
   PairTable traffic;
 };
 
-/// Holds at most tuning::kMaxPhases phases. When there are more, every two neighbours with the same
-/// label are merged, and from then on a phase ends after twice as many cuts. Ranks that make the
-/// same cuts merge the same phases, independently of their clocks. Phases are merged each time the
-/// number of cuts has doubled, so the time for merging grows with the logarithm of the number of
-/// cuts.
+/// Holds at most tuning::kMaxPhases phases. When there are more, phases with the same label are
+/// merged in pairs. From then on, a phase ends only after twice as many cuts (moments at which a
+/// phase may end). Ranks that make the same cuts merge the same phases, independently of their
+/// clocks. Phases are merged each time the number of cuts has doubled, so the time for merging
+/// grows with the logarithm of the number of cuts.
 class Series {
  public:
   /// Begins the first phase.

@@ -16,7 +16,7 @@ namespace poise::profile {
 
 /// Joins the blocks of a file into one profile per rank. The profile of a rank that died has the
 /// blocks that it had written; without any, it has no phases. If the run was divided into phases in
-/// several ways, uses the best way that all ranks have, and of it only the phases that all ranks
+/// several ways, uses the best way that all ranks have, but only the phases that all ranks
 /// completed. Throws Error if the blocks belong to different jobs.
 std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks);
 
