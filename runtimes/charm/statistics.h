@@ -36,7 +36,7 @@ struct PeRow {
   double wall_s = 0;        // duration of the phase
   double background_s = 0;  // a difference of measurements, so it may be slightly negative
   double speed = 1;         // speed relative to the other PEs
-  bool available = true;    // false: all movable objects must leave
+  bool available = true;    // false: all movable objects must leave this PE
   std::uint32_t host = 0;
   /// Processing unit to which the PE is bound; -1: not bound, or unknown.
   std::int32_t core_os_index = -1;

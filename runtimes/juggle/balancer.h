@@ -34,7 +34,7 @@ struct BalancerOptions {
   std::optional<std::uint32_t> skip_thread = {};
   bool stays_in_domain = false;  // true: threads do not leave their memory domain
   ProgressSource progress = ProgressSource::automatic;
-  double jitter = 0.1;  // share by which each period varies at random
+  double jitter = 0.1;  // each period varies at random by up to this fraction
   std::uint64_t seed = 0;
   std::size_t first_cpu = 0;  // index of the first cpu to use if a quota allows only some cpus
   bool wants_stays = false;   // record for a trace when each thread was on which cpu

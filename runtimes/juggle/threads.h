@@ -49,7 +49,7 @@ struct FoundThread {
   std::uint64_t key = 0;
   pid_t process = 0, id = 0;
   std::uint64_t start_time = 0;
-  std::uint32_t rank_in_process = 0;  // 0: the first thread found of the process
+  std::uint32_t rank_in_process = 0;  // index of the thread; 0: the first one found
   Descriptor schedstat, children;
   /// Counts the cpu time (counter.h), if schedstat is brought up to date too rarely.
   Descriptor clock{};

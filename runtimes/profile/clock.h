@@ -18,7 +18,7 @@ struct RoundTrip {
 /// By how much another clock is ahead of this one, at the time `at_ns` of this clock.
 struct ClockOffset {
   std::int64_t at_ns = 0, ahead_ns = 0;
-  std::int64_t error_ns = 0;  // the estimated offset is wrong by at most this
+  std::int64_t error_ns = 0;  // maximum error of the estimated offset
 };
 
 /// Estimates the offset from the fastest of several round trips. It assumes that the other clock

@@ -189,7 +189,7 @@ std::vector<RankProfile> decode(std::string_view name, std::string_view bytes) {
     try {
       size = file.number();
     } catch (const Error&) {
-      break;  // a process died while it wrote
+      break;  // the file ends here, because a process died while it wrote
     }
     if (size > file.remaining()) break;
     Reader block(name, file.take(size), begin);

@@ -148,7 +148,7 @@ class Reordered {
   const std::int64_t begin_ns_;
   int rank_ = 0, size_ = 1;
   Word reordered_ = 0;
-  std::vector<std::pair<int, Word>> saved_;  // arguments that are replaced
+  std::vector<std::pair<int, Word>> saved_;  // position and value of each replaced argument
   // Variables for the arguments that MPI gets instead of the program's. Fortran passes arguments by
   // address, so these variables must exist until the call returns.
   int fortran_comm_ = 0, no_ = 0, degrees_[2] = {};

@@ -81,7 +81,7 @@ class Session {
   Journal journal_;
   std::mutex mutex_;  // locked wherever several threads may call MPI
   bool is_multiple_ = false;
-  std::int64_t period_ns_ = 0;  // length of time slices, as set by the user; 0: phases are found
+  std::int64_t period_ns_ = 0;  // length of time slices, if the user set it; 0: finds phases itself
   std::vector<Wait> waits_;     // waits in communicators that were freed
   std::map<std::uint64_t, std::string> names_;
 };

@@ -35,7 +35,7 @@ class TeamWatch {
 
  private:
   std::int64_t begin_ns_;
-  std::vector<std::int32_t> cpus_;     // cpus that the constructing thread may use
+  std::vector<std::int32_t> cpus_;     // cpus that the thread which created this object may use
   std::map<int, ThreadUse> at_begin_;  // by thread id
 };
 

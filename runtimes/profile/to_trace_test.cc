@@ -58,7 +58,7 @@ TEST(to_trace, waiting_for_a_cpu_does_not_count_as_load_but_sleeping_does) {
   EXPECT_DOUBLE_EQ(load_s(phase), 10e-9);
   phase.queued_ns = 7;
   EXPECT_DOUBLE_EQ(load_s(phase), 3e-9);
-  phase.queued_ns = 50;  // most of this wait was inside MPI
+  phase.queued_ns = 50;  // most of this wait for a cpu was inside MPI
   EXPECT_DOUBLE_EQ(load_s(phase), 3e-9);
 }
 

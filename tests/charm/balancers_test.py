@@ -363,7 +363,7 @@ class Balancers(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             rows = pathlib.Path(f"{name}.1.results").read_text().split("\n")[1:]
             moved = {int(row.split()[0]): int(row.split()[1]) for row in rows if row.strip()}
-            if strategy == "rotate":  # does not depend on the loads measured on this machine
+            if strategy == "rotate":  # this strategy does not depend on the loads measured on this machine
                 self.assertEqual(len(moved), MOVABLE, done.stdout)
             self.assertEqual(moved, {id: pe for id, pe, old in zip(ids, planned, start) if pe != old}, strategy)
 

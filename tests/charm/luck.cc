@@ -10,7 +10,7 @@ using namespace poise::miniapps;
 struct Gambler {
   ObjectId id = 0;
   std::uint32_t steps = 0;
-  std::string at;  // when an object throws: step, send, move or check
+  std::string at;  // where an object throws an exception: step, send, move or check
 
   void step(const Inbox&, Outbox& outbox) {
     if (id == 5 && steps == 2 && at == "step") poise::fail("out of luck");
