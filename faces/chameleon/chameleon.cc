@@ -56,7 +56,7 @@ thread_local bool last_run_was_local = true;
 // that owns it.
 struct Travelling {
   face::CodeAddress code;
-  std::uint32_t num_offsets;  // stored in the next item
+  std::uint32_t num_offsets;  // the offsets are in the next item
   std::uint32_t tool_items;   // items after the arguments: 1 with the data of a tool, else 0
   int id;
   cham_migratable_task_t* task;

@@ -129,7 +129,7 @@ bool try_tool(void* symbol) {
     tool.started = result;
     return true;
   }
-  tool.callbacks = {};  // the tool refused to be called
+  tool.callbacks = {};  // the tool declined to be started
   return false;
 }
 

@@ -241,7 +241,7 @@ contains
     call finish(status, error)
   end function
 
-  ! Sets the messages as a list of senders and receivers, numbered from 0.
+  ! Sets the messages as a list of senders and receivers, which are indices of tasks, counted from 0.
   subroutine workload_set_messages(self, from, to, bytes, counts, error)
     class(poise_workload), intent(inout) :: self
     integer, intent(in) :: from(:), to(:)
@@ -256,7 +256,7 @@ contains
     call finish(status, error)
   end subroutine
 
-  ! Sets the messages as a graph in CSR form. indptr and indices are numbered from 0, as in METIS.
+  ! Sets the messages as a graph in CSR form. All indices start at 0, as in METIS.
   subroutine workload_set_graph(self, indptr, indices, bytes, counts, error)
     class(poise_workload), intent(inout) :: self
     integer(int64), intent(in) :: indptr(:)
@@ -331,8 +331,8 @@ contains
   end subroutine
 
   ! Decides where the tasks of all ranks should run. Each rank passes its own tasks and the messages that they send,
-  ! with the global ids of the receivers; indptr is numbered from 0, as in METIS. Collective: if the input of one rank
-  ! is wrong, all ranks get an error. A task that arrives has no number on this rank yet, so imports%task is 0.
+  ! with the global ids of the receivers; offsets in indptr start at 0, as in METIS. Collective: if the input of one rank
+  ! is wrong, all ranks get an error. A task that arrives has no index on this rank yet, so imports%task is 0.
   subroutine plan_distributed(ranks, machine, global_ids, load_s, indptr, neighbours, bytes, sizes, neighbour_ranks, &
                               strategy, seed, rank_of_task, exports, imports, error)
     type(poise_ranks), intent(in) :: ranks

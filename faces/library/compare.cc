@@ -23,7 +23,7 @@ struct poise_comparison {
 struct poise_simulation {
   poise::library::Kind<0x706f69736573696d> kind;
   poise::apps::Simulation simulation;
-  // For each row, the seconds of each step: iteration, decision and migrations together.
+  // For each simulated strategy, the seconds of each step: iteration, decision and migrations.
   std::vector<std::vector<double>> steps_s;
   std::vector<poise_simulation_row> rows;
 };

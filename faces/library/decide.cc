@@ -27,7 +27,7 @@ int list_moves(const char* function, std::uint64_t num_tasks, const std::uint64_
     const poise_moves*& result = required(moves, "moves");
     poise::library::checked_count(num_tasks, "num_tasks");
     if (place < -1)
-      poise::fail("place is {}; it must be the number of a place, or -1 for all places", place);
+      poise::fail("place is {}; it must be the index of a place, or -1 for all places", place);
     const auto old_places = array(before, num_tasks, "before");
     const auto new_places = array(after, num_tasks, "after");
     auto list = std::make_unique<Moves>();

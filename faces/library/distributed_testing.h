@@ -27,7 +27,7 @@ inline poise_own_tasks c_view(const OwnArrays& own, bool knows_ranks) {
 }
 
 /// The lists that one rank got from the library. Each entry of `exports` and `imports` is (global
-/// id, from, to).
+/// id of a task, rank that it leaves, rank to which it goes).
 struct Told {
   using List = std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>>;
   int code = POISE_OK;

@@ -38,7 +38,7 @@ class Kind {
 
  private:
   std::uint64_t number_ = number;
-  mutable Users users_ = 0;  // 0 in builds without assertions
+  mutable Users users_ = 0;  // calls that use the handle; always 0 without assertions
 };
 
 /// Thrown when a callback of the caller requests to stop.

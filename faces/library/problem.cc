@@ -58,7 +58,7 @@ std::vector<apps::Contender> contenders_of(const char* strategies, const poise_o
   }
   for (const poise_own_strategy& mine : array(own, num_own, "own"))
     contenders.push_back(contender_of(mine));
-  if (contenders.empty()) fail("there is no strategy; name at least one, for example poise");
+  if (contenders.empty()) fail("no strategy was given; name at least one, for example poise");
   return contenders;
 }
 

@@ -75,8 +75,8 @@ bool brings_address(Range range, std::int64_t type) {
   return is_address(value);
 }
 
-/// If the region may use a pointer in this range, or an unmapped one, to reach memory that `call`
-/// does not list, records that it may access any memory.
+/// Records that the region may access any memory if it may follow a pointer to memory that `call`
+/// does not list. The pointer may be stored in `range`, or be an unmapped argument of the region.
 void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
   if (range.begin && range.bytes == 0)
     reach_anywhere(call, "memory is used that is mapped nowhere");

@@ -17,11 +17,11 @@ struct Range {
 /// `delete`.
 void hold(Range range);
 void release(Range range, bool for_good);
-/// Returns the held range that contains an address.
+/// Returns the mapped range that contains `address`, if there is one.
 std::optional<Range> held_around(void* address);
 
-/// Implements the map modifier `present`: ends the program unless one held range contains the whole
-/// range.
+/// Implements the map modifier `present`: ends the program unless a single mapped range contains
+/// all of `range`.
 void need_present(Range range);
 
 /// Records that a pointer was mapped together with the memory to which it points. Mappings of a

@@ -165,7 +165,7 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 50 && counts[0] == 0 && (round == 0 || size > 1); ++round) {
     counts[0] = products(rank == 0 ? 200 : 0, 20);
     MPI_Bcast(counts, 1, MPI_INT, 0,
-              MPI_COMM_WORLD);  // other ranks may be too late to help in some rounds, not in all
+              MPI_COMM_WORLD);  // a round may end before other ranks can help, but not every round
   }
   check(size == 1 || counts[0] > 0, "regions run on other ranks");
   forms(rank == 0 ? 12 : 0);

@@ -137,7 +137,7 @@ int warnings_in(const std::string& text) {
   return count;
 }
 
-TEST(Collection, a_strategy_that_exceeds_its_time_budget_moves_no_object_and_warns_once) {
+TEST(Collection, moves_no_object_and_warns_once_if_a_strategy_exceeds_its_time_budget) {
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
                              {.strategy = "rotate", .period = 2, .budget_s = 1e-9});
   testing::internal::CaptureStderr();

@@ -69,9 +69,9 @@ class GhostDirectory {
 
   ObjectId num_objects_;
   std::uint32_t position_, num_ranks_;
-  ObjectId first_ = 0;             // this rank is the home of the ids from here on
-  std::vector<std::uint32_t> at_;  // the ranks on which the objects are
-  IdTable known_;                  // own objects and ghosts with other homes
+  ObjectId first_ = 0;             // first id of the block whose home is this rank
+  std::vector<std::uint32_t> at_;  // for each id of this block, the rank of its object
+  IdTable known_;                  // own objects and ghosts whose home is another rank
   std::vector<std::uint32_t> position_of_known_;
 };
 

@@ -66,13 +66,13 @@ Needs growth(Mode mode) {
   return {more[0], more[1]};
 }
 
-TEST(Growth, if_all_ranks_decide_memory_and_traffic_of_a_rank_grow_only_with_its_own_objects) {
+TEST(Growth, memory_and_traffic_of_a_rank_grow_only_with_its_own_objects_if_all_ranks_decide) {
   const Needs more = growth(Mode::hierarchical);
   EXPECT_LT(more.heap_bytes, 0.5);
   EXPECT_LT(more.traffic_bytes, 0.5);
 }
 
-TEST(Growth, if_rank_0_decides_memory_and_traffic_of_every_rank_grow_with_all_objects) {
+TEST(Growth, memory_and_traffic_of_every_rank_grow_with_all_objects_if_rank_0_decides) {
   const Needs more = growth(Mode::root);
   // Every rank stores the place of every object, which takes 4 bytes.
   EXPECT_GT(more.heap_bytes, 3.9);

@@ -11,7 +11,7 @@
 namespace poise::objects {
 
 /// The layout of the job. All members except `rank` are equal on all ranks. A rank has one place,
-/// or one place per thread. The numbers of a host's places are consecutive.
+/// or one place per thread. The places of a host have consecutive ids.
 struct JobLayout {
   int rank = 0, num_ranks = 1;
   Machine machine;
@@ -26,7 +26,7 @@ struct JobLayout {
   int rank_of(PlaceId p) const { return rank_of_place[p]; }
 
   // When all ranks decide together, each rank is identified by its position: its index in the list
-  // of all ranks, ordered by their places. The places of a rank have consecutive numbers.
+  // of all ranks, ordered by their places. The places of a rank have consecutive ids.
   std::uint32_t places_per_rank() const { return own_places().size(); }
   int rank_at(std::uint32_t position) const { return rank_of_place[position * places_per_rank()]; }
   std::uint32_t position_of(int of_rank) const {

@@ -30,7 +30,7 @@ Machine machine_of_ranks(const JobLayout& layout) {
   return machine_of_groups(layout.machine, ranges);
 }
 
-/// The arrays to which OwnTasks refers.
+/// Holds the arrays to which the members of an OwnTasks point.
 struct OwnArrays {
   std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
   std::vector<double> load_s;

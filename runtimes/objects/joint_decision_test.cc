@@ -30,7 +30,7 @@ TEST(JointDecision, results_do_not_depend_on_where_objects_start) {
         {.strategy = "random", .period = 5, .placement = placement, .mode = Mode::hierarchical});
 }
 
-TEST(JointDecision, results_do_not_depend_on_threads_and_places) {
+TEST(JointDecision, results_do_not_depend_on_whether_ranks_or_threads_are_places) {
   for (const bool place_per_thread : {false, true})
     expect_serial_results_and_migrations({.strategy = "random",
                                           .period = 5,
@@ -130,7 +130,7 @@ Placement uneven(const JobLayout& layout) {
 }
 Placement on_one_rank(const JobLayout&) { return Placement(kTasks, 0); }
 
-TEST(JointDecision, placements_cost_on_average_at_most_3_percent_more_than_those_of_rank_0) {
+TEST(JointDecision, placements_cost_on_average_at_most_3_percent_more_than_if_rank_0_decides) {
   double sum = 0;
   int count = 0;
   for (const std::string_view recipe : {"stencil3d", "geometric", "leanmd"})

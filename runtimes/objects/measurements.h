@@ -36,7 +36,7 @@ struct Measurements {
   std::vector<Message> messages;  // messages that these objects sent
   std::vector<PlaceRow> places;
   std::uint32_t num_subphases = 0;  // 0: loads are not measured by subphase
-  std::vector<double> subphase_s;   // num_subphases loads for each row, in order of rows
+  std::vector<double> subphase_s;   // num_subphases loads per object, in the order of rows
 };
 
 /// The load of an object: wall or CPU seconds divided by the threads of a place.

@@ -19,7 +19,7 @@ Measurements two_ranks() {
   return all;
 }
 
-TEST(Measurements, tasks_are_sorted_by_number_and_background_loads_by_place_number) {
+TEST(Measurements, tasks_are_sorted_by_object_id_and_background_loads_by_place) {
   const auto [workload, current] = phase_of(two_ranks(), 3, 2, false, 1);
   ASSERT_EQ(workload.num_tasks(), 3u);
   for (TaskId t = 0; t < 3; ++t) {

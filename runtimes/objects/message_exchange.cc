@@ -27,7 +27,8 @@ void sort_by_sender(std::vector<Mail>& inbox) {
     std::stable_sort(inbox.begin(), inbox.end(), by_sender);
 }
 
-/// Where an object is. Its home sends this to a rank that has sent the home a message for it.
+/// Tells where an object is. The object's home sends this answer to each rank from which the home
+/// got a message for the object.
 struct Answer {
   ObjectId id;
   std::uint32_t position;
@@ -77,7 +78,7 @@ void MessageExchange::exchange_with_ranks(std::span<const std::unique_ptr<Worker
       messenger_.sparse_all_to_all(outgoing, ghosts != nullptr ? &any : nullptr);
   if (ghosts != nullptr && any) {
     pass_on(received, objects, directory);
-    // If the home of a receiver has not answered, the home's own rank has the receiver.
+    // If the home of a receiver has not answered, the receiver is on its home itself.
     for (const ObjectId id : sent_to_homes)
       if (const auto [home, is_known] = ghosts->find(id); !is_known) ghosts->learn(id, home);
   }

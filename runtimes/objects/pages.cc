@@ -20,7 +20,7 @@ long move_own_pages(std::size_t count, void* const* pages, const int* nodes, int
   return syscall(SYS_move_pages, 0, count, pages, nodes, status, kMoveOwnPages);
 }
 
-/// True if this host has several NUMA domains: then the file contains a list like "0-3" or "0,8".
+/// True if Linux lists several NUMA domains for this host, for example as "0-3" or "0,8".
 bool has_domains() {
   std::ifstream file("/sys/devices/system/node/online");
   std::string online;

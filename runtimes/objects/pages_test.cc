@@ -89,7 +89,7 @@ TEST_F(BringPages, lets_pages_stay_if_the_kernel_forbids_a_call_or_the_domain_is
   EXPECT_EQ(domain_of[first_], 0);
 }
 
-TEST(BringPagesOfTheKernel, never_counts_more_pages_than_the_memory_has) {
+TEST(BringPagesOfTheKernel, the_reported_page_counts_add_up_to_at_most_the_pages_of_the_memory) {
   std::vector<std::byte> bytes(1 << 20, std::byte{1});
   const std::array memory{std::span<std::byte>(bytes)};
   const PageCounts counts = bring_pages(memory);

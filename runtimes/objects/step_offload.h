@@ -64,7 +64,7 @@ class OffloadedSteps final : public StepRunner {
   std::vector<Transfer> transfers_;  // by object
   double cost_unit_s_ = 0;           // average time of the first steps on all ranks; 0: unknown
 
-  std::mutex mutex_;                   // guards all members below, and the last of parts_.workers
+  std::mutex mutex_;                   // guards all members below and parts_.workers.back()
   std::vector<Worker*> idle_workers_;  // workers that have no object
   double run_for_others_s_ = 0;        // load of other ranks' objects that ran on this rank
   double run_for_others_wall_s_ = 0;

@@ -35,7 +35,7 @@ TEST(WhenToBalance,
   }
 }
 
-TEST(WhenToBalance, does_not_balance_if_the_last_decision_predicted_an_imbalance_as_high_as_now) {
+TEST(WhenToBalance, does_not_balance_if_the_imbalance_is_not_above_the_predicted_one) {
   RunState state = unbalanced();
   state.reachable_imbalance = 1.9;
   EXPECT_TRUE(when_to_balance(state).balance_now);
@@ -54,7 +54,7 @@ TEST(WhenToBalance, doubles_the_interval_after_each_check_at_which_balancing_doe
   EXPECT_EQ(when_to_balance(state).next_check, 1000 + tuning::kMaxStepsBetweenChecks);
 }
 
-TEST(WhenToBalance, the_first_check_after_a_decision_comes_as_many_steps_later_as_after_the_start) {
+TEST(WhenToBalance, waits_as_many_steps_for_the_first_check_after_a_decision_as_after_the_start) {
   EXPECT_EQ(when_to_balance(unbalanced()).next_check, first_check());
 }
 

@@ -23,7 +23,7 @@ inline constexpr std::size_t kReturnToSystemBytes = std::size_t{64} << 20;
 inline constexpr double kMutexSpin_s = 0.5e-6;
 /// Maximum number of ranks in a summary.
 inline constexpr std::size_t kMaxSummaryLines = 32;
-/// Maximum number of events of each kind per rank in a trace: 8 to 16 MB.
+/// Maximum number of events of each kind per rank in a trace; they take 8 to 16 MB.
 inline constexpr std::size_t kMaxEvents = 200'000;
 
 }  // namespace poise::tasks::tuning

@@ -277,7 +277,7 @@ class Refusals(unittest.TestCase):
         self.refuses("messages.to has shape (2,)", poise.Workload, [1], messages=([0], [0, 0]))
         self.refuses("messages must be", poise.Workload, [1], messages=[0, 1])
         self.refuses("loads_include", poise.Workload, [1], loads_include="all")
-        self.refuses("loads_include is ['none']; it must be a text", poise.Workload, [1], loads_include=["none"])
+        self.refuses("loads_include is ['none']; it must be a string", poise.Workload, [1], loads_include=["none"])
         self.refuses("overlap is 'half'; it must be a number", poise.Workload, [1], overlap="half")
         self.refuses("strategy is 'poise\\x00'", poise.plan, MACHINE, [1], [0], "poise\0")
         for seed in 0.5, 2**64, -1, "1", None, np.zeros((2, 3, 4)):

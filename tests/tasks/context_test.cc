@@ -104,7 +104,7 @@ std::uint64_t fibonacci(int n) {
 }
 const Function<std::uint64_t, int> kFibonacci = function("fibonacci", fibonacci);
 
-// Submits tasks of this length, waits, and compares every output.
+// Submits tasks that triple vectors of `length` numbers, waits, and checks every output.
 void check_triples(Context& context, std::size_t num_tasks, std::size_t length, int us = 0) {
   std::vector<std::vector<std::uint64_t>> x(num_tasks), y(num_tasks);
   for (std::size_t t = 0; t < num_tasks; ++t) {

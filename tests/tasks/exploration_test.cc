@@ -23,8 +23,8 @@ const auto kSleep = function("sleep for microseconds", sleep_us);
 const DataTask kLong =
     function("long task with data", [](std::span<const char>) { sleep_us(700); });
 
-// Runs 40 tasks of rank 0, each of which takes `handing_over_us` to lend. Returns how many were
-// lent.
+// Runs 40 tasks of rank 0. Lending one of them takes `handing_over_us` microseconds. Returns how
+// many tasks were lent.
 int lent_in_a_step(Context& context, const DataTask& task, int handing_over_us) {
   const std::vector<char> data(10000);
   int lent = 0;

@@ -51,7 +51,7 @@ TEST(LoadTable, a_reader_never_sees_a_mixture_of_an_old_and_a_new_load) {
   const bool can_read = next != self() && arena.shared_with(next);
   const double end_s = wall_now_s() + 0.1;
   std::uint64_t read = 0, torn = 0;
-  // On a busy machine it takes longer until the next rank has published anything.
+  // On a busy machine, the next rank may need more than 0.1 s to publish its first load.
   const auto goes_on = [&](double now_s) {
     return now_s < end_s || (can_read && read == 0 && now_s < end_s + 60);
   };
@@ -68,7 +68,7 @@ TEST(LoadTable, a_reader_never_sees_a_mixture_of_an_old_and_a_new_load) {
   meet();
 }
 
-TEST(LoadTable, shows_no_loads_if_ranks_share_no_memory) {
+TEST(LoadTable, shows_the_load_of_no_rank_if_ranks_share_no_memory) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, 0);
   LoadTable board(MPI_COMM_WORLD, arena);
   board.publish({.rank = self(), .version = 1});

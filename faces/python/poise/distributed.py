@@ -34,7 +34,7 @@ class OwnPlan:
     """The result on one rank: where its own tasks go, and which tasks come to it."""
     rank_of_task: np.ndarray  # (n,) uint32
     exports: Moves
-    imports: Moves  # without `task`: an arriving task has no number on this rank yet
+    imports: Moves  # without `task`: an arriving task has no index on this rank yet
 
 
 class _MpiRanks:

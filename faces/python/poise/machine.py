@@ -96,17 +96,17 @@ class Machine:
 
     @property
     def domain(self) -> np.ndarray:
-        """The number of the memory domain of each place."""
+        """The index of the memory domain to which each place belongs."""
         return self._per_place("domain")
 
     @property
     def node(self) -> np.ndarray:
-        """The number of the node of each place."""
+        """The index of the node to which each place belongs."""
         return self._per_place("node")
 
     @property
     def levels(self) -> dict[str, np.ndarray]:
-        """Maps the name of each level of the hierarchy, such as "node", to an array with the number of the group to
+        """Maps the name of each level of the hierarchy, such as "node", to an array with the index of the group to
         which each place belongs on this level. The coarsest level comes first."""
         groups = lib.column(self._problem.level_group, (self._problem.num_levels, self.num_places), self._arrays)
         return {self._problem.level_name[i].decode(): groups[i] for i in range(self._problem.num_levels)}

@@ -43,7 +43,7 @@ class Outlook:
     reactive_s: float  # time if cpus take threads when their own threads wait at the barrier
     proactive_bound_s: float  # lower bound on the time if threads are balanced every period_s
     proactive_s: float  # approximate time if threads are balanced every period_s
-    simulated_s: float  # simulated time with the idealised algorithm
+    simulated_s: float  # simulated time with Juggle's idealised algorithm, which sorts threads
     simulated_swaps_s: float  # simulated time with the swaps of `poise juggle`
     simulated_hybrid_s: float  # simulated time with proactive and reactive balancing together
     swap_migrations: int  # number of moved threads in the simulation of simulated_swaps_s

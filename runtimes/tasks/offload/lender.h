@@ -62,7 +62,7 @@ class LenderSide {
   const Policy policy_;
   bool is_request_undecided_ = false, reported_failure_ = false;
   double reported_load_ = 0;
-  std::unordered_map<std::uint32_t, std::uint64_t> lent_to_;  // tasks, for the summary
+  std::unordered_map<std::uint32_t, std::uint64_t> lent_to_;  // tasks lent to each rank
 };
 
 }  // namespace poise::tasks

@@ -142,7 +142,7 @@ class TaskPool {
   mutable BriefMutex mutex_;
   std::atomic<std::size_t> queued_{0};
   // The batches that threads are running: the time at which each batch began, the expected run
-  // time of the tasks that it has started up to now, and by how much their times probably differ.
+  // time of the tasks that it has started up to now, and the probable error of that time.
   struct Running {
     double begin_s = 0, expected_s = 0, deviation_s = 0;
     const Batch* batch = nullptr;

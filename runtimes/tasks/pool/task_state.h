@@ -10,7 +10,7 @@
 namespace poise::tasks {
 
 /// While a task is lent or replicated, its owner and the other rank each hold an object `Task` of
-/// it. The state belongs to the object.
+/// it. Each of these two objects has its own state.
 enum class TaskState : std::uint8_t {
   created,       // the program submits the task, or its message is being read
   blocked,       // waits for earlier tasks that access the same data

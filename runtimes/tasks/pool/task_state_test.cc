@@ -43,7 +43,7 @@ TEST(TaskState, every_state_can_be_reached_and_only_the_states_sent_and_finished
         << name_of(state);
 }
 
-TEST(TaskState, the_guide_shows_the_table_of_states_and_their_followers) {
+TEST(TaskState, the_guide_lists_for_each_state_the_states_that_may_follow) {
   std::string table;
   for (const TaskState state : all_states()) {
     std::string line = std::string("    ") + name_of(state);

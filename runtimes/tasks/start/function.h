@@ -63,7 +63,7 @@ struct Parameter {  // an argument passed by value; an archive copies types that
   }
 };
 
-/// Writes the function's result into the last item.
+/// Writes a function's result into `item`, the last item of the task.
 template <typename T>
 void put_result(const T& result, const Item& item) {
   if constexpr (RawBytes<T>) {
