@@ -435,8 +435,8 @@ void chameleon_set_task_replication_info(cham_migratable_task_t* task, int num_r
   face::guarded(0, [&] { return task->replication_ranks.assign(ranks, ranks + num_ranks), 0; });
 }
 
-// Functions for CHAMELEON's compiler plug-in. It submits the sizes of data first; tasks that use
-// the data later give only their address.
+// Functions for CHAMELEON's compiler plug-in. The plug-in first submits the address and the size of
+// data. Tasks that use the data later give only the address.
 
 int32_t chameleon_submit_data(void* tgt_ptr, void*, int64_t size) {
   return face::guarded<int32_t>(CHAM_FAILURE, [&] {

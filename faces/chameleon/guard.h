@@ -10,7 +10,7 @@ namespace poise::chameleon {
 
 inline void say(const char* text) { std::fprintf(stderr, "chameleon: %s\n", text); }
 
-/// Returns the result of the call, or `otherwise` if it throws.
+/// Returns the result of `call`, or the value `otherwise` if `call` throws an exception.
 template <typename Result, typename Call>
 Result guarded(Result otherwise, Call call) noexcept {
   try {

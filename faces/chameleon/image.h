@@ -13,10 +13,11 @@ struct CodeAddress {
   std::uint64_t offset = 0;
 };
 
-/// Returns the position of code. Throws Error if no loaded image contains this address.
+/// Returns the position of the code at an address. Throws Error if no loaded image contains it.
 CodeAddress address_of(void* code);
 
-/// Returns the address of code. Throws Error if this process has not loaded exactly this image.
+/// Returns the address of the code at a position. Throws Error if this process has not loaded the
+/// same image.
 void* code_at(const CodeAddress& address);
 
 }  // namespace poise::chameleon

@@ -10,8 +10,8 @@
 
 namespace poise::chameleon {
 
-/// Looks for cham_t_start_tool in the program and its loaded libraries, then in
-/// CHAMELEON_TOOL_LIBRARIES.
+/// Looks for cham_t_start_tool in the program and its loaded libraries, then in the libraries that
+/// the environment variable CHAMELEON_TOOL_LIBRARIES lists. Calls the function if it is found.
 void start_tool(int rank, int num_ranks);
 void end_tool();
 

@@ -39,11 +39,11 @@ void check(bool holds, const char* what) {
                what);
 }
 
-/// Returns the number of a task on its rank, which numbers its tasks consecutively. `id` is unique
-/// on all ranks.
+/// Returns the index of a task among the tasks of its rank. `id` identifies the task among those of
+/// all ranks.
 int number_of(int id) { return id / num_ranks; }
 
-// Selects all tasks with even numbers and sends them to the last rank.
+// Selects all tasks with even indices and sends them to the last rank.
 cham_t_migration_tupel_t* select_tasks(const int32_t* load_per_rank, TYPE_TASK_ID* ids_local,
                                        int32_t num_local, int32_t, int32_t* num_tuples) {
   ++asked;

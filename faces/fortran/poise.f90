@@ -199,7 +199,7 @@ module poise
 
 contains
 
-  ! Creates a machine from "live", a name, a file or a text (docs/machines.md).
+  ! Creates a machine from "live" (this host), a name, a file or a description (docs/machines.md).
   function machine_from(description, error) result(machine)
     character(*), intent(in) :: description
     integer, intent(out), optional :: error  ! 0, or 2 for bad input; then poise_last_error() says more

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of libpoise, and its version.
+// Converts exceptions to result codes of libpoise, and returns the last error and the version.
 #include <new>
 #include <utility>
 

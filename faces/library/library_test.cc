@@ -221,7 +221,7 @@ TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   poise_arrays_destroy(arrays);
 }
 
-TEST(Library, arrays_of_places_are_refused_if_they_have_different_lengths) {
+TEST(Library, arrays_with_one_entry_per_place_are_refused_if_their_lengths_differ) {
   const double load_s[] = {1}, background_s[] = {0, 1};
   const std::uint64_t place_bytes[] = {1, 2, 3};
   Handles handles;

@@ -18,7 +18,7 @@ using Users = std::atomic<int>;
 /// another call changes the handle, or if this call `changes` it while another call uses it.
 bool begin_use(Users& users, bool changes);
 
-/// A call of the C interface. Its end also ends its uses of handles. Callbacks may nest calls.
+/// A call of the C interface. When it ends, it stops using its handles. Callbacks may nest calls.
 class Call {
  public:
   Call();

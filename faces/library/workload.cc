@@ -32,7 +32,7 @@ void check_csr(std::span<const uint64_t> indptr) {
   if (indptr[0] != 0) fail("indptr[0] is {}; it must be 0", indptr[0]);
   for (std::size_t t = 1; t < indptr.size(); ++t)
     if (indptr[t] < indptr[t - 1])
-      fail("indptr[{}] is {}, less than indptr[{}], which is {}; it must not decrease", t,
+      fail("indptr[{}] is {}, less than indptr[{}], which is {}; indptr must not decrease", t,
            indptr[t], t - 1, indptr[t - 1]);
 }
 

@@ -64,7 +64,7 @@ void forms(int num_tasks) {
   int* all = numbers.data();
   int* sum = sums.data();
   for (int t = 0; t < num_tasks; ++t) {
-    const Pair pair{t, 2 * t};  // the variable has changed or is gone when the region runs
+    const Pair pair{t, 2 * t};  // no longer exists when the region runs, so it must be copied
     const int begin = 100 * t;
 #pragma omp target map(to : all[begin : 100]) map(tofrom : sum[t : 1]) firstprivate(pair) nowait
     {

@@ -53,7 +53,7 @@ int meet(std::int64_t device, const void* mark, const face::KernelArguments& reg
 
 // Switches off libomp's hidden helper tasks, which start `nowait` regions on other threads. Such a
 // thread might submit a region too late, when the program already waits for its tasks; the wait
-// would then miss that region. libomp reads the variable when the program first uses OpenMP.
+// would then miss that region. libomp reads this environment variable at the first use of OpenMP.
 [[gnu::constructor]] void keep_nowait_regions_on_their_thread() {
   ::setenv("LIBOMP_USE_HIDDEN_HELPER_TASK", "0", 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// <poise/poise_graph.h>: supplies what a graph made for another partitioner does not say: the units
-// of its weights, and the machine. poise_parmetis.c and poise_zoltan.c include this header.
+// <poise/poise_graph.h>: supplies what poise needs but a graph for another partitioner lacks: the
+// units of its weights, and the machine. poise_parmetis.c and poise_zoltan.c include this header.
 #pragma once
 
 #include <dlfcn.h>

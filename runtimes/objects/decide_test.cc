@@ -105,7 +105,7 @@ TEST(Decider, mode_auto_becomes_hierarchical_only_with_many_places_on_several_ho
     }
 }
 
-TEST(JobLayout, places_of_one_host_have_consecutive_numbers) {
+TEST(JobLayout, places_of_one_host_have_consecutive_ids) {
   for (const std::uint32_t ranks_per_host : {0u, 1u, 2u, 3u})
     for (const std::uint32_t places_per_rank : {1u, 3u}) {
       const JobLayout layout = discover_layout(MPI_COMM_WORLD, {places_per_rank, ranks_per_host});

@@ -18,7 +18,7 @@ struct Ring {
   static ObjectId next(ObjectId id) { return (id + 1) % kObjects; }
 };
 
-TEST(GhostDirectory, exactly_one_rank_is_the_home_of_an_object_and_knows_where_it_is) {
+TEST(GhostDirectory, every_object_has_one_home_and_the_home_knows_where_the_object_is) {
   for (const ObjectId num_objects : {1u, 6u, 7u, 20u, kObjects})
     for (ObjectId id = 0; id < num_objects; ++id) {
       std::uint32_t homes = 0;
@@ -33,7 +33,7 @@ TEST(GhostDirectory, exactly_one_rank_is_the_home_of_an_object_and_knows_where_i
     }
 }
 
-TEST(GhostDirectory, a_rank_that_is_not_the_home_learns_where_an_object_is) {
+TEST(GhostDirectory, a_rank_that_is_not_the_home_of_an_object_can_learn_where_it_is) {
   GhostDirectory directory(kObjects, 0, kRanks);
   const GhostDirectory::Found before = directory.find(kObjects - 1);
   EXPECT_FALSE(before.is_known);
@@ -44,7 +44,7 @@ TEST(GhostDirectory, a_rank_that_is_not_the_home_learns_where_an_object_is) {
   EXPECT_EQ(after.position, 3u);
 }
 
-TEST(GhostDirectory, a_rank_finds_its_objects_and_their_receivers_after_every_migration) {
+TEST(GhostDirectory, a_rank_finds_its_objects_and_those_to_which_they_send_after_migrations) {
   SimulatedRanks(kRanks).run([](const poise_communication& table) {
     Communicator ranks(table);
     const std::uint32_t rank = table.rank;

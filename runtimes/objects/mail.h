@@ -13,7 +13,7 @@
 
 namespace poise::objects {
 
-/// Number of an object; the same on all ranks.
+/// Identifies an object on all ranks: the index of the object in the collection, counted from 0.
 using ObjectId = std::uint32_t;
 
 /// A received message. Its bytes are valid until the receiver's step ends.

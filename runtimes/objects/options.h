@@ -36,7 +36,7 @@ struct CollectionOptions {
   bool is_automatic = false;
   /// Number of steps of the whole run, for POISE_PERIOD=auto. 0 if it is unknown.
   std::uint64_t expected_steps = 0;
-  /// Initial placement: a name of poise/placement/initial.h.
+  /// Initial placement: one of the names in poise/placement/initial.h.
   std::string placement = "blocked";
   /// POISE_CLOCK: the clock that measures loads, cpu or wall.
   Clock clock = Clock::cpu;
@@ -64,8 +64,8 @@ struct CollectionOptions {
   /// Seed for strategies that draw random numbers, and for the placement "random".
   std::uint64_t seed = 1;
   /// The kind of each step, for programs whose steps differ: a number below 64 that is the same on
-  /// every rank. Loads are then measured per kind, and `poise` balances each kind. Empty if all
-  /// steps are alike.
+  /// every rank. Loads are then measured per kind, and the strategy `poise` balances each kind.
+  /// Empty if all steps are alike.
   std::function<std::uint32_t(std::uint64_t step)> subphase_of_step = {};
   /// Maximum number of bytes of one MPI message; at least 64. Larger messages are split.
   std::size_t max_piece_bytes = std::size_t{1} << 30;

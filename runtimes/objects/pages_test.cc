@@ -59,7 +59,7 @@ class BringPages : public testing::Test {
   std::byte* first_ = nullptr;
 };
 
-TEST_F(BringPages, moves_only_pages_of_other_domains_and_none_that_was_never_accessed) {
+TEST_F(BringPages, moves_only_pages_that_are_in_other_domains_and_have_been_accessed) {
   place({0, 2, 3, -1, 2});
   const PageCounts counts = bring(0, 5 * size_);
   EXPECT_EQ(counts.moved, 2);

@@ -62,7 +62,7 @@ class LentMessages final : public MessageRouter {
     directory_.check_receiver(to);
     return buffer_;
   }
-  // The messages are measured on the object's own rank.
+  // Does nothing, because the messages are measured on the object's own rank.
   void note(ObjectId, ObjectId, std::uint64_t) override {}
   std::span<const std::byte> bytes() const { return buffer_.bytes(); }
 

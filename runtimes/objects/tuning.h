@@ -9,8 +9,8 @@ namespace poise::objects::tuning {
 
 // --- Constants of the decision when and how to balance (when_to_balance.h, decide.h)
 
-/// Number of steps after a decision until the first check whether balancing pays. After several
-/// steps, one slow step is not taken for an imbalance. The number was chosen, not measured.
+/// Number of steps after a decision until the first check whether balancing pays. Several steps
+/// are needed, lest one slow step look like an imbalance. The number was chosen, not measured.
 inline constexpr std::uint64_t kStepsToFirstCheck = 4;
 
 /// Maximum number of steps between two checks. The distance doubles while balancing does not pay;
@@ -45,11 +45,11 @@ inline constexpr std::size_t kMaxTimelineSpans = 1'000'000;
 
 // --- Constants for offloaded steps (step_offload.h)
 
-/// Weight of the newest measurement in the moving average of an object's time per step. One half
-/// follows a load that changes within two or three steps.
+/// Weight of the newest measurement in the moving average of an object's time per step. With a
+/// weight of 0.5, the average needs two or three steps to follow a change of the load.
 inline constexpr double kWeightOfNewestStep = 0.5;
 
-/// Lower limit for the unit in which the costs of steps are given, in seconds. It keeps costs
+/// Lower limit, in seconds, for the unit in which the costs of steps are given. It keeps costs
 /// finite if all steps are empty.
 inline constexpr double kMinCostUnit_s = 1e-9;
 

@@ -129,8 +129,8 @@ class Context {
   }
 
   /// Like submit above, but the arguments are not checked at compile time: `items` must be in the
-  /// order of the function's parameters. Unless the task fails, `deliver` is called before
-  /// `on_finish`.
+  /// order of the function's parameters. Unless the task fails, the callback `deliver` is called
+  /// before the callback `on_finish`.
   void submit(With with, FunctionId function, std::span<const Item> items,
               std::function<void()> deliver = {}) {
     add(&with, function, items, {}, std::move(deliver));

@@ -20,7 +20,7 @@ struct Failure {
 struct Counters {
   std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0;  // tasks
   double working_s = 0;                                        // time in tasks, summed over threads
-  double waiting_s = 0;   // time in waits, with and without tasks
+  double waiting_s = 0;   // time in waits, both while running tasks and while idle
   double transfer_s = 0;  // time to pack and unpack lent tasks and their results
   // Time that threads spent in finished waits, outside of tasks and transfers.
   double idle_s = 0;
@@ -37,7 +37,7 @@ struct Counters {
   std::uint64_t answers = 0;  // loans that answered a steal request
   // The largest number of tasks lent to a single rank.
   std::uint64_t lent_to_one = 0;
-  std::uint32_t most_to = 0;  // the rank that got lent_to_one tasks
+  std::uint32_t most_to = 0;  // the rank to which most tasks were lent
 };
 
 }  // namespace poise::tasks

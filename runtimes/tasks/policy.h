@@ -37,7 +37,7 @@ struct Policy {
   // The load of this rank that the policies of other ranks see. By default, it is the number of
   // tasks that this rank may lend.
   std::function<double(const LendingView&)> load = {};
-  // Called once per wait on each rank that has tasks.
+  // Chooses which tasks to replicate. Called once per wait on each rank that has tasks.
   std::function<std::vector<Replication>(const LendingView&)> replicate = {};
   // Of the original of a task and its copies, only the one that starts first runs. This function is
   // called for each of the others. Items whose data lie in the owner's memory are null.

@@ -68,7 +68,7 @@ class Runtime {
 
   Context& owner_;
   Knobs settings_;
-  bool any_thread_;  // true: any thread may call MPI; false: the main thread
+  bool any_thread_;  // true: any thread may call MPI; false: only the main thread may
   std::vector<std::uint32_t> function_numbers_;  // by FunctionId
   std::string trace_path_;                       // empty if no trace is wanted
   std::unique_ptr<TraceRecorder> recorder_;

@@ -35,7 +35,7 @@ std::vector<json> events_like(const std::string& phase, const std::string& name)
   return found;
 }
 
-TEST(Trace, shows_each_task_on_the_rank_that_ran_it_and_names_its_owner) {
+TEST(Trace, shows_each_task_on_the_rank_that_ran_it_and_names_the_owner_of_the_task) {
   ASSERT_EQ(events_like("X", "multiply").size(), 1u);
   const auto lent = events_like("X", "multiply of rank 0");
   ASSERT_EQ(lent.size(), 1u);

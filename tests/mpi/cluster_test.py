@@ -43,7 +43,7 @@ class ClusterTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def on_cluster(self, delays_s, *command, **settings):
-        """Runs a command on the first host. Returns its stdout and the report."""
+        """Runs a command on the first host. Returns its stdout and the report of cluster.py."""
         near_ms, far_ms = (f"{1e3 * delay_s:g}ms" for delay_s in delays_s)
         report = self.folder / "report.json"
         done = subprocess.run(

@@ -93,7 +93,7 @@ TEST(Callbacks, exceptions_of_any_type_in_lent_tasks_are_reported_to_the_lender)
   context.wait();
 }
 
-TEST(Callbacks, only_the_task_whose_on_lend_callback_throws_fails) {
+TEST(Callbacks, if_the_on_lend_callback_of_a_task_throws_only_this_task_fails) {
   for (const bool replicated : {false, true}) {
     Context context(MPI_COMM_WORLD);
     std::atomic<int> asked = 0, finished = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of wrong use of a context, also on some ranks only, and of ranks and messages that fail.
-// All ranks run each test.
+// Tests that a context reports mistakes of the program, also those that only some ranks make, and
+// failures of ranks and messages. All ranks run each test.
 #include <chrono>
 #include <cmath>
 #include <csignal>

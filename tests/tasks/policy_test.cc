@@ -129,7 +129,7 @@ bool sees_a_busy_rank() {
 }
 
 // On a busy machine rank 0 may finish its tasks before it hears of any other rank. So the job is
-// repeated until it has heard of one; each context begins without measured times.
+// repeated until rank 0 has heard of one. Each context begins without measured times.
 TEST(Policy, a_policy_sees_that_a_rank_is_busy_even_if_that_rank_has_not_yet_timed_any_task) {
   int num_ranks = 0, seen = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);

@@ -125,7 +125,7 @@ TEST(Replication, idle_ranks_run_replicas_while_the_rank_that_owns_the_task_is_b
   EXPECT_EQ(number[0], 1u);
 }
 
-TEST(Replication, exceptions_of_replicated_tasks_are_thrown_on_the_rank_that_owns_them) {
+TEST(Replication, the_exception_of_a_replicated_task_is_thrown_on_the_rank_that_owns_the_task) {
   Context context(MPI_COMM_WORLD, {.settings = "policy=none"});
   for (int t = 0; t < 20 && context.rank() == 0; ++t) context.submit(on_all_ranks(), kUnlucky, t);
   std::string text;

@@ -292,7 +292,7 @@ def shown(value: Any) -> str:
 
 
 def whole(value: Any, name: str, bits: int = 64) -> int:
-    """Returns a whole number that the library can take. ctypes would drop its upper bits without an error."""
+    """Returns the value as a whole number. Raises Error if it needs more than `bits` bits, which ctypes would drop."""
     try:
         number = int(value)
         is_valid = bool(number == value) and 0 <= number < 2**bits

@@ -49,7 +49,7 @@ class _MpiRanks:
 
     def exchange(self, sends: dict[int, Any]) -> dict[int, Any]:
         mpi, received, barrier = self._mpi, {}, None
-        self._tag = 1 - self._tag  # the next exchange uses the other tag, so its messages are not received here
+        self._tag = 1 - self._tag  # so this exchange does not receive messages of the next one
         requests = [self._comm.Issend([data, mpi.BYTE], to, self._tag) for to, data in sends.items()]
         while barrier is None or not barrier.Test():
             status = mpi.Status()

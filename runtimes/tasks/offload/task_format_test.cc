@@ -59,7 +59,7 @@ TEST(TaskFormat, keeps_the_properties_of_a_task_that_the_borrower_needs) {
   EXPECT_EQ(*arrived.task->extras->annotations->get<std::string>("kind"), "coast");
 }
 
-TEST(TaskFormat, small_items_are_in_the_message_with_their_alignment_and_large_ones_are_payloads) {
+TEST(TaskFormat, small_items_are_aligned_inside_the_message_and_large_items_are_payloads) {
   alignas(64) double small[3] = {1, 2, 3};
   char one = 'x';
   std::vector<std::byte> large(kLarge);

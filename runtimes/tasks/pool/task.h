@@ -63,7 +63,7 @@ struct Extras {
   // A callback of the program, called on the owner rank before the task is first lent to another
   // rank.
   std::function<void(std::span<Item>)> on_lend;
-  /// Called on the owner rank; stores the result, unless the task failed.
+  /// Called on the owner rank to store the result. Not called if the task failed.
   std::function<void()> deliver;
   std::function<void()> on_finish;  // called on the owner rank
   // Memory for the arguments passed by value if they do not fit into the task. In a borrowed task:

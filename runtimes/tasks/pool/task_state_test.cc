@@ -80,13 +80,13 @@ class TaskStates : public ::testing::Test {
   LentTasks lent_{pool_};
 };
 
-TEST_F(TaskStates, a_task_is_queued_then_runs) {
+TEST_F(TaskStates, a_submitted_task_is_first_queued_and_then_runs) {
   EXPECT_EQ(submit()->state(), TaskState::queued);
   run();
   EXPECT_EQ(while_running_, TaskState::running);
 }
 
-TEST_F(TaskStates, an_ordered_task_is_blocked_until_the_one_before_it_has_finished) {
+TEST_F(TaskStates, an_ordered_task_is_blocked_until_the_previous_task_on_its_data_has_finished) {
   submit(true);
   Task* const second = submit(true);
   EXPECT_EQ(second->state(), TaskState::blocked);

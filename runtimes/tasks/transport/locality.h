@@ -31,7 +31,7 @@ struct Locality {
 Locality discover_locality(MPI_Comm communicator);
 
 /// Returns the memory domain that contains all of these processing units, or -1 if they are in
-/// several domains or the machine knows none of them.
+/// several domains or `machine` contains none of them.
 std::int64_t domain_of(const Machine& machine, std::span<const std::uint32_t> units);
 
 /// Computes the locality; a rank without a known domain has distance 1 to all ranks of its node.

@@ -50,7 +50,7 @@ class PerRank {
   T& own() { return *own_; }
   const T& own() const { return *own_; }
   /// Returns the value of another rank, or null for this rank and for ranks that share no memory
-  /// with it.
+  /// with this rank.
   T* of(std::uint32_t rank) const { return others_[rank]; }
   /// True if `rank`, which is not this one, can access this rank's value.
   bool is_visible_to(std::uint32_t rank) const { return visible_to_[rank]; }
