@@ -89,9 +89,9 @@ void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
 void add_memory(Call& call, void* base, Range range, std::int64_t type) {
   int mode = type & (kTo | kFrom);
   const auto held = type & kPrivate ? std::nullopt : held_around(range.begin);
-  // Memory that `target data` holds, and that the region may write, is copied in both directions:
-  // before the region, so that it sees what earlier regions wrote, and after it. Bytes that the
-  // region does not write then keep their values. For an object in has_device_addr, clang 16 maps
+  // Memory that `target data` has mapped, and that the region may write, is copied before and after
+  // the region. The region then sees what earlier regions wrote, and bytes that it does not write
+  // keep their values. For an object in has_device_addr, clang 16 maps
   // only eight bytes, as "to"; the region may nevertheless access the whole object.
   const bool may_mean_all = mode == kTo && range.bytes == sizeof base;
   if (held && (mode != kTo || may_mean_all)) mode = kBoth;

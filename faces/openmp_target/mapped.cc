@@ -55,7 +55,7 @@ void need_present(Range range) {
   if (!range.begin) return;
   const auto held = held_around(range.begin);
   if (!held || range.begin + range.bytes > held->begin + held->bytes)
-    end("`present` is said of memory that no `target data` holds");
+    end("the modifier `present` names memory that no `target data` has mapped");
 }
 
 void attach(void* pointer) {

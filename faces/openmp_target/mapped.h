@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that `target data` and `target enter data` hold. Regions may access it by its address.
+// Memory mapped by `target data` and `target enter data`. Regions may access it by its address.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct Range {
 };
 
 /// Records that `target data` or `target enter data` maps a range. Mappings of a range are counted:
-/// one that was mapped twice is held until it is released twice, or once with the modifier
+/// a range that was mapped twice stays mapped until it is released twice, or once with the modifier
 /// `delete`.
 void hold(Range range);
 void release(Range range, bool for_good);

@@ -84,7 +84,7 @@ void forms(int num_tasks) {
   check(shared[1] == (1 << num_tasks) - 1, "regions keep their order");
 }
 
-/// Tests memory that `target data` holds: regions must see what earlier regions wrote to it, even
+/// Tests memory that `target data` has mapped: regions must see what earlier regions wrote, even
 /// if their own `map` clauses would not copy it.
 void held(int num_tasks) {
   std::vector<int> numbers(100, 1);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""A job in which a rank is killed inside a task, or receives more than it expects, ends soon and with a
-status other than 0. The output is not checked, because Open MPI's launcher sometimes loses part of
+"""A job in which a rank is killed inside a task, or receives a longer message than it expects, ends soon
+and with a status other than 0. The output is not checked, because Open MPI's launcher sometimes loses part of
 it."""
 
 import os

@@ -41,7 +41,7 @@ int lent_in_a_step(Context& context, const DataTask& task, int handing_over_us) 
   return lent;
 }
 
-// Repeats steps until the number of lent tasks is `wanted`. Returns false after 20 s.
+// Calls lent_in_a_step() until `wanted` is true for the number that it returns, for at most 20 s.
 template <typename Wanted>
 bool some_step(Context& context, const DataTask& task, int handing_over_us, Wanted wanted) {
   const double end_s = wall_now_s() + 20;
