@@ -44,7 +44,7 @@ std::string settings_of(const std::function<const char*(const char*)>& variable)
     if (!value)
       fail("{}={} is not a number; give 0 or a positive number", threshold.variable, text);
     if (*value < 0)
-      fail("{}={} is out of range; give 0 or a positive number", threshold.variable, text);
+      fail("{}={} is negative; give 0 or a positive number", threshold.variable, text);
     never = never || *value < threshold.min ||
             (*value > threshold.max && threshold.beyond == Beyond::never);
     settings += fmt::format(",{}={}", threshold.setting, std::min(*value, threshold.max));

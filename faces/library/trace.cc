@@ -98,7 +98,7 @@ int poise_trace_add_phase(poise_trace* trace, uint64_t id, double wall_s,
     if (!std::isfinite(wall_s) || wall_s < 0)
       fail("wall_s is {}; it must be finite and at least 0", wall_s);
     if (!phases.phases.empty() && id <= phases.phases.back().id)
-      fail("id is {}, but the previous phase has id {}; ids must increase", id,
+      fail("the id is {}, but the previous phase has id {}; ids must increase", id,
            phases.phases.back().id);
     check_all_but_messages(measured, phases.num_places);
     poise::Phase phase{
