@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares balancers in real runs of Charm++ 8's own programs lb_test, kNeighbor and stencil3d, on hosts that slow links
-join: network namespaces of tests/support/cluster.py. The objects sleep instead of computing (charm_programs.py). Each
-round runs every balancer once per program, in an order that changes from round to round, and all of Poise's balancers
-know the bandwidth of the links (POISE_MACHINE).
+"""Compares balancers in real runs of Charm++ 8's own programs lb_test, kNeighbor and stencil3d, on hosts joined by
+slow links: network namespaces of tests/support/cluster.py. The objects sleep instead of computing (charm_programs.py).
+Each round runs every balancer once per program, in an order that changes from round to round, and all of Poise's
+balancers know the bandwidth of the links (POISE_MACHINE).
 
 The programs themselves measure their iterations. A run's result is the mean time of an iteration after its first two
 decisions. Per balancer, the benchmark reports the median over the rounds and its 95 % interval, and the ratio to `poise`
@@ -36,7 +36,8 @@ NONE = "none"
 # messages.
 RESEND_MS = 3000
 WORDS = {
-    "lb_test": "128 60 1 10 2000 22000 mesh3d",  # objects, steps, steps between lines and decisions, loads in us
+    # objects, steps, steps between lines of output, steps between decisions, smallest and largest load in us
+    "lb_test": "128 60 1 10 2000 22000 mesh3d",
     "kNeighbor": "64 8 2000 1",  # objects, steps of ten iterations, bytes of a message, steps between decisions
     "stencil3d": "64 64 64 16 16 16",  # the grid and its blocks: 64 objects
 }

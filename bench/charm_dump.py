@@ -60,7 +60,7 @@ class Dump:
         self.objects = []
         for _ in range(num_objects):
             begin = reader.at
-            reader.bytes(reader.integer())  # a pointer of the process that wrote it
+            reader.bytes(reader.integer())  # skips a pointer, which had a meaning only in the process that wrote the dump
             fields = reader.take(OBJECT)
             self.objects.append(((fields[0], fields[2]), fields[4], data[begin:reader.at]))
         self.objects.sort()

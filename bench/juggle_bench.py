@@ -74,7 +74,7 @@ SCENARIOS = {
 }
 # With 500 threads, which are all runnable all the time, the balancer has to wait for its turn on a cpu.
 COST_THREADS = (2, 8, 16, 32, 64, 500)
-COST_S = 20  # long compared with the start, in which the balancer finds threads and measures speeds
+COST_S = 20  # seconds of a run: long compared with the start, when the balancer finds threads and measures speeds
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
 # LLVM's OpenMP run-time also provides the entry points that GCC's code calls.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}

@@ -47,7 +47,7 @@ def speed_ups(program, threads, has_stranger, binding, max_pairs):
     """Returns the speed-up of each pair of runs, and the seconds of the runs without the balancer."""
     ratios, plain_s = [], []
     while len(ratios) < max_pairs:
-        order = (False, True) if len(ratios) % 2 == 0 else (True, False)  # so that no kind always runs first
+        order = (False, True) if len(ratios) % 2 == 0 else (True, False)  # alternates which run comes first
         with stranger("free" if has_stranger and binding == "free" else has_stranger):
             runs = {juggled: measured(program, threads, binding, juggled) for juggled in order}
         if runs[False][1] <= 0:

@@ -93,7 +93,7 @@ void reaction(benchmark::State& state) {
   std::vector<JuggleTeam::Wait> waits;
   for (std::uint64_t key = 1; key <= threads; ++key) waits.push_back({key});
   std::size_t next = 0;
-  for (auto _ : state) {  // the next thread begins to wait, the last one computes again
+  for (auto _ : state) {  // the next thread begins to wait, the previous one computes
     waits[next].report.is_inside = false;
     next = (next + 1) % threads;
     waits[next].report.is_inside = true;

@@ -137,7 +137,7 @@ Ways measure_in_turns(const Case& what, int rank, int num_ranks, tasks::Context&
       [&] { take_time(ways.alone, [&] { run(without, what, owned); }); },
       [&] { take_time(ways.even, [&] { run(without, what, dealt); }); }};
   const std::size_t last = std::size(turns) - 1;
-  for (int i = 0; i < what.repeats; ++i)  // in alternating order, so that no kind always runs first
+  for (int i = 0; i < what.repeats; ++i)  // every second repeat runs in reverse order
     for (std::size_t t = 0; t <= last; ++t) turns[i % 2 == 0 ? t : last - t]();
   return ways;
 }

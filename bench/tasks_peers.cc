@@ -48,7 +48,7 @@ std::map<std::string, std::vector<double>> measure(const bench::PeerCase& what, 
       {"openmp", [&] { run_by_openmp(all, body, num_ranks); }}};
   std::map<std::string, std::vector<double>> seconds;
   const int last = static_cast<int>(ways.size()) - 1;
-  for (int i = 0; i < what.repeats; ++i)  // in alternating order, so that no way always runs first
+  for (int i = 0; i < what.repeats; ++i)  // every second repeat runs in reverse order
     for (int w = 0; w <= last; ++w) {
       const auto& [name, run] = ways[static_cast<std::size_t>(i % 2 == 0 ? w : last - w)];
       seconds[name].push_back(bench::seconds_of(run));

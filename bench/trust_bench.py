@@ -68,7 +68,7 @@ CLUSTER = ROOT / "tests" / "support" / "cluster.py"
 MATRICES = ROOT.parent / "shared" / "data" / "matrices"
 SO_FAR = ROOT / "build" / "trust_so_far.json"  # the rows measured so far, for --judge
 SKIPPED = 77
-PROGRAMS_PER_RUN = 8  # one run of the MPI harness measures all maps of this number of programs, in random order
+PROGRAMS_PER_RUN = 8  # one run of trust_replay measures all maps of this number of programs, in random order
 TIMEOUT_S = 3600
 SIMGRID_DIFFERENCE = 0.01  # two maps are compared only if their times in SimGrid differ by more than this fraction
 EAGER_BYTES = 65536  # Open MPI's default limit for eager messages over TCP
@@ -148,7 +148,7 @@ def maps_of(cluster, load_s, messages):
 
 
 def described(cluster, name, load_s, messages, places):
-    """Returns the JSON object that both harnesses read."""
+    """Returns the JSON object that trust_replay and trust_simgrid read."""
     return {"name": name, "machine": machine_of(cluster), "costs": costs_of(cluster),
             "tasks": [{"load_s": load} for load in load_s], "messages": messages, "map": places,
             "overlap": name.split("/")[0] in programs.OVERLAPPED}

@@ -75,7 +75,7 @@ struct Ratios {
 /// separated by commas.
 struct Variant {
   std::string setting;
-  Ratios total, from_scratch;  // ratios of the total time, and of the iteration time from scratch
+  Ratios total, from_scratch;  // ratios of total times; of iteration times if placed from scratch
 
   bool has_effect() const { return total.has_effect() || from_scratch.has_effect(); }
 };

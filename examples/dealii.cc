@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   const unsigned num_ranks = dealii::Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
   std::vector<unsigned> cells(num_ranks);
   int faces = 0;
-  for (const auto& cell : mesh.active_cell_iterators()) {  // every rank knows the part of each cell
+  for (const auto& cell : mesh.active_cell_iterators()) {  // each rank knows every cell's part
     ++cells[cell->subdomain_id()];
     faces += faces_between_parts(cell);
   }

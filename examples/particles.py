@@ -62,8 +62,8 @@ def neighbours_of(cells):
 
 
 def by_poise(count, owner):
-    """All ranks call this together. Each passes in its own cells and learns their new ranks; returns the owner of each
-    cell."""
+    """All ranks call this together. Each rank passes its own cells to Poise and learns their new owners. Returns the new
+    owner of every cell."""
     own = np.flatnonzero(owner == comm.rank)
     indptr, neighbours = neighbours_of(own)
     crossing = BYTES * np.repeat(count[own], np.diff(indptr)) // 20  # bytes that enter a neighbour per step

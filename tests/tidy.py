@@ -339,7 +339,7 @@ def check_clocks_in_tests(path, lines):
 
 
 def num_casts(path, lines):
-    """Returns how many static_casts a file has and of how many lines, or (0, 0) for tests and other languages."""
+    """Returns the numbers of static_casts and of lines in a C++ file, or (0, 0) for tests and other languages."""
     if path.suffix not in (".h", ".cc") or path.name.endswith("_test.cc"):
         return 0, 0
     return sum(line.count("static_cast<") for line in lines), len(lines)

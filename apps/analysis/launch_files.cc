@@ -217,7 +217,7 @@ class Plan {
     return numbers;
   }
 
-  /// Returns one text for each rank of a node: its cores, joined by "+". Returns nothing unless
+  /// Returns one text per rank of a node: the rank's cores, joined by "+". Returns nothing unless
   /// these texts are the same on all nodes; a node may have fewer ranks than others.
   std::optional<std::vector<std::string>> common_binding() const {
     std::vector<std::vector<std::string>> of_node(map_.machine.num_nodes());
@@ -269,7 +269,7 @@ class Plan {
 
   const RankMap& map_;
   const std::string& path_;
-  // True if the numbers of cores go on from node to node, so that core p is place p.
+  // True if cores are numbered consecutively over all nodes, so that core p is place p.
   bool counts_through_ = true;
 };
 

@@ -19,7 +19,7 @@ namespace {
 std::vector<profile::RankProfile> decoded(const std::string& file, const std::string& bytes) {
   try {
     return profile::decode(file, bytes);
-  } catch (const std::runtime_error& error) {  // decode() does not throw Error
+  } catch (const std::runtime_error& error) {  // decode() throws this, not Error
     fail("{}", error.what());
   }
 }

@@ -34,8 +34,8 @@ struct Simulation {
 /// host is charged.
 using DecisionCost = std::optional<double>;
 
-/// Replays the trace without balancing. The result has only this row; add_row() adds the rows of
-/// strategies.
+/// Replays the trace without balancing. The result has one row, for this replay; add_row() adds a
+/// row for a strategy.
 Simulation begin_simulation(const Replayer& replayer, const AfterStep& after_step = {});
 
 /// Replays the trace with one more strategy and adds its row. If the strategy throws, the row

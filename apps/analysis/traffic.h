@@ -32,7 +32,7 @@ struct Traffic {
 Traffic traffic_of(const Machine& machine, const Workload& workload, const Placement& placement,
                    std::uint32_t most_groups);
 
-/// The number of migrations at each distance.
+/// Migrated tasks and bytes by distance: inside a memory domain, inside a node, between nodes.
 struct Moves {
   struct Reach {
     std::uint64_t tasks = 0, bytes = 0;

@@ -92,7 +92,7 @@ double period_s(const std::string& text) {
 }
 
 std::uint32_t small_count(const char* flag, std::uint64_t count) {
-  if (count > 1'000'000) fail("{} takes at most 1,000,000, not {}", flag, count);
+  if (count > 1'000'000) fail("{} must be at most 1,000,000, not {}", flag, count);
   return count;
 }
 

@@ -51,7 +51,7 @@ struct SimulateOptions {
 /// The values over which a sweep runs: balancing periods in steps, seeds, and numbers of places. It
 /// replays every combination of them.
 struct Ranges {
-  // If `places` is empty, the only number of places is that of the machine.
+  // If `places` is empty, every replay has as many places as the machine.
   std::vector<std::uint64_t> every, seeds, places;
 
   bool is_sweep() const { return every.size() * seeds.size() > 1 || !places.empty(); }
@@ -76,9 +76,9 @@ void check_engine(const SimulateOptions& options) {
         "--place-memory, --barrier and --timeline need the event engine; add --engine events");
   if (options.lending.is_on() && !options.juggle.empty())
     fail(
-        "--lend and --juggle exclude each other; give only one: --lend lets places run tasks of "
-        "other places, as --replicate does, and --juggle lets the tasks of a place share its core "
-        "as threads");
+        "--juggle cannot be combined with --lend or --replicate: --juggle makes the tasks of a "
+        "place share its core as threads, the other two options let places run tasks of other "
+        "places; leave one out");
   if (options.pressure.place_bytes > 0 && options.pressure.factor <= 1)
     fail("--place-memory has an effect only together with --pressure, such as --pressure 4");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
@@ -90,7 +90,7 @@ LendingOptions lending_of(const SimulateOptions& options) {
   if (!lending.is_on() && !options.news_delay.empty())
     fail("--news-delay has an effect only if places run tasks of other places; add --lend");
   if (lending.shares_tokens && lending.replicated_share == 0)
-    fail("--shared-tokens has an effect only on copies of tasks; add --replicate, such as 0.5");
+    fail("--shared-tokens has an effect only on copies of tasks; add --replicate 0.5, for example");
   if (options.news_delay.empty()) return lending;
   const auto delay_s = parse_duration_s(options.news_delay);
   if (!delay_s) fail("--news-delay takes a time such as 10ms, not \"{}\"", options.news_delay);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pictures of a diagnosis, by pure functions from data to SVG. Axes start at 0 and have units.
+// Draws pictures of a diagnosis: each function turns data into SVG. Axes start at 0, with units.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ std::string waiting_picture(const MeasuredRun& run);
 /// 200 phases, a step covers several.
 std::string efficiency_picture(const MeasuredRun& run);
 
-/// Draws a bar for the seconds that each advice saves, with its range of uncertainty.
+/// Draws a bar per remedy: the seconds that the remedy saves, with the range of uncertainty.
 std::string advice_picture(const Diagnosis& diagnosis);
 
 }  // namespace poise::apps

@@ -23,8 +23,8 @@ struct RecordedPhase {
 std::vector<RecordedPhase> recorded_phases(const Trace& trace, const Machine& machine,
                                            const CostModel& costs);
 
-/// Returns the section of the HTML page that shows these phases, or an empty text if there are
-/// none.
+/// Returns the section of the HTML page that shows `phases`, or an empty text if there are no
+/// phases.
 std::string phases_html(const std::vector<RecordedPhase>& phases);
 
 }  // namespace poise::apps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pictures of a report, by pure functions from data to SVG. Axes start at 0 and have units.
+// Draws the pictures of a report: each function turns data into SVG. Axes start at 0, with units.
 #pragma once
 
 #include <cstdint>

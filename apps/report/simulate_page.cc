@@ -109,7 +109,7 @@ std::string marks_picture(const Line& line, double left, double top, double widt
   return out;
 }
 
-/// Draws lines over steps (x axis); the y axis is in seconds from 0.
+/// Draws lines: the step is on the x axis, seconds are on the y axis, which begins at 0.
 std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
                          std::string_view label) {
   constexpr double kLeft = 62, kTop = 10, kWidth = 560, kHeight = 260;

@@ -10,8 +10,8 @@
 
 namespace poise::apps {
 
-/// Draws a bar per place along a time axis from 0 to `until_s`, coloured by activity. Activities
-/// that share a column of the picture share its height.
+/// Draws a bar per place along a time axis from 0 to `until_s`, coloured by activity. If several
+/// activities fall into one pixel column, they divide its height in proportion to their times.
 std::string timeline_picture(const Timeline& timeline, double until_s, std::string_view label);
 
 /// Draws, for every place, the fraction of time that it spent in each activity after the last

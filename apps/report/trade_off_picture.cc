@@ -97,7 +97,7 @@ bool is_worth_its_moves(const Point& point, const std::vector<Point>& points) {
   });
 }
 
-/// Draws the label beside its point, or below the previous label if both would overlap.
+/// Draws the label beside its point, or below the previous label if the two labels would overlap.
 std::string label_of(const Point& point, double& last_y) {
   const bool is_right = point.x < kLeft + .7 * kWidth;
   const double y = std::max(point.y + 4, last_y + kLabelHeight);

@@ -146,7 +146,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
     return is_option ? unknown_option(app, rest.front()) : unknown_command(app, rest.front());
   }
   const CLI::App& command = *chosen.front();
-  // The C++ type is checked, because ExtrasError::get_name() returns the name of the program.
+  // Tests the error's C++ type, because ExtrasError::get_name() returns the program's name.
   const bool has_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !rest.empty();
   const std::string text = has_extras ? unexpected(command, rest) : reworded(error);
   return fmt::format("{}; see poise {} --help", text, command.get_name());

@@ -14,7 +14,7 @@ namespace poise::apps {
 
 struct Table {
   struct Row {
-    std::vector<std::string> cells;  // one per heading, or only the first
+    std::vector<std::string> cells;  // one per heading; only the first if there is a remark
     std::string remark = {};         // if not empty, shown instead of the other cells
     bool is_best = false;            // shown in bold on a terminal
   };

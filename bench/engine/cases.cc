@@ -33,7 +33,7 @@ constexpr std::array kMachines{
             "latency:1e-6"},
     Network{"node:10 core:2 bandwidth:0 shared_network:1.25e8 bus:1e10 gap:0 overhead:2e-6"},
     Network{"numa:4 core:4 factors:2,1 bus:8e9"},
-    // The machines below have no adaptive routing, whose routes are chosen while messages are in
+    // None of the machines below uses adaptive routing, which chooses routes while messages are in
     // flight.
     Network{"torus:4x3 core:2 hop:1 bandwidth:1.25e8 bus:0 gap:0", {{}, 5e7}},
     Network{"torus:3x3x2 core:2 hop:1 bandwidth:1.25e8 bus:0 gap:0", {RoutingPolicy::random, 5e7}},

@@ -53,8 +53,8 @@ LendingScenario tiny_tasks(std::uint64_t seed) {
   return scenario;
 }
 
-// Tasks whose unequal times the program does not state. Ranks enter the step at different times;
-// messages are delayed.
+// Tasks of unequal length. The program does not say how long each takes. Ranks enter the step at
+// different times; messages are delayed.
 LendingScenario unequal_tasks(std::uint64_t seed) {
   Random random(seed);
   LendingScenario scenario = on(2 + random.below(30), 8, seed);

@@ -56,7 +56,7 @@ def computed(papers, lab, only=()):
 
 
 def with_others(rows, headlines, kept):
-    """Returns these rows and headlines, and for sections and papers that were not computed the stored ones."""
+    """Returns these rows and headlines, and the stored ones of sections and papers that were not computed now."""
     by_id = {row["id"]: row for row in kept["sections"] + rows}
     ids = [section.id for paper in PAPERS for section in paper.sections]
     return [by_id[name] for name in ids if name in by_id], {**kept["headlines"], **headlines}

@@ -90,7 +90,7 @@ def figure_cells(row):
 
 
 HEADINGS = ["statement", "paper", "ours", "ours, assumed inputs halved and doubled", "outcome"]
-VARIED = 3  # number of the column that shows how much assumed inputs matter
+VARIED = 3  # index of the column that shows how much assumed inputs matter
 OVERVIEW = ["section", "first statement", "theirs", "ours", "ratio", "verdict"]
 DASHES = ["", "6 4", "2 3", "8 3 2 3"]
 

@@ -25,8 +25,8 @@ struct PeerCase {
                      const std::map<std::string, std::vector<double>>& seconds) const;
 };
 
-/// Tasks of which each reads `bytes_in` bytes and writes `bytes_out` bytes, which follow one
-/// another in `data`.
+/// Tasks that each read `bytes_in` bytes and write `bytes_out` bytes. `data` has the input and the
+/// output of one task after the other.
 struct PeerTasks {
   std::size_t bytes_in = 0, bytes_out = 0;
   std::vector<char> data;
@@ -43,8 +43,8 @@ struct PeerTasks {
 
 using TaskBody = std::function<void(std::span<const char> in, std::span<char> out, double us)>;
 
-/// Computes, or sleeps, as a task does, for `us` microseconds. The result is a copy of the first
-/// byte.
+/// The body of a task: computes, or sleeps, for `us` microseconds. Then copies the first byte of
+/// `in` to `out`.
 void compute_task(std::span<const char> in, std::span<char> out, double us);
 void sleep_task(std::span<const char> in, std::span<char> out, double us);
 

@@ -116,7 +116,7 @@ void run(const Settings& settings) {
   for (const Step& step : steps) {
     tasks::Context context(MPI_COMM_WORLD, {1, ""});
     std::vector<char> data;
-    time_once(context, step, data);  // a first step, not stored: lending learns the times of tasks
+    time_once(context, step, data);  // a warm-up in which lending learns the times of tasks
     std::vector<double> taken_s;
     for (int round = 0; round < settings.rounds; ++round)
       taken_s.push_back(time_once(context, step, data));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Writes one phase as a .poise file (docs/formats.md), so that `poise` reads the same programs as the harnesses."""
+"""Writes one phase as a .poise file (docs/formats.md), so that `poise` reads the same programs as trust_replay."""
 
 import struct
 import zlib

@@ -28,7 +28,7 @@ struct Costs {
   double bus_bytes_per_s = 0;
   double near_s = 0, far_s = 0;   // latencies of a message inside a rack and between racks
   double message_s = 0;           // CPU time per message, at each end
-  std::uint64_t eager_bytes = 0;  // a larger message starts when sender and receiver have worked
+  std::uint64_t eager_bytes = 0;  // larger messages start once both ends have done their work
 };
 
 struct Message {

@@ -21,7 +21,7 @@ constexpr int kBlocks = 120;
 using Vector = std::vector<double>;
 using Partial = std::array<double, kBlocks>;
 
-/// The index space of side x side points in blocks of rows, surrounded by a frame of zeros.
+/// A grid of side x side points, divided into blocks of rows. Zeros surround the grid.
 class Square {
  public:
   explicit Square(int side) : side_(side) {}

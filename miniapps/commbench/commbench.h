@@ -15,7 +15,7 @@ namespace poise::miniapps::commbench {
 
 struct Settings {
   std::uint32_t objects = 128;
-  std::uint32_t partners = 24;  // number of partners of the object that has most
+  std::uint32_t partners = 24;  // number of partners of the object with the most partners
   std::uint32_t bytes = 32768;  // size of the largest message
   std::uint32_t work = 10000;   // rounds of hashing per step
   std::uint32_t period = 50;    // number of steps until an object changes its partners
@@ -43,7 +43,7 @@ struct Tally {
 struct Talker {
   ObjectId id = 0;
   Settings settings;
-  std::uint64_t now = 0, last = 0;  // numbers of steps; no object sends in the last one
+  std::uint64_t now = 0, last = 0;  // current and last step; the last step sends nothing
   std::uint64_t state = 0;
   Tally sent, received;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Objects of unequal load on a random graph, like Charm++'s lb_test: each works for 50 to 200 ms
-// times a scale, then sends to its neighbours. Work is a fixed number of hashing rounds, so the
-// checksum is the same on every machine.
+// (multiplied by a scale), then sends to its neighbours. Work is a fixed number of hashing rounds,
+// so the checksum is the same on every machine.
 #pragma once
 
 #include <chrono>

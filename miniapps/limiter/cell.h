@@ -114,7 +114,7 @@ struct Cell {
   /// True: the solution is stored in the subcells (`parts`). False: it is stored at the nodes
   /// (`values`).
   bool has_parts = false;
-  bool refused = false;  // the candidate was rejected
+  bool refused = false;  // the candidate for the new state was rejected
   bool ran_off = false;  // the fixed-point iteration did not converge
 
   State average(std::size_t part) const {

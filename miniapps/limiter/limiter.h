@@ -48,7 +48,7 @@ struct Piece {
   std::uint64_t now = 0;  // even steps predict, odd steps compute candidates
   std::uint64_t iterations = 0, refusals = 0;
   std::vector<Cell> cells;
-  std::array<Side, 2> beyond;  // the cells of the neighbouring pieces next to this piece
+  std::array<Side, 2> beyond;  // at both ends: the neighbouring piece's adjacent cell
 
   Piece() = default;
   Piece(ObjectId of, const Settings& in) : settings(in), id(of), cells(in.cells) {
@@ -170,7 +170,7 @@ struct Program {
       fail("--smooth needs at least 3 --pieces, not {}", settings.pieces);
   }
   ObjectId num_objects() const { return settings.pieces; }
-  /// One more step than two per iteration: it completes the last iteration.
+  /// An iteration takes two steps; one more step completes the last iteration.
   std::uint64_t steps() const { return 2 * iterations + 1; }
   std::uint32_t subphase_of(std::uint64_t step) const { return step % 2; }
   Piece object(ObjectId id) const { return {id, settings}; }

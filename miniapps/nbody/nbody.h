@@ -59,7 +59,7 @@ inline void arrange(std::span<Particle> particles) {
   arrange(particles.subspan(particles.size() / 2));
 }
 
-/// A binary tree over particles that arrange() has sorted; they may have moved since.
+/// A binary tree over particles that arrange() has sorted; particles may have moved since then.
 struct Group : Box {
   std::span<const Vector> members;
   Vector centre{};
@@ -78,8 +78,8 @@ struct Group : Box {
   }
 };
 
-/// Adds the pull of `group` to the fields at the particles of `on`: as one mass if the group's
-/// opening angle, seen from `on`, is below theta, otherwise half by half, down to single particles.
+/// Adds the gravity of `group` to the fields at the particles of `on`. A group whose opening angle,
+/// seen from `on`, is below theta acts as one mass; otherwise first `on`, then `group` is halved.
 inline void pull(const Group& group, const Group& on, double theta, Field* fields) {
   const auto add = [&](const Vector& at, std::size_t num_particles) {
     for (std::size_t i = 0; i < on.members.size(); ++i)
@@ -107,10 +107,10 @@ struct Settings {
 
 struct Piece {
   Settings settings;
-  std::uint64_t now = 0;  // number of the step; odd steps attract(), even ones move() and tell()
+  std::uint64_t now = 0;  // index of the step; odd: attract(), even: move() and tell()
   std::vector<Particle> particles;
   double first_energy = 0, energy = 0;      // measured when all particles are active
-  Vector sampled{}, sample_acceleration{};  // initial state of one particle
+  Vector sampled{}, sample_acceleration{};  // position and acceleration of a particle at time 0
 
   void step(const Inbox& inbox, Outbox& outbox) {
     if (now % 2 == 1) attract(inbox, outbox);

@@ -97,7 +97,7 @@ struct Block {
   template <typename Visit>
   void for_each_point(Visit visit) const {
     const std::uint64_t n = grid.points;
-    std::array<std::vector<double>, 9> sines;  // sines of the source, by mode, then by axis
+    std::array<std::vector<double>, 9> sines;  // sine factors of the source, by mode and axis
     for (std::size_t s = 0; s < sines.size(); ++s)
       for (std::uint64_t i = 0; i < n; ++i)
         sines[s].push_back(
@@ -177,7 +177,7 @@ struct Block {
 
 struct Sums {
   double values = 0;
-  double error = 0;     // largest deviation from the expected values after these iterations
+  double error = 0;     // largest deviation from the expected result of the iterations
   double to_exact = 0;  // largest deviation from the exact solution
   Sums& operator+=(const Sums& other) {
     values += other.values;

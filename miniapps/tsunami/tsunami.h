@@ -93,7 +93,7 @@ struct Patch {
   Settings settings;
   std::uint32_t x = 0, y = 0, level = 0;
   std::uint64_t now = 0;
-  double wave = 0;          // largest surface elevation, here and in neighbours
+  double wave = 0;          // largest surface elevation in this patch and its neighbours
   std::vector<Cell> cells;  // the rows of cells along x, one after the other
 
   Patch() = default;
@@ -151,7 +151,7 @@ struct Patch {
     if (next == level) return;
     const std::vector<double> floors = floors_of(next);
     const std::uint32_t before = width(), n = settings.cells << next;
-    const std::uint32_t m = std::max(before, n);  // cells per side of the finer of both grids
+    const std::uint32_t m = std::max(before, n);  // cells per side of the finer grid
     const double part = (double{1} * n / m) * (double{1} * n / m);
     std::vector<Cell> changed(floors.size());
     for (std::uint32_t j = 0; j < m; ++j)
@@ -166,7 +166,7 @@ struct Patch {
     level = next;
   }
 
-  /// Returns the cells along a side: 0 left, 1 right, 2 lower, 3 upper.
+  /// Returns the cells along one side of the patch: 0 is left, 1 right, 2 lower, 3 upper.
   std::vector<Cell> edge(std::uint32_t side) const {
     const std::size_t n = width(), last = side % 2 == 1 ? n - 1 : 0;
     std::vector<Cell> line;
@@ -177,7 +177,7 @@ struct Patch {
 
   void step(const Inbox& inbox, Outbox& outbox) {
     std::array<std::vector<Cell>, 4> beyond;
-    for (std::uint32_t side = 0; side < 4; ++side) {  // a coast: mirror the momentum
+    for (std::uint32_t side = 0; side < 4; ++side) {  // a coast mirrors the momentum
       beyond[side] = edge(side);
       for (Cell& cell : beyond[side]) cell.momentum[side / 2] *= -1;
     }

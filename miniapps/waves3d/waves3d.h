@@ -47,7 +47,7 @@ struct Block {
   using Place = std::array<std::uint32_t, 3>;
   Grid grid;
   Place place{};
-  // Numbers of the current step and of the run's last step. Odd steps update velocities, even steps
+  // Indices of the current step and of the run's last step. Odd steps update velocities, even steps
   // pressures.
   std::uint64_t now = 0, last = 0;
   std::vector<double> pressure;

@@ -130,7 +130,7 @@ class Refused(JuggleTest):
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assert_one_line(done.stderr, "not balanced")
 
-    def test_the_exit_status_is_passed_on_if_the_parent_of_the_balancer_ignores_SIGCHLD(self):
+    def test_the_balancer_exits_with_the_status_of_the_program_even_if_its_own_parent_ignores_SIGCHLD(self):
         self.assert_ends_like_the_program(lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 
 

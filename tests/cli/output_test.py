@@ -139,7 +139,7 @@ class Output(CliTest):
         self.assertAlmostEqual(rows["blocked"]["makespan_s"], 0.005)
         self.assertAlmostEqual(rows["round_robin"]["makespan_s"], 0.004)
 
-    def test_phases_of_a_trace_are_selected_by_their_number(self):
+    def test_a_phase_of_a_trace_is_selected_by_its_id(self):
         files.write_vt(self.folder, "two", [[[1.0], [3.0]], [[2.0], [2.0]]])
         for phase, makespan in ("0", 2.0), ("1", 3.0):
             row = self.json_of("plan", "two", "-s", "keep", "--phase", phase, "--json")

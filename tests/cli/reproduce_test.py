@@ -94,7 +94,7 @@ class Sections(unittest.TestCase):
                 with self.subTest(section.id):
                     self.assertNotEqual(section.compute is None, section.why_not == "")
 
-    def test_assumed_inputs_are_also_halved_and_doubled_but_never_exceed_their_upper_bound(self):
+    def test_every_assumed_input_is_also_tried_at_half_and_twice_its_value_but_not_above_its_upper_bound(self):
         seen = []
 
         def compute(_, inputs):

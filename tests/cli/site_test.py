@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests the HTML pages: the API reference that docs/api.py writes and, if Sphinx is installed, that docs/site.py
+"""Tests the HTML pages: what the API reference of docs/api.py contains, and (if Sphinx is installed) that docs/site.py
 reports broken links."""
 
 import importlib.util

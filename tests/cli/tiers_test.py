@@ -65,7 +65,7 @@ class Tiers(unittest.TestCase):
         self.main("full")
         self.assertEqual(self.ran, [part.word for part in tiers.parts("full") for _ in range(part.rounds)])
 
-    def test_an_unknown_part_is_refused_in_one_line_before_anything_runs(self):
+    def test_an_unknown_part_of_a_tier_is_refused_in_one_line_before_any_test_runs(self):
         status, out, err = self.main("full", "format", "fuzers")
         self.assertEqual((status, out, err.count("\n"), self.ran), (2, "", 1, []))
         self.assertIn('no part "fuzers"', err)
@@ -105,7 +105,7 @@ class Tiers(unittest.TestCase):
         self.assertEqual(run.keep.stored_rows(run.RESULT)[0]["rounds"], part.rounds)
         self.assertNotIn("so far", results.page(self.folder))
 
-    def test_a_part_of_the_full_tier_with_a_failed_round_starts_anew(self):
+    def test_a_part_of_the_full_tier_with_a_failed_round_starts_again_from_its_first_round(self):
         part = next(part for part in tiers.parts("full") if part.rounds > 1)
         self.failing, self.rounds_left = part.word, 2
         with self.assertRaises(KeyboardInterrupt):

@@ -20,7 +20,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Calls `read`; returns false if it refused its input.
+/// Calls the reader `read`. Returns false if the reader refused its input by an Error.
 template <typename Read>
 bool accepts(const Read& read) {
   try {

@@ -189,7 +189,7 @@ class Examples(unittest.TestCase):
         self.assertRegex(self.by_mpicc("distributed.md"), r"task \d+ goes from rank 0 to rank 1")
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
-    def test_mpicc_builds_the_program_for_users_of_zoltan_which_migrates_cells(self):
+    def test_mpicc_builds_the_example_that_calls_zoltan_and_the_example_balances_its_cells(self):
         self.assertIn("the busiest rank works 2.00 s instead of 3.00 s", self.by_mpicc("zoltan.md"))
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")

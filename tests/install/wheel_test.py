@@ -50,7 +50,7 @@ def main():
         checked(python, "-m", "pip", "wheel", *SAME, "-w", folder, ROOT)
         wheel = next(folder.glob("*.whl"))
         assert re.match(rf"poise-{re.escape(version)}-py3-none-linux_", wheel.name), wheel.name
-        # The command in docs/install.md, with the options SAME in addition
+        # The pip command of docs/install.md, to which the options in SAME are appended
         command, = blocks_run_by(__file__, "docs/install.md")
         words = command.partition("#")[0].split()
         assert words[:2] == ["pip", "install"], command

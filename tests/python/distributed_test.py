@@ -72,7 +72,7 @@ class Rank:
 
 
 def part_of(rank, num_ranks, knows_ranks):
-    """A ring of 40 tasks per rank, three times as heavy on rank 0."""
+    """Returns the part of a ring of tasks that one rank owns: 40 tasks, which on rank 0 have three times the load."""
     n, total = 40, 40 * num_ranks
     ids = np.arange(rank * n, (rank + 1) * n)
     neighbours = (ids + 1) % total
@@ -129,7 +129,7 @@ class Distributed(unittest.TestCase):
 
 
 def main_under_mpi():
-    """Each rank of mpi4py must get the same plan as the thread with the same number."""
+    """Each rank of mpi4py must get the same plan as the thread that stands for the same rank."""
     from mpi4py import MPI
     comm = MPI.COMM_WORLD
     rank, num_ranks = comm.Get_rank(), comm.Get_size()

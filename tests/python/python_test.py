@@ -348,7 +348,7 @@ class Runs(unittest.TestCase):
         with self.assertRaises(poise.Error):
             poise.theory(0, 7, 30)
 
-    def test_diagnose_names_a_trace_without_a_profile(self):
+    def test_diagnose_refuses_a_trace_without_a_profile_and_names_its_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t.poise")
             poise.write(poise.Trace([poise.Phase(ring())], 8), path)

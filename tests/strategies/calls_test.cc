@@ -50,7 +50,7 @@ POISE_COUNTED(multistep, 9)
 
 namespace {
 
-/// Returns the number of calls of strategies that are counted while this strategy balances.
+/// Balances a problem by `strategy`. Returns the number of calls of any strategy meanwhile.
 int calls_of(const std::string& strategy, const char* recipe, TaskId tasks) {
   const Machine machine = with_formula(machine_from_text("node:2 numa:2 core:2 factors:10,1.5,1"),
                                        CostFormula::physical);
@@ -64,13 +64,13 @@ int calls_of(const std::string& strategy, const char* recipe, TaskId tasks) {
   return sum;
 }
 
-TEST(Calls, a_strategy_other_than_poise_that_runs_is_counted_at_least_once) {
+TEST(Calls, every_strategy_other_than_poise_is_counted_when_it_runs) {
   for (const Strategy& strategy : strategies()) {
     if (strategy.name == "poise") continue;
     SCOPED_TRACE(std::string(strategy.name));
     try {
       EXPECT_GE(calls_of(std::string(strategy.name), "random", 8), 1);
-    } catch (const Error&) {  // called, but lacks its library or positions
+    } catch (const Error&) {  // was called, but its library or positions are missing
       EXPECT_EQ(calls[std::string(strategy.name)], 1);
     }
   }

@@ -98,7 +98,7 @@ def tune_tcp():
             with open(f"/proc/sys/net/{name}", "w", encoding="ascii") as file:
                 file.write(value)
         except FileNotFoundError:
-            pass  # a kernel without IPv6
+            pass  # a kernel without IPv6 lacks the settings for it
 
 
 # ---- the process that delays messages

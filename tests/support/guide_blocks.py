@@ -31,7 +31,7 @@ class Block:
     language: str
     end: str  # text after the language on the first line of the block
     body: str
-    marks: dict  # the value of each mark by its name; setup: a list of commands
+    marks: dict  # maps the name of each mark to its value; the value of `setup` is a list of commands
 
     def __str__(self):
         return f"{self.page.name}: {self.body.strip()[:60]!r}"

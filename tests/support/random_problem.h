@@ -82,7 +82,7 @@ inline OwnedProblem random_problem(Machine machine, Random& random) {
   OwnedProblem problem{std::move(machine), {}, {}};
   const std::uint32_t num_places = problem.machine.num_places();
   const bool has_ties = random.below(2) == 0;
-  const double unit_s = random.below(2) == 0 ? 0.25 : 0.1;  // sums are exact, or rounded for 0.1
+  const double unit_s = random.below(2) == 0 ? 0.25 : 0.1;  // sums are exact for 0.25 only
   const auto load_s = [&] { return has_ties ? unit_s * random.below(4) : random.uniform(0, 1); };
   const TaskId num_tasks = 1 + random.below(4 * num_places);
   problem.current = Placement(num_tasks);

@@ -40,7 +40,7 @@ FILE = Object(type_="LBDatafile",
 
 
 def troubles(value, schema=FILE, where="file"):
-    """Yields a line for each violation."""
+    """Yields one line of text for each violation of the schema by `value`."""
     if isinstance(schema, Object):
         yield from object_troubles(value, schema, where)
     elif isinstance(schema, list):

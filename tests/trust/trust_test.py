@@ -106,7 +106,7 @@ class Judge(unittest.TestCase):
             self.assertTrue(outside <= 0.05 or rank == 1, count)
             self.assertGreater(wider, 0.05, count)
 
-    def test_a_prediction_is_near_if_its_error_is_at_most_a_tenth_of_the_median_or_the_interval_width(self):
+    def test_a_prediction_counts_as_near_if_its_error_is_at_most_a_tenth_of_the_median_or_the_interval_width(self):
         for predicted, interval, near in ((1.09, [1, 0.99, 1.01], True), (0.89, [1, 0.99, 1.01], False),
                                           (1.29, [1, 0.9, 1.2], True), (1.31, [1, 0.9, 1.2], False)):
             self.assertEqual(intervals.is_near(predicted, interval), near, predicted)
@@ -148,7 +148,7 @@ class Judge(unittest.TestCase):
         for description, expected_s in WAITING:
             self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
 
-    def test_in_the_queue_model_a_message_waits_for_its_senders_work_and_in_the_bottleneck_model_for_all_work(self):
+    def test_a_message_waits_for_its_sender_in_the_queue_model_and_for_all_places_in_the_bottleneck_model(self):
         # Place 0 works for 1 s and sends for 4 s into node 1; place 4 works for 3 s and sends for 1 s into the same
         # node.
         description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,
