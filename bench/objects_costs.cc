@@ -86,7 +86,7 @@ double overhead() {
   return with_s / without_s - 1;
 }
 
-/// Repeats a balancing step that moves every object to the other rank. Returns the fastest one.
+/// Repeats a balancing step that moves every object to the other rank. Returns the fastest step.
 BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
                                 const char* strategy) {
   const auto make = [&](ObjectId id) {

@@ -42,8 +42,8 @@ class Arguments {
 
   std::optional<Over> parse(std::vector<std::string> arguments);
   std::optional<Over> parse(int argc, char** argv);
-  /// Parses the command line. If the program should end, prints the text and returns main's exit
-  /// status.
+  /// Parses the command line. If the program should end at once, prints the help or the error, and
+  /// returns the exit status.
   std::optional<int> status_after_parsing(int argc, char** argv);
 
  private:

@@ -113,7 +113,7 @@ Asked asked_of(const std::vector<std::string>& typed) {
   if (auto over = arguments.parse(typed)) return {nullptr, over->status, std::move(over->text)};
   try {
     if constexpr (requires { hidden->program.prepare(); }) hidden->program.prepare();
-    hidden->start(1);  // throws if the placement is unknown
+    hidden->start(1);  // throws if --placement has an unknown value
     return {std::move(hidden), 0, {}};
   } catch (const std::exception& error) {
     return {nullptr, 2, fmt::format("{}: {}\n", P::kName, error.what())};

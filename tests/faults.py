@@ -180,7 +180,7 @@ def draw(seed, only):
 
 
 def key_of(fault):
-    """Identifies a fault even if lines before it were added or removed."""
+    """Returns a key of the fault that stays the same if lines before the fault are added or removed."""
     return f"{fault['file']}: {fault['old']} -> {fault['new'].strip()}"
 
 

@@ -188,7 +188,7 @@ def earlier_rounds(part):
 
 
 def joined(before, last):
-    """Returns the result of the last round together with the rounds before it, if there are any."""
+    """Returns the result of the last round, merged with that of the rounds before it if there were any."""
     if before is None:
         return last
     failures = before.failures + last.failures
@@ -208,7 +208,7 @@ def store(result, commit):
     rows = [old for old in keep.merged(keep.stored_rows(RESULT), [row], ("part",)) if old["part"] in order]
     keep.write(RESULT, {"benchmark": RESULT, "command": "./dev test full",
                         "results": sorted(rows, key=lambda old: order.index(old["part"]))})
-    subprocess.run([sys.executable, "docs/results.py"], cwd=ROOT, check=True)  # a test compares the page with the rows
+    subprocess.run([sys.executable, "docs/results.py"], cwd=ROOT, check=True)  # a test checks that the page shows these rows
 
 
 def chosen_parts(tier, words):

@@ -22,7 +22,7 @@ struct InputOptions {
   std::vector<std::string> machines;   // if empty, the machine of the trace
   std::string current;                 // a placement file; if empty, the trace has the placement
   std::string start = "trace";         // or "round_robin", "blocked"
-  std::string model = "physical";      // the formula of costs, by name
+  std::string model = "physical";      // name of the cost formula
   std::optional<std::uint64_t> phase;  // id of a phase; without a value, the first phase
   std::uint64_t seed = 0;
   std::uint64_t capacity = 0;  // maximum number of tasks per place; 0: no limit
@@ -43,7 +43,7 @@ void add_capacity(CLI::App& command, InputOptions& options);
 /// Allows the user to give the option --machine several times, with one machine each time.
 void allow_many_machines(CLI::App& command);
 
-/// Reads the parts of a problem that the options name.
+/// Reads what the options name: the trace, the machines and the current placement.
 class Inputs {
  public:
   /// Reads the trace. Throws Error if the trace or an option is invalid.

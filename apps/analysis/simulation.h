@@ -50,8 +50,8 @@ void add_row(Simulation& simulation, const Replayer& replayer, const Contender& 
 Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
                      const Contender* contender);
 
-/// Returns the time of a run with perfect balance and without costs of balancing, divided by the
-/// total time of the replay; at most 1.
+/// Returns the efficiency of a replay, at most 1: the time of a run that is perfectly balanced
+/// without costs, divided by the total time of the replay.
 double efficiency(const Simulation& simulation, const Replay& replay);
 
 /// Returns the time of each step: the sum of the times of its decision, of collecting the

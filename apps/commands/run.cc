@@ -242,7 +242,7 @@ void run(RunOptions& options) {
           "the history cannot be stored, because no home directory is known; name a file with "
           "--history FILE");
     history = read_history(options.history, options.command);
-    write_history(options.history, history);  // fails before the run, which may be long
+    write_history(options.history, history);  // an error shows before the run, which may be long
   } catch (const Error& trouble) {
     note(fmt::format("{}; running the command unchanged", trouble.what()));
     run_plainly(options.command);

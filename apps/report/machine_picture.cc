@@ -13,7 +13,7 @@ namespace {
 constexpr double kPlace = 24, kGap = 5, kLabel = 17;
 constexpr std::uint32_t kMaxPlaces = 16, kMaxBoxes = 4;
 
-/// A drawn group: its SVG, which begins at (0, 0), and its size.
+/// A drawn part of the machine: its SVG, which begins at (0, 0), and its size.
 struct Box {
   std::string content;
   double width = 0, height = 0;

@@ -21,7 +21,7 @@ struct Busy {
   double average_s = 0, busiest_s = 0;
 };
 
-/// Returns the busy time of places [first, end).
+/// Returns the mean and the longest busy time of places [first, end).
 Busy busy_of(const PlaceTimes& times, std::size_t first, std::size_t end) {
   Busy busy;
   for (std::size_t p = first; p < end; ++p) {

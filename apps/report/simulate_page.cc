@@ -94,7 +94,7 @@ double top_of(const std::vector<Line>& lines) {
   return top_s > 0 ? top_s : 1;
 }
 
-/// Draws the decisions as points on the line, hollow if no task moved.
+/// Draws each decision of a strategy as a point on its line; the point is hollow if no task moved.
 std::string marks_picture(const Line& line, double left, double top, double width, double height,
                           double top_s) {
   std::string out;

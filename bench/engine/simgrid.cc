@@ -76,7 +76,7 @@ class Simulation {
   };
 
   void add_routes(const Json& routes) {
-    // For each resource: its smallest seconds per byte on any route.
+    // For each resource: its shortest time per byte, in seconds, on any route.
     std::map<std::size_t, double> finest;
     for (const Json& stops : routes)
       for (const Json& stop : stops) {

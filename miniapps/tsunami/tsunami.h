@@ -63,8 +63,8 @@ struct Cell {
   double surface() const { return height + floor; }
 };
 
-/// Mass and transverse momentum that cross a face per second, and the normal momentum flux on the
-/// lower and the upper side.
+/// Flux through a face: mass and transverse momentum per second, and the flux of normal momentum,
+/// which differs between the lower and the upper side of the face.
 struct Flux {
   double mass = 0, across = 0, lower_push = 0, upper_push = 0;
 };

@@ -86,8 +86,8 @@ class Programs(JuggleTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_threads_of_another_user_are_never_moved(self):
-        # In the first case, the child changes its user and goes on with the same program. Its files in /proc then
-        # mostly belong to root. In the second case, the child also starts another program by exec.
+        # There are two cases. In the first, a child process changes its user and continues the same program, so most of
+        # its files in /proc belong to root. In the second, the child also starts another program by exec.
         for become in ("while True: pass\n",
                        "os.execvp('sh', ['sh', '-c', 'while :; do :; done'])\n"):
             process, other = self.start_with("time.sleep(0.5)\n"

@@ -280,7 +280,7 @@ class RealLaunchers(CliTest):
             command = command.replace(old, new)
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                            PRTE_ALLOW_RUN_AS_ROOT="1", PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        for name in list(environment):  # these variables could forbid the binding that the command asks for
+        for name in list(environment):  # removes variables that could forbid the binding in the command
             if name.startswith(("OMPI_MCA_", "PRTE_MCA_")):
                 del environment[name]
         done = subprocess.run(command, shell=True, cwd=self.folder, env=environment, check=False, timeout=120,

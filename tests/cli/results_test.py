@@ -49,7 +49,7 @@ class Results(unittest.TestCase):
             self.assertIsNone(results.commits_since("abc", "2026-01-02"))
         results.commits_since.cache_clear()
 
-    def test_rows_that_differ_only_in_the_load_average_are_listed_together(self):
+    def test_rows_that_differ_only_in_the_load_average_get_one_remark_with_its_range(self):
         stamps = [{"date": "2026-01-02", "commit": None, "machine": "m", "load_average": load} for load in (10.0, 2.0, 2.5)]
         table = results_tables.Table("T", "Text.", lambda whole: whole["results"], {"x": "{x}"})
         text = "\n".join(results.table_text(table, {"results": [{"x": 1, "measured": stamp} for stamp in stamps]}))

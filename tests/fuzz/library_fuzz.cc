@@ -55,8 +55,8 @@ void expect(int result, bool is_valid) {
   POISE_CHECK(is_valid || std::strchr(poise_last_error(), '\n') == nullptr);
 }
 
-/// Returns, as bytes, the contents of all arrays of a workload that a setter of the library can
-/// change.
+/// Returns the arrays of a workload as one string of bytes. It has every array that the library's
+/// setters can change.
 std::string columns_of(const poise_workload* workload) {
   poise_arrays* arrays = nullptr;
   POISE_CHECK(poise_arrays_create(nullptr, workload, nullptr, 0, &arrays) == POISE_OK);

@@ -18,7 +18,7 @@ import poise
 
 
 class Threads:
-    """Ranks that are threads of this process."""
+    """Stands for an MPI communicator whose ranks are threads of this process."""
 
     def __init__(self, num_ranks):
         self.num_ranks, self.barrier = num_ranks, threading.Barrier(num_ranks, timeout=300)

@@ -175,7 +175,7 @@ class Data(unittest.TestCase):
         del workload  # the array must keep the memory of the workload
         np.testing.assert_array_equal(column, expected)
 
-    def test_plans_respect_capacities_and_balance_each_kind_of_work(self):
+    def test_a_plan_balances_each_kind_of_load_separately_and_exceeds_no_capacity_of_a_place(self):
         kinds = [[1, 0], [1, 0], [0, 1], [0, 1]]
         workload = poise.Workload([1] * 4, kind_load_s=kinds, kind_speeds=[[1, 1], [1, 2]])
         places = poise.plan("core:2", workload, [0, 0, 1, 1], "poise")

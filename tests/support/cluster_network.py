@@ -108,7 +108,7 @@ class Delay:
 
     def __init__(self, wires, ports, delay_s):
         self.wires, self.ports, self.delay_s = wires, ports, delay_s
-        self.in_flight = []  # heap of (time to deliver, number, device, frame)
+        self.in_flight = []  # heap of (time to deliver, sequence number, device, frame)
         self.number = 0
 
     def send_later(self, source):

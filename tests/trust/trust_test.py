@@ -88,7 +88,7 @@ class Judge(unittest.TestCase):
                 self.row("b", [9, 8, 10], 1)]
         self.assertEqual(self.tau_of(rows), (0, 2))  # of two pairs one is right and one wrong; the third overlaps
 
-    def test_kendalls_tau_is_1_for_the_true_order_and_minus_1_for_the_reverse_and_0_for_constants(self):
+    def test_kendalls_tau_is_1_for_the_true_order_and_minus_1_for_the_reverse_and_0_for_constant_predictions(self):
         truth = [[value, value, value] for value in (3, 1, 4, 1.5, 9)]
         for predict, tau in ((lambda v: 2 * v, 1), (lambda v: -v, -1), (lambda v: 7, 0)):
             self.assertEqual(self.tau_of([self.row("a", t, predict(t[0])) for t in truth]), (tau, 10))
