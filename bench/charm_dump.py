@@ -9,10 +9,10 @@ HEADER = struct.Struct("<20s")  # the magic number, sizes and versions
 # Fields after the header: the number of PEs (stored twice), of objects, of migratable objects, and of communication
 # records.
 COUNTS = struct.Struct("<iiiii")
-# Fields of a PE: total time, idle time, background time, speed, whether it is available, number of its objects, and its
-# own number.
+# Fields of a PE: total time, idle time, background time, speed, whether it is available, how many objects it has, and
+# its id.
 PE = struct.Struct("<ddddBii")
-# Fields of an object: number of its array, a handle, its id, another handle, its wall time, whether it is migratable,
+# Fields of an object: id of its array, a handle, its id, another handle, its wall time, whether it is migratable,
 # whether it may migrate asynchronously, and its size.
 OBJECT = struct.Struct("<iiQidBBH")
 OBJECT_MESSAGES = 2

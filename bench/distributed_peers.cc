@@ -44,7 +44,7 @@ struct Job {
   Workload workload;
   Placement current;
   OwnArrays own;
-  TaskId first = 0;  // number of this rank's first task: tasks are placed in blocks
+  TaskId first = 0;  // id of this rank's first task; a rank has consecutive tasks
   Problem problem() const { return {machine, workload, current, machine.costs()}; }
 };
 

@@ -3,11 +3,11 @@
 
 """Measures what maps of ranks gain in real runs on a cluster with slow links: `poise map`, `poise run`, and POISE_REORDER.
 
-The cluster of tests/support/cluster.py has four hosts with two ranks each. At first the launcher deals the ranks to the hosts
-in turn, so neighbours are on different hosts. Each program runs once under `poise profile`; then runs in the launcher's order
-and runs with the map of `poise map` follow in pairs. `poise run` is started anew for each run, until it has kept or dropped
-the map. HPCC runs all of its benchmarks; the rate of its PTRANS, a parallel transposition of a matrix, counts. This
-benchmark needs root. If the system has no namespaces, it prints why nothing was measured."""
+The cluster of tests/support/cluster.py has four hosts with two ranks each. At first the launcher assigns the ranks to
+the hosts round-robin, so neighbours are on different hosts. Each program runs once under `poise profile`. Then pairs of runs
+follow: one in the launcher's order, one with the map of `poise map`. `poise run` is called again for each run, until it has
+kept or dropped the map. HPCC runs all of its benchmarks, but only the rate of its PTRANS (a parallel transposition of a
+matrix) is used. This benchmark needs root. If the system has no namespaces, it prints why nothing was measured."""
 
 import argparse
 import dataclasses
@@ -29,7 +29,7 @@ CLUSTER = [ROOT / "tests" / "support" / "cluster.py", "--racks", "2,2", "--slots
 HOSTS, RANKS, PAIRS, MAX_RUNS = 4, 8, 7, 25
 GRID = (2, 4)  # numbers of ranks along the rows and the columns of HPCC's matrices
 TIMEOUT_S, SKIPPED = 300, 77
-# The launcher deals ranks to hosts in turn, and binds each to a core of the host.
+# The launcher assigns ranks to hosts round-robin, and binds each rank to a core of its host.
 SCATTERED = {"OMPI_MCA_rmaps_base_mapping_policy": "node", "OMPI_MCA_hwloc_base_binding_policy": "core"}
 MAPPED = {"OMPI_MCA_hwloc_base_binding_policy": "core"}
 

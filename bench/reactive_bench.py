@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Repeats the experiments of Klinkenberg et al. 2020 (CHAMELEON) at the size of this machine. Also runs programs
-whose load moves during the run: with balancing (prediction), with lending (reaction), and with both.
+whose load distribution changes during the run: with balancing (prediction), with lending (reaction), and with both.
 
-Runs with and without lending alternate. A result is the best of several runs or, for programs whose load moves,
+Runs with and without lending alternate. A result is the best of several runs or, if the load distribution changes,
 their median. The ideal is `one process`: the same work as OpenMP tasks in a single process with the same number
 of threads. Ratios can be compared between machines, seconds cannot. The tables are printed, and stored as JSON
 under bench/results."""
@@ -104,7 +104,7 @@ def slow_core(repeats):
                 without=lambda: matmul(2, f"{half} --openmp", **BOUND),
                 lending=lambda: matmul(2, f"{half} --settings {LEND}", **BOUND),
                 ideal=lambda: matmul(1, f"{all_tasks} --openmp --threads 2"))
-        left = 1 - min(share, 0.5)  # share of the disturbed core for the rank: the scheduler gives each process half
+        left = 1 - min(share, 0.5)  # fraction of the disturbed core left for the rank, which gets at least half
         table.add(share, best["without"], best["lending"], best["without"] / best["lending"],
                   (1 + left) / (2 * left), best["ideal"])
     return table.rows
@@ -169,16 +169,16 @@ MOVING_PROGRAMS = [
 ]
 
 
-# For programs whose load moves, the compared runs differ by only a few per cent. So they are repeated this many times
-# as often as the runs of other programs.
+# If the load distribution of a program changes, the compared runs differ by only a few per cent. So they are repeated
+# this many times as often as the runs of other programs.
 OFTENER = 3
 
 
 def moving(experiment, programs, repeats):
-    """Experiments 4 and 5, and the paper's conclusion. Runs each of the programs, whose loads move or jump, in three
+    """Experiments 4 and 5, and the paper's conclusion. Runs programs whose load distribution changes in three
     ways: with balancing at a fixed period (prediction), with lending (reaction), and with both. Reports median times.
-    Runs of the same round see the same state of the host, so the gain of both ways together over one of them is the
-    median of the ratios within each round."""
+    The gain of both ways together over one of them is the median of ratios within a round, because runs of one round
+    see the same state of the host."""
     table = Table(experiment, ["program", "period", *WAYS, "one process", "over lending", "over balancing"])
     for label, name, arguments, period in programs:
         walls_s = in_turns(OFTENER * repeats, **{

@@ -5,8 +5,8 @@
 
 A particle code on mpi4py. Particles lie in the cells of a grid; each rank owns some cells and their particles. A cloud
 of particles drifts across the grid, so every ten steps the ranks decide anew who owns which cell: by recursive
-bisection of the grid or by Poise. With keep, cells never change their owner. Prints the work of the busiest rank over
-that of an average rank, and how many particles moved because their cell did."""
+bisection of the grid or by Poise. With keep, cells never change their owner. Prints the work of the busiest rank
+divided by that of an average rank, and how many particles moved because their cell did."""
 
 import sys
 
@@ -84,7 +84,7 @@ def decided(how, cell, owner):
 
 
 def particles():
-    """A quarter of the particles lies anywhere, the others in a cloud at the left that drifts to the right."""
+    """A quarter of the particles is spread over the whole grid. The others form a cloud that drifts from left to right."""
     random = np.random.default_rng(1)
     x = np.concatenate([random.random((PARTICLES // 4, 2)), random.normal((0.15, 0.5), 0.07, (PARTICLES * 3 // 4, 2))])
     v = np.zeros_like(x)

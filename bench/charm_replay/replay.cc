@@ -6,7 +6,7 @@
 // program writes the PE of each object to ANSWER, one per line.
 //
 // PROBLEM is text: the number of objects, and then per object its load in seconds, its PE, 1 if it
-// may move or else 0, and the number of its receivers, each followed by an object, a number of
+// may move or else 0, its number of receivers, and for each receiver: the object, the number of
 // messages, and their bytes in total.
 #include <LBManager.h>
 #include <charm++.h>

@@ -4,7 +4,7 @@
 //
 // Links have no latency. A message waits for its latency before it enters the network, because
 // SimGrid's TCP model would give paths with short latency a larger share. If a byte crosses a
-// resource several times, the resource is several times on the route. Each program is simulated in
+// resource several times, the route lists the resource several times. Each program is simulated in
 // a process of its own, because an engine cannot be used twice.
 #include <algorithm>
 #include <cmath>

@@ -28,7 +28,7 @@ def runs(figure, runner=None):
 
 
 def gains(row):
-    """Returns the speed-up of each round of a run: the time without the balancer over the time with it."""
+    """Returns the speed-up of each round of a run: the time without the balancer divided by the time with it."""
     return [plain / with_it for plain, with_it in zip(row["plain_s"], row["with_s"])]
 
 

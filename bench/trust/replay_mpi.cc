@@ -124,8 +124,8 @@ class Part {
   }
 
   void post_sends(const std::vector<char>& buffer) {
-    // Each rank sends to the rank after itself first. If all began with rank 0, it would receive
-    // the first message of every rank at once.
+    // Each rank begins with the next higher rank. If all ranks first sent to rank 0, that rank
+    // would get a message from every rank at the same time.
     const auto first =
         std::find_if(out_.begin(), out_.end(), [&](const Message& m) { return m.to > rank_; });
     const auto send = [&](const Message& message) {

@@ -42,8 +42,8 @@ class TaskTable(CliTest):
 
     @unittest.skipUnless((TRACES / "nolb-8color-16nodes-11firstphases").is_dir(), "there are no traces")
     def test_the_task_table_has_a_row_for_each_rank_that_sends_or_receives_messages_outside_its_tasks(self):
-        # The trace has 480 tasks. Besides, 32 ranks send or receive messages outside of tasks, and each of these ranks
-        # gets a row of its own.
+        # The trace has 480 tasks. In addition, 32 ranks send or receive messages outside of tasks, and each of these
+        # ranks gets a row of its own.
         folder = TRACES / "nolb-8color-16nodes-11firstphases"
         rows = self.table_of(folder, "--phase", "0")
         self.assertEqual(len(rows), 480 + 32)

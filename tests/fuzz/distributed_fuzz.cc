@@ -51,8 +51,8 @@ OwnArrays arrays_of(Input& input, std::uint32_t rank, std::uint32_t num_ranks) {
     }
     own.first.push_back(own.to.size());
   }
-  // Any entry of `first` may be wrong except the last, the number of neighbours: the library cannot
-  // check that one.
+  // May make an entry of `first` wrong, but never the last one: it is the number of neighbours,
+  // which the library cannot check.
   if (input.is_wild() && num_tasks > 0) own.first[input.below(num_tasks)] = input.below(40);
   return own;
 }
@@ -73,8 +73,8 @@ std::vector<std::uint64_t> ids_of(const std::vector<OwnArrays>& all) {
   return ids;
 }
 
-/// Returns whether the library must notice an id that two ranks both use. It need not if there are
-/// no messages, or if the caller states the rank of every neighbour.
+/// Returns whether the library must notice that two ranks use the same id. It need not notice this
+/// if there are no messages, or if the caller states the rank of every neighbour.
 bool are_shared_ids_found(const std::vector<OwnArrays>& all, bool knows_ranks) {
   const auto has_messages = [](const OwnArrays& own) { return !own.to.empty(); };
   return !knows_ranks && std::any_of(all.begin(), all.end(), has_messages);
