@@ -41,14 +41,15 @@ SOURCES = {
     "lb_test": ("tests/charm++/load_balancing/lb_test", [
         ("work_per_sec = CalibrateWork();", "work_per_sec = 0;"),
         ("work(busywork,&result);", "sleep_us(usec);")]),
-    # The object with index i of n objects computed N * N steps, where N = 100 i * i / n. In the edited copy it sleeps
-    # for half a nanosecond per step instead.
+    # In the original program, object i of n objects computes N * N steps, where N = 100 i * i / n. In the edited copy
+    # it sleeps for half a nanosecond per step instead.
     "kNeighbor": ("examples/charm++/load_balancing/kNeighbor", [
         ("#define CALCPERSTEP\t100", "#define CALCPERSTEP\t10"),
         ("if(currentStep % 10 == 0)", "if (true)"),
         ("      for (int i=0; i<N; i++)\n\tfor (int j=0; j<N; j++) {\n\t  sum += (thisIndex * i + j);\n\t}",
          "      sleep_us(0.5e-3 * N * N);")]),
-    # An object swept over its block `work` times, 10 to 100. In the edited copy it sleeps 200 us per sweep instead.
+    # In the original program, an object sweeps over its block `work` times (10 to 100). In the edited copy it sleeps
+    # 200 us per sweep instead.
     "stencil3d": ("examples/charm++/load_balancing/stencil3d", [
         ("#define MAX_ITER         100", "#define MAX_ITER         60"),
         ("for(int w=0; w<work; w++) {", "sleep_us(200 * work);\n      {")]),

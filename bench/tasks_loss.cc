@@ -63,8 +63,8 @@ double time_once(tasks::Context& context, const Case& what, Work& work, std::uin
   });
 }
 
-// Returns, for each pair, the seconds without and with lending. The contexts live through all
-// pairs, so what lending learns in a disturbed run affects later ones, as in a program.
+// Returns, for each pair of runs, the seconds without and with lending. As in a real program, what
+// lending learns in a disturbed run affects later runs: all pairs use the same contexts.
 std::vector<std::pair<double, double>> measure(const Case& what, int rank) {
   tasks::Context without(MPI_COMM_WORLD, {.settings = "policy=none"}), with(MPI_COMM_WORLD);
   std::vector<std::pair<double, double>> pairs;

@@ -33,8 +33,8 @@ import keep  # noqa: E402
 
 RESULT = "full_test"
 SKIPPED = 77  # status of a command that could test nothing
-# Tests that run at the same time. MPI tests mostly wait for launchers, for sleeping tasks and for other ranks, so there
-# are more ranks than cores. A test that measures time runs alone.
+# Number of tests that run at the same time. It exceeds the number of cores, because MPI tests mostly wait for launchers,
+# for sleeping tasks and for other ranks. A test that measures time runs alone.
 NUM_JOBS = 2 * len(os.sched_getaffinity(0))
 NUM_SLOWEST = 10  # number of the slowest tests listed at the end
 

@@ -40,7 +40,7 @@ struct PingpongOptions {
   bool ranks_as_hosts = false;
 };
 
-/// The instruction that rank 0 sends to both ranks of a pair. A partner below 0 means that all
+/// The instruction that rank 0 sends to both ranks of a pair. A negative `partner` means that all
 /// pairs are done.
 struct Order {
   int partner, serves;

@@ -36,8 +36,8 @@ std::string value_axis(const Frame& frame, double unit, std::string_view name) {
   return out + svg_text(frame.left - 5, frame.top - 10, "end faint", name);
 }
 
-/// Labels an axis on which `count` columns of equal width stand side by side. Their numbers, of
-/// which some are omitted if there are many, go from 0 to count - 1.
+/// Labels an axis with the ranks 0 to count - 1. Each rank has a column of the same width. If there
+/// are many ranks, some labels are omitted.
 std::string rank_axis(double left, double width, double y, std::size_t count) {
   std::string out;
   const double number = count;

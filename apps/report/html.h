@@ -32,8 +32,8 @@ std::string svg_box(double x, double y, double width, double height, std::string
                     std::string_view note = {});
 std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style);
 
-/// Returns the colour of a strategy, which is the same on all pages, for all values of its knobs,
-/// and legible in both themes.
+/// Returns the colour of a strategy. It is the same on all pages and for all values of the
+/// strategy's knobs, and is legible in the light and in the dark theme.
 std::string colour_of(std::string_view strategy);
 
 /// Returns the ticks of an axis from 0 to `top`: multiples of 1, 2 or 5 times a power of ten, with

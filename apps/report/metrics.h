@@ -20,8 +20,8 @@ std::uint64_t num_messages(const Workload& workload);
 nlohmann::ordered_json json_of_problem(const InputOptions& options, const Phase& phase,
                                        const Machine& machine);
 
-/// Adds every metric to the JSON object. Its key is the name of its member in the struct Metrics.
-/// Unknown values are null.
+/// Adds every metric to the JSON object. The key of a metric is the name of the member of Metrics
+/// that has its value. Unknown values are null.
 void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics, bool has_sizes);
 
 nlohmann::ordered_json json_of(const MakespanBounds& bounds);

@@ -36,8 +36,8 @@ struct Line {
   std::vector<Mark> marks;
 };
 
-/// Returns the decisions of a replay. If several steps share a point (see kMaxPoints), returns only
-/// the first decision of each point.
+/// Returns the decisions of a replay. If several steps are drawn as one point (see kMaxPoints),
+/// returns only the first decision of each point.
 std::vector<Mark> marks_of(const Replay& replay, std::string_view strategy) {
   std::vector<Mark> marks;
   const std::size_t steps = replay.steps.size(), points = std::min(steps, kMaxPoints);

@@ -171,7 +171,7 @@ def html_cell(cell, kind=""):
 
 def html_table(name, headings, lines, targets=(), words=()):
     """Returns a table whose first column has the names of the rows. If `targets` has the ids of sections, the names are
-    links to them. The columns whose numbers are in `words` hold words and are aligned left."""
+    links to them. The columns whose indices are in `words` hold words and are aligned left."""
     left = [' class="why" style="text-align:left"' if column in words else "" for column in range(len(headings))]
     head = "".join(f'<th scope="col"{kind}>{html.escape(word)}</th>' for word, kind in zip(headings, left))
     names = [html.escape(line[0]) for line in lines]

@@ -18,8 +18,8 @@ def vt_task(number, rank, load_s):
 
 
 def vt_rank(rank, phases):
-    """Returns a rank's file. `phases` has, per phase, the loads of this rank's tasks, which are named rank * 100 + i.
-    """
+    """Returns the vt file of a rank. For each phase, `phases` lists the loads of this rank's tasks, whose ids are
+    rank * 100 + i."""
     return {"type": "LBDatafile", "metadata": {"type": "LBDatafile", "rank": rank}, "phases": [
         {"id": number, "tasks": [vt_task(100 * rank + i, rank, load) for i, load in enumerate(loads)]}
         for number, loads in enumerate(phases)]}
