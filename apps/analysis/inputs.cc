@@ -143,7 +143,7 @@ void Inputs::choose_phase() {
   const auto found = std::find_if(trace_.phases.begin(), trace_.phases.end(),
                                   [&](const Phase& p) { return p.id == *options_.phase; });
   if (found == trace_.phases.end())
-    fail("{}: there is no phase {}; the trace has {} phases from {} to {}", options_.trace,
+    fail("{}: there is no phase {}; the trace has {} phases, ids {} to {}", options_.trace,
          *options_.phase, trace_.phases.size(), trace_.phases.front().id, trace_.phases.back().id);
   phase_ = found - trace_.phases.begin();
 }

@@ -88,7 +88,7 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
     return profiled;
   }
   if (hosts.size() != profiled.size())
-    fail("the batch job has {}, but the map needs {}; start a job with as many as the map needs",
+    fail("the batch job has {}, but the map needs {}; start a job with that number of hosts",
          count_text(hosts.size(), "host"), count_text(profiled.size(), "host"));
   const auto is_there = [&](const std::string& host) {
     return std::ranges::find(hosts, host) != hosts.end();

@@ -71,7 +71,7 @@ TEST(diagnosis_text, explains_each_number_in_a_sentence) {
   EXPECT_EQ(json["advice"][0]["remedy"], "objects");
 }
 
-TEST(diagnosis_text, a_saving_whose_interval_begins_at_zero_is_shown_as_up_to_its_upper_end) {
+TEST(diagnosis_text, a_saving_that_may_be_zero_is_described_by_its_upper_limit) {
   Diagnosis diagnosis;
   diagnosis.whole.run_s = 20;
   const auto sentence = [&](double half_width_s) {

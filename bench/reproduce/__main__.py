@@ -109,7 +109,7 @@ def main():
     except OSError as failed:
         parser.error(f"--out: cannot create the folder {arguments.out}: {failed.strerror}")
     if not lab.poise.exists():
-        parser.error(f"{lab.poise} does not exist; ./dev build makes it")
+        parser.error(f"{lab.poise} does not exist; ./dev build builds it")
     rows, headlines = computed(papers, lab, only)
     is_whole = not arguments.paper
     write(rows, headlines, arguments.out, RESULTS / "reproduce.json" if arguments.keep or is_whole else None, is_whole)

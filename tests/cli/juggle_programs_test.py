@@ -195,7 +195,7 @@ class Watching(JuggleTest):
             self.assertEqual(all_of(terminal.fileno()).split(), [b"^Ccaught"])
 
     @unittest.skipUnless(shutil.which("bash"), "no bash")
-    def test_a_shell_notices_when_the_keyboard_stops_a_program_that_the_balancer_runs(self):
+    def test_a_shell_notices_when_control_z_stops_a_program_that_the_balancer_runs(self):
         for command in ("", f"{POISE} juggle -- "):
             script = f"set -m; {command}sh -c 'echo up; exec sleep 60'; echo status $?; kill -KILL %1; wait"
             leader, follower = pty.openpty()

@@ -56,7 +56,7 @@ class Results(unittest.TestCase):
         self.assertIn("the load average was 2.0 to 10.0.", text)
         self.assertNotIn("Rows marked", text)
 
-    def test_commits_are_counted_from_the_day_of_a_measurement_if_its_commit_is_not_part_of_the_history(self):
+    def test_commits_since_a_measurement_are_counted_from_its_day_if_its_commit_is_not_in_the_history(self):
         counts = {("merge-base", "abc", "HEAD"): "",
                   ("rev-parse", "--is-shallow-repository"): "false",
                   ("rev-list", "--count", "--since=2026-01-02T00:00:00Z", "HEAD"): "12"}

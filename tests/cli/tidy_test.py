@@ -132,7 +132,7 @@ class Tidy(unittest.TestCase):
             tidy.check_one_clock(pathlib.PurePosixPath(name), ["::clock_gettime(CLOCK_MONOTONIC, &now);", "wall_now_s()"])
             self.assertEqual(len(tidy.troubles), 0 if is_allowed else 1, name)
 
-    def test_tuned_numbers_outside_of_the_list_of_their_folder_are_rejected(self):
+    def test_tuned_numbers_are_rejected_unless_they_are_in_the_file_tuning_h_of_their_folder(self):
         for name, line, is_allowed in (("poise/search/a.cc", "constexpr double kShare = 0.5;", False),
                                        ("poise/search/a.cc", "constexpr double kRounding = 1e-9;", True),
                                        ("poise/search/tuning.h", "inline constexpr double kShare = 0.5;", True),

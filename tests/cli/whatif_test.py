@@ -219,7 +219,7 @@ class Events(CliTest):
         self.assertLess(with_barrier, plain + 6 * 1e-3)  # a barrier has three rounds of some microseconds
         self.assert_refused(*self.command[:-2], "--barrier", says="--engine events")
 
-    def test_messages_on_a_torus_compete_for_links_and_detours_are_longer(self):
+    def test_on_a_torus_messages_compete_for_links_and_take_longer_on_detours(self):
         ring = ("simulate", "grid.poise", "-m", "torus:8 core:1", "-s", "greedy", "--steps", 2, "--engine", "events",
                 "--link-bandwidth")
 

@@ -50,7 +50,7 @@ class Types(unittest.TestCase):
                                    root / "faces" / "python" / "poise"], capture_output=True, text=True, timeout=240)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_the_python_problem_has_the_members_and_types_of_the_c_struct(self):
+    def test_a_problem_in_python_has_the_same_members_and_types_as_the_c_struct(self):
         declared, found = poise.Problem.__annotations__, {}
 
         def strategy(problem):
