@@ -67,7 +67,7 @@ def gains(extra):
 
 
 def cores(extra):
-    """Measures gains on as many cores as this machine has; cases for more are left out."""
+    """Measures gains on as many cores as this machine has. Cases that need more cores are left out."""
     return gains_in([case for case in COMPUTING if case[0] <= NUM_CORES], extra)
 
 

@@ -81,7 +81,7 @@ class Leader : public CBase_Leader {
     elements_.step();
   }
 
-  /// Ends the step if as many messages were received as sent; otherwise starts another count.
+  /// Ends the step if all sent messages have been received; otherwise counts the messages again.
   void counted(int, unsigned long* sent_and_received) {
     if (sent_and_received[0] != sent_and_received[1]) return elements_.count();
     ++steps_;

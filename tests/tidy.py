@@ -419,7 +419,7 @@ def check_message(commit, message, num_changed):
 
 
 def check_commits(base):
-    """Checks the messages of all commits since `base` that are no merges."""
+    """Checks the messages of all commits since `base` except merges."""
     listed = git("log", "--no-merges", "--shortstat", "--format=%x01%h%x00%s%n%b%x00", f"{base}..HEAD")
     if listed.returncode:
         sys.exit(f"tidy: git log failed: {listed.stderr.splitlines()[0]}")

@@ -47,7 +47,7 @@ struct RankMap {
 struct LaunchOptions {
   std::vector<LaunchFile> files;
   std::vector<std::string> words;  // words to insert after the launcher's name
-  /// Environment variables: name and value.
+  /// Environment variables to set for the launcher: pairs of name and value.
   std::vector<std::pair<std::string, std::string>> variables;
 };
 /// Returns the options for openmpi, mpich or slurm. Throws Error if the launcher cannot follow this

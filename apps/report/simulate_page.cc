@@ -23,7 +23,7 @@ namespace {
 // steps.
 constexpr std::size_t kMaxPoints = 600;
 
-/// A decision: the step before which it was made, as a fraction of all steps, and what it did.
+/// A decision: the step before which it was made, as a fraction of all steps, and what it moved.
 struct Mark {
   double at = 0;
   std::string note;

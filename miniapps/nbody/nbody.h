@@ -134,7 +134,7 @@ struct Piece {
     outbox.send_to_all(all, targets);
   }
 
-  /// Replies with this piece's pull at the received positions, or with its centre if they are far.
+  /// Replies with the gravity of this piece at the received positions or, if far, with its centre.
   void attract(const Inbox& inbox, Outbox& outbox) const {
     const std::vector<Vector> own = active(0);
     const Group tree(own);

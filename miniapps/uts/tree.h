@@ -18,7 +18,7 @@ struct Node {
 };
 
 enum class Kind { binomial, geometric, hybrid };
-/// Determines how the branching of a geometric tree depends on the height.
+/// Determines how the number of children in a geometric tree depends on the height of the node.
 enum class Shape { linear, cyclic, fixed };
 
 struct Tree {

@@ -54,7 +54,7 @@ struct Block {
   // `part` has the three parts of the pressure. It is empty unless the block touches a layer.
   std::array<std::vector<double>, 3> velocity, part;
   double first_energy = 0, energy = 0;
-  // work_out() computes these from the members above.
+  // work_out() computes the members below from those above.
   std::vector<double> stiffness;
   std::array<std::vector<Damping>, 3> at_cell, at_face;
 

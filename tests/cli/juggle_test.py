@@ -162,7 +162,7 @@ class Affinities(JuggleTest):
         for _ in range(20):
             places = [affinity(pid) for pid in workers]
             used = [sum(place == {cpu} for place in places) for cpu in two]
-            # Swapping two threads takes two system calls; between them, one cpu may have all three threads.
+            # Swapping two threads takes two system calls. Between these calls, one cpu may have all three threads.
             self.assertEqual(sum(used), 3, places)
             time.sleep(0.01)
 

@@ -124,7 +124,7 @@ class Map(CliTest):
         self.assertEqual(report["messages"], 4)
 
     def write_phases(self, *phases):
-        """Writes a trace in vt's format of four ranks with one task each. A phase is a dictionary {(from, to): bytes}."""
+        """Writes, in vt's format, a trace of four ranks with one task each. A phase is a dictionary {(from, to): bytes}."""
         def task(rank):
             return {"type": "object", "id": rank, "home": rank, "migratable": True}
         for rank in range(4):

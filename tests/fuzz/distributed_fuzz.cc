@@ -95,7 +95,7 @@ bool is_valid(const std::vector<OwnArrays>& all, bool knows_ranks) {
       if (!knows_ranks) {
         is_valid &= ids.contains(own.to[i]);
       } else if (std::count(own.ids.begin(), own.ids.end(), own.to[i]) > 0) {
-        // The receiver is a task of the same rank, so only the range of its rank number is checked.
+        // The library does not check the stated rank of a receiver on this rank, except its range.
         is_valid &= own.to_rank[i] < all.size();
       } else {
         is_valid &= own.to_rank[i] < all.size() &&

@@ -89,7 +89,7 @@ class Examples(unittest.TestCase):
         return run(["./program"])
 
     def build_answers(self, name):
-        """Builds the library that answers the calls of ParMETIS or Zoltan from the installed source."""
+        """Builds, from its installed source, the library that answers the calls of ParMETIS or of Zoltan."""
         run([os.environ["MPICC"], "-shared", "-fPIC", "-Wall", "-Werror",
              str(PREFIX / "share" / "poise" / "partitioners" / f"poise_{name}.c"), "-isystem", "/usr/include/trilinos",
              *pkg_config("--cflags", "--libs", "poise"), "-o", f"libpoise_{name}.so", f"-Wl,-rpath,{self.library}"])
