@@ -57,7 +57,7 @@ def column_of(row, path):
 
 
 def value_of(reference):
-    """Returns the value that a reference names, and whether it is stale."""
+    """Returns the figure to which a reference in a comment points, and whether this figure is stale."""
     words = shlex.split(" ".join(reference.split()))
     factor = float(words.pop() if words[-2:-1] == ["times"] else 1)
     words = words[:-1] if words[-1:] == ["times"] else words
@@ -76,7 +76,7 @@ def value_of(reference):
 
 
 def check_figure(before, reference, near):
-    """Raises Wrong unless the last number in `before` equals the value that the reference names."""
+    """Raises Wrong unless the last number in the text `before` equals the figure to which the reference points."""
     numbers = NUMBER.findall(COMMENT.sub("", before))
     if not numbers:
         raise Wrong("no number before it")

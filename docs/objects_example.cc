@@ -12,7 +12,7 @@ constexpr ObjectId kPieces = 64;
 struct Piece {
   ObjectId id = 0;
   std::vector<double> heat;
-  double left = 0, right = 0;  // the nearest points of both neighbours
+  double left = 0, right = 0;  // heat at the nearest point of each neighbour
 
   void step(const Inbox& inbox, Outbox& outbox) {
     for (const Mail& mail : inbox) (mail.from() < id ? left : right) = mail.as<double>();

@@ -54,12 +54,12 @@ def is_stale(stamp, grace=0):
 
 
 def origin(stamp):
-    """Returns the parts of a row's stamp that must be equal to list rows together below a table: all but the load average."""
+    """Returns what rows must have in common to share a line below a table: all of a stamp but the load average."""
     return stamp["date"], stamp["commit"], stamp.get("first_kept_by"), stamp["machine"]
 
 
 def stamp_text(stamps):
-    """Says where and when rows were measured. `stamps` are the stamps of these rows; all have the same origin."""
+    """Says where and when rows were measured. `stamps` hold their dates, commits and machines, which must be equal, and loads."""
     date, commit, first, machine = origin(stamps[0])
     place = f"at commit {commit}" if commit else f"at commit {first} or earlier" if first else "at an unknown commit"
     loads = sorted({f"{stamp['load_average']:.1f}" for stamp in stamps if stamp["load_average"] is not None}, key=float)

@@ -36,8 +36,8 @@ def spread(ratios):
 
 
 def against_tools(whole):
-    """Yields a row per tool. In each case the iteration time with `poise` is divided by that with the tool; the row has
-    the median, the worst case and the means of these ratios, and of the percentage of tasks that the tool moves."""
+    """Yields a row per tool. It has the median, the worst case and the means, over all cases, of the iteration time with
+    `poise` divided by that with the tool. It also has the percentage of tasks that the tool moves."""
     cases = [row for row in whole["results"] if row["name"] != "summary"]
     tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
     others = [tool for tool in tools if tool != "poise"]
@@ -276,7 +276,7 @@ def losses(part):
 
 
 def scaled(whole):
-    """Yields a row per way to spread tasks and number of simulated ranks."""
+    """Yields a row for each combination of a way to spread tasks over ranks and a number of simulated ranks."""
     work = {"all_on_one": "all on one rank", "random": "random numbers of tasks", "one_node_slow": "one node half as fast"}
     for row in whole["results"]:
         case, way, ranks, *_ = row["name"].split("/")
@@ -302,7 +302,7 @@ def totals(whole):
 
 
 def tuned(whole):
-    """Yields a row for each tuning number and each value to which it was changed, with the effects of the change."""
+    """Yields a row for each value that was tried for a tuning parameter of the strategies or the partitioner, with its effects."""
     for row in whole["results"]:
         name, value = row["name"].split("=")
         if not name.startswith("juggle:"):
@@ -310,7 +310,7 @@ def tuned(whole):
 
 
 def tuned_juggle(whole):
-    """Yields one row for each tried value of a tuned number of `poise juggle`."""
+    """Yields a row for each value that was tried for a tuning parameter of `poise juggle`."""
     for row in whole["results"]:
         name, value = row["name"].split("=")
         if name.startswith("juggle:"):
@@ -318,7 +318,7 @@ def tuned_juggle(whole):
 
 
 def tuned_lending(whole):
-    """Yields one row for each tried value of a tuned number of lending that acts in the simulated scenarios."""
+    """Yields a row for each value that was tried for a tuning parameter of lending and that changed a simulated run."""
     for row in whole["results"]:
         kinds = sorted(row["kinds"], key=lambda kind: kind["makespan"])
         messages = sorted(kind["messages"] for kind in kinds)
@@ -381,7 +381,8 @@ RUNS = {"miniapps": "mini-apps", "miniapps_with_priority": "mini-apps with prior
 
 
 def real_runs(whole):
-    """Yields a row per kind of held-out runs (not run while the comparison was written), for one host and for a cluster."""
+    """Yields a row per kind of runs, for one host and for a cluster. Only held-out runs count: those that were not run
+    while the comparison of simulated with measured times was developed."""
     for kind, name in RUNS.items():
         held_out = [row for row in whole.get(kind, {"rows": []})["rows"] if row["held_out"]]
         for where_run in ("one host", "cluster with slow links"):
