@@ -66,9 +66,9 @@ def from_scratch(whole):
 
 
 def maps(whole):
-    """Yields rows of ratios for each group of instances. For each quantity, a row divides the value with the assignment
-    by `poise map` by the value with block order. Another row divides the traffic with `poise map` by that with the best
-    other tool."""
+    """Yields rows of ratios for each group of instances. For each quantity, one row has the ratio of its value with the
+    map of `poise map` to its value with block order. Another row has the ratio of the traffic with `poise map` to that
+    with the best other tool."""
     for group, is_in in [("recorded, 1,000 ranks", True), ("up to 256 ranks", False)]:
         rows = [row for row in whole["results"] if "map" in row and row["name"].endswith(".txt") == is_in]
         values = {"traffic, to the best peer's": [row["ratio"] for row in rows]}
@@ -170,7 +170,7 @@ def costs_of_threads(whole):
 
 
 def decisions_of_threads(whole):
-    """Yields the rows of juggle_points: the CPU time of a decision by numbers of threads, cpus and memory domains."""
+    """Yields the rows of the benchmark juggle_points: the CPU time of a decision for each number of threads and cpus."""
     kinds = {"point": "at the end of a period", "reaction": "when a thread begins to wait"}
     for row in whole["results"]:
         kind, threads, cpus, *domains = row["name"].split("/")
@@ -179,7 +179,7 @@ def decisions_of_threads(whole):
 
 
 def kernels_of_threads(whole):
-    """Yields the rows of juggle_npb, sorted by kernel, situation, binding and compiler."""
+    """Yields the rows of the benchmark juggle_npb, sorted by kernel, situation, binding and compiler."""
     def order(row):
         return row["kernel"], row["situation"], row["threads_are"], row["compiler"]
     for row in sorted(whole["results"], key=order):
@@ -187,7 +187,7 @@ def kernels_of_threads(whole):
 
 
 def situations_of_threads(whole):
-    """Yields a row for each situation of juggle_npb, with the mean, the median and the extremes of the speed-ups."""
+    """Yields a row for each situation that juggle_npb measured, with the mean, the median and the extremes of the speed-ups."""
     groups = {}
     for row in whole["results"]:
         groups.setdefault((row["situation"], row["threads_are"]), []).append(row)

@@ -64,8 +64,8 @@ void add_evaluate(CLI::App& app) {
       ->required();
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(
-      "Migrations are counted from the current placement. If the trace records none and neither\n"
-      "--from nor --start is given, no task counts as moved.\n\n"
+      "Migrations are counted from the current placement. If the trace records no placement\n"
+      "and neither --from nor --start is given, no task counts as moved.\n\n"
       "Example: poise evaluate step.poise --placement places --json");
   command->callback([options] { evaluate_placement(*options); });
 }
