@@ -192,7 +192,8 @@ void measure(const MeasureCommandOptions& options) {
 void add_measure(CLI::App& app) {
   auto options = std::make_shared<MeasureCommandOptions>();
   CLI::App* command = app.add_subcommand(
-      "measure", "Measure this machine: factors between domains, cores and hosts");
+      "measure",
+      "Measure how much longer messages take between domains, cores and hosts of this machine");
   command
       ->add_option(
           "-o,--output", options->output,

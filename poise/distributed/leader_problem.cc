@@ -52,8 +52,8 @@ class LeaderProblem {
     TaskId first_task = 0, num_tasks = 0;
   };
 
-  /// Chooses the ports and numbers all places of this leader's problem. A port represents a place
-  /// of another leader's group in messages with guests (the vertices that this leader assigns).
+  /// Chooses the ports, then gives each place of this leader's problem an ID. A port stands for a
+  /// place in another leader's group with which a guest (see leader_problem.h) communicates.
   void find_ports() {
     for (const GuestEdge& edge : edges_)
       if (edge.other_leader != leader_) ports_.push_back({.leader = edge.other_leader});

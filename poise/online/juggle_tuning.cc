@@ -34,8 +34,8 @@ JuggleTuning juggle_tuning_from(std::string_view changes) {
 #undef POISE_SET
   if (!sees_sleep(tuning))
     fail(
-        "poise juggle: sleep could not be detected, because noise + two_slices_s / min_window_s is "
-        "{:.3g}; it must be less than 0.5",
+        "poise juggle: with this tuning no sleeping thread can be detected: noise + two_slices_s / "
+        "min_window_s is {:.3g}; it must be less than 0.5",
         tuning.sleep_tolerance(tuning.min_window_s));
   return tuning;
 }

@@ -179,7 +179,7 @@ class Context {
 
 namespace detail {
 
-/// Makes an item of a task from the argument that is given for a parameter of this type.
+/// Converts the argument that a program passes for a parameter into the item that a task stores.
 template <typename Parameter>
 struct Argument {
   using Copy = std::conditional_t<RawBytes<Parameter>, Parameter, Buffer>;
