@@ -106,8 +106,8 @@ NetworkTimes measure_network(const NetworkProbe& probe,
   }
   if (!listener.is_done())
     throw std::runtime_error(
-        fmt::format("\"{}\" succeeded, but no messages were timed; this command must start the "
-                    "program whose path Poise appends to it",
+        fmt::format("\"{}\" succeeded, but no messages were timed; Poise appends the path of a "
+                    "program to this command, and the command must start that program",
                     probe.launcher));
   return std::move(listener).result();
 }

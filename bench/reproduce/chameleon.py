@@ -365,8 +365,8 @@ WAYS = {"lending": ("--lend",), "copies, asking": ("--replicate",), "copies, sha
 
 
 def late_news(lab, inputs, slowness, delay_s, *ways):
-    """One of eight ranks is slow. Returns the speed-up of the first step over a run that neither lends tasks nor copies
-    them: for each of `ways` (see WAYS) a list with a value per seed."""
+    """One of eight ranks is slow. Returns for each of `ways` (see WAYS) a list with one value per seed: how many times as
+    fast the first step is as that of a run that neither lends nor copies tasks."""
     machine = f"node:8 core:1 bandwidth:{CARD:g} speeds:" + ",".join(["1"] * 7 + [f"{1 / slowness:.6g}"])
     recipe = f"random:degree=0,skew=lognormal,spread=0.2,load_s={LATE_TASK_S:g},task_bytes=1000000"
 

@@ -259,9 +259,9 @@ const Variable* meant_by(std::string_view text, unsigned readers) {
   return nearest;
 }
 
-/// True if the name may be a misspelt variable of Poise that this program should report. Names that
-/// begin with POISE_TASKS_ are not reported in two cases: by programs on the tasks runtime, because
-/// that runtime ends the job with an error, and by commands, because they may start such programs.
+/// True if the name may be a misspelt variable of Poise that this program should report. Two kinds
+/// of program do not report names that begin with POISE_TASKS_: programs on the tasks runtime,
+/// because that ends the job with an error, and commands, because they may start such programs.
 bool may_be_meant(std::string_view name, unsigned readers) {
   if (name.starts_with(kTasksPrefix) && (readers & (tasks | command)) != 0) return false;
   return name.starts_with(kPrefix) || (readers & chameleon) != 0;

@@ -61,8 +61,9 @@ CollectionOptions with_environment(CollectionOptions options,
   balance::apply<CollectionOptions>(options, kSetters, environment);
   if (options.lend && options.place_per_thread)
     fail(
-        "POISE_LEND=1 needs POISE_PLACES=rank, because steps are offloaded between ranks, not "
-        "threads");
+        "POISE_LEND=1 needs POISE_PLACES=rank, because ranks, not threads, lend the work of "
+        "objects "
+        "to each other");
   if (const Strategy& strategy = *parse_strategy(options.strategy).strategy;
       options.mode == Mode::hierarchical && !strategy.needs.empty())
     fail(

@@ -134,7 +134,7 @@ class Statuses(JuggleTest):
         if os.geteuid() != 0:
             self.assert_refused("juggle", "--attach", "1", says="another user")
         elif not os.path.exists("/proc/2/exe"):  # in a container, process 2 is an ordinary process
-            self.assert_refused("juggle", "--attach", "2", says="it is a kernel thread")
+            self.assert_refused("juggle", "--attach", "2", says="the process has ended or is a kernel thread")
 
 
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")

@@ -50,7 +50,7 @@ class VtSchema(CliTest):
         files.write_vt(self.folder, "vt", [[[1, 2.5], [3]], [[2], [0]]])
         self.assert_valid(self.written("vt"))
 
-    def test_traces_recorded_with_the_vt_runtime_follow_the_vt_schema_after_poise_convert(self):
+    def test_poise_convert_turns_traces_of_the_vt_runtime_into_files_that_follow_the_vt_schema(self):
         traces = pathlib.Path(os.environ.get("POISE_TEST_DATA", "/nowhere")) / "traces"
         stems = {str(path).partition(".0.json")[0] for path in traces.rglob("*.0.json*")}
         if not stems:
