@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Writes the pages and tables that the program knows: variables.md, options.md, and the tables of settings in guides.
+"""Writes what the program `poise` prints about itself into pages: variables.md, options.md, and tables of settings in guides.
 
 usage: docs/generated.py build/bin/poise; `./dev docs` calls this. In a guide, a table stands between these comments:
 
@@ -59,7 +59,7 @@ def wrapped(text):
 
 
 def options_of(program, command):
-    """Returns the section of options.md about one command."""
+    """Returns the section of options.md about `command`."""
     summary, usage, sections, rest = split_help(help_of(program, command))
     lines = [f"## {command}", "", wrapped(f"{summary.rstrip('.')}. Usage: `{usage}`"), ""]
     rows = [[code(name), text] for _, items in sections for name, text in items if name != "-h,--help"]

@@ -91,7 +91,7 @@ def on_papers_machines(whole):
 
 
 def nuco_beside_others(rows):
-    """Tests a result of Pilla et al. 2012: iterations with NucoLB are shorter than with other balancers."""
+    """Returns sentences that test a result of Pilla et al. 2012: iterations with NucoLB are shorter than with other balancers."""
     sentences = []
     for other in "GreedyCommLB", "ScotchLB":
         shorter = [100 * (1 - row["ms"]["NucoLB"] / row["ms"][other]) for row in rows]
@@ -104,8 +104,8 @@ def nuco_beside_others(rows):
 
 
 def on_same_problems(whole):
-    """Returns a row per program and machine. It holds for each balancer the number of objects that it moves and the
-    predicted time of an iteration."""
+    """Yields a row per program and machine. It holds for each balancer the number of objects that it moves, and the
+    predicted times of an iteration and of ten iterations with the migration."""
     rows = whole["results"]
     for program, machine in dict.fromkeys((row["program"], row["machine"]) for row in rows):
         own = [row for row in rows if (row["program"], row["machine"]) == (program, machine)]
@@ -119,8 +119,8 @@ def on_same_problems(whole):
 
 
 def ours_beside_charm(whole):
-    """Yields a row per strategy of Poise and per peer: the best balancer of Charm++, and GreedyRefineLB. In each case the
-    time with Poise is divided by that with the peer; the row has the median and the worst case of these ratios."""
+    """Yields two rows per strategy of Poise: it is compared with the best balancer of Charm++ and with GreedyRefineLB. In each
+    case the time with Poise is divided by that with the balancer; the row has the median and the worst case of these ratios."""
     cases = list(on_same_problems(whole))
     for ours, time, what in (("poise", "total_s", "ten iterations and the migration"), ("poise:steps=1000", "iteration_s", "an iteration"), ("nuco", "iteration_s", "an iteration")):
         for peer, is_peer in (("the best of Charm++'s", lambda name: name.endswith("LB")), ("GreedyRefineLB", lambda name: name == "GreedyRefineLB")):
@@ -134,13 +134,14 @@ def sorted_victims(rows):
     pairs = ", ".join(f"{row['paired gain']:.2f} and {row['lightest gain']:.2f} on {row['ranks']} ranks" for row in rows)
     verdict = ("**do not confirm**" if max(abs(ratio - 1) for ratio in ratios) < 0.05 else
                "confirm" if min(ratios) > 1 else "contradict")
-    return (f"The measured speed-ups {verdict} a result of Klinkenberg et al. 2020 (figure 9, on up to 32 nodes): lending in pairs of "
-            "ranks that are sorted by load gives a larger speed-up than lending to the least loaded rank. On one host, the "
+    return (f"The measured speed-ups {verdict} a result of Klinkenberg et al. 2020 (figure 9, on up to 32 nodes): the speed-up is "
+            "larger with sorted pairs, where the most loaded rank lends to the least loaded one, the second to the second least, and "
+            "so on, than if all loaded ranks lend to the least loaded one. On one host, the "
             f"speed-ups are, first with sorted pairs and then with the least loaded rank: {pairs}.")
 
 
 def tested_parts(whole):
-    """Returns the stored rows of ./dev test full; the lists in a row are joined to text."""
+    """Returns the stored rows of ./dev test full. Lists of names in a row become text, with commas between the names."""
     rounds = {part.word: part.rounds for part in tiers.parts("full")}
     return [row | {"runs": row["runs"] + (f" ({row['rounds']} so far)" if row.get("rounds", 1) < rounds[row["part"]] else ""), "failures": ", ".join(f"`{name}`" for name in row["failures"]),
                    "second_tries": ", ".join(f"`{name}`" for name in row["second_tries"])} for row in whole["results"]]
@@ -234,7 +235,7 @@ def beside_theory(rows):
     inside = sum(row["speedup"][1] <= row["promised"] <= row["speedup"][2] for row in rows if row["promised"])
     return (f"{len(ratios)} rows of the table have a theoretical speed-up. The measured speed-up divided by the theoretical one is "
             f"{statistics.median(ratios):.3f} in the median, {min(ratios):.3f} at least and {max(ratios):.3f} at most. In {inside} of these rows "
-            "the theoretical speed-up is inside the interval that brackets show for the measured one.")
+            "the theoretical speed-up is inside the interval of the measured one, which the table shows in brackets.")
 
 
 def objects(whole):
@@ -266,7 +267,7 @@ def beside(whole):
 
 
 def losses(part):
-    """Returns a function that yields a row per case, which compares runs with and without lending, and one for all cases."""
+    """Returns a function that yields a row per case and a last row for all cases; each compares runs with and without lending."""
     def rows(whole):
         for row in where(part=part)(whole):
             where_from = "both ranks have" if row.get("balanced") else "the first rank has"
@@ -292,7 +293,7 @@ def decisions(whole):
 
 
 def totals(whole):
-    """Returns for each model and number of steps the total time of `poise` divided by that of the best other
+    """Yields a row per cost model and number of steps: the total time of `poise` divided by that of the best other
     strategy."""
     for row in whole["results"]:
         model, *group = row["name"].split()
@@ -354,8 +355,8 @@ def figure_of_hpcc(rows):
     """Returns a note that explains the rows of the benchmark HPCC, if there are any."""
     if not any(row["name"].startswith("hpcc") for row in rows):
         return ""
-    return ("HPCC runs all its benchmarks, on links of 200 Mbit/s. Its times are those in which PTRANS, which transposes a matrix "
-            "of all ranks, would move a gigabyte.")
+    return ("HPCC ran on links of 200 Mbit/s. The times in its rows are those that its benchmark PTRANS, which transposes a matrix "
+            "distributed over all ranks, would need to move a gigabyte.")
 
 
 def headlines(whole):
@@ -417,17 +418,21 @@ SECONDS = {"without, s": "{without s:.4f}", "with, s": "{with s:.4f}", "one proc
 # the name of each benchmark -> its heading and its tables
 PAGES = {
     "mapping": ("Placements: `poise` beside other tools", [
-        Table("Iteration", "The cost model `nuco` predicts the time of an iteration. The table divides the time that it predicts for the "
-              "placement by `poise` by the time for the placement by the other tool: below 1, the iteration with `poise` is "
-              "shorter. The cases are generated workloads whose loads have drifted since they were balanced, and phases of recorded "
-              "programs. The last column shows what percentage of the tasks the other tool moves: first the median over the cases, "
-              "then the largest value, then the arithmetic mean.",
+        Table("Iteration",
+              "Each case gives one ratio: the time of an iteration that the cost model `nuco` predicts for the "
+              "placement by `poise`, divided by the time that it predicts for the placement by the other tool. Below "
+              "1, the iteration with `poise` is shorter. The cases are generated workloads whose loads have drifted "
+              "since they were balanced, and phases of recorded programs. The last column shows what percentage of the "
+              "tasks the other tool moves: first the median over the cases, then the largest value, then the "
+              "arithmetic mean.",
               against_tools, {"beside": "{tool}", **RATIOS, "it moves": "{moved}"}),
-        Table("From scratch", "The strategy `poise:from_scratch=1` and a mapper both place all tasks anew. The table divides the result of "
-              "`poise:from_scratch=1` by that of the mapper. `nuco_messages` is the traffic: the number of messages between places, "
-              "each weighted by the latency factor of the two places. `decision_s` is the time of the decision. The load cap limits "
-              "the load of the busiest place to about 5 % above the lower bound. The last column shows in how many cases `poise` "
-              "keeps the load within this cap, and then in how many cases the mapper does.", from_scratch,
+        Table("From scratch",
+              "The strategy `poise:from_scratch=1` and a mapping tool both place all tasks anew. The table divides the "
+              "result of `poise:from_scratch=1` by that of the tool. `nuco_messages` is the traffic: the number of "
+              "messages between places, each weighted by the latency factor of the two places. `decision_s` is the "
+              "time of the decision. No placement can reduce the load of the busiest place below a certain lower "
+              "bound; the load cap is 5 % above this bound. The last column shows in how many cases `poise` keeps the "
+              "load of the busiest place within the cap, and then in how many cases the tool does.", from_scratch,
               {"beside": "`{tool}`", "quantity": "`{what}`", **RATIOS, "within the load cap": "{caps}"})]),
     "map": ("Maps of ranks: `poise map`", [
         Table("Traffic", "`poise map` assigns ranks to places. The traffic of an assignment is the sum over all messages of bytes × distance. "
@@ -436,12 +441,14 @@ PAGES = {
               "instances, each of which is a communication matrix with a machine; the table has 37 of them. Run times of programs were not measured.", maps,
               {"instances": "{group}", "quantity": "{what}", **RATIOS})]),
     "objective": ("The total: `poise` beside every other strategy", [
-        Table("Total time", "A case has 1, 10, 100 or 1,000 steps. Its total time is the predicted time of all these steps, plus that of the "
-              "migration before them. The table divides the total time with `poise` by the shortest total time among all other strategies, including `keep`, which moves nothing. The "
-              "column `tools of others` divides it by the shortest total time among METIS, Scotch and `keep`. The parts of METIS "
-              "and Scotch are exchanged between places if that reduces migration. Cases are drawn from 16 kinds of workload, four sizes and "
-              "four machines. A decision is in time if it takes at most 1 % of the predicted time of all steps, or at most 2 ms plus 3 µs per "
-              "task.", totals,
+        Table("Total time",
+              "A case has 1, 10, 100 or 1,000 steps. Its total time is the predicted time of all these steps, plus "
+              "that of the migration before them. The table divides the total time with `poise` by the shortest total "
+              "time among all other strategies, including `keep`, which moves nothing. The column `tools of others` "
+              "divides it by the shortest total time among METIS, Scotch and `keep`. Each placement by METIS or Scotch "
+              "counts twice: as the tool returns it, and with its parts renumbered so that most load stays where it "
+              "is. Cases are drawn from 16 kinds of workload, four numbers of tasks and four machines. A decision is "
+              "in time if it takes at most 1 % of the predicted time of all steps, or at most 2 ms plus 3 µs per task.", totals,
               {"formula": "`{model}`", "cases": "{group}: {cases}", "median": "{median:.4f}", "worst": "{worst:.4f}",
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",
                "tools of others, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
@@ -454,18 +461,26 @@ PAGES = {
               {"number": "`{number}`", "value": "{value}", "cases": "{cases}",
                "total": "{total[geometric_mean]:.4f} ({total[least]:.3f} to {total[largest]:.3f})",
                "from scratch": "{from_scratch[geometric_mean]:.4f} ({from_scratch[least]:.3f} to {from_scratch[largest]:.3f})"}),
-        Table("Half and double: `poise juggle`", "The constants of `poise juggle` were halved and doubled as well. The cases are programs on simulated cpus: two to four "
-              "cpus, threads that are bound or free, that sleep or wait actively at barriers, with and without other programs, and "
-              "programs that change while they run. `decided differently` counts the programs in which the changed constant changed "
-              "a decision. `work` is the work of the thread that did least, divided by that with the unchanged constant: the "
-              "geometric mean over the programs, and in brackets the smallest and the largest ratio.", tuned_juggle,
+        Table("Half and double: `poise juggle`",
+              "In each row, one of the constants of `poise juggle` was halved or doubled. The cases are programs on "
+              "two to four simulated cpus. Their threads are bound to cpus or not, and sleep or wait actively at "
+              "barriers. Some run beside other programs, and some change while they run. `decided differently` counts "
+              "the programs in which the changed constant changed a decision. `work` compares how much the thread that "
+              "did least has computed: its work with the changed constant is divided by that with the unchanged one. "
+              "The value is the geometric mean over the programs, and in brackets the smallest and the largest ratio.", tuned_juggle,
               {"number": "`{number}`", "value": "{value}", "programs": "{cases}", "decided differently": "{changed}",
                "work": "{work[geometric_mean]:.4f} ({work[least]:.3f} to {work[largest]:.3f})"})]),
     "lending_tuning": ("What the tuned numbers of lending are worth", [
-        Table("Half and double: lending", "Each row halves or doubles one of the constants of `poise/online/lending_tuning.h`, in simulated steps of nine kinds, 24 of each, in virtual "
-              "time: few and many ranks, tasks of 1 µs to 5 ms, equal or not, slow ranks, competitors, late messages. Each value is the makespan with the changed constant divided by "
-              "the makespan with the unchanged one, as geometric mean over the steps of one kind, with its standard error. The table shows the kinds with the smallest and the largest mean. "
-              "The last column is the same for the number of messages. Constants that do not act in these steps, such as those of threads that poll, are left out.", tuned_lending,
+        Table("Half and double: lending",
+              "In each row, one of the constants of `poise/online/lending_tuning.h` was halved or doubled. Steps in "
+              "which ranks lend tasks were simulated, in virtual time. There are nine kinds of steps, and 24 random "
+              "steps of each kind. Kinds differ in the number of ranks, in the lengths of tasks (1 µs to 5 ms, equal "
+              "or unequal), and in whether ranks are slow, other programs compete for the cores, or messages are late. "
+              "The makespan with the changed constant is divided by that with the unchanged one; the geometric mean of "
+              "these ratios and its standard error are computed for each kind. `shortest` and `longest` show the kinds "
+              "with the smallest and the largest mean. The last column shows the smallest and the largest mean of the "
+              "same ratio for the number of messages. Constants that have no effect in these steps are left out, such "
+              "as those for threads that poll.", tuned_lending,
               {"number": "`{number}`", "value": "{value}", "shortest": "{least[makespan]:.3f} ± {least[makespan_error]:.3f} ({least[kind]})",
                "longest": "{largest[makespan]:.3f} ± {largest[makespan_error]:.3f} ({largest[kind]})", "messages": "{messages[0]:.2f} to {messages[8]:.2f}"})]),
     "decide": ("How long decisions take", [
@@ -473,40 +488,55 @@ PAGES = {
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
                "peak MB": "{peak_MB:.0f}"})]),
     "real": ("Programs that were not written for Poise", [
-        Table("The first advice, and what following it gains", "Each program was profiled once. `predicted` is the part of the run that the first advice saves "
-              "according to the diagnosis. `saved` is the part that it really saved: the median of seven pairs of runs without and with the "
-              "advice, and its 95 % confidence interval. A verdict is given where the cause was planted in the "
-              "program: `right` if the advice fits the cause and the gain differs from the prediction by at most a quarter or by at most 3 % "
-              "of the run. The efficiencies are those of POP.",
+        Table("The first advice, and what following it gains",
+              "Each program was profiled once. `predicted` is the part of the run time that the first advice saves "
+              "according to the diagnosis. `saved` is the part that it really saved: the median of seven pairs of runs "
+              "without and with the advice, and its 95 % confidence interval. A verdict is given only where the right "
+              "advice is known. It is `right` if the diagnosis gave this advice and the prediction differs from the "
+              "measured gain by at most a quarter of that gain, or by at most 3 % of the run time. The efficiencies "
+              "are those of POP.",
               real_programs,
               {"program": "{name}", "ranks": "{ranks}", "parallel": "{parallel:.0%}", "load balance": "{load_balance:.0%}",
                "communication": "{communication:.0%}", "advice": "`{advice}`", "predicted": "{predicted_saving:.1%}",
                "saved": "{measured_saving}", "": "{verdict}", "beside it": "{other}"})]),
     "mapped": ("Maps of ranks in real runs", [
-        Table("On slow links", "Eight ranks ran on four simulated hosts, whose links have 50 Mbit/s. The launcher deals ranks to hosts in turn. "
-              "The table shows the time that the program itself reports: medians of seven pairs of runs in this order, and with the map of `poise map` "
-              "or with `POISE_REORDER`, and the part that is saved with its 95 % interval. "
-              "The rows of `poise run` show what it says when it has decided.", mapped,
+        Table("On slow links",
+              "Eight ranks ran on four simulated hosts, whose links have 50 Mbit/s. The launcher assigned the ranks to "
+              "the hosts round-robin. Times are those that the program itself prints. In rows of `poise map` and "
+              "`POISE_REORDER`, `before` is the time in the launcher's order and `after` the time with the new map of "
+              "the ranks: medians of seven pairs of runs. `result` is the part of the time that is saved, with its 95 "
+              "% interval. In rows of `poise run`, `result` is the line that `poise run` printed when it had decided "
+              "about the map.", mapped,
               {"program": "{name}", "by": "`{by}`", "before, s": "{before_s}", "after, s": "{after_s}", "result": "{result}"},
               figure_of_hpcc)]),
     "reproduce": ("The tables of five papers beside ours", [
-        Table("Does the conclusion hold?", "For each paper, the table has the main claim and what the simulation finds, with 95 % confidence intervals "
-              "over seeds, and what Poise reaches in the same cases.", headlines, {"paper": "{paper}", "claim, and what is found": "{sentence}"}),
-        Table("Verdicts", "Each result table and each plot of a paper, and each question that it leaves open, is a section. "
-              "[The guide to simulation](simulate.md#the-papers-tables-beside-ours) says how a verdict is found.", verdicts_of_papers,
+        Table("Does the conclusion hold?",
+              "For each paper, the table gives its main claim, what the simulation finds, and what Poise reaches in "
+              "the same cases. Brackets hold 95 % confidence intervals over several random seeds.", headlines, {"paper": "{paper}", "claim, and what is found": "{sentence}"}),
+        Table("Verdicts",
+              "The table counts the verdicts on the sections of each paper. A section is a result table or a plot of "
+              "the paper, or a question that the paper leaves open. [The guide to "
+              "simulation](simulate.md#the-papers-tables-beside-ours) says how a verdict is found.", verdicts_of_papers,
               {"paper": "{paper}", **{verdict: f"{{{verdict.replace(' ', '_')}}}" for verdict in VERDICTS}})]),
     "trust": ("How far predicted times can be trusted", [
-        Table("Predicted against measured", "The table compares predicted with measured iteration times of programs on emulated clusters. Each program ran with "
-              "several maps, which are assignments of its tasks to places. τ is Kendall's rank correlation: it is 1 if the "
-              "prediction puts all maps of a program in the order of their measured times. Two maps are compared only if the 95 % "
-              "intervals of their measured times do not overlap. `near` is the share of maps whose predicted time is within 10 % of the "
-              "measured median, or within the width of its interval. Held-out programs were not used to calibrate the model.", verdicts,
+        Table("Predicted against measured",
+              "The table compares predicted with measured iteration times of programs on emulated clusters. Each "
+              "program ran with several maps, which are assignments of its tasks to places. τ is Kendall's rank "
+              "correlation: it is 1 if the prediction puts all maps of a program in the order of their measured times. "
+              "Two maps are compared only if the 95 % intervals of their measured times do not overlap. `near` is the "
+              "share of the maps whose predicted time differs from the median of the measured times by at most 10 %, "
+              "or by at most the width of the 95 % confidence interval of this median. Held-out programs were not used "
+              "to calibrate the model; `open` programs were.", verdicts,
               {"formula": "{formula}", "programs": "{programs}", "median error": "{median_error:.1%}",
                "worst": "{worst_error:.1%}", "near": "{within:.0%}", "τ": "{tau:.3f}", "pairs": "{pairs}", "τ against SimGrid": "{tau_simgrid:.3f}"}),
-        Table("Runs of the runtimes, simulated", "`poise simulate --engine events` simulates runs of mini-apps on objects (without balancing, balanced, lending, and "
-              "both), steps that lend tasks, and threads under `poise juggle`. The table shows held-out runs. `near` counts the runs whose simulated time is "
-              "within 10 % of the measured median or within the width of its interval; errors are relative. [How a step is "
-              "simulated](simulate_how.md#how-far-it-can-be-trusted) names the causes of the errors.", real_runs,
+        Table("Runs of the runtimes, simulated",
+              "`poise simulate --engine events` simulated real runs. Mini-apps on objects ran in up to four ways: with "
+              "neither balancing nor lending, with one of the two, and with both. In other runs, ranks lent tasks "
+              "within a step, or threads ran under `poise juggle`. The table shows only held-out runs: those that were "
+              "not used while the comparison of simulated with measured times was developed. `near` counts the runs "
+              "whose simulated time differs from the median of the measured times by at most 10 %, or by at most the "
+              "width of the 95 % confidence interval of this median. Errors are fractions of the measured time. [How a "
+              "step is simulated](simulate_how.md#how-far-it-can-be-trusted) names the causes of the errors.", real_runs,
               {"runs": "{runs}", "on": "{on}", "near": "{near} of {count}", "median error": "{median:.1%}", "worst": "{worst:.1%}"})]),
     "cluster": ("How well the emulated cluster keeps its rates", [
         Table("Error of the time of transfers", "How long a transfer should take on an emulated cluster follows from the rates and delays of its links. The relative "
@@ -514,17 +544,22 @@ PAGES = {
               "median and the largest absolute value of this error over all measured cases of a cluster, with and without delays.", cluster_errors,
               {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
     "engine": ("The event engine", [
-        Table("Differences from SimGrid's iteration", "The table shows by what fraction the iteration that Poise predicts differs from SimGrid's, for random programs on twelve networks. "
-              "Neither was compared with a real run.", differences,
+        Table("Differences from SimGrid's iteration",
+              "The table shows by what fraction the iteration time that Poise predicts differs from the one that "
+              "SimGrid predicts, for random programs on twelve networks. No prediction was compared with a real run.", differences,
               {"model": "{model}", "median": "{median:.2%}", "largest": "{largest:.2%}", "within 5 %": "{within_5_percent} of {of}"}),
-        Table("Time of replays", "Each replay ran once.", replays,
+        Table("Time of replays",
+              "A replay is a simulation of a program by the event engine (`poise simulate --engine events`). Each "
+              "replay ran once. The table shows its CPU time and its memory.", replays,
               {"machine": "`{machine}`", "program": "{program}", "objects": "{objects:,}", "steps": "{steps}", "loads": "{loads}",
                "sharing": "{sharing}", "s": "{run_s:.3g}", "GB": "{gigabytes:.2f}"})]),
     "objects": ("Objects on MPI", [
-        Table("Balancing", "The mini-apps start with a bad placement. `gain` is the time of an iteration before balancing divided by the time "
-              "after two decisions. It is the median over several runs; `worst to best` shows the smallest and the largest gain of "
-              "a run. A row is marked noisy if its worst gain is more than 10 % below the median. `of ideal` is the time of a "
-              "perfectly balanced iteration divided by the time with `poise`: the median, and in brackets the quartiles.",
+        Table("Balancing",
+              "The mini-apps start with a bad placement. `gain` is the time of an iteration without balancing divided "
+              "by the time of an iteration with `poise` after two decisions. It is the median over several runs; "
+              "`worst to best` shows the smallest and the largest gain of a run. A row is marked noisy if its worst "
+              "gain is more than 10 % below the median. `of ideal` is the time of a perfectly balanced iteration "
+              "divided by the time with `poise`: the median, and in brackets the quartiles.",
               objects, {"program": "{program}", "ranks": "{ranks}", "limited by": "{bound}", "before, ms": "{before_ms:.1f}",
                         "`poise`, ms": "{iteration_ms:.1f}", "gain": "{faster:.2f}",
                         "worst to best": "{faster_range[0]:.2f} to {faster_range[1]:.2f}",
@@ -535,44 +570,73 @@ PAGES = {
                "plain MPI into new memory": "{raw_bytes_per_s_into_new_memory:.2g}", "plain MPI": "{raw_bytes_per_s:.2g}",
                "balancing 10,000 objects of 1 kB, s": "{greedy_10k_objects_of_1kB_s:.4f}"})]),
     "tasks": ("Tasks lent between ranks", [
-        Table("All tasks on the first rank", "The gain is the time without lending divided by the time with it. `best of n` divides the fastest run without lending by the fastest run with it. "
-              "In `by hand`, the program distributes the tasks itself. `OpenMP` is one process with OpenMP tasks.", tasks("gains"),
+        Table("All tasks on the first rank",
+              "The gain is the time without lending divided by the time with it. `best of n` divides the fastest of n "
+              "runs without lending by the fastest of n runs with it. The last two columns show gains without lending: "
+              "`by hand` if the program itself distributes the tasks to the ranks, and `OpenMP` if one process runs "
+              "the tasks as OpenMP tasks, with as many threads as there were ranks.", tasks("gains"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
-        Table("All tasks on the first rank, and a core for each rank", "This table has the same columns, for tasks that compute on a machine with a core for each rank.", tasks("cores"),
+        Table("All tasks on the first rank, and a core for each rank",
+              "The columns are those of the table above. All tasks compute, and the machine has a core for each rank.", tasks("cores"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
-        Table("Beside what users do without lending", "The first rank has all tasks, whose lengths differ by up to half of the mean. The table shows how many times as long "
-              "each way takes as lending: the median of runs that take turns, and its 95 % confidence interval. Below 1, lending loses. "
-              "The master also runs tasks. With mpi4py.futures, the first rank only hands tasks out. StarPU-MPI gives the ranks tasks in turn, because it does not balance between them; version 1.3 hangs under Open MPI 4 if results are large, so these cases are missing.",
+        Table("Beside what users do without lending",
+              "The first rank has all tasks, whose lengths differ from their mean by up to half of it. The last column "
+              "divides the time of each other way to run the tasks by the time with lending: the median of runs that "
+              "take turns, and its 95 % confidence interval. Below 1, lending is the slower way. In `master and "
+              "workers` the master also runs tasks. With mpi4py.futures, the first rank only hands tasks out. "
+              "StarPU-MPI gives the ranks tasks in turn, because it does not balance between them. Version 1.3 of "
+              "StarPU hangs under Open MPI 4 if results are large, so these cases are missing.",
               beside, {"ranks": "{np}", "tasks": "{work}", "way": "{way}", "ms": "{ms:.1f}",
                                 "times as long as lending": "{of_lending[0]:.2f} [{of_lending[1]:.2f}, {of_lending[2]:.2f}]"}),
-        Table("What lending can lose", "Each pair is a run without lending and a run with it. If there is a competitor for the cores, both runs of a pair meet the same one. "
-              "`speed` is the time without lending divided by the time with it: the median, and its 95 % confidence interval. "
-              "The last two columns say how many times as long a run with lending takes. The goals are a median speed of at least 0.98, and no run that takes more than twice as long.",
+        Table("What lending can lose",
+              "A pair is a run without lending and a run with it. If another program competes for the cores, it does "
+              "so in both runs of a pair. `speed` is the time without lending divided by the time with it: the median "
+              "over the pairs, and its 95 % confidence interval. The last two columns show the inverse ratio, the time "
+              "with lending divided by the time without it: 99 % of the pairs do not exceed the first value, and no "
+              "pair exceeds the second. The goals are a median speed of at least 0.98, and no run that takes more than "
+              "twice as long with lending.",
               losses("losses"), {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
                        "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}),
-        Table("What lending can lose, with spare cores", "These are the same cases on a machine where each rank, each progress thread and the competitor have a core of their own.",
+        Table("What lending can lose, with spare cores",
+              "The cases and columns are those of the table above. Here the machine has a core of its own for each "
+              "rank, for each progress thread and for the program that competes.",
               losses("losses_with_spare_cores"), {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
                        "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}),
-        Table("Equal work on both ranks", "The table shows the overhead of the runtime if no rank has a reason to lend tasks.", tasks("balanced"),
+        Table("Equal work on both ranks",
+              "All ranks have equal work, so no rank has a reason to lend tasks. The table shows the overhead of the "
+              "runtime: how much longer a step takes than with OpenMP tasks in the same processes.", tasks("balanced"),
               {"tasks of a rank": "{work}", "slower, median": "{median_slower:.1%}", "by the fastest steps": "{slower:.1%}"}),
-        Table("From the decision to lend to the start on the other rank", "The table shows the time from the decision to lend a task of 360 kB to the start of the task on the other rank.", where(part="starts"),
+        Table("From the decision to lend to the start on the other rank",
+              "The table shows the time from the decision to lend a task until the task starts on the other rank. "
+              "Tasks have 360,000 B of data in the first row and 64 B in the second.", where(part="starts"),
               {"median, µs": "{start_us:.1f}", "least, µs": "{least_us:.1f}", "lent": "{lent}"})]),
     "scale": ("Lending on many simulated ranks", [
-        Table("Beside work stealing, in virtual time", "Each rank has 20 tasks of 10 ms on average, and each node 64 ranks. `over ideal` is the makespan divided by the sum of a "
-              "lower bound and a round trip through the tree that detects the end; the goal is at most 1.10. For comparison, random work stealing is simulated, too: an idle rank steals half of the tasks of a random "
-              "victim. In hierarchical work stealing, every other victim is on the thief's own node. Latencies, network cards, overheads and pauses are those of Poise's lending, but the end is detected at no cost. "
-              "`age` is the age of the information on the victim's load when a rank sends it a request.", scaled,
+        Table("Beside work stealing, in virtual time",
+              "Each rank has 20 tasks of 10 ms on average, and each node has 64 ranks. `over ideal` is the makespan "
+              "divided by an ideal time; the goal is at most 1.10. The ideal time is a lower bound on the makespan of "
+              "any schedule, plus one round trip of a message in the tree by which ranks detect that all tasks are "
+              "done. For comparison, two ways of work stealing were simulated as well. In random stealing, an idle "
+              "rank (the thief) takes half of the queued tasks of a random rank (the victim). In hierarchical "
+              "stealing, half of the requests go to random ranks of the thief's own node, and the others to any rank. "
+              "Both ways have the latencies, network cards, overheads and pauses between requests of Poise's lending, "
+              "but thieves learn at no cost that all tasks are done. The column `age` says how old the victim's load "
+              "was, as the thief knew it, when the thief sent a request.", scaled,
               {"tasks": "{case}", "ranks": "{ranks:,}", "way": "{way}", "over ideal": "{over_ideal:.3f}", "messages per rank": "{messages_per_rank:.0f}",
                "most of a rank": "{max_messages_of_a_rank:.0f}", "age, ms": "{age}"})]),
     "faults": ("Page faults and cache misses of migrations", [
-        Table("stencil4d on two ranks", "The table shows counts per iteration, with a decision every 10 iterations; `keep` never migrates. To leave out the start of the program, the counts of a run of N iterations are subtracted from those of a run of 2 N. "
-              "Cache misses are `None` where the machine has no hardware counters.",
+        Table("stencil4d on two ranks",
+              "The table shows counts per iteration, with a decision every 10 iterations; `keep` never migrates. To "
+              "leave out the start of the program, the counts of a run of N iterations are subtracted from those of a "
+              "run of 2 N iterations, so small counts can be negative. Cache misses are `None` where the machine has "
+              "no hardware counters.",
               lambda whole: whole["results"], {"strategy": "{strategy}", "minor page faults": "{minor_faults:.0f}", "major page faults": "{major_faults:.1f}",
                                                "cache misses": "{cache_misses}", "migrations": "{migrations:.1f}"})]),
     "reactive": ("Experiments of Klinkenberg et al. 2020", [
-        Table("A slow core", "Two ranks have equal work, and another process uses the given share of one core. The best of 3 runs counts.",
+        Table("A slow core",
+              "Two ranks have equal work. On the core of one of them, another process competes and computes for the "
+              "given share of the time. The best of 3 runs counts.",
               where(experiment="a slow core"), {"share": "{competitor:.0%}", **SECONDS, "could be gained": "{ideal gain:.2f}"}),
         Table("Equal work", "All ranks compute equally many matrix products. Steps with and without lending alternate.", where(experiment="balanced"),
               {"rows": "{size}", "tasks": "{tasks}", "slower, median, %": "{median %:.1f}", "by the fastest steps, %": "{slower %:.1f}"}),
@@ -596,41 +660,48 @@ PAGES = {
                  "over balancing": "x{over balancing:.3f}"})
           for title, experiment in [("Loads that move", "loads that move"), ("Programs whose load moves", "programs whose load moves")])]),
     "juggle": ("Threads: `poise juggle`", [
-        Table("Gains", "The gain is the time without `poise juggle` divided by the time with it. Times are medians, with the shortest and the longest "
-              "run in brackets. A row is noisy if other programs used a part of the cpus during a run. The bound is the time e n/m of "
-              "n threads that compute for a time e on m cpus. In the rows of libomp with bound threads the gain is too large, because the "
-              "program was set up wrongly: libomp was preloaded into a program built with GCC, and the two OpenMP run-times together bound "
-              "all threads to one cpu.",
+        Table("Gains",
+              "The gain is the time without `poise juggle` divided by the time with it. Times are medians, with the "
+              "shortest and the longest run in brackets. A row is noisy if other programs used 2 % of the cpus or more "
+              "during a run. The bound is the shortest possible time: n threads that each compute for a time e on m "
+              "cpus need at least e · n / m. In the rows of libomp with bound threads the gain is too large, because "
+              "the program was set up wrongly: libomp was preloaded into a program built with GCC, and the two OpenMP "
+              "run-times together bound all threads to one cpu.",
               runs_of_threads,
               {"threads": "{scenario}", "policy": "{runner}", "runs": "{repeats}", "gain": "x{gain:.3f}", "of the bound": "{bound}",
                "with, s": "{row[median_s]:.2f} [{row[least_s]:.2f}, {row[most_s]:.2f}]",
                "without, s": "{plain[median_s]:.2f} [{plain[least_s]:.2f}, {plain[most_s]:.2f}]", "": "{noisy}"}),
-        Table("What a balancing point costs", "The table shows the CPU time of the balancer per balancing point, as an arithmetic mean over 20 s, for threads that "
-              "compute all the time.", costs_of_threads,
+        Table("What a balancing point costs",
+              "At a balancing point the balancer measures the threads and decides which of them move. The table shows "
+              "its CPU time per balancing point, as an arithmetic mean over a run of 20 s, for threads that compute "
+              "all the time. `still points` are those at which no thread moved.", costs_of_threads,
               {"threads": "{threads}", "a point, µs": "{us:.0f}", "least, µs": "{least_us:.0f}", "still points, µs": "{still_us:.0f}",
                "of a cpu": "{of_a_cpu:.2%}"})]),
     "juggle_healthy": ("Threads: advice for healthy programs", [
-        Table("What the diagnosis says", "Each program ran once under `poise juggle --diagnose`. It needs no advice, so the diagnosis should name no cause. "
-              "In disturbed runs, other programs used 2 % of the cpus or more.",
+        Table("What the diagnosis says",
+              "Each program ran once under `poise juggle --diagnose`. None of these programs needs advice, so the "
+              "diagnosis should name no cause. In disturbed runs, other programs used 2 % of the cpus or more.",
               lambda whole: [{**row, "judgement": "disturbed" if not row["is_quiet"] else "**names a cause**" if row["names_a_cause"] else ""}
                              for row in whole["results"]],
               {"program": "{program}", "the diagnosis": "{said}", "": "{judgement}"})]),
     "juggle_points": ("Threads: decisions on large machines", [
-        Table("CPU time of a decision", "The balancer decides which threads move. The readings of the threads come from a simulated program whose "
-              "threads compute all the time; the time to read them from the kernel and to move threads is not included. The goal is 1 ms.",
+        Table("CPU time of a decision",
+              "In a decision, the balancer chooses which threads move. The times that it reads for each thread come "
+              "from a simulated program, whose threads compute all the time. The time to read them from the kernel and "
+              "to move threads is not included. The goal is at most 1 ms per decision.",
               decisions_of_threads, {"threads": "{on}", "memory domains": "{domains}", "decision": "{kind}", "CPU time, µs": "{cpu_time:.1f}",
                                      "moves": "{moves}"})]),
     "juggle_npb": ("Threads: the NAS Parallel Benchmarks", [
         Table("Speed-ups in each situation", "There is a speed-up for each kernel and compiler; the next table lists them. The mean is geometric. `undecided` "
               "counts the speed-ups whose confidence interval extends more than 2 % above or below the median, and `slower` those whose whole interval lies below 1. "
-              "Threads that are not bound already move by themselves, because the kernel rotates them.",
+              "Even without the balancer, the kernel moves `free` threads, those not bound to a cpu, from cpu to cpu.",
               situations_of_threads, {"threads": "{threads}", "speed-ups": "{kernels}", "mean": "x{mean:.3f}", "median": "x{median:.3f}",
                                       "least": "x{least:.3f}", "most": "x{most:.3f}", "undecided": "{undecided}", "slower": "{slower}"}),
         Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the speed in "
               "operations per second that the program prints with the balancer, divided by that without it: the median of pairs of "
               "runs, and its 95 % confidence interval. Rows of 2026-11-26 compare the run times that the program prints instead, which have two decimals. "
               "A row is undecided if the interval extends more than 2 % above or below the median after 25 pairs. `stranger` means another program that "
-              "computes all the time: on one cpu beside bound threads, on any cpu beside free ones.",
+              "computes all the time. It is bound to one cpu if the threads are bound, and may run on any cpu if they are free.",
               kernels_of_threads, {"kernel": "{kernel}", "compiler": "{compiler}", "threads": "{situation}, {threads_are}",
                "speed-up": "x{speed_up[0]:.3f} [{speed_up[1]:.3f}, {speed_up[2]:.3f}]", "worst pair": "x{worst:.2f}", "pairs": "{pairs}",
                "without, s": "{plain_s[0]:.2f}", "": "{undecided}"})]),
@@ -663,7 +734,9 @@ PAGES = {
               "time, one of them with nice -3 where that is allowed.", points_of_figures("15"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}", "with, s": "{with_text}",
                "without, s": "{plain_text}"}),
-        Table("Oversubscription (table 1)", "The same work is divided among more and more threads. The threads of a cpu together go through 4 MiB of memory.",
+        Table("Oversubscription (table 1)",
+              "From row to row, the same work is divided among more threads. The threads of a cpu together go through "
+              "4 MiB of memory.",
               points_of_figures("table1"),
               {"threads": "{on}", "phase": "{phase}", "runs": "{rounds}", "with, s": "{with_text}", "without, s": "{plain_text}",
                "gain": "{gain}", "theory": "{theory}"})]),
@@ -675,9 +748,11 @@ PAGES = {
               on_slow_links,
               {"program": "{program}", "balancer": "{balancer}", "ms": "{ms}", "over PoiseLB": "{over}", "ended": "{ended}"})]),
     "charm": ("Charm++", [
-        Table("On the papers' machines", "Each cell contains two numbers. The first is the number of objects that the balancer moved per decision, as "
-              "arithmetic mean of four decisions. The second is the time of an iteration in ms that the cost model `nuco` predicts. "
-              "The loads and messages were recorded on two PEs of Charm++, and at first the objects are placed round-robin.", on_papers_machines,
+        Table("On the papers' machines",
+              "Each cell contains two numbers. The first is the number of objects that the balancer moved per "
+              "decision, as arithmetic mean of four decisions. The second is the time of an iteration in ms that the "
+              "cost model `nuco` predicts. The loads and messages were recorded in a run of Charm++ on two PEs. Before "
+              "the first decision, the objects are placed round-robin.", on_papers_machines,
               {"program": "{program}", "machine": "{machine}", **{name: f"{{{name}}}" for name in (
                   "none", "RefineLB", "GreedyCommLB", "ScotchLB", "NucoLB", "NumaLB", "TreeMatchTopoLB", "PoiseLB")}},
               nuco_beside_others),
@@ -690,23 +765,31 @@ PAGES = {
               lambda whole: [row for row in where(part="network")(whole) if row["pes"] == 2],
               {"program": "`{program} {arguments}`", "multicore": "{median_ms[multicore]:.3f}", "network": "{median_ms[network]:.3f}"})]),
     "charm_peers": ("Charm++ 8's balancers on the same problems", [
-        Table("Decisions of Poise's strategies and of Charm++'s balancers", "`poise generate` made the problems: the programs and numbers of objects of the NucoLB paper's table III. Charm++ 8.0.1's balancers "
-              "decided in real runs, with these loads and messages. Each cell contains the number of objects that move and the time of an iteration in ms "
-              "that `poise compare` predicts, and the time of ten iterations and the migration before them in s. `keep` moves nothing. `poise` expects ten iterations before the next decision and `poise:steps=1000` a thousand, so that "
-              "migrations hardly count, as for Charm++'s balancers, which ignore them. Some decisions of Charm++ differ from run to run, so its cells are medians of five "
-              "runs.", on_same_problems,
+        Table("Decisions of Poise's strategies and of Charm++'s balancers",
+              "`poise generate` made the problems: the programs of the NucoLB paper's table III, with its numbers of "
+              "objects. Charm++ 8.0.1's balancers decided in real runs, with the loads and messages of these problems. "
+              "Each cell contains three numbers: how many objects move, the time of an iteration in ms, and the time "
+              "of ten iterations and the migration before them in s. Both times are predictions by `poise compare`. "
+              "`keep` moves nothing. The strategy `poise` expects ten iterations until the next decision. "
+              "`poise:steps=1000` expects a thousand, so the cost of migrations hardly affects its decision; Charm++'s "
+              "balancers ignore this cost. Some decisions of Charm++ differ from run to run, so its cells are medians "
+              "of five runs.", on_same_problems,
               {"program": "{program}", "machine": "{machine}", **{name: f"{{{name}}}" for name in (
                   "keep", "poise", "poise steps=1000", "nuco", "greedy_refine", "GreedyLB", "GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB",
                   "DistributedLB")}}),
-        Table("Poise's strategies against Charm++'s balancers", "In each case of the table above, the time with a strategy of Poise is divided by that with the best of Charm++'s balancers, or "
-              "with GreedyRefineLB. A ratio below 1 means that Poise's time is shorter.", ours_beside_charm,
+        Table("Poise's strategies against Charm++'s balancers",
+              "A case is a row of the table above. In each case, the predicted time with a strategy of Poise is "
+              "divided by that with the best of Charm++'s balancers, or by that with GreedyRefineLB. A ratio below 1 "
+              "means that Poise's time is shorter.", ours_beside_charm,
               {"strategy": "`{strategy}`", "compared time": "{time}", "compared with": "{peer}", "median ratio": "{median:.3f}", "largest ratio": "{worst:.3f}",
                "cases": "{cases}", "with a longer time": "{lost}"})]),
     "library": ("Calls of the library", [
-        Table("A call from C and from Python beside one from C++", "Each call decides once about 1,000,000 tasks with 6,000,000 messages, in a process of its own. The "
-              "CPU time covers everything from the program's arrays to the place of each task. Ratios are the call's value divided by that of "
-              "the C++ call in the same round: medians, with 95 % confidence intervals. libpoise asks for huge pages, so that it is faster "
-              "than the C++ call where the strategy computes little.",
+        Table("A call from C and from Python beside one from C++",
+              "Each call makes one decision for 1,000,000 tasks with 6,000,000 messages, in a process of its own. The "
+              "CPU time covers everything from the program's arrays to the place of each task. A ratio is the call's "
+              "value divided by that of the C++ call in the same round; the table shows medians, with 95 % confidence "
+              "intervals. libpoise asks the kernel for huge pages, so calls from C and Python are faster than the C++ "
+              "call where the strategy computes little.",
               lambda whole: whole["results"],
               {"from": "{caller}", "strategy": "`{strategy}`", "rounds": "{rounds}", "CPU time, s": "{cpu_s:.3f}",
                "CPU over C++": "{cpu_s_over_cpp[0]:.3f} [{cpu_s_over_cpp[1]:.3f}, {cpu_s_over_cpp[2]:.3f}]",
