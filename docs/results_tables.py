@@ -578,7 +578,8 @@ PAGES = {
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
         Table("All tasks on the first rank, and a core for each rank",
-              "The columns are those of the table above. All tasks compute, and the machine has a core for each rank.", tasks("cores"),
+              "The columns are those of the table *All tasks on the first rank*. All tasks compute, and the machine "
+              "has a core for each rank.", tasks("cores"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
         Table("Beside what users do without lending",
@@ -600,8 +601,8 @@ PAGES = {
               losses("losses"), {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
                        "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}),
         Table("What lending can lose, with spare cores",
-              "The cases and columns are those of the table above. Here the machine has a core of its own for each "
-              "rank, for each progress thread and for the program that competes.",
+              "The cases and columns are those of the table *What lending can lose*. Here the machine has a core of "
+              "its own for each rank, for each progress thread and for the program that competes.",
               losses("losses_with_spare_cores"), {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
                        "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}),
         Table("Equal work on both ranks",
@@ -635,8 +636,8 @@ PAGES = {
                                                "cache misses": "{cache_misses}", "migrations": "{migrations:.1f}"})]),
     "reactive": ("Experiments of Klinkenberg et al. 2020", [
         Table("A slow core",
-              "Two ranks have equal work. On the core of one of them, another process competes and computes for the "
-              "given share of the time. The best of 3 runs counts.",
+              "Two ranks have equal work. On the core of one of them, another process competes; it computes for the "
+              "share of the time that the first column gives. The best of 3 runs counts.",
               where(experiment="a slow core"), {"share": "{competitor:.0%}", **SECONDS, "could be gained": "{ideal gain:.2f}"}),
         Table("Equal work", "All ranks compute equally many matrix products. Steps with and without lending alternate.", where(experiment="balanced"),
               {"rows": "{size}", "tasks": "{tasks}", "slower, median, %": "{median %:.1f}", "by the fastest steps, %": "{slower %:.1f}"}),
@@ -692,9 +693,11 @@ PAGES = {
               decisions_of_threads, {"threads": "{on}", "memory domains": "{domains}", "decision": "{kind}", "CPU time, µs": "{cpu_time:.1f}",
                                      "moves": "{moves}"})]),
     "juggle_npb": ("Threads: the NAS Parallel Benchmarks", [
-        Table("Speed-ups in each situation", "There is a speed-up for each kernel and compiler; the next table lists them. The mean is geometric. `undecided` "
-              "counts the speed-ups whose confidence interval extends more than 2 % above or below the median, and `slower` those whose whole interval lies below 1. "
-              "Even without the balancer, the kernel moves `free` threads, those not bound to a cpu, from cpu to cpu.",
+        Table("Speed-ups in each situation",
+              "Each kernel and compiler gives one speed-up; the next table lists them. The mean is geometric. "
+              "`undecided` counts the speed-ups whose confidence interval extends more than 2 % above or below the "
+              "median, and `slower` those whose whole interval lies below 1. Even without the balancer, the kernel "
+              "moves threads from cpu to cpu if they are `free`, which means not bound to a cpu.",
               situations_of_threads, {"threads": "{threads}", "speed-ups": "{kernels}", "mean": "x{mean:.3f}", "median": "x{median:.3f}",
                                       "least": "x{least:.3f}", "most": "x{most:.3f}", "undecided": "{undecided}", "slower": "{slower}"}),
         Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the speed in "
@@ -778,9 +781,9 @@ PAGES = {
                   "keep", "poise", "poise steps=1000", "nuco", "greedy_refine", "GreedyLB", "GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB",
                   "DistributedLB")}}),
         Table("Poise's strategies against Charm++'s balancers",
-              "A case is a row of the table above. In each case, the predicted time with a strategy of Poise is "
-              "divided by that with the best of Charm++'s balancers, or by that with GreedyRefineLB. A ratio below 1 "
-              "means that Poise's time is shorter.", ours_beside_charm,
+              "A case is a program on a machine: a row of the table above. In each case, the predicted time with a "
+              "strategy of Poise is divided by that with the best of Charm++'s balancers, or by that with "
+              "GreedyRefineLB. A ratio below 1 means that Poise's time is shorter.", ours_beside_charm,
               {"strategy": "`{strategy}`", "compared time": "{time}", "compared with": "{peer}", "median ratio": "{median:.3f}", "largest ratio": "{worst:.3f}",
                "cases": "{cases}", "with a longer time": "{lost}"})]),
     "library": ("Calls of the library", [
