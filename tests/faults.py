@@ -107,7 +107,7 @@ class Job:
         for program in PROGRAMS:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             if killer := self.killer(program):
-                sys.exit(f"faults: a test fails even without a fault ({killer}); make it pass first")
+                sys.exit(f"faults: a test fails even without an injected fault ({killer}); make it pass first")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.cpu_s[program] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -23,7 +23,7 @@ TEST(Sweep, option_values_may_be_lists_and_ranges_of_numbers) {
         << wrong;
 }
 
-TEST(Sweep, default_balancing_periods_are_1_and_2_5_10_20_and_so_on_below_the_number_of_steps) {
+TEST(Sweep, default_balancing_periods_are_1_2_5_10_20_and_so_on_below_the_number_of_steps) {
   EXPECT_THAT(usual_periods(100), ElementsAre(1, 2, 5, 10, 20, 50));
   EXPECT_THAT(usual_periods(1), ElementsAre(1));
 }

@@ -58,7 +58,7 @@ TEST(Table, omits_columns_that_contain_only_zeros) {
   EXPECT_EQ(table.headings.size(), 1u);
 }
 
-TEST(Table, markdown_has_one_line_per_row_and_the_same_number_of_cells_in_each) {
+TEST(Table, markdown_has_one_line_per_row_and_the_same_number_of_cells_in_each_line) {
   EXPECT_EQ(markdown(kTable),
             "| name | a | long heading |\n"
             "|---|---:|---:|\n"

@@ -87,7 +87,7 @@ TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_m
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle);
 }
 
-TEST(diagnose, if_ranks_share_a_core_starting_fewer_ranks_saves_the_time_lost_by_spinning_in_mpi) {
+TEST(diagnose, starting_fewer_ranks_saves_the_time_lost_by_spinning_in_mpi_if_ranks_share_a_core) {
   const RankTimes alone{.wall_s = 6, .useful_s = 1.2, .load_s = 1.2, .waited = {2.4, 0}};
   RankTimes shared{.wall_s = 6, .useful_s = 2.4, .load_s = 1.2, .queued_s = 1.2};
   const auto saved_s = [&] {
@@ -173,7 +173,7 @@ TEST(diagnose, the_promised_gain_is_the_time_that_a_persistent_imbalance_costs_i
   EXPECT_NEAR(advice_of(profile, Remedy::objects).saved.value, 10 * 0.3, 1e-9);
 }
 
-TEST(diagnose, if_some_ranks_have_long_transfers_the_interval_of_the_promised_gain_is_wider) {
+TEST(diagnose, the_promised_gain_is_less_certain_if_some_ranks_have_long_transfers) {
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases) phase.ranks[1].waited = {0.3, 0};
   const Advice objects = advice_of(profile, Remedy::objects);

@@ -85,7 +85,7 @@ TEST(efficiencies, load_balance_and_communication_efficiency_multiply_to_the_par
   }
 }
 
-TEST(efficiencies, a_profile_that_is_empty_inconsistent_or_has_negative_times_is_refused) {
+TEST(efficiencies, empty_or_inconsistent_profiles_and_profiles_with_negative_times_are_refused) {
   EXPECT_THROW(check(MeasuredRun{}), Error);
   EXPECT_THROW(check(MeasuredRun{.node_of_rank = {0}}), Error);
   EXPECT_THROW(check(MeasuredRun{.node_of_rank = {0, 0}, .phases = {barrier_phase({1}, 0)}}),

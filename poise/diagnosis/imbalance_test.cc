@@ -38,7 +38,7 @@ TEST(imbalance, redistribution_does_not_remove_an_imbalance_that_alternates_betw
   EXPECT_LT(i.periodic_s, 0.2 * i.total_s);
 }
 
-TEST(imbalance, frequent_redistribution_removes_an_imbalance_that_moves_slowly) {
+TEST(imbalance, frequent_redistribution_removes_an_imbalance_that_moves_slowly_from_rank_to_rank) {
   std::vector<std::vector<double>> loads;
   for (int p = 0; p < 80; ++p) {
     std::vector<double> row(4, 1);

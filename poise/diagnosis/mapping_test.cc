@@ -64,7 +64,7 @@ TEST(mapping, ranks_may_move_to_free_places) {
   EXPECT_EQ(machine.node_of_place(found.of(0)), machine.node_of_place(found.of(1)));
 }
 
-TEST(mapping, near_and_far_nodes_differ_by_hops_if_the_network_was_not_measured) {
+TEST(mapping, the_map_minimises_bytes_times_hops_if_the_network_was_not_measured) {
   const Machine machine = machine_from_text("node:2 core:2 factors:1,1");
   Workload traffic;
   traffic.tasks.assign(4, {.load_s = 1});

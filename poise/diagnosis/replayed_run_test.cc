@@ -64,7 +64,7 @@ TEST(replayed_run, replayed_messages_take_as_long_as_in_the_measured_run) {
   EXPECT_EQ(replay.factor_for(example.loads_s(), 0), 0);
 }
 
-TEST(replayed_run, the_fitted_message_cost_factor_reproduces_message_time_not_overlapped_by_work) {
+TEST(replayed_run, the_fitted_message_cost_factor_reproduces_message_time_that_work_does_not_hide) {
   const Example example("node:2 core:2", {10, 1, 1, 1},
                         {{0, 1, 1, 1000}, {1, 3, 1, 1000000}, {3, 1, 1, 1000000}});
   const ReplayedRun replay(example.run, example.trace);
@@ -108,7 +108,7 @@ TEST(replayed_run, juggle_is_predicted_to_save_time_only_in_long_iterations) {
   }
 }
 
-TEST(replayed_run, values_of_simulated_phases_are_extrapolated_in_proportion_to_the_estimates) {
+TEST(replayed_run, phases_that_are_not_simulated_get_values_in_proportion_to_their_estimates) {
   const std::vector<double> estimates{1, 2, 3, 4}, values{2, 6};
   const std::vector<std::size_t> simulated{0, 2};
   const Seconds sum = sum_over_run(values, simulated, estimates);

@@ -277,7 +277,7 @@ const Changing kChanging[] = {
      }},
 };
 
-TEST(JuggleCauses, no_cause_is_reported_for_healthy_programs_that_change_while_they_run) {
+TEST(JuggleCauses, no_cause_is_reported_for_balanced_programs_whose_behaviour_changes) {
   for (const JugglePolicy policy : {JugglePolicy::off, JugglePolicy::automatic})
     for (const double slice_s : {0.003, 0.01})
       for (const auto& [what, act] : kChanging) {

@@ -135,7 +135,7 @@ TEST(JuggleStances, unbound_spinning_threads_are_left_alone_if_no_other_program_
 
 // Three threads that spin in phases of 100 ms were observed on two cpus: the kernel moved a thread
 // from cpu to cpu about once per phase, so two threads shared a cpu for most of each phase.
-TEST(JuggleStances, unbound_spinning_threads_on_fewer_cpus_are_rotated_every_20_ms) {
+TEST(JuggleStances, unbound_spinning_threads_rotate_over_the_cpus_every_20_ms_if_cpus_are_too_few) {
   for (const auto& [phase_s, least] : {std::pair{0.03, 1.1}, {0.1, 1.2}, {0.3, 1.05}}) {
     SCOPED_TRACE(phase_s);
     const Case spinners{phase_s, SimulatedWait::spin, kThreeFree};
@@ -147,7 +147,7 @@ TEST(JuggleStances, unbound_spinning_threads_on_fewer_cpus_are_rotated_every_20_
 }
 
 // In phases shorter than a time slice, rotating makes the program neither faster nor slower.
-TEST(JuggleStances, rotating_spinning_threads_does_not_slow_down_programs_with_short_phases) {
+TEST(JuggleStances, programs_with_short_phases_do_not_become_slower_if_spinning_threads_rotate) {
   for (const SimulatedWait wait : {SimulatedWait::spin, SimulatedWait::yield})
     for (const double phase_s : {0.0002, 0.002, 0.01})
       EXPECT_GT(speed_up({phase_s, wait, kThreeFree}), 0.99) << phase_s;

@@ -250,7 +250,7 @@ TEST(JuggleTeam, does_not_move_threads_that_are_excluded_from_balancing) {
   EXPECT_EQ(team.num_taking_part(), 2u);
 }
 
-TEST(JuggleTeam, reactive_balancing_gives_the_places_of_sleeping_threads_to_others) {
+TEST(JuggleTeam, reactive_balancing_gives_the_places_of_sleeping_threads_to_other_threads) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
   Kernel kernel(team, 2);
   for (PlaceId home = 0; home < 5; ++home)  // threads 1 and 3 are on place 1, and will sleep
@@ -318,7 +318,7 @@ TEST(JuggleTeam, the_proactive_policy_moves_no_thread_to_the_place_of_a_waiting_
   EXPECT_TRUE(team.react_to(waits).empty());
 }
 
-TEST(JuggleTeam, of_two_threads_that_change_places_the_less_advanced_one_moves_first) {
+TEST(JuggleTeam, of_two_threads_that_swap_places_the_less_advanced_one_moves_first) {
   for (const std::size_t behind : {0u, 1u}) {
     SCOPED_TRACE(behind);
     JuggleTeam team(proactive(), places(2));

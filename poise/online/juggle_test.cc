@@ -70,7 +70,7 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, swaps_each_thread_at_most_once_and_threads_that_are_behind_only_with_threads_ahead) {
+TEST(Juggle, swaps_each_thread_at_most_once_and_a_thread_that_is_behind_only_with_one_ahead) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -174,7 +174,7 @@ TEST(EvenOut, moves_the_least_advanced_ready_thread_to_an_idle_place) {
   EXPECT_THAT(evened_out({3, 1, 2}, {0, 0, 0}, 2, {true, true, true}), ElementsAre(Move{1, 1}));
 }
 
-TEST(EvenOut, stops_when_numbers_of_threads_differ_by_at_most_one) {
+TEST(EvenOut, stops_when_the_numbers_of_threads_per_place_differ_by_at_most_one) {
   EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 1}, 2, {true, true, true}), IsEmpty());
   EXPECT_THAT(evened_out({1, 2, 3, 4}, {0, 0, 0, 0}, 2, {true, true, true, true}),
               ElementsAre(Move{0, 1}, Move{1, 1}));

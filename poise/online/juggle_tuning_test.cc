@@ -24,7 +24,7 @@ TEST(JuggleTuning,
   }
 }
 
-TEST(JuggleTuning, a_number_is_set_by_its_name_and_all_others_keep_their_values) {
+TEST(JuggleTuning, a_tuning_number_is_set_by_its_name_and_all_others_keep_their_values) {
   const JuggleTuning tuning = juggle_tuning_from("noise=0.1,enough_windows=8");
   EXPECT_EQ(tuning.noise, 0.1);
   EXPECT_EQ(tuning.enough_windows, 8U);
@@ -32,7 +32,7 @@ TEST(JuggleTuning, a_number_is_set_by_its_name_and_all_others_keep_their_values)
   EXPECT_EQ(juggle_tuning_from("").noise, JuggleTuning().noise);
 }
 
-TEST(JuggleTuning, an_unknown_name_is_an_error_and_so_is_a_value_that_makes_sleep_undetectable) {
+TEST(JuggleTuning, unknown_names_are_errors_and_so_are_values_with_which_sleep_cannot_be_detected) {
   for (const auto* changes : {"noice=0.1", "noise", "noise=0.5", "noise=0.2,min_window_s=0.02"})
     EXPECT_THROW(juggle_tuning_from(changes), Error) << changes;
 }

@@ -17,7 +17,7 @@ TEST(LendingAgent, learns_from_long_tasks_that_a_rank_is_slow) {
   EXPECT_NEAR(agent.slowness_of(1), 2, 0.05);
 }
 
-TEST(LendingAgent, learns_slowness_as_the_mean_over_the_first_long_tasks_of_a_rank) {
+TEST(LendingAgent, learns_the_slowness_of_a_rank_as_the_mean_over_its_first_long_tasks) {
   LendingAgent agent = agent_of_two_ranks();
   agent.learn_slowness(1, 15e-3, 5e-3);
   EXPECT_NEAR(agent.slowness_of(1), 3, 1e-6);

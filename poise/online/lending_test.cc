@@ -56,7 +56,7 @@ TEST(CostAwareLoans, lend_half_of_the_queued_tasks_to_an_idle_rank_of_equal_spee
               ElementsAre(Loan{1, 5}));
 }
 
-TEST(CostAwareLoans, fill_near_ranks_before_far_ones) {
+TEST(CostAwareLoans, lend_to_near_ranks_before_far_ones) {
   // In 4 s the near rank does 3 tasks and this rank 4, so only 1 of 8 tasks goes to the far rank.
   const Borrower others[] = {{.rank = 7, .delay_s = 2}, {.rank = 3, .delay_s = 1}};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 8, .others = others}, 0),

@@ -35,7 +35,7 @@ TEST(Link, learns_latency_from_round_trips) {
 }
 
 // The program did something else for ten seconds between the two waits.
-TEST(Link, ignores_a_round_trip_whose_request_was_sent_before_the_current_wait) {
+TEST(Link, ignores_a_round_trip_whose_request_was_sent_before_the_current_call_of_wait) {
   Link way;
   for (int i = 0; i < 200; ++i) way.learn_round_trip(100, 110, 110.1);
   EXPECT_DOUBLE_EQ(way.latency_s.value(), Link().latency_s.value());
@@ -63,7 +63,7 @@ TEST(LinkModel, estimates_the_latency_to_an_unknown_node_from_the_latencies_to_k
   EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);
 }
 
-TEST(LinkModel, uses_the_latency_factor_of_the_machine_until_a_rank_of_the_domain_has_answered) {
+TEST(LinkModel, the_latency_to_a_domain_comes_from_the_machine_until_a_rank_there_has_answered) {
   const PeerLocality across{3, 2.5};
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);

@@ -152,7 +152,7 @@ TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
 }
 
 // Rank 1 has lent tasks to this rank without knowing how slow this rank is.
-TEST(LoanPolicy, returns_more_borrowed_tasks_to_a_lender_that_requests_them_and_is_faster) {
+TEST(LoanPolicy, returns_more_borrowed_tasks_if_the_lender_requests_them_and_runs_them_faster) {
   const auto loans = [](bool asks, bool all_borrowed, float task_s) {
     LoanPolicy policy(LoanSettings{});
     PeerTable peers = table(3);
@@ -207,7 +207,7 @@ TEST(LoanPolicy, limits_the_number_of_borrowed_tasks_that_wait_at_a_rank) {
   EXPECT_EQ(policy.room_at(peer, 1000, 1), 0u);
 }
 
-TEST(LoanPolicy, decides_about_lending_sooner_if_a_rank_has_requested_tasks) {
+TEST(LoanPolicy, decides_sooner_about_lending_if_a_rank_has_requested_tasks) {
   LoanPolicy policy(LoanSettings{});
   policy.decided(1, 10e-6);
   EXPECT_FALSE(policy.is_due(1 + 9e-6, true));
@@ -216,7 +216,7 @@ TEST(LoanPolicy, decides_about_lending_sooner_if_a_rank_has_requested_tasks) {
   EXPECT_TRUE(policy.is_due(1 + 210e-6, false));
 }
 
-TEST(Thieves, declines_task_requests_beyond_the_limit_unless_the_sender_asks_to_be_remembered) {
+TEST(Thieves, declines_task_requests_beyond_a_limit_unless_the_sender_asks_to_be_remembered) {
   Thieves thieves;
   for (std::uint32_t rank = 0; rank < lending_tuning::kMaxSearched; ++rank)
     EXPECT_TRUE(thieves.add({rank, 1, 0, false}));

@@ -87,7 +87,7 @@ std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed)
   return 100;
 }
 
-TEST(PeerTable, a_load_reported_in_an_earlier_wait_does_not_prove_that_a_rank_has_tasks) {
+TEST(PeerTable, a_load_reported_in_an_earlier_call_of_wait_does_not_prove_that_a_rank_has_tasks) {
   PeerTable loads = table({1, 1});
   loads.update({.rank = 1, .version = 1, .wait = 1, .queued = 3});
   EXPECT_TRUE(loads.has_tasks(1, 1));
@@ -197,7 +197,7 @@ TEST(PeerTable, holds_at_most_its_capacity_and_forgets_ranks_not_used_for_long) 
   EXPECT_FALSE(peers.find(17));
 }
 
-TEST(PeerTable, never_forgets_a_rank_that_has_not_been_told_that_its_tasks_arrived) {
+TEST(PeerTable, never_forgets_a_rank_whose_tasks_arrived_but_are_not_yet_acknowledged) {
   PeerTable peers(0, 100'000, everywhere_near, 4);
   for (std::uint32_t rank = 1; rank <= 10; ++rank) peers.at(rank).unacknowledged = rank;
   for (std::uint32_t rank = 11; rank <= 1000; ++rank) peers.at(rank);

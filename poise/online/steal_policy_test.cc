@@ -34,7 +34,7 @@ struct Scene {
   double now_s = 0;
 };
 
-TEST(StealPolicy, sends_requests_to_a_few_random_ranks_then_once_to_every_partner_and_then_stops) {
+TEST(StealPolicy, requests_tasks_from_a_few_random_ranks_then_once_from_each_gossip_partner) {
   for (const std::uint32_t num_ranks : {2u, 3u, 16u, 1000u, 100'000u}) {
     Scene scene(num_ranks);
     const auto requests = scene.until_silent();
@@ -92,7 +92,7 @@ TEST(StealPolicy, sends_a_request_to_a_rank_that_is_newly_known_to_have_tasks) {
   EXPECT_FALSE(scene.next()) << "it has not answered yet";
 }
 
-TEST(StealPolicy, requests_tasks_back_from_a_borrower_that_holds_more_of_them_than_it_has_threads) {
+TEST(StealPolicy, requests_tasks_back_from_a_borrower_that_holds_more_borrowed_tasks_than_threads) {
   Scene scene(100);
   for (const std::uint32_t rank : {60u, 77u}) scene.peers.at(rank).wait = 1;
   scene.peers.at(60).in_flight = 1;  // rank 60 runs this task

@@ -165,7 +165,7 @@ TEST(TerminationDetector, terminates_at_once_on_a_single_rank_without_tasks) {
   EXPECT_TRUE(out.empty());
 }
 
-TEST(TerminationDetector, waits_for_the_tasks_of_a_single_rank) {
+TEST(TerminationDetector, does_not_end_the_wait_while_one_rank_has_an_unfinished_task) {
   TerminationDetector wave(termination_tree(0, 2, 1));
   std::vector<TerminationMessage> out;
   wave.enter(out);
@@ -196,7 +196,7 @@ TEST(TerminationTree, reaches_every_rank_once_and_gives_each_rank_at_most_32_chi
     }
 }
 
-TEST(TerminationTree, lists_of_ranks_and_the_number_of_ranks_per_node_give_the_same_tree) {
+TEST(TerminationTree, is_the_same_from_lists_of_ranks_as_from_the_number_of_ranks_per_node) {
   constexpr std::uint32_t kRanks = 100, kPerNode = 30;
   std::vector<std::uint32_t> leaders;
   for (std::uint32_t rank = 0; rank < kRanks; rank += kPerNode) leaders.push_back(rank);

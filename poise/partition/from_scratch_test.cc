@@ -136,7 +136,7 @@ TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
   EXPECT_LE(as_uneven.makespan_s, 1.0001 * theirs.makespan_s);
 }
 
-TEST(FromScratch, has_no_more_traffic_than_a_current_placement_that_meets_the_load_cap) {
+TEST(FromScratch, does_not_add_traffic_if_the_current_placement_meets_the_load_cap) {
   for (const char* text : {"node:4 numa:2 core:4 factors:10,1.5,1", "torus:4x4 core:4"})
     for (const char* recipe : {"stencil3d:skew=equal", "stencil2d:skew=equal", "rmat", "geometric"})
       for (std::uint64_t seed = 1; seed <= 3; ++seed) {

@@ -49,7 +49,7 @@ void expect_sums(std::uint64_t max_bytes) {
 
 TEST(Arcs, each_arc_holds_the_sum_of_all_messages_between_two_tasks) { expect_sums(1'000); }
 
-TEST(Arcs, sums_may_be_larger_than_32_bits) {
+TEST(Arcs, sums_of_message_bytes_may_exceed_32_bits) {
   // A message has fewer than 2^32 bytes, but some pairs of tasks have several messages.
   expect_sums(std::uint64_t{1} << 31);
   expect_sums(std::uint64_t{1} << 44);

@@ -76,7 +76,7 @@ TEST(Bounds, with_fixed_work_lower_bounds_hold_and_are_often_near_the_best_makes
   EXPECT_GE(tight, 20);
 }
 
-TEST(Bounds, the_iteration_bound_counts_each_sender_by_its_load_or_its_messages_whichever_is_less) {
+TEST(Bounds, each_sender_adds_the_smaller_of_its_load_and_message_time_to_the_iteration_bound) {
   const Machine machine = machine_from_text("core:4 message:0.5");
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 2}, {.load_s = 0.25}};

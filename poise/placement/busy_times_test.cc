@@ -51,7 +51,7 @@ struct Scene {
   }
 };
 
-TEST(BusyTimes, after_every_move_the_busy_times_equal_those_computed_anew) {
+TEST(BusyTimes, busy_times_equal_those_computed_anew_after_every_move) {
   for (const char* text : kMachines) {
     SCOPED_TRACE(text);
     Random random(1);
@@ -125,7 +125,7 @@ constexpr const char* kPhysicalMachines[] = {
     "node:3 core:2 bandwidth:0 shared_network:1e5 overhead:1e-2 copy:0 latency:0",
 };
 
-TEST(BusyTimes, after_every_move_with_the_physical_formula_busy_times_equal_those_computed_anew) {
+TEST(BusyTimes, busy_times_by_the_physical_formula_equal_those_computed_anew_after_every_move) {
   for (const char* text : kPhysicalMachines)
     for (const double overlap : {0.0, 0.6, 1.0}) {
       SCOPED_TRACE(text);

@@ -187,7 +187,7 @@ struct DrawnMap {
   }
 };
 
-TEST(Capacity, poise_comes_within_1_percent_of_the_best_iteration_time_if_places_hold_one_task) {
+TEST(Capacity, strategy_poise_is_within_1_percent_of_the_best_time_if_each_place_takes_one_task) {
   const std::uint64_t draws = fewer_if_sanitized(12);
   for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
     double poise = 0, keep = 0;

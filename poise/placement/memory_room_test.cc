@@ -43,7 +43,7 @@ std::uint64_t bytes_at(const Workload& workload, const Placement& placement, Pla
   return bytes + working;
 }
 
-TEST(MemoryRoom, after_every_move_used_memory_and_free_room_equal_those_computed_anew) {
+TEST(MemoryRoom, used_memory_and_free_room_equal_those_computed_anew_after_every_move) {
   const Machine machine = machine_from_text("numa:2 core:3 factors:2,1");
   const Workload workload = drawn_workload(40, 6, 1);
   Placement placement = initial_placement("random", 40, 6, 3);

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(BlockDistances, gives_the_smallest_weight_of_a_message_from_a_node_to_each_block_of_nodes) {
+TEST(BlockDistances, gives_the_lowest_message_cost_factor_from_a_node_to_each_block_of_nodes) {
   for (const char* text : {"torus:5x3x4 core:2", "mesh:2x2 node:2 core:1", "dragonfly:9x4 core:2",
                            "torus:2x1 core:3"}) {
     SCOPED_TRACE(text);

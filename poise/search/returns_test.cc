@@ -69,7 +69,7 @@ TEST(Returns, if_total_times_are_nearly_equal_the_placement_with_the_fewest_migr
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, on_the_way_back_to_the_current_placement_no_step_adds_migrated_bytes) {
+TEST(Returns, each_step_back_towards_the_current_placement_keeps_or_lowers_the_migrated_bytes) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

@@ -61,7 +61,7 @@ TEST(Figures,
   EXPECT_GT(value(data, {8, 7, 10}, "hybrid"), value(data, {8, 7, 10}, "proactive"));
 }
 
-TEST(Figures, table_1_agrees_with_the_paper_for_runs_without_balancing) {
+TEST(Figures, table_1_agrees_with_the_juggle_paper_for_runs_without_balancing) {
   const FigureData data = figure_named("table1").compute();
   EXPECT_DOUBLE_EQ(value(data, {8, 7}, "static_s"), 136);
   EXPECT_DOUBLE_EQ(value(data, {16, 7}, "static_s"), 102);

@@ -152,7 +152,7 @@ TEST(Fluid, flows_on_random_networks_end_at_the_times_of_a_simple_simulation) {
   }
 }
 
-TEST(Fluid, merging_nearly_simultaneous_ends_of_flows_hardly_changes_the_end_of_the_last_flow) {
+TEST(Fluid, merging_nearly_simultaneous_ends_of_flows_hardly_changes_when_the_last_flow_ends) {
   for (std::uint64_t seed = 1; seed <= num_seeds(100); ++seed) {
     const RandomCase made = random_case(seed);
     const auto exact_s = fluid_ends_s(made.routes, made.flows);
@@ -164,7 +164,7 @@ TEST(Fluid, merging_nearly_simultaneous_ends_of_flows_hardly_changes_the_end_of_
   }
 }
 
-TEST(Fluid, if_all_flows_use_the_busiest_resource_they_take_the_time_that_it_needs_for_all_bytes) {
+TEST(Fluid, if_all_flows_use_the_busiest_resource_the_last_ends_when_it_has_carried_all_bytes) {
   const Routes routes = routes_of({{{0, 1}, {1, 0.5}}, {{0, 1}, {2, 1}}});
   const std::vector<Flow> flows{{0, 3, 0}, {0, 4, 1}, {0, 5, 0}};
   EXPECT_EQ(busiest_s(routes, flows), 12);

@@ -66,14 +66,14 @@ TEST(IdealJuggle, the_simulated_time_is_never_below_the_lower_bound_and_often_eq
   EXPECT_GT(5 * tighter, 2 * all);
 }
 
-TEST(IdealJuggle, in_each_period_all_places_stop_for_the_cost_of_one_balancing_point) {
+TEST(IdealJuggle, all_places_stop_once_per_period_for_the_time_that_a_balancing_point_costs) {
   JuggleRun run{.program = {8, 7, 30}, .period_s = 0.01, .point_cost_s = 1e-3};
   EXPECT_NEAR(completion_s(run), with_cost_s(ideal_s(run.program), 0.01, 1e-3), 0.05);
   run.redistribution = Redistribution::swaps;
   EXPECT_NEAR(completion_s(run), with_cost_s(ideal_s(run.program), 0.01, 1e-3), 0.05);
 }
 
-TEST(IdealJuggle, each_migration_stops_one_place_for_the_cost_of_a_migration) {
+TEST(IdealJuggle, each_migration_stops_one_place_for_the_time_that_a_migration_costs) {
   JuggleRun run{.program = {8, 7, 30},
                 .redistribution = Redistribution::swaps,
                 .period_s = 0.1,
@@ -129,7 +129,7 @@ TEST(IdealJuggle,
       Error);
 }
 
-TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_of_the_paper_and_loses_no_work) {
+TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_of_the_juggle_paper_and_loses_no_work) {
   for_all_pairs([](const SpmdProgram& program) {
     if (!is_imbalanced(program)) return;
     const double most = static_cast<double>(slots_of(program).most);

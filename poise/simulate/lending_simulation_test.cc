@@ -112,7 +112,7 @@ LendingScenario one_slow(double news_delay_s) {
   return scenario;
 }
 
-TEST(LendingSimulation, a_step_takes_longer_if_ranks_learn_late_that_one_is_slow) {
+TEST(LendingSimulation, a_step_takes_longer_if_ranks_learn_late_that_one_of_them_is_slow) {
   EXPECT_LT(simulate_lending(one_slow(0)).makespan_s,
             simulate_lending(one_slow(0.2)).makespan_s - 0.1);
 }
@@ -283,7 +283,7 @@ double speed_beside_a_slow_rank(std::uint32_t waits, std::uint64_t seed) {
 
 // In the first steps too many tasks go to the slow rank, because the other rank learns only
 // gradually how slow it is.
-TEST(LendingSimulation, lending_few_tasks_pays_once_ranks_have_learnt_how_slow_a_slow_rank_is) {
+TEST(LendingSimulation, steps_with_few_tasks_gain_from_lending_once_the_slow_rank_is_known) {
   std::vector<double> early, late;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {  // the percentiles below need this many
     early.push_back(speed_beside_a_slow_rank(4, seed));

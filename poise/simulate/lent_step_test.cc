@@ -95,7 +95,7 @@ TEST(LentStepOverLinks, lends_nothing_if_places_are_balanced) {
 // The tasks of all places take equally long together, but no place knows how long a task takes. A
 // place that has run short tasks first seems to be ahead. If it borrowed tasks then, it would end
 // late.
-TEST(LentStepOverLinks, lends_little_if_places_are_balanced_although_their_tasks_differ) {
+TEST(LentStepOverLinks, lends_little_if_places_are_balanced_even_if_tasks_differ_in_length) {
   for (const char* text : {"core:8", "node:4 core:8"}) {
     const Machine machine = machine_from_text(text);
     const std::uint32_t places = machine.num_places();
@@ -206,7 +206,7 @@ TEST(LentStepOverLinks, runs_every_task_once_and_is_never_faster_than_the_lower_
   }
 }
 
-TEST(LentStepOverLinks, records_what_every_place_does) {
+TEST(LentStepOverLinks, records_the_activity_of_every_place_at_every_time) {
   const Machine machine = machine_from_text("core:2");
   LendingScenario scenario = lending_scenario(machine, equal_tasks(10, 1e-3), Placement(10, 0),
                                               {.lends = true}, LendingNetwork::links);

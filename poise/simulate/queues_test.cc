@@ -42,7 +42,7 @@ TEST(Queues, flows_without_bytes_or_resources_end_when_they_start) {
   EXPECT_THAT(queue_ends_s(routes, std::vector<Flow>{{1, 0, 0}, {2, 9, 1}}), ElementsAre(1, 2));
 }
 
-TEST(Queues, the_last_flow_ends_no_earlier_than_the_busiest_resource_can_serve_its_bytes) {
+TEST(Queues, the_last_flow_cannot_end_before_the_busiest_resource_has_served_all_its_bytes) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     Random random(seed);
     Routes routes;

@@ -128,8 +128,8 @@ class Tasks {
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
       fail(
-          "{}: phase {}: the {} of a message is {}; tasks with this seq_id exist, but all "
-          "of them have other homes",
+          "{}: phase {}: the {} of a message is {}; tasks with this seq_id exist, but none "
+          "of them has this home rank",
           part.file->name, phase_id_, which, describe(key));
     return entry - entries_.begin();
   }
