@@ -129,7 +129,7 @@ class Tasks {
     if (entry == end || order_of(entry->key) != order_of(key))
       fail(
           "{}: phase {}: the {} of a message is {}; tasks with this seq_id exist, but none "
-          "of them has this home rank",
+          "of them has this home",
           part.file->name, phase_id_, which, describe(key));
     return entry - entries_.begin();
   }
