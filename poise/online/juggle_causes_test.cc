@@ -277,7 +277,7 @@ const Changing kChanging[] = {
      }},
 };
 
-TEST(JuggleCauses, no_cause_is_reported_for_balanced_programs_whose_behaviour_changes) {
+TEST(JuggleCauses, no_cause_is_reported_if_a_program_without_problems_changes_its_behaviour) {
   for (const JugglePolicy policy : {JugglePolicy::off, JugglePolicy::automatic})
     for (const double slice_s : {0.003, 0.01})
       for (const auto& [what, act] : kChanging) {

@@ -160,7 +160,7 @@ Trace random_trace(Random& random, std::uint32_t num_places) {
   return trace;
 }
 
-TEST(Replay, gives_the_same_times_as_a_simple_replay_that_adds_up_the_cost_formula) {
+TEST(Replay, gives_the_same_times_as_a_simple_replay_that_uses_the_cost_formula) {
   for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
