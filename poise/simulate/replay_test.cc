@@ -223,7 +223,7 @@ TEST(Replay, the_time_of_all_steps_is_at_least_the_sum_of_their_lower_bounds) {
   }
 }
 
-TEST(Replay, if_all_steps_are_equal_letting_them_overlap_does_not_lengthen_the_run) {
+TEST(Replay, if_all_steps_are_equal_a_run_takes_no_longer_with_overlapping_steps_than_without) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -290,7 +290,7 @@ TEST(Replay, every_step_ends_with_a_barrier_if_the_plan_asks_for_one) {
   EXPECT_EQ(run(true), 3 * (2 + 2));  // each barrier takes two rounds of messages
 }
 
-TEST(Replay, both_engines_follow_the_rule_by_which_places_wait_for_subphases) {
+TEST(Replay, both_engines_apply_each_rule_for_how_places_wait_between_subphases) {
   Trace trace = trace_of({{4, 4}});
   trace.phases[0].workload.subphase_load_s = {{3, 1}, {1, 3}};
   const std::map<SubphaseRule, double> expected_s{

@@ -140,7 +140,7 @@ TEST(Routing, tornado_traffic_on_a_ring_takes_80_percent_longer_by_minimal_than_
   EXPECT_NEAR(random_s, 400 * 20.0 / 9, 0.1 * 400 * 20.0 / 9);
 }
 
-TEST(Routing, adaptive_routes_detour_tornado_traffic_but_not_traffic_between_neighbours) {
+TEST(Routing, adaptive_routing_takes_detours_for_tornado_traffic_but_not_between_neighbours) {
   const Machine machine = machine_of("torus:9 core:20");
   const auto tornado = [](NodeId node) { return (node + 4) % 9; };
   const auto next = [](NodeId node) { return (node + 1) % 9; };

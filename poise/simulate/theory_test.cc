@@ -26,7 +26,7 @@ TEST(Theory, eight_threads_on_seven_places_take_the_times_computed_by_hand) {
   EXPECT_EQ(reactive_s(program), 45);
 }
 
-TEST(Theory, the_cost_of_each_balancing_point_shortens_the_useful_part_of_every_period) {
+TEST(Theory, a_run_gets_longer_by_the_cost_of_the_balancing_point_in_each_period) {
   // The paper expects 20% less speed if the period is 0.5 ms and each balancing point costs 100 us
   // (section 5).
   EXPECT_DOUBLE_EQ(with_cost_s(8, 0.5e-3, 100e-6), 10);
@@ -95,7 +95,7 @@ TEST(Theory,
   }
 }
 
-TEST(Theory, only_phases_with_a_balancing_point_get_shorter_if_the_period_exceeds_a_phase) {
+TEST(Theory, only_phases_that_contain_a_balancing_point_get_shorter) {
   // Without balancing, this program takes 20 s.
   const SpmdProgram program{8, 7, 1, 10};
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);  // points: 6, 12, 18 s
@@ -104,7 +104,7 @@ TEST(Theory, only_phases_with_a_balancing_point_get_shorter_if_the_period_exceed
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 1), 10 * 1.5);  // (16) and (2)
 }
 
-TEST(Theory, one_balancing_point_per_phase_gains_nothing_if_most_threads_run_on_slow_places) {
+TEST(Theory, one_balancing_point_per_phase_gains_nothing_if_most_threads_run_on_the_fuller_places) {
   const SpmdProgram program{13, 7, 1, 100};
   EXPECT_LT(slots_of(program).fast, slots_of(program).slow);
   EXPECT_EQ(proactive_approximation_s(program, 2), static_s(program));

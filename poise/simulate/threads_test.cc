@@ -64,7 +64,7 @@ TEST(Threads, threads_stay_in_their_memory_domain) {
   EXPECT_EQ(run.swaps, 0u);
 }
 
-TEST(Threads, a_period_of_zero_or_almost_zero_is_refused) {
+TEST(Threads, a_balancing_period_of_zero_or_almost_zero_is_refused) {
   const Machine machine = flat_machine(2);
   EXPECT_THROW(run_threads(machine, equal_threads(2, 1), Placement(2), 0), Error);
   EXPECT_THROW(run_threads(machine, equal_threads(2, 1), Placement(2), 1e-9), Error);

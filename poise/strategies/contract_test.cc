@@ -218,7 +218,7 @@ std::vector<std::string> values_to_try(const Knob& knob) {
   return {knob.choices.begin(), knob.choices.end()};
 }
 
-TEST_P(Contract, every_strategy_works_with_the_smallest_and_the_largest_value_of_each_knob) {
+TEST_P(Contract, every_strategy_works_with_the_smallest_and_largest_value_of_each_parameter) {
   const Machine machine = machine_from_text("node:2 numa:2 core:3");
   for (const Knob& knob : GetParam().knobs)
     for (const std::string& value : values_to_try(knob)) {

@@ -163,7 +163,7 @@ TEST(Nuco, the_option_alpha_sets_the_weight_of_message_costs_relative_to_load) {
   }
 }
 
-TEST(Nuco, the_cost_of_a_place_counts_only_messages_that_the_task_receives) {
+TEST(Nuco, the_cost_of_a_place_for_a_task_counts_only_messages_that_the_task_receives) {
   Small small({{1, 0}, {0.5, 2}, {0.25, 1}});
   small.pin_all_but(0);
   small.workload.messages = {{0, 1, 100, 1 << 20}, {1, 0, 0, 1 << 20}};

@@ -51,7 +51,7 @@ TEST(Orb, the_load_of_a_pinned_task_counts_at_the_place_where_it_is_pinned) {
               testing::ElementsAre(1, 0, 0, 0, 0, 1));
 }
 
-TEST(Orb, divides_places_along_the_levels_of_the_machine) {
+TEST(Orb, cuts_between_nodes_before_it_cuts_between_the_places_of_a_node) {
   // The machine has three nodes of two places. The first cut is between nodes and not between the
   // places of the second node, so the tasks of each node are neighbours on the line.
   const Machine machine = machine_from_text("node:3 core:2");

@@ -213,7 +213,7 @@ TEST(Poise, perturbations_shorten_the_total_time_of_an_rmat_graph) {
   EXPECT_LT(sums("rmat", "").total_s, 0.999 * few_s);
 }
 
-TEST(Poise, considers_blocks_of_consecutive_tasks_if_there_is_no_time_for_a_second_search) {
+TEST(Poise, is_no_worse_than_blocks_of_consecutive_tasks_if_there_is_no_time_for_a_second_search) {
   // A ring of tasks, of which pairs of neighbours are assigned to places in turn. Half of the
   // messages stay within a place, so the placement is not scattered, and the first search starts
   // from it.
@@ -232,7 +232,7 @@ TEST(Poise, considers_blocks_of_consecutive_tasks_if_there_is_no_time_for_a_seco
   EXPECT_LE(rebalanced(hurried, machine, workload, current).iteration_s, blocks_s);
 }
 
-TEST(Poise, setting_share_of_effort_has_the_same_effect_as_multiplying_the_option_effort_by_it) {
+TEST(Poise, the_option_effort_is_multiplied_by_the_share_of_effort_that_the_problem_gives) {
   const Machine machine = with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"),
                                        CostFormula::physical);
   const Workload workload = generate(parse_recipe("rmat"), 600, 1).front();

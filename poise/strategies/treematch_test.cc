@@ -255,7 +255,7 @@ TEST(Treematch, the_placement_is_the_same_for_any_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, with_the_option_groups_current_all_tasks_of_a_node_move_to_one_node_together) {
+TEST(Treematch, if_the_option_groups_is_current_all_tasks_of_a_node_move_together_to_one_node) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
   Placement start(64);  // each node has 8 consecutive tasks; the next 8 are 3 nodes away
@@ -294,7 +294,7 @@ void for_each_case_of_levels(const Visit& visit) {
   }
 }
 
-TEST(Treematch, the_option_levels_auto_gives_an_iteration_as_short_as_the_best_level) {
+TEST(Treematch, with_levels_auto_iterations_are_as_short_as_with_the_best_fixed_level) {
   int cases = 0, different = 0;
   double node_to_best = 0, worst_to_best = 0;
   for_each_case_of_levels([&](const Machine& machine, const Workload& workload,
@@ -323,7 +323,7 @@ TEST(Treematch, the_option_levels_auto_gives_an_iteration_as_short_as_the_best_l
   RecordProperty("worst_to_best", std::to_string(worst_to_best / cases));
 }
 
-TEST(Treematch, the_option_levels_gives_the_same_placement_for_node_and_for_that_levels_number) {
+TEST(Treematch, the_option_levels_accepts_the_name_node_or_the_number_of_the_node_level) {
   const Machine machine = machine_from_text("rack:2 node:4 numa:2 core:2");
   const Workload workload = k_neighbour(128, 2);
   const Placement current = round_robin(128, machine.num_places());

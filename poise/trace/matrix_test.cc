@@ -95,7 +95,7 @@ TEST(MatrixCsv, a_decimal_comma_is_refused) {
   expect_refused(csv, "0;1,5\n2;0\n", "m.csv:1: the entry \"1,5\" is not a number of bytes");
 }
 
-TEST(MatrixCsv, n_lines_of_n_numbers_are_a_matrix_unless_they_may_be_a_metis_graph) {
+TEST(MatrixCsv, n_lines_of_n_numbers_are_read_as_a_matrix_unless_they_may_be_a_metis_graph) {
   EXPECT_TRUE(is_square("0 5 1\n6 0 2\n7 8 0\n"));
   EXPECT_TRUE(is_square("% bytes\n0 5\n\n6 0"));
   EXPECT_TRUE(is_square("0.0e+00 5\n6 0\n"));

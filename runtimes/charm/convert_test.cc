@@ -73,7 +73,7 @@ TEST(Convert, a_place_gets_the_background_load_of_its_pe_or_0_if_that_load_is_ne
   EXPECT_THAT(convert(statistics, pe_map).phase.workload.background_s, ElementsAre(0.25, 0));
 }
 
-TEST(Convert, messages_listed_by_a_function_come_after_the_messages_stored_in_the_statistics) {
+TEST(Convert, messages_that_a_callback_lists_come_after_those_stored_in_the_statistics) {
   Statistics statistics = three_objects();
   statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 30}};
   statistics.more_messages.visit_all = [](const MessageVisitor& visit) {
@@ -90,7 +90,7 @@ TEST(Convert, messages_listed_by_a_function_come_after_the_messages_stored_in_th
   EXPECT_THAT(error_of(statistics), HasSubstr("has only 1 rows"));
 }
 
-TEST(Convert, messages_keep_their_order_if_they_are_freed_from_the_last_to_the_first) {
+TEST(Convert, messages_keep_their_order_even_if_they_are_listed_from_the_last_to_the_first) {
   const auto list = [](const MessageVisitor& visit, int number) {
     const std::vector<ObjectName> receivers = {{1, 8}, {9, -7}, {5, 8}};
     if (number == 1)
@@ -118,7 +118,7 @@ TEST(Convert, messages_keep_their_order_if_they_are_freed_from_the_last_to_the_f
   EXPECT_EQ(of(freed), of(statistics));
 }
 
-TEST(Consume, lists_all_rows_from_the_last_to_the_first_and_frees_them) {
+TEST(Consume, visits_all_rows_of_a_vector_from_the_last_to_the_first_and_frees_their_memory) {
   constexpr std::size_t kRows = 100'000;
   std::vector<std::vector<int>> rows;  // each row allocates memory
   for (std::size_t i = 0; i < kRows; ++i) rows.push_back({static_cast<int>(i)});
@@ -129,7 +129,7 @@ TEST(Consume, lists_all_rows_from_the_last_to_the_first_and_frees_them) {
   consume(rows, [](const std::vector<int>&) { FAIL() << "there are no rows"; });
 }
 
-TEST(Convert, objects_returned_by_a_function_come_after_the_objects_stored_in_the_statistics) {
+TEST(Convert, objects_that_a_callback_lists_come_after_those_stored_in_the_statistics) {
   const Statistics stored = three_objects();
   Statistics listed = stored;
   listed.objects.resize(1);

@@ -48,7 +48,7 @@ TEST(Leaving, objects_that_communicate_with_the_destination_group_leave_first) {
   EXPECT_THAT(leaving(statistics, 2), ElementsAre(2, 1));
 }
 
-TEST(Leaving, objects_that_communicate_with_each_other_leave_or_stay_together) {
+TEST(Leaving, objects_that_communicate_with_each_other_leave_or_stay_in_the_group_together) {
   auto statistics = group({1, 1, 1, 1});
   send(statistics, 0, 1, 3);
   send(statistics, 3, 2, 1);
@@ -69,7 +69,7 @@ TEST(Leaving, the_object_with_the_fewest_messages_per_second_of_load_leaves_the_
   EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));
 }
 
-TEST(Leaving, objects_that_are_pinned_or_have_no_load_stay) {
+TEST(Leaving, objects_that_are_pinned_or_have_no_load_stay_in_the_group) {
   auto statistics = group({0, 2, 3});
   statistics.objects[2].movable = false;
   EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));

@@ -12,7 +12,7 @@ namespace {
 
 using Told = std::set<std::pair<std::int32_t, std::uint32_t>>;
 
-TEST(Locations, each_sending_pe_learns_an_objects_location_once_if_the_object_or_a_sender_moved) {
+TEST(Locations, if_a_sender_or_receiver_moved_the_sender_pe_is_told_once_where_the_receiver_is) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
     const auto num_objects = static_cast<std::uint32_t>(1 + random.below(20));

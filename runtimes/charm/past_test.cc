@@ -32,7 +32,7 @@ TEST(Past, past_loads_stay_with_their_objects_when_the_order_of_objects_changes)
 
 constexpr std::uint64_t on_pe(std::uint64_t pe, std::uint64_t index) { return pe << 16 | index; }
 
-TEST(Past, finds_objects_after_a_restart_on_other_pes) {
+TEST(Past, recognises_objects_after_a_restart_on_other_pes) {
   Past past;
   past.add({{on_pe(0, 0), 4}, {on_pe(0, 2), 4}, {on_pe(1, 1), 4}}, {1, 2, 3}, 5);
   const std::vector<ObjectName> now = {{on_pe(0, 1), 4}, {on_pe(1, 2), 4}, {on_pe(2, 0), 4}};

@@ -43,7 +43,7 @@ class BalancerTest : public testing::Test {
   std::vector<std::string> notes;
 };
 
-TEST_F(BalancerTest, places_busy_threads_and_equalises_their_progress) {
+TEST_F(BalancerTest, pins_busy_threads_and_equalises_their_progress) {
   Balancer balancer(options, store, kernel);
   run(balancer, 10);
   EXPECT_EQ(num_kept(), 3u);

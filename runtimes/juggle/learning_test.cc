@@ -73,7 +73,7 @@ TEST(LearnedSpeeds, the_cpu_with_the_fewest_probes_is_probed_next) {
   EXPECT_EQ(learned.next({2, 3}), 2u);
 }
 
-TEST(SpeedProbe, measures_each_cpu_and_keeps_the_affinity_of_the_caller) {
+TEST(SpeedProbe, measures_each_cpu_and_keeps_the_affinity_of_the_calling_thread) {
   const Cpus own = allowed_cpus();
   SpeedProbe probe;
   EXPECT_FALSE(probe.result());

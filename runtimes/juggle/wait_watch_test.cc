@@ -107,7 +107,7 @@ class PreloadedProgram {
 
 class Calls : public testing::TestWithParam<const char*> {};
 
-TEST_P(Calls, calls_by_which_threads_wait_are_reported_to_the_balancer) {
+TEST_P(Calls, a_thread_that_waits_in_the_given_call_is_reported_to_the_balancer) {
   WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
   const PreloadedProgram program(watch, GetParam());
   const pid_t thread = program.thread();
@@ -130,7 +130,7 @@ TEST(WaitWatch, returns_no_report_for_a_thread_that_has_reported_nothing) {
   EXPECT_FALSE(has_news(watch, 0));
 }
 
-TEST(WaitWatch, a_process_without_the_library_reports_no_waits) { EXPECT_FALSE(reports_waits(1)); }
+TEST(WaitWatch, a_process_without_preload_reports_no_waits) { EXPECT_FALSE(reports_waits(1)); }
 
 TEST(WaitWatch, names_the_library_that_cannot_be_preloaded) {
   EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);

@@ -30,7 +30,7 @@ TEST(Collection, objects_larger_than_the_maximum_message_migrate_in_several_piec
   expect_serial_results({.strategy = "rotate", .period = 2, .max_piece_bytes = 64});
 }
 
-TEST(Collection, results_do_not_depend_on_the_number_of_threads) {
+TEST(Collection, program_results_do_not_depend_on_the_number_of_threads) {
   for (const std::uint32_t threads : {1u, 2u, 3u, 4u})
     for (const bool place_per_thread : {false, true})
       expect_serial_results({.strategy = "rotate",
@@ -39,14 +39,14 @@ TEST(Collection, results_do_not_depend_on_the_number_of_threads) {
                              .place_per_thread = place_per_thread});
 }
 
-TEST(Collection, results_do_not_depend_on_which_ranks_decide) {
+TEST(Collection, program_results_do_not_depend_on_which_ranks_decide) {
   for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical})
     for (const std::uint32_t ranks_per_host : {0u, 1u, 2u})
       expect_serial_results(
           {.strategy = "rotate", .period = 4, .mode = mode, .ranks_per_host = ranks_per_host});
 }
 
-TEST(Collection, results_do_not_depend_on_offloading) {
+TEST(Collection, program_results_do_not_depend_on_offloading) {
   for (const std::uint32_t threads : {1u, 3u})
     for (const char* placement : {"blocked", "uneven"})
       expect_serial_results({.strategy = "rotate",
@@ -57,11 +57,11 @@ TEST(Collection, results_do_not_depend_on_offloading) {
                              .lend = true});
 }
 
-TEST(Collection, results_do_not_depend_on_automatic_balancing) {
+TEST(Collection, program_results_do_not_depend_on_automatic_balancing) {
   expect_serial_results({.strategy = "greedy", .is_automatic = true});
 }
 
-TEST(Collection, results_do_not_depend_on_the_communicator) {
+TEST(Collection, program_results_do_not_depend_on_the_communicator) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm half = MPI_COMM_NULL;

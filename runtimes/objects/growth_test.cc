@@ -72,7 +72,7 @@ TEST(Growth, memory_and_traffic_of_a_rank_grow_only_with_its_own_objects_if_all_
   EXPECT_LT(more.traffic_bytes, 0.5);
 }
 
-TEST(Growth, memory_and_traffic_of_every_rank_grow_with_all_objects_if_rank_0_decides) {
+TEST(Growth, memory_and_traffic_of_a_rank_grow_with_the_total_number_of_objects_if_rank_0_decides) {
   const Needs more = growth(Mode::root);
   // Every rank stores the place of every object, which takes 4 bytes.
   EXPECT_GT(more.heap_bytes, 3.9);

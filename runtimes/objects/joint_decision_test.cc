@@ -24,13 +24,13 @@ void expect_serial_results_and_migrations(const CollectionOptions& options) {
   EXPECT_EQ(expect_serial_results(options) > 0, num_ranks > 1);
 }
 
-TEST(JointDecision, results_do_not_depend_on_where_objects_start) {
+TEST(JointDecision, program_results_do_not_depend_on_where_objects_start) {
   for (const char* placement : {"blocked", "round_robin", "random", "uneven"})
     expect_serial_results_and_migrations(
         {.strategy = "random", .period = 5, .placement = placement, .mode = Mode::hierarchical});
 }
 
-TEST(JointDecision, results_do_not_depend_on_whether_ranks_or_threads_are_places) {
+TEST(JointDecision, program_results_do_not_depend_on_whether_ranks_or_threads_are_places) {
   for (const bool place_per_thread : {false, true})
     expect_serial_results_and_migrations({.strategy = "random",
                                           .period = 5,
@@ -41,14 +41,14 @@ TEST(JointDecision, results_do_not_depend_on_whether_ranks_or_threads_are_places
                                           .ranks_per_host = 2});
 }
 
-TEST(JointDecision, results_do_not_depend_on_the_strategy) {
+TEST(JointDecision, program_results_do_not_depend_on_the_strategy) {
   for (const Strategy& strategy : strategies())
     if (strategy.needs.empty() && !strategy.is_oracle)
       expect_serial_results(
           {.strategy = std::string(strategy.name), .period = 9, .mode = Mode::hierarchical});
 }
 
-TEST(JointDecision, results_do_not_depend_on_offloading) {
+TEST(JointDecision, program_results_do_not_depend_on_offloading) {
   expect_serial_results_and_migrations({.strategy = "random",
                                         .period = 5,
                                         .placement = "uneven",

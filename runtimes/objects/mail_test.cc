@@ -54,7 +54,7 @@ TEST(Outbox, keeps_messages_in_the_order_of_sending) {
   EXPECT_EQ(messages_in(router.buffer[1]), (std::vector<ReadMessage>{{7, {3}, "other buffer"}}));
 }
 
-TEST(Outbox, receivers_whose_messages_go_to_the_same_buffer_share_one_copy) {
+TEST(Outbox, a_message_to_several_objects_is_stored_once_per_buffer) {
   TwoBuffers router;
   Outbox outbox(router, 1);
   outbox.send_to_all(std::vector<ObjectId>{5, 2, 4, 9}, std::string("hello"));

@@ -77,7 +77,7 @@ TEST_F(BringPages, moves_no_page_that_the_memory_range_covers_only_partly) {
   EXPECT_EQ(domain_of[first_ + 3 * size_], 0);
 }
 
-TEST_F(BringPages, lets_pages_stay_if_the_kernel_forbids_a_call_or_the_domain_is_unknown) {
+TEST_F(BringPages, moves_no_page_if_the_kernel_refuses_or_the_thread_has_no_known_numa_domain) {
   place({0, 0, 2});
   can_move = false;
   EXPECT_EQ(bring(0, 3 * size_).stayed, 2);

@@ -35,7 +35,7 @@ TEST(WhenToBalance,
   }
 }
 
-TEST(WhenToBalance, does_not_balance_if_the_imbalance_is_not_above_the_predicted_one) {
+TEST(WhenToBalance, does_not_balance_if_balancing_is_not_expected_to_reduce_the_imbalance) {
   RunState state = unbalanced();
   state.reachable_imbalance = 1.9;
   EXPECT_TRUE(when_to_balance(state).balance_now);

@@ -29,7 +29,7 @@ Tokens repeated(const Tokens& pattern, std::size_t times) {
   return tokens;
 }
 
-TEST(phase_finder, finds_iterations_of_a_single_collective_from_its_third_occurrence_on) {
+TEST(phase_finder, finds_the_iterations_of_a_loop_of_one_collective_from_the_third_iteration_on) {
   PhaseFinder finder;
   EXPECT_EQ(ends_in(finder, {7, 7, 7, 7, 7}), (std::vector<std::size_t>{2, 3, 4}));
   EXPECT_EQ(finder.period(), 1u);

@@ -212,7 +212,7 @@ class Balancers(unittest.TestCase):
                 self.assertEqual(sum(a != b for k in range(3) for a, b in zip(start[k], plan[k])), moves)
                 self.assertEqual(moves, 3 * MOVABLE if strategy == "rotate" else moves)
 
-    def test_at_each_balancing_one_tree_level_decides_with_the_next_strategy_in_the_list_of_that_level(self):
+    def test_at_each_balancing_one_level_of_the_tree_decides_with_the_next_strategy_in_its_list(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         # The balancer is called three times. The process level of the tree decides in the first and third call, the

@@ -42,7 +42,7 @@ class JuggleVariables(CliTest):
             self.assertEqual((done.returncode, done.stdout), (0, "it runs\n"), done.stderr)
             self.assertRegex(done.stderr, rf"^poise juggle: --cpus 0-{absent}: [^\n]*{absent} cannot be used here[^\n]*\n$")
 
-    def test_the_error_about_an_invalid_tuned_number_names_its_environment_variable_and_valid_values(self):
+    def test_the_error_about_an_invalid_tuning_parameter_names_its_variable_and_valid_values(self):
         for value, says in [("noice=0.1", r"noice.*noise"), ("noise", "KNOB=VALUE"), ("noise=2", "from 0.001 to 0.4"),
                             ("noise=0.2,min_window_s=0.02", "must be less than 0.5")]:
             done = self.run_poise("juggle", "--", "echo", "it runs", env={**os.environ, "POISE_JUGGLE_TUNING": value})
@@ -51,7 +51,7 @@ class JuggleVariables(CliTest):
         done = self.run_poise("juggle", "--tuning", "noise=0.1,enough_windows=8", "--", "echo", "it runs")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "it runs\n", ""))
 
-    def test_every_tuned_number_is_printed_with_its_value_and_unit(self):
+    def test_every_tuning_parameter_is_printed_with_its_value_and_unit(self):
         printed = self.run_poise("strategies", "--tuning").stdout.split("poise juggle", 1)[1]
         self.assertRegex(printed, r"\n  noise +0.05 of the time +\w")
         self.assertRegex(printed, r"\n  min_window_s +0.05 s +\w")

@@ -73,7 +73,7 @@ class Keep(unittest.TestCase):
         with mock.patch.dict(keep.os.environ, BENCH_COMMIT="abc"):
             self.assertEqual(keep.stamp()["commit"], "abc")
 
-    def test_the_stored_machine_has_all_cores_even_if_the_benchmark_may_use_only_some(self):
+    def test_the_stored_machine_description_has_all_cores_even_if_the_benchmark_may_use_only_some(self):
         with mock.patch.object(keep.os, "cpu_count", return_value=16):
             self.assertIn(", 16 cores, ", keep.stamp()["machine"])
 

@@ -49,14 +49,14 @@ class Results(unittest.TestCase):
             self.assertIsNone(results.commits_since("abc", "2026-01-02"))
         results.commits_since.cache_clear()
 
-    def test_rows_that_differ_only_in_the_load_average_get_one_remark_with_its_range(self):
+    def test_rows_that_differ_only_in_load_average_share_one_remark_with_the_range_of_load_averages(self):
         stamps = [{"date": "2026-01-02", "commit": None, "machine": "m", "load_average": load} for load in (10.0, 2.0, 2.5)]
         table = results_tables.Table("T", "Text.", lambda whole: whole["results"], {"x": "{x}"})
         text = "\n".join(results.table_text(table, {"results": [{"x": 1, "measured": stamp} for stamp in stamps]}))
         self.assertIn("the load average was 2.0 to 10.0.", text)
         self.assertNotIn("Rows marked", text)
 
-    def test_commits_since_a_measurement_are_counted_from_its_day_if_its_commit_is_not_in_the_history(self):
+    def test_commits_since_a_measurement_are_counted_by_date_if_the_history_lacks_the_measured_commit(self):
         counts = {("merge-base", "abc", "HEAD"): "",
                   ("rev-parse", "--is-shallow-repository"): "false",
                   ("rev-list", "--count", "--since=2026-01-02T00:00:00Z", "HEAD"): "12"}

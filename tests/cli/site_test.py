@@ -161,7 +161,7 @@ class Site(unittest.TestCase):
             blocks = "\n".join(re.findall(r"(?s)```c\n(.*?)```", api.header_text(header)))
             self.assertEqual({name for name in declared if not re.search(rf"\b{name}\b", blocks)}, set(), source)
 
-    def test_the_reference_has_every_documentation_comment_of_public_headers_and_balanced_braces(self):
+    def test_the_reference_has_all_comments_of_public_headers_and_its_code_has_balanced_braces(self):
         headers = [source for _, _, sources in api.PAGES.values() for source in sources if source.endswith(".h")]
         self.assertIn("runtimes/tasks/context.h", headers)
         for source in headers:

@@ -73,7 +73,7 @@ class Tidy(unittest.TestCase):
             tidy.check_include(pathlib.PurePosixPath(name), 1, included)
             self.assertEqual(not tidy.troubles, is_allowed, (name, included))
 
-    def test_more_casts_per_line_than_the_limit_are_rejected_and_tests_are_not_counted(self):
+    def test_code_with_too_many_casts_per_line_is_rejected_but_casts_in_tests_are_not_counted(self):
         lines = ["return static_cast<int>(static_cast<char>(c));", ""]
         self.assertEqual(tidy.num_casts(pathlib.PurePosixPath("poise/base/a.cc"), lines), (2, 2))
         self.assertEqual(tidy.num_casts(pathlib.PurePosixPath("poise/base/a_test.cc"), lines), (0, 0))
@@ -132,7 +132,7 @@ class Tidy(unittest.TestCase):
             tidy.check_one_clock(pathlib.PurePosixPath(name), ["::clock_gettime(CLOCK_MONOTONIC, &now);", "wall_now_s()"])
             self.assertEqual(len(tidy.troubles), 0 if is_allowed else 1, name)
 
-    def test_tuned_numbers_are_rejected_unless_they_are_in_the_file_tuning_h_of_their_folder(self):
+    def test_tuning_constants_are_rejected_unless_they_are_in_the_file_tuning_h_of_their_folder(self):
         for name, line, is_allowed in (("poise/search/a.cc", "constexpr double kShare = 0.5;", False),
                                        ("poise/search/a.cc", "constexpr double kRounding = 1e-9;", True),
                                        ("poise/search/tuning.h", "inline constexpr double kShare = 0.5;", True),

@@ -73,7 +73,7 @@ class Tiers(unittest.TestCase):
         status, _, err = self.main("usual", "format")
         self.assertEqual((status, err.count("\n"), self.ran), (2, 1, []))
 
-    def test_the_option_list_shows_the_name_of_every_part(self):
+    def test_with_the_option_list_the_names_of_all_parts_of_a_tier_are_printed_and_no_test_runs(self):
         status, out, _ = self.main("full", "--list")
         self.assertEqual((status, [line.split()[0] for line in out.splitlines()]), (0, [part.word for part in tiers.parts("full")]))
         self.assertEqual(self.ran, [])
@@ -91,7 +91,7 @@ class Tiers(unittest.TestCase):
             self.main("full", "format", "asan", "fuzzers")
         self.assertEqual(self.stored(), [("format", 0, "aaa")])
 
-    def test_a_part_of_the_full_tier_with_several_rounds_goes_on_after_its_last_stored_round(self):
+    def test_an_interrupted_part_of_the_full_tier_goes_on_after_its_last_stored_round(self):
         part = next(part for part in tiers.parts("full") if part.rounds > 1)
         self.rounds_left = 3
         with self.assertRaises(KeyboardInterrupt):
@@ -105,7 +105,7 @@ class Tiers(unittest.TestCase):
         self.assertEqual(run.keep.stored_rows(run.RESULT)[0]["rounds"], part.rounds)
         self.assertNotIn("so far", results.page(self.folder))
 
-    def test_a_part_of_the_full_tier_with_a_failed_round_starts_again_from_its_first_round(self):
+    def test_a_part_of_the_full_tier_starts_again_from_its_first_round_if_a_round_failed(self):
         part = next(part for part in tiers.parts("full") if part.rounds > 1)
         self.failing, self.rounds_left = part.word, 2
         with self.assertRaises(KeyboardInterrupt):
@@ -121,7 +121,7 @@ class Tiers(unittest.TestCase):
         self.assertEqual(self.main("quick")[0], 0)
         self.assertEqual(self.stored(), [])
 
-    def test_the_report_and_the_page_of_results_name_the_parts_without_a_stored_result(self):
+    def test_the_report_and_the_page_of_results_name_the_parts_of_the_tier_without_a_stored_result(self):
         _, out, _ = self.main("full", "architecture", "format")
         missing = [part.word for part in tiers.parts("full")][2:]
         self.assertIn(f"parts of the full tier that have no stored result: {', '.join(missing)}\n", out)
@@ -161,7 +161,7 @@ class Tiers(unittest.TestCase):
 
 
 class DevTest(unittest.TestCase):
-    def test_dev_refuses_an_unknown_part_before_it_installs_or_builds_anything_for_the_tier(self):
+    def test_dev_refuses_an_unknown_part_of_a_test_tier_before_it_installs_or_builds_anything(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             for name in "dev", "tests/run.py", "tests/tiers.py", "bench/keep.py":

@@ -40,7 +40,7 @@ class Simulate(CliTest):
         self.assertEqual(greedy["series"]["iteration_s"], [6, 6, 8, 8])
         self.assertTrue(greedy["best"])
 
-    def test_the_option_beyond_with_the_value_cycle_repeats_a_trace_shorter_than_the_simulation(self):
+    def test_with_the_option_beyond_cycle_a_trace_shorter_than_the_simulation_is_repeated(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
 
@@ -169,7 +169,7 @@ class Events(CliTest):
         self.assertEqual(both["series"]["lent_tasks"][2:], [0, 0])
         self.assertEqual(self.json_of(*base, "--lend"), answer)
 
-    def test_with_a_long_delay_of_messages_about_loads_copied_tasks_save_more_time_than_lent_tasks(self):
+    def test_if_messages_about_loads_arrive_late_copying_tasks_saves_more_time_than_lending_tasks(self):
         machine = "node:4 core:1 speeds:1,1,1,0.4"
         self.run_poise("generate", "random:degree=0,skew=equal,load_s=0.01", "--tasks", 160, "-m", machine, "-o", "slow.poise")
         base = ("simulate", "slow.poise", "-s", "keep", "--steps", 1, "--decision-time", "0s", "--json")

@@ -106,7 +106,7 @@ class Paths(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 self.check(mpi, [compile_c(mpi, PROGRAMS / "sequence.c", self.folder)])
 
-    def test_another_tool_that_wraps_mpi_sees_the_same_calls_if_it_is_preloaded_after_the_library(self):
+    def test_another_tool_that_wraps_mpi_sees_the_same_calls_if_it_is_preloaded_after_the_profiler(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 tool = compile_c(mpi, PROGRAMS / "tool.c", self.folder, "-shared", "-fPIC")
@@ -114,7 +114,7 @@ class Paths(unittest.TestCase):
                 self.assertEqual(sorted(line for line in done.stderr.splitlines() if "tool" in line),
                                  [f"the tool saw 10 calls of rank {rank}" for rank in range(SIZE)])
 
-    def test_programs_that_ask_which_functions_mpi_has_get_the_same_answer_as_without_the_library(self):
+    def test_programs_that_ask_which_functions_mpi_has_get_the_same_answer_as_without_the_profiler(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "weak.c", self.folder)

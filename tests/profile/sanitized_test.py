@@ -83,7 +83,7 @@ class Sanitized(unittest.TestCase):
                 self.assertEqual(self.errors(mpi, ranks, source, *arguments, POISE_PROFILE=str(output)), ([], []))
                 self.assertEqual(len(read_profile(output)), ranks)
 
-    def test_a_leak_planted_into_the_library_is_found(self):
+    def test_a_leak_planted_into_the_profiling_library_is_found(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 leaks, others = self.errors(mpi, 2, "sequence.c", library=LEAKING, POISE_PROFILE=str(self.folder / "profile"))

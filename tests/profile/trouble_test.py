@@ -85,7 +85,7 @@ class Trouble(unittest.TestCase):
                 done = self.profile(*launcher(mpi), "-np", 1, self.program(mpi), "single", ":", "-np", 2, other, "single")
                 self.check(done, (1, 4), ranks=3)
 
-    def test_if_one_rank_runs_without_the_library_the_job_completes_without_a_profile(self):
+    def test_if_one_rank_runs_without_the_profiling_library_the_job_completes_without_a_profile(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)

@@ -56,7 +56,7 @@ void check_what_tasks_see(Policy policy, const std::string& settings,
     EXPECT_EQ(seen[static_cast<std::size_t>(t)].get(), t % 2 ? t : -1);
 }
 
-TEST(Annotations, a_lent_task_sees_its_annotations_on_the_borrower) {
+TEST(Annotations, a_rank_that_borrows_a_task_also_receives_its_annotations) {
   Policy policy;
   policy.decide = [](const LendingView& view) {
     return std::vector<Loan>{{view.others.back().rank, 60, {}}};

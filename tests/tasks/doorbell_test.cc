@@ -70,7 +70,7 @@ TEST(Doorbells, a_rank_counts_how_often_others_wake_its_progress_thread) {
   meet();
 }
 
-TEST(Doorbells, messages_are_pending_until_all_announced_messages_are_received) {
+TEST(Doorbells, a_rank_has_pending_messages_until_it_has_received_all_that_were_announced) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
   constexpr std::uint32_t kFirst = 0, kSecond = 1;

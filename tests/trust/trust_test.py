@@ -106,7 +106,7 @@ class Judge(unittest.TestCase):
             self.assertTrue(outside <= 0.05 or rank == 1, count)
             self.assertGreater(wider, 0.05, count)
 
-    def test_a_prediction_counts_as_near_if_its_error_is_at_most_a_tenth_of_the_median_or_the_interval_width(self):
+    def test_a_prediction_is_near_if_its_error_is_at_most_the_interval_width_or_a_tenth_of_the_median(self):
         for predicted, interval, near in ((1.09, [1, 0.99, 1.01], True), (0.89, [1, 0.99, 1.01], False),
                                           (1.29, [1, 0.9, 1.2], True), (1.31, [1, 0.9, 1.2], False)):
             self.assertEqual(intervals.is_near(predicted, interval), near, predicted)

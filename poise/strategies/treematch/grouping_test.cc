@@ -53,7 +53,7 @@ TEST(Grouping,
   }
 }
 
-TEST(Grouping, after_grouping_no_exchange_of_two_elements_brings_more_affinity_inside_the_groups) {
+TEST(Grouping, after_grouping_no_swap_of_two_elements_increases_the_affinity_inside_the_groups) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

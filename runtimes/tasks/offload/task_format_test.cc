@@ -59,7 +59,7 @@ TEST(TaskFormat, keeps_the_properties_of_a_task_that_the_borrower_needs) {
   EXPECT_EQ(*arrived.task->extras->annotations->get<std::string>("kind"), "coast");
 }
 
-TEST(TaskFormat, small_items_are_aligned_inside_the_message_and_large_items_are_payloads) {
+TEST(TaskFormat, small_arguments_are_aligned_inside_the_message_and_large_ones_are_sent_apart) {
   alignas(64) double small[3] = {1, 2, 3};
   char one = 'x';
   std::vector<std::byte> large(kLarge);
@@ -82,7 +82,7 @@ TEST(TaskFormat, small_items_are_aligned_inside_the_message_and_large_items_are_
   EXPECT_EQ(read[3].data, nullptr);
 }
 
-TEST(TaskFormat, sends_neither_outputs_nor_items_in_shared_memory) {
+TEST(TaskFormat, sends_neither_outputs_nor_arguments_that_lie_in_shared_memory) {
   double output[2] = {}, shared[50] = {};
   const Item items[] = {Item::of(output, sizeof output, Mode::out),
                         Item::of(shared, sizeof shared, Mode::inout),

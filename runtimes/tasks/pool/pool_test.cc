@@ -101,7 +101,7 @@ TEST_F(Batches, end_after_a_child_task_so_that_its_parent_need_not_wait_for_the_
   EXPECT_TRUE(pool_.state().idle());
 }
 
-TEST_F(Batches, the_pool_reports_unequal_tasks_if_a_function_takes_over_twice_as_long_as_another) {
+TEST_F(Batches, the_pool_reports_unequal_tasks_if_one_takes_more_than_twice_as_long_as_another) {
   submit(kPlain);
   submit(kOther);
   pool_.learn_time(kPlain, 1, 1);
