@@ -50,7 +50,7 @@ TEST_F(VtWrite, a_trace_is_unchanged_after_writing_and_reading_files_compressed_
   EXPECT_TRUE(brotli_decompress(read_file(folder_ + "/out.0.json.br")).has_value());
 }
 
-TEST_F(VtWrite, if_a_trace_has_no_homes_the_rank_of_each_task_is_written_as_its_home) {
+TEST_F(VtWrite, if_a_trace_has_no_home_ranks_the_rank_of_each_task_is_written_as_its_home) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     std::filesystem::remove_all(folder_);

@@ -329,7 +329,7 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
-    def test_the_option_curve_lists_placements_between_that_of_the_best_strategy_and_the_current_one(self):
+    def test_the_option_curve_lists_placements_between_the_current_one_and_that_of_the_best_strategy(self):
         compare = *self.compare, "-s", "keep,greedy", "--every", "7", "--curve"
         keep, greedy = self.json_of(*compare, "--json")["results"]
         best = keep if keep["best"] else greedy
