@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures how exact tests/support/cluster.py is, by messages over TCP whose time is known from the rates.
+"""Measures how exactly tests/support/cluster.py limits the links between emulated hosts: times messages over TCP whose
+nominal time follows from the rates of the links.
 
 Each case is a set of streams that start together. Each stream sends one message. The nominal time is the time of the
 busiest link (its bytes divided by its rate) plus the longest delay. A message of b bytes takes b / 0.9927 bytes of

@@ -6,7 +6,8 @@ objects every 10 iterations. Pilla et al. (2012) report both for stencil4D: bala
 more faults and misses.
 
 Page faults come from getrusage. Cache misses need hardware counters, which virtual machines often hide; then their
-column is empty. A run of N iterations is subtracted from one of 2 N, so start and end do not count."""
+column is empty. The counts of a run of N iterations are subtracted from those of a run of 2 N iterations, so faults and
+misses at the start and the end of the program do not count."""
 
 import argparse
 import ctypes

@@ -40,7 +40,7 @@ RUNNERS = {
 # The threads compute for e = 2 s per phase. So 100 ms, the longest balancing period here, is e / 20.
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
-# Runs alongside another program: the policy `proactive` balances every 20 ms instead of every 50 ms. In runs called
+# For runs alongside another program, the policy `proactive` balances every 20 ms instead of every 50 ms. In runs called
 # "bound" there is no balancer, and the program binds each thread to a cpu of its own. If phases are far shorter than a
 # time slice of the kernel, no balancer that shares the cpus fairly with the other program is faster than "bound".
 BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"], "bound": []}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Usage: library_call cpp|c SIDE STRATEGY. Measures one decision about the tasks of a periodic grid
-// of SIDE³ cells, each of which sends to its six neighbours. It begins with the program's arrays
-// and ends with the place of each task, and calls the C++ library or libpoise. library_call.py does
-// the same from Python. Prints as JSON the CPU seconds, the memory needed beyond the arrays, and a
-// checksum of the places.
+// of SIDE³ cells, each of which sends to its six neighbours. The measurement begins with the
+// program's arrays and ends with the place of each task. The decision calls the C++ library or
+// libpoise. library_call.py does the same from Python. Prints as JSON the CPU seconds, the memory
+// needed beyond the arrays, and a checksum of the places.
 #include <cstdint>
 #include <cstdlib>
 #include <fmt/format.h>

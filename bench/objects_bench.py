@@ -5,11 +5,11 @@
 Prints a table and stores it as JSON under bench/results.
 
 Each program runs on two ranks for three phases. Two decisions precede the last phase, whose iterations are
-evaluated. In an ideal iteration, the work is spread evenly over the ranks and no rank waits. `of ideal` is the
-time of the ideal iteration divided by the measured time: median and quartiles over all iterations of all runs.
-`faster` is the time without balancing divided by the time with it: median over the rounds. Both numbers of a
-ratio come from the same iteration or round, because a core of a virtual machine may be half as fast a few
-seconds later.
+evaluated. In an ideal iteration, the work is spread evenly over the ranks and no rank waits. Column `of ideal`
+has the time of the ideal iteration divided by the measured time: median and quartiles over all iterations
+of all runs. The column `faster` has the time without balancing divided by the time with it: median over the
+rounds. Both numbers of a ratio come from the same iteration or round, because a core of a virtual machine may be
+half as fast a few seconds later.
 
 A run is repeated if other programs used too large a share of a core during it. If there are more ranks than
 cores, the program sleeps instead of computing. Programs that are limited by memory or by messages would not

@@ -5,11 +5,10 @@
 
 The runs are those of `./dev bench real` under Open MPI in which each rank has a core; when ranks share cores, two runs of the
 same program differ too much to be compared. Each run is repeated, in turn with TALP's library preloaded and with
-`poise profile`. One run cannot be measured by both tools: each would count the time that the other one needs at the
-beginning and the end of the program as useful. The cost of measuring a call counts partly as time in MPI in both tools, so a
-program that makes millions of short calls per second cannot be compared. Other programs on the machine only lengthen a
-run, so of each tool the shortest run counts. DLB must be built with this MPI; without its library libdlb_mpi.so nothing
-is compared."""
+`poise profile`. One run cannot be measured by both tools: each would count as useful the time that the other one needs at the
+beginning and the end of the program. The cost of measuring a call counts partly as time in MPI in both tools, so a program
+that makes millions of short calls per second cannot be compared. Other programs on the machine only lengthen a run, so of
+each tool the shortest run counts. DLB must be built with this MPI; without its library libdlb_mpi.so nothing is compared."""
 
 import argparse
 import json

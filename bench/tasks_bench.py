@@ -5,10 +5,11 @@
 with tasks split by hand (which shows what the host can do), and as OpenMP tasks in one process with as many
 threads. These runs alternate, and the fastest of several counts.
 
-It measures what lending loses: runs without and with it are paired, and both runs of a pair meet the same competitor
-for the cores. It also measures what lending costs if all ranks have equal work, relative to OpenMP tasks in the same
-processes; how much of a core the progress thread uses while long tasks run; and how soon a lent task starts. It compares
-lending with a master and workers, OpenMP tasks in one process, StarPU-MPI and mpi4py.futures (tasks/peers.py).
+To measure what lending loses, runs without and with lending are paired; both runs of a pair meet the same competitor
+for the cores. The benchmark also measures what lending costs if all ranks have equal work, relative to OpenMP tasks in
+the same processes; how much of a core the progress thread uses while long tasks run; and how soon a lent task starts.
+It compares lending with a master and workers, OpenMP tasks in one process, StarPU-MPI and mpi4py.futures
+(tasks/peers.py).
 
 Prints tables and stores them as JSON under bench/results."""
 

@@ -36,8 +36,9 @@ def spread(ratios):
 
 
 def against_tools(whole):
-    """Yields a row per tool. It has the median, the worst case and the means, over all cases, of the iteration time with
-    `poise` divided by that with the tool. It also has the percentage of tasks that the tool moves."""
+    """Yields a row per tool. The row has the median, the worst case and the means, over all cases, of a ratio: the
+    iteration time with `poise` divided by that with the tool. The row also has the percentage of tasks that the tool
+    moves."""
     cases = [row for row in whole["results"] if row["name"] != "summary"]
     tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
     others = [tool for tool in tools if tool != "poise"]
@@ -119,8 +120,9 @@ def on_same_problems(whole):
 
 
 def ours_beside_charm(whole):
-    """Yields two rows per strategy of Poise: it is compared with the best balancer of Charm++ and with GreedyRefineLB. In each
-    case the time with Poise is divided by that with the balancer; the row has the median and the worst case of these ratios."""
+    """Yields two rows per strategy of Poise: one compares the strategy with the best balancer of Charm++, the other with
+    GreedyRefineLB. In each case the time with Poise is divided by that with the balancer; the row has the median and the worst
+    case of these ratios."""
     cases = list(on_same_problems(whole))
     for ours, time, what in (("poise", "total_s", "ten iterations and the migration"), ("poise:steps=1000", "iteration_s", "an iteration"), ("nuco", "iteration_s", "an iteration")):
         for peer, is_peer in (("the best of Charm++'s", lambda name: name.endswith("LB")), ("GreedyRefineLB", lambda name: name == "GreedyRefineLB")):

@@ -52,10 +52,10 @@ class ProfiledLaunch {
   ProfiledLaunch(const ProfiledLaunch&) = delete;
   ProfiledLaunch& operator=(const ProfiledLaunch&) = delete;
 
-  /// Returns the command line that runs the program with the library in its ranks. If the launcher
-  /// is not known, the library is put into this process's environment, which all processes inherit.
-  /// The profile is divided into time slices of `period_ns`; if this is 0, the library chooses
-  /// their length.
+  /// Returns the command line that runs the program with the profiling library preloaded in its
+  /// ranks. If the launcher is not known, preloads the library by variables of this process's
+  /// environment, which all processes inherit. The profile is divided into time slices of
+  /// `period_ns`; if this is 0, the library chooses their length.
   std::vector<std::string> preloading(const std::vector<std::string>& words,
                                       std::int64_t period_ns) const;
 

@@ -56,8 +56,8 @@ class Mean {
 };
 
 /// Counts the instances on which `poise` is at least as good as the best peer. Returns this count,
-/// and geometric means of time(`poise`) / time(peer). The peers are all other tools or, with
-/// `only_outside`, only tools that were not written for Poise.
+/// and geometric means of the ratios of iteration and decision times (`poise` / peer). Peers are
+/// all other tools or, with `only_outside`, only tools not written for Poise.
 json against(const std::vector<Outcome>& outcomes, bool only_outside) {
   constexpr double kEqual = 1 + 1e-9;
   int cases = 0, won = 0;

@@ -63,8 +63,9 @@ def with_others(rows, headlines, kept):
 
 
 def write(rows, headlines, folder, kept, is_whole):
-    """Writes both pages and, if `kept` is a path, stores the rows there. If not all rows were computed, the date and
-    commit of the whole file stay those of the last complete run; every new row has its own."""
+    """Writes the Markdown page and the HTML page and, if `kept` is a path, stores the rows there. If not all rows were
+    computed, the date and commit of the whole file stay those of the last complete run; every new row has its own date
+    and commit."""
     measured = stamp()
     rows = [{**row, "measured": measured} for row in rows]
     folder.mkdir(parents=True, exist_ok=True)

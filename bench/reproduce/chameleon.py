@@ -86,8 +86,9 @@ MIGRATED, TOTAL = 148, 4800
 
 
 def figure_2(lab, inputs):
-    # T tasks belong to four nodes, one of which needs s times as long for a task. All nodes end together if the slow
-    # node keeps T / (3 s + 1) tasks. The paper says how many tasks leave the slow node, from which s follows.
+    # T tasks are divided equally among four nodes, one of which needs s times as long for a task as the others. All
+    # nodes end together if the slow node keeps T / (3 s + 1) tasks. The paper says how many tasks leave the slow node,
+    # from which s follows.
     slowness = (TOTAL / (TOTAL / 4 - MIGRATED) - 1) / 3
     gain, moved = slow_node(lab, inputs, slowness, TOTAL // 4)
     return [
@@ -254,9 +255,9 @@ STEP_S = 0.5  # seconds of work of a rank in each step
 
 
 def limiter_series(lab, inputs, threads, steps, seed):
-    """Returns the imbalance of every step without and with lending, for 32 ranks whose sections change their cost in
-    every step after the first, which is left out. A rank is one place: its threads share its work perfectly, so more threads mean more and shorter
-    sections."""
+    """Returns the imbalance of every step but the first, without and with lending, for 32 ranks. Sections (the tasks)
+    change their cost in every step after the first. A rank is one place: its threads are assumed to share its work
+    perfectly, so more threads mean more and shorter sections."""
     count = RANKS * SECTIONS_PER_THREAD * threads
     machine = f"node:{RANKS} core:1 bandwidth:{CARD:g}"
     recipe = f"random:degree=0,skew=equal,load_s={STEP_S / SECTIONS_PER_THREAD / threads:.6g},task_bytes=6000000"

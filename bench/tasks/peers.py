@@ -26,8 +26,8 @@ CASES = [  # each row: number of ranks, tasks, mean length in µs, bytes in and 
 ]
 SPREAD = 0.5
 # StarPU has one worker per rank, which may share its core with other ranks. Data are registered anew in each run, so no
-# transfer is cached. Under Open MPI 4, StarPU-MPI 1.3 hangs if a task returns more bytes than this, so it is not
-# measured in such cases.
+# transfer is cached. Under Open MPI 4, StarPU-MPI 1.3 hangs if a task returns more than LARGEST_OF_STARPU bytes, so
+# StarPU is not measured in such cases.
 LARGEST_OF_STARPU = 4096
 STARPU = {"STARPU_NCPU": "1", "STARPU_WORKERS_NOBIND": "1", "STARPU_SILENT": "1"}
 PYTHONS = [sys.executable, "/usr/bin/python3"]

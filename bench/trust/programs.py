@@ -3,9 +3,9 @@
 """The programs of which trust_bench.py predicts and measures the time of an iteration.
 
 Each program is a function that returns (load_s, messages). load_s has the seconds of work of each task. messages has a
-row for each pair of tasks: [from, to, count, bytes of all `count` messages]. Sizes are relative; `scaled` gives every
-program the same mean traffic and the same mean work per place. HELD_OUT was fixed before the first run: the cost model
-is calibrated on the other programs alone.
+row for each pair of tasks: [from, to, count, bytes of all `count` messages]. The loads and bytes are relative; `scaled`
+multiplies them so that every program has the same mean traffic and the same mean work per place. HELD_OUT was fixed
+before the first run: the cost model is calibrated on the other programs alone.
 """
 
 import math

@@ -255,7 +255,7 @@ cham_migratable_task_t* make_task(int* ran_on) {
   return task;
 }
 
-/// Runs tasks in the given mode. Checks that each task that leaves rank 0 may do so in this mode,
+/// Runs tasks in the mode `mode`. Checks that each task that leaves rank 0 may do so in this mode,
 /// and that it goes to the rank that the tool chose. Returns the number of tasks that ran on each
 /// rank.
 std::vector<int> run_tasks() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts which calls use a handle at the moment. Builds with assertions refuse a call that changes
-// a handle while another call uses it. The other call may run on another thread, or it may be the
-// one whose callback makes this call.
+// Counts the calls that use a handle at the moment. Builds with assertions refuse a call that
+// changes a handle while another call uses it. The other call may run on another thread, or it may
+// be the one whose callback makes this call.
 #pragma once
 
 #include <atomic>

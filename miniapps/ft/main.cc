@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fourier transforms of a cube of numbers, forth and back. OpenMP threads synchronize after the
-// lines of each of the three directions. The program is a benchmark of the thread balancer
-// (`poise juggle`): its phases take milliseconds and read much memory.
+// Fourier transforms of a three-dimensional array, forward and inverse. OpenMP threads synchronize
+// after the transforms along each of the three directions. The program is a benchmark of the thread
+// balancer (`poise juggle`): its phases take milliseconds and read much memory.
 //
 // Cooley and Tukey, "An algorithm for the machine calculation of complex Fourier series", 1965.
 #include <algorithm>

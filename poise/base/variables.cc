@@ -261,7 +261,7 @@ const Variable* meant_by(std::string_view text, unsigned readers) {
 
 /// True if the name may be a misspelt variable of Poise that this program should report. Two kinds
 /// of program do not report names that begin with POISE_TASKS_: programs on the tasks runtime,
-/// because that ends the job with an error, and commands, because they may start such programs.
+/// because this runtime ends the job with an error, and commands, as they may start such programs.
 bool may_be_meant(std::string_view name, unsigned readers) {
   if (name.starts_with(kTasksPrefix) && (readers & (tasks | command)) != 0) return false;
   return name.starts_with(kPrefix) || (readers & chameleon) != 0;

@@ -303,10 +303,10 @@ double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes) {
   return waiting_actively(phase, nodes) * std::max(0.0, wall_s - shared_s(phase, nodes));
 }
 
-/// The time that bound ranks lost because other ranks of their core spun in MPI: `exposed_s`, in
-/// which the busiest rank does not compute, times the fraction of MPI time in which ranks queue.
-/// That fraction is relative to its maximum: if all k ranks of a core spin, each queues for 1 -
-/// 1/k.
+/// The time that bound ranks lost because other ranks of their core spun in MPI. It is `exposed_s`,
+/// the time in which the busiest rank does not compute, times a fraction: the time in MPI for which
+/// ranks queue for their core, divided by its maximum. If all k ranks of a core spin, this maximum
+/// is 1 - 1/k of their time in MPI.
 double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, double exposed_s) {
   std::map<PlaceId, double> ranks_at;
   for (const PlaceId place : placement.places()) ++ranks_at[place];

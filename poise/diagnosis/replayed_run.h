@@ -40,8 +40,8 @@ class ReplayedRun {
   Placement own_places() const { return Placement(own_place_); }
 
   /// Returns the factor on message costs with which messages lengthen the simulated phases by
-  /// `exposed_s` in total, if the ranks have these loads. Returns 0 if even the smallest factor
-  /// lengthens them by more, and 1 if there are no messages to which the factor applies.
+  /// `exposed_s` in total if the ranks have the loads `loads_s`. Returns 0 if even the smallest
+  /// factor lengthens the phases by more, and 1 if there are no messages to which it applies.
   double factor_for(const RankLoads& loads_s, double exposed_s) const;
 
   /// The predicted seconds of each simulated phase, for the loads `loads_s` of all phases of the

@@ -7,8 +7,8 @@
 namespace poise::distributed_tuning {
 
 /// The weight of a task is its load divided by the average load of a place, plus this number
-/// divided by the average number of tasks per place. The second term prevents that all tasks
-/// without load end up in one cluster.
+/// divided by the average number of tasks per place. Without the second term, all tasks without
+/// load could end up in one cluster.
 inline constexpr double kWeightOfTask = 0.1;
 
 /// A merging step is too small if more than the fraction kMinShrink of the vertices remains.

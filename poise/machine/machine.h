@@ -160,10 +160,10 @@ class Machine {
 /// reaches 10 to 20 GB/s. `places` are those of a machine, ordered by domain. O(places).
 double assumed_bus_bytes_per_s(std::span<const Place> places);
 
-/// The costs of one message and of one byte at factor 1, for strategies that add up the costs of
-/// messages. With the formula `physical`, a message costs the CPU time at both ends and the
-/// latency; a byte costs the copies at both ends and the time on the slowest resource. These are
-/// costs between two nodes, or between two places if there is only one node.
+/// The costs of one message and of one byte if latency and bandwidth factors are 1, for strategies
+/// that add up message costs. With the formula `physical`, a message costs the CPU time at both
+/// ends and the latency; a byte costs the copies at both ends and the time on the slowest resource.
+/// These are costs between two nodes, or between two places if there is only one node.
 struct UnitCosts {
   double message_s = 0, byte_s = 0;
 };

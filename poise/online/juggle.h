@@ -74,9 +74,9 @@ struct WaitReport {
   double since_yield_s = 1e9;
 };
 
-/// True if the thread waits. A thread that polls yields its cpu again and again if it is alone on
-/// its place. If it shares the place, the other thread uses a whole time slice after each yield, so
-/// the polling thread yields more rarely.
+/// True if the thread is in a call that waits, or yielded its cpu recently, as threads do while
+/// they poll. If another thread shares its place, a longer time counts as recent, because that
+/// thread uses a whole time slice after each yield.
 bool is_waiting(const WaitReport& report, bool shares_place, const JuggleTuning& tuning = {});
 
 /// Initial places of the threads (section 2.4 of the paper). The numbers of threads on any two

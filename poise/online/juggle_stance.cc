@@ -47,8 +47,8 @@ bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
 }
 
 /// True if threads that never sleep would get notably faster if all progressed at the same rate.
-/// They may wait actively in phases that are shorter than the time after which the kernel moves a
-/// thread from cpu to cpu, so it does not help that the kernel is fair in the long run.
+/// The kernel evens out their progress by moving threads from cpu to cpu, but too rarely for short
+/// phases, after each of which all threads wait (actively) for the last one.
 bool JuggleStance::is_worth_rotating(const JuggleSigns& signs) const {
   return signs.even_gain > 1 + tuning_.noise;
 }
@@ -99,10 +99,10 @@ JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
   return action_;
 }
 
-/// Limit of the balancing period. For threads that never sleep, the length of phases is unknown and
-/// may be short. So while such threads lose time because they wait for cpus, or for each other,
-/// balancing points stay close together, but not so close that other programs on the same cpus use
-/// most of a period before a moved thread has its turn.
+/// The longest balancing period allowed. For threads that never sleep, the length of phases is
+/// unknown and may be short. So while such threads lose time because they wait for cpus, or for
+/// each other, balancing points stay close together, but not so close that other programs on the
+/// same cpus use most of a period before a moved thread has its turn.
 double JuggleStance::longest_period_s(const JuggleSigns& signs) const {
   if (!is_awake(signs)) return longest_s_;
   if (is_crowded(signs))

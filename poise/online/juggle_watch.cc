@@ -63,7 +63,7 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
     // ready_s is the longest time for which a single thread of the place was ready or running.
     // run_s is the sum of the times for which the threads of the place ran; it is larger than
     // ready_s if they sleep in turn. At most ready_s counts as used, because the time that the
-    // threads wanted (wanted_) is ready_s, too.
+    // threads wanted (see wanted_) is counted as ready_s, too.
     const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += tuning_.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
     taken_s_[p] += std::max(0.0, use_[p].ready_s - used_s - use_[p].own_s);
@@ -193,9 +193,9 @@ std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_
   if (2 * num_known <= crew.team.size()) return {};
   const double phase_s = phase_length_s(broken_per_s);
   if (is_acting || phase_s >= 2 * last_window_s_) return phase_s;
-  // A phase ended in every window, so the phases may be shorter than this estimate. The thread that
-  // sleeps most sleeps at the barrier of every phase, and the kernel puts it on a cpu once after
-  // each barrier. So the number of times that it is put on a cpu is the number of phases.
+  // A phase ended in every window, so phases may be shorter than the estimate phase_s. The thread
+  // that sleeps most sleeps at the barrier of every phase, and the kernel puts it on a cpu once
+  // after each barrier. So the number of times that it is put on a cpu is the number of phases.
   if (sleepiest->turns_per_s <= 0) return {};
   return std::min(phase_s, 1 / sleepiest->turns_per_s);
 }

@@ -170,11 +170,11 @@ bool LendingAgent::was_declined(std::uint32_t from, double requested_at_s, doubl
 void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double expected_s) {
   if (seconds <= 0) return;  // too short for the clock
   Peer& peer = peers_.at(rank);
-  // At first, the n-th result has 1/n of the usual maximum weight, so the average is the mean of
-  // all results so far. With a small constant weight from the start, a program with few tasks would
+  // At first, the n-th result has a weight of at most 1/n, so the average is about the mean of all
+  // results so far. With a small constant weight from the start, a program with few tasks would
   // learn too late that a rank is slow.
-  // This average covers twice as many samples as others, because a disturbance of either of two
-  // times changes their ratio.
+  // A sample is the ratio of two times, and a disturbance of either time changes it. Therefore this
+  // average covers twice as many samples as others.
   const double steady = lending_tuning::kMaxWeight / 2;
   if (peer.num_results * steady < 1) ++peer.num_results;
   const double weight = std::min(steady, expected_s / lending_tuning::kTaskTimeMemory_s) /

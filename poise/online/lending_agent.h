@@ -136,10 +136,10 @@ class LendingAgent {
   bool is_inside_ = false;
 };
 
-/// Carries out loans message by message: calls `lend` with each loan, and with whether the borrower
-/// has sent a request, again and again until `lend` has returned false for each loan. Every
-/// borrower gets its first message before any gets its second. So all of them start early to run
-/// tasks and to lend them on, although it takes long to pack a large loan.
+/// Carries out loans in rounds. In each round, `lend` sends one message of every unfinished loan,
+/// and returns false if the loan is then finished. Its second argument says whether the borrower
+/// has sent a request. Every borrower gets its first message before any gets its second. So all
+/// start early to run tasks and lend them on, although it takes long to pack a large loan.
 template <typename Lend>
 void lend_in_turn(std::vector<Loan>& loans, const LendingAgent& agent, const Lend& lend) {
   std::vector<std::pair<Loan*, bool>> unfinished;

@@ -14,10 +14,10 @@ namespace poise::lending_tuning {
 ///
 /// The shortest pause separates two decisions about loans that no rank has requested, two steal
 /// requests of a rank, and two rounds in which a rank sends replicas. It is also used for these:
-/// - The time of a request and its answer, as long as none has been measured.
+/// - A request and its answer are assumed to take this time until one has been measured.
 /// - The time for which a thread without work spins. Shorter idle times are left out of traces.
-/// - If the last poll was longer ago, MPI is probed twice, because the first probe of some MPI
-///   libraries reports only messages that they have already read.
+/// - If the last poll was longer ago than this, MPI is probed twice, because the first probe of
+///   some MPI libraries reports only messages that they have already read.
 ///
 /// The pause between two steal requests doubles with every request, up to the longest pause. The
 /// longest pause also separates two exploratory loans, and two polls of a busy rank if all other
@@ -29,15 +29,15 @@ static_assert(kMinPause_s < kMaxPause_s);
 /// - Results wait for this time for other results that can share their message.
 /// - A rank waits for this time between two messages that only report loads.
 /// - Messages wait for at most this time until a batch of tasks ends.
-/// - If a victim with tasks does not answer for this time, the thief wakes its progress thread.
+/// - A thief wakes the progress thread of a victim that has tasks but is silent for this time.
 /// - A progress thread ignores wake-ups for this time after one that led to no loan, and for twice
 ///   as long after each further one, up to kMaxSleep_s. Otherwise idle ranks could keep a busy rank
 ///   from working.
 /// - Before a rank starts a task of unknown time, it spends up to this time on lending other tasks,
 ///   because the task may be long and messages wait meanwhile. If all tasks turn out to be short,
 ///   the lent ones return, and little time was wasted.
-/// - The cost of a poll is measured only if the last poll was longer ago, because then the caches
-///   hold nothing that a poll needs.
+/// - The cost of a poll is measured only if the last poll was more than this time ago, because then
+///   the caches hold nothing that a poll needs.
 inline constexpr double kNewsDelay_s = 200e-6;
 /// Longest sleep in seconds of a thread without work and of a progress thread. Waking up and
 /// polling takes 30 us, so these threads use 0.3 % of a core.
@@ -59,15 +59,15 @@ inline constexpr double kWorkShare = 0.1;
 /// 65,536 ranks.
 inline constexpr std::size_t kMaxAtOnce = 16;
 /// Maximum number of entries that a rank searches one by one:
-/// - unanswered steal requests that a victim, or a thief, remembers (a victim declines others);
-/// - loads read from the load table before a decision (the next decision reads others);
-/// - tasks at the front of a queue, where a child of a task is searched first;
+/// - unanswered steal requests that a victim or a thief remembers (a victim declines further ones);
+/// - loads read from the load table before a decision (the next decision reads other loads);
+/// - tasks at the front of a queue, which are searched first for a child of a given task;
 /// - shorter borrowed tasks that a longer one overtakes in the queue;
 /// - groups of ranks whose links are learnt separately.
 inline constexpr std::size_t kMaxSearched = 64;
-/// Number of ranks among which a rank chooses. A decision considers this number of ranks that have
-/// not sent a steal request: those that will be idle soonest. A rank also lists this number of most
-/// recently updated loads: it passes on some of them, and as a thief it chooses its victim there.
+/// Number of ranks among which a rank chooses. A decision about loans considers this number of
+/// ranks that sent no request: those that will be idle soonest. A rank also lists this number of
+/// ranks whose loads it heard last; it reports some of them, and a thief picks its victim there.
 inline constexpr std::size_t kMaxCandidates = 8;
 /// Maximum number of ranks whose loads a message reports in addition to the load of its sender.
 inline constexpr std::size_t kLoadsPerMessage = 3;
@@ -95,7 +95,7 @@ static_assert(kOutlier * kMaxWeight < 1);
 /// Initial overhead in seconds per task, and initial seconds per byte of overheads and links
 /// (10 GB/s). The overheads are lower than on most machines, so that lending is tried and its true
 /// cost is learnt. If the bytes of a task cost more than kInitialOverhead_s by these values, the
-/// task updates the overhead per byte, otherwise the overhead per task.
+/// time measured for the task updates the overhead per byte, otherwise the overhead per task.
 inline constexpr double kInitialOverhead_s = 0.1e-6, kInitialPerByte_s = 0.1e-9;
 /// Times, or amounts of work, that differ by at most this factor are similar. A task that has run
 /// for this multiple of its average time is expected to run for as long again.

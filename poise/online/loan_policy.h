@@ -79,9 +79,9 @@ class LoanPolicy {
 
   /// Fills `problem` with the ranks to which tasks may be lent: the ranks that have sent requests
   /// and, if the setting `push` is on and the lender has lendable tasks of its own, other ranks
-  /// known to be in the current wait. Policies that have to see all ranks get all these other
-  /// ranks. The other policies get only the kMaxCandidates of them that will be idle soonest; ties:
-  /// the nearest.
+  /// known to be in the same wait for tasks as the lender. Policies that have to see all ranks get
+  /// all these other ranks. Other policies get only the kMaxCandidates of them that will be idle
+  /// soonest; ties: the nearest.
   void pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
             const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
 
@@ -121,9 +121,9 @@ double share_remaining(const Peer& peer, double now_s);
 double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads);
 
 /// Describes a known rank as a borrower. Its slowness is learnt from the results that it returns.
-/// Before the first result, it follows from the mean task time that the rank has reported, but only
-/// if the rank requests tasks and has lent tasks to this rank. It may have lent them because it did
-/// not know that this rank is slower; now they may return.
+/// Until the first result, it follows from the mean task time that the borrower reported, but only
+/// if that rank requests tasks and has lent some to this rank, and all tasks here are borrowed. So
+/// the tasks can return if this rank is slower.
 Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs);
 

@@ -32,7 +32,7 @@ Placement map_ranks(const Machine& machine, const Workload& workload, const Plac
                     const RankMapOptions& options);
 
 /// Returns the map nearest to a placement that may use slots twice or places without a slot. Of
-/// several ranks on one place, the one with most traffic there keeps it; the others take the
+/// several ranks on one slot, the one that exchanges most bytes keeps the slot; the others take the
 /// nearest free slots. A placement that fits already is returned unchanged.
 Placement one_per_slot(const Machine& machine, const Workload& workload, const Placement& placement,
                        const RankMapOptions& options);

@@ -16,11 +16,11 @@ struct RankShape {
   bool fills_nodes = false;           // true: only the last node in use may have free slots
 };
 
-/// Returns the place of each slot (the first of its cores) in ascending order. Takes nodes in order
-/// until they have at least `ranks` slots, and returns all slots of these nodes. If nodes are to be
-/// filled, it returns only the first `ranks` of these slots. A slot lies inside a domain if a
-/// domain has enough cores, otherwise inside a node. Throws Error if the machine has fewer than
-/// `ranks` slots.
+/// Returns the place of each slot in ascending order. A slot is the room for one rank; its place is
+/// its first core. Takes nodes in order until they have at least `ranks` slots, and returns all
+/// slots of these nodes, or only the first `ranks` of them if shape.fills_nodes is true. A slot
+/// lies inside a domain if a domain has enough cores, otherwise inside a node. Throws Error if the
+/// machine has fewer than `ranks` slots.
 std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks,
                                 const RankShape& shape);
 
