@@ -4,8 +4,9 @@
 """Writes docs/results.md from bench/results/*.json: `./dev docs` calls this.
 
 A figure is stale if its row does not say at which commit it was measured, or if more than MAX_COMMITS commits were
-made since. Where that commit was rebased and is not part of the history, commits are counted from the day of the measurement. The number of commits is not printed, so that the page changes only when a figure becomes stale. Tests tolerate
-a missing mark for GRACE more commits, so that no single commit makes them fail."""
+made since. Where that commit was rebased and is not part of the history, commits are counted from the day of the
+measurement. The number of commits is not printed, so that the page changes only when a figure becomes stale. Tests
+tolerate for GRACE more commits that a stale figure is not marked as stale, so that no single commit makes them fail."""
 
 import functools
 import json

@@ -59,7 +59,8 @@ class Team:
 
 def slow_node(lab, inputs, slowness, per_node):
     """Returns two lists with a value per seed, for four nodes, one of which is slow: the speed-up by lending, and the
-    number of tasks that run on another node. With lending, a node has 23 worker threads instead of 24."""
+    number of tasks that do not run on the node that owns them. With lending, a node has 23 worker threads instead of
+    24."""
     speeds = [1, 1, 1, 1 / slowness]
     tasks, task = [per_node] * 4, task_of(600, inputs)
 

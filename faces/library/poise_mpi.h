@@ -9,8 +9,8 @@
 //     poise_plan_distributed(&ranks, machine, &own, "poise", 0, NULL, &exports, &imports);
 //     poise_mpi_end(&mpi);
 //
-// Rank r is place r of the machine. If the machine numbers places in another order, split a
-// communicator by it first: MPI_Comm_split(comm, 0, place, &ordered).
+// Rank r is place r of the machine. If the machine numbers places in another order, first make a
+// communicator in that order: MPI_Comm_split(comm, 0, place, &ordered).
 #pragma once
 
 #include <limits.h>

@@ -112,10 +112,10 @@ std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
   return idle_s;
 }
 
-/// Limits the savings of ranks that share cores: even if the work is balanced perfectly, the cores
-/// still need time to do it. Ranks that wait actively take core time from ranks that work, so it is
-/// unknown how much of the limit can be saved. Therefore the interval of a saving covers everything
-/// from zero to the limit, unless the saving is an upper bound already.
+/// Limits the predicted savings to `idle_s` if ranks share cores: even if the work is balanced
+/// perfectly, the cores still need time to do it. Ranks that wait actively take core time from
+/// ranks that work, so it is unknown how much of the limit can be saved. Therefore the interval of
+/// a saving covers everything from zero to the limit, unless the saving is an upper bound already.
 void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s) {
   for (Advice& each : advice) {
     Seconds& saved = each.saved;
@@ -348,8 +348,8 @@ Advice juggle(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
 }
 
 /// Nodes with more ranks than cores lose time in two ways: ranks spin while others need their core,
-/// and some cores have one rank more than others. The kernel evens out the latter, unless it may
-/// not move the ranks.
+/// and some cores have one rank more than others. The kernel moves ranks to even out the latter,
+/// unless they are bound to cores.
 void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  const ReplayedRun& replay, std::vector<Advice>& advice) {
   if (!is_crowded(nodes)) return;

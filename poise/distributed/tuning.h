@@ -24,10 +24,10 @@ inline constexpr double kRoom = 1.02;
 /// from one node to another. The fraction is below 1, because messages inside a place or a node are
 /// cheaper.
 inline constexpr double kShareOfMessages = 0.5;
-/// If messages cost more than this fraction of the load, the plan takes two cycles. The first cycle
-/// has groups of few ranks: the leader of a group then decides about more vertices per rank, which
-/// keeps communicating tasks together. The second cycle has groups of many ranks and evens out
-/// loads.
+/// If messages cost more than this fraction of the load, the plan takes two V-cycles. The first
+/// cycle has groups of few ranks: the leader of a group then decides about more vertices per rank,
+/// which keeps communicating tasks together. The second cycle has groups of many ranks and evens
+/// out loads.
 inline constexpr double kMessagesWeigh = 0.02;
 /// Minimum number of ranks in a group of the first V-cycle if there are two cycles.
 inline constexpr std::uint32_t kMinWidth = 4;

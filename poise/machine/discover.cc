@@ -153,9 +153,9 @@ std::vector<PlaceId> starts_where(std::size_t count, auto changes) {
   return starts;
 }
 
-/// One partition per depth of the tree, each refining the one before. In an asymmetric tree, some
-/// places have no object at a given depth. Consecutive places of this kind stay in one group unless
-/// the depth above separates them.
+/// One partition of the places into groups per depth of the tree, each refining the one before. In
+/// an asymmetric tree, some places have no object at a given depth. Consecutive places of this kind
+/// stay in one group unless the depth above separates them.
 std::vector<Partition> partitions_by_depth(hwloc_topology_t topology,
                                            const std::vector<Site>& sites) {
   std::vector<Partition> partitions;

@@ -57,7 +57,7 @@ struct JuggleTuning {
   // The following numbers depend on those above.
   //
   /// Seconds after a call of sched_yield for which a thread alone on its place counts as waiting.
-  /// While the thread polls, it yields again and again, so 0.2 ms without a yield is long.
+  /// A thread that polls yields again and again, so without a yield for 0.2 ms it no longer polls.
   constexpr double yield_s() const { return two_slices_s / 40; }
   /// Context switches per second above which a thread is assumed to yield in a loop: eight per time
   /// slice. Time slices alone give a few hundred per second.

@@ -85,8 +85,8 @@ bool JuggleWatch::has_unequal_places() const {
 void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
   if (window_s <= 0) return;  // the thread is new
   // A window in which a thread both ran and slept is called broken. A broken window is missed if
-  // the thread ran, or slept, for less than the fraction `tolerance` of the window. So in total,
-  // twice this fraction of all broken windows is missed.
+  // the thread ran, or slept, for less than the fraction `tolerance` of the window. So if all
+  // fractions are equally likely, twice `tolerance` of all broken windows are missed.
   const double tolerance = tuning_.sleep_tolerance(window_s);
   const double ran_s = member.last.run_s - member.run_at_window_s;
   const double waited_s = member.last.wait_s - member.wait_at_window_s;

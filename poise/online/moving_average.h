@@ -18,9 +18,9 @@ inline double moved_average(double average, double sample, double weight, double
   return average + weight * (std::min(sample, cap) - average);
 }
 
-/// Returns the weight of a sample below the average, if disturbances can only increase samples.
-/// This weight is kOutlier times that of larger samples, which count as at most kOutlier times the
-/// average. So the smallest sample moves the average about as far as the largest one.
+/// Returns the weight of a sample below the average, if disturbances can only increase samples. It
+/// is kOutlier times that of a sample above the average, which counts as at most kOutlier averages.
+/// So the smallest and the largest possible sample move the average about equally far.
 inline double weight_of_smaller() { return lending_tuning::kMaxWeight * lending_tuning::kOutlier; }
 
 }  // namespace poise

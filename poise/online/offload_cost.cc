@@ -12,16 +12,16 @@ namespace poise {
 namespace {
 
 // Returns loans of tasks whose run time is unknown. The lender keeps one task for each of its
-// threads, minus the threads that pinned tasks will occupy. It keeps no borrowed task behind one
-// that has been running for longer than it takes to lend a task, because this rank may be slow.
-// Each idle rank that sends a request gets one task per thread.
+// threads, minus the threads that pinned tasks will occupy. It keeps no borrowed task queued behind
+// a task that has been running for longer than lending takes, because this rank may be slow. Each
+// idle rank that sends a request gets one task per thread.
 //
-// It gets more if a thread of the lender is about to start a task of unknown time: the task may be
-// long, and without a progress thread the lender answers no request meanwhile. Then the idle ranks
-// get equal parts of what can be lent in kNewsDelay_s. If the lender's own task then turns out to
-// be short, the lender itself requests tasks. While such a task runs, the other tasks are assumed
-// to take at least as long as it has taken so far. Then the idle ranks get as many tasks as can be
-// lent in that time.
+// An idle rank gets more if a thread of the lender is about to start a task of unknown time: the
+// task may be long, and without a progress thread the lender answers no request meanwhile. Then the
+// idle ranks get equal parts of what can be lent in kNewsDelay_s. If the lender's own task then
+// turns out to be short, the lender itself requests tasks. While such a task runs, the other tasks
+// are assumed to take at least as long as it has taken so far. Then the idle ranks get as many
+// tasks as can be lent in that time.
 std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue,
                                        const LendingCosts& costs) {
   std::vector<const Borrower*> idle;
