@@ -11,9 +11,9 @@ replaced by another one. The sources are first copied to build/faults, where eac
 working tree does not change. If a fault survives, either a test is missing, or the change has no effect (for example,
 because one of two equal candidates is chosen). The survivors are printed, so that somebody can decide which it is.
 
-Each verdict is stored in FILE.json at once. With the same FILE, a later run judges only the faults that the file does
-not hold yet, and those that survived in a file or with tests that have changed since. So a run of hours may be divided
-into short ones (--minutes).
+Each verdict is stored in FILE.json at once. With the same FILE, a later run judges only faults without a stored
+verdict, and faults that survived before their source file or its tests changed. So a run of hours may be divided into
+short ones (--minutes).
 """
 import argparse
 import concurrent.futures

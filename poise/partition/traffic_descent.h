@@ -24,10 +24,10 @@ struct TrafficDescent {
   const Tuning& tuning = kTuning;
 };
 
-/// Lowers the traffic: the sum over edges of affinity times the distance between the two places. In
-/// each of a few passes, every vertex moves to the place where it gains most, if the cap leaves
-/// room; otherwise it is exchanged with a vertex there. Hill climbs follow (climb.h). O((vertices +
-/// edges) log vertices).
+/// Lowers the traffic: the sum over edges of affinity times the distance between the places of the
+/// edge's two vertices. Each of a few passes moves every vertex to the place where it gains most,
+/// if the place's cap leaves room; otherwise exchanges it with a vertex there. Hill climbs follow
+/// (climb.h). O((vertices + edges) log vertices).
 void descend_on_traffic(const TrafficDescent& descent, Placement& placement);
 
 /// Lowers the sum over edges of affinity times distance, as descend_on_traffic() does, but on a

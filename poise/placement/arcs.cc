@@ -66,9 +66,9 @@ struct MessagesOfTasks {
   }
 };
 
-/// The first pass over the messages counts the arcs of each task, so that memory is reserved only
-/// once per pair of tasks. The second pass adds up the messages. Both passes visit the messages in
-/// the order of partners, so rows come out sorted.
+/// The first pass over the messages counts the partners of each task, so that exactly as much
+/// memory as needed is reserved. The second pass adds up the messages of each pair. Both passes
+/// visit the messages of a task in the order of its partners, so rows come out sorted.
 Arcs::Arcs(const Workload& workload) : first_(workload.tasks.size() + 2, 0) {
   const MessagesOfTasks messages(workload);
   {

@@ -15,8 +15,8 @@ namespace poise {
 ///
 ///     load(t) + sum over senders s of min(load(s), cost of s's messages at the smallest factor)
 ///
-/// because each sender s is either on t's place and adds its load, or on another place and adds the
-/// cost of its messages. O(tasks + messages).
+/// because each sender s is either on t's place and adds its load, or on another place and adds at
+/// least the cost of its messages at the smallest factor. O(tasks + messages).
 double iteration_bound_s(const Machine& machine, const Workload& workload, const CostModel& costs,
                          const Placement& current);
 

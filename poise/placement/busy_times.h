@@ -25,8 +25,8 @@ using SpotId = std::uint32_t;
 ///
 /// Formula `nuco`: the only spots are places, and the busy time of a place is background + loads /
 /// speed + messages received.
-///
-/// Formula `physical`, with the symbols of message_times.h: the busy time of a place is W + O + (1
+///Formula `nuco`: only places have busy times, shared resources have none. The busy time of a place
+///is background + loads / speed + messages received.
 /// - overlap) * X. The busy time of a resource is T + (1 - overlap) * A, where A is the largest W +
 /// O of the places whose messages cross it. W, O and T are updated by every move. X and A depend on
 /// all places, so only refresh() computes them. Directly after refresh(), the predicted iteration
@@ -105,9 +105,9 @@ class BusyTimes {
   std::span<const SpotId> touched() const { return touched_; }
   double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
 
-  /// Computes the times X and A (see the top of this class) if a task has moved since, and the
-  /// weights of spots in the sum of busy^exponent. O(messages + spots), or O(spots) if none has
-  /// moved. Does nothing under the formula `nuco`.
+  /// Computes the times X and A (see the top of this class) if a task has moved since the last
+  /// refresh(). Computes the weights of spots in the sum of busy^exponent. O(messages + spots), or
+  /// O(spots) if no task has moved. Does nothing under the formula `nuco`.
   void refresh(int exponent = 1);
 
   /// Seconds that the messages of task t would cost if t were at place `at`: the sum over both ends

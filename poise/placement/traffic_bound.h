@@ -31,9 +31,9 @@ struct Spectra {
 Spectra spectra_of(const Workload& workload, double max_work = 3e8);
 
 /// Lower bound on the sum of the NUCO factors of all messages between places. It is valid for any
-/// placement with a makespan of at most makespan_s. If a cluster is divided among places so that
-/// their parts have the weights w_1 >= w_2 >= ..., the number of messages between these places is
-/// at least
+/// placement with a makespan of at most makespan_s. If a cluster of tasks is divided among places
+/// so that their parts have the weights w_1 >= w_2 >= ..., the number of messages between these
+/// places is at least
 ///
 ///     1/2 * sum of w_i * eigenvalue_i    (Donath and Hoffman, 1973, for weighted tasks).
 ///

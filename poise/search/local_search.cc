@@ -373,9 +373,9 @@ void LocalSearch::take(const Step& step) {
   if (step.partner != kNobody) relocate(step.partner, from);
 }
 
-/// Evaluates a step that was found at an earlier visit again. An exchange is tried with the same
-/// partner; a move is tried with all destinations of its task. If the best result gains enough,
-/// appends it to steps_ and returns true.
+/// Evaluates anew a step (a move or an exchange) that an earlier visit found. An exchange is tried
+/// with the same partner; a move is tried with all destinations of its task. If the best result
+/// gains enough, appends it to steps_ and returns true.
 bool LocalSearch::evaluate_anew(Step step, PlaceId p, double limit) {
   const PlaceId from = times_.place_of(step.task);
   const std::size_t num_steps = steps_.size();

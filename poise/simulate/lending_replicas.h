@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of tasks at other ranks, in the simulation of lending (lending_simulation.h): who has
-// which copies, and which of them a rank has asked for. Whether the task of a copy may still run is
-// known to its owner only.
+// Copies of tasks at other ranks, in the simulation of lending (lending_simulation.h): which rank
+// has which copies, and which of them the rank has asked to run. Only the owner of a task knows
+// whether a copy of it may still run.
 #pragma once
 
 #include <algorithm>

@@ -35,9 +35,9 @@ struct LendingScenario {
   /// The slowness of each rank; 1 for ranks beyond the end of the list.
   std::vector<double> slowness;
   std::vector<double> enter_s;  // by rank: time at which the rank enters the wait; 0 if not given
-  /// By rank: seconds for which the rank and a competitor that always computes hold the core in
-  /// turn. While the competitor holds it, the rank neither runs tasks nor handles messages. If the
-  /// value is 0 or not given, the rank has the core alone.
+  /// By rank: length of a time slice in seconds, if the rank and a competitor that always computes
+  /// use the core in turn. In the competitor's slices, the rank neither runs tasks nor handles
+  /// messages. If the value is 0 or not given, the rank has the core alone.
   std::vector<double> slice_s;
   double bytes_per_task = 128;  // bytes of a lent task and of its result together
   /// Maximum total bytes of the tasks in one message. A message with a single task may be larger.

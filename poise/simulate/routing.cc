@@ -145,8 +145,8 @@ void NetworkRoutes::add_direct(std::uint32_t from, std::uint32_t to,
 }
 
 /// Goes along the first dimension, then along the second, and so on. On a torus, a message takes
-/// the shorter way around. If both ways are equally long, it ascends from even coordinates and
-/// descends from odd ones, so that both directions carry the same traffic.
+/// the shorter way around. If both ways are equally long, it ascends if it starts at an even
+/// coordinate, and otherwise descends, so that both directions carry the same traffic.
 void NetworkRoutes::add_grid(std::uint32_t from, std::uint32_t to,
                              std::vector<LinkStop>& links) const {
   const auto num_dims = static_cast<std::uint32_t>(network_.dims.size());

@@ -155,7 +155,7 @@ TEST(Routing, adaptive_routing_takes_detours_for_tornado_traffic_but_not_between
 
 // All nodes of a group send to the next group, whose only direct link carries the traffic of 4
 // routers. Detours divide this traffic among 7 groups. Then links inside groups are the busiest:
-// from a router with 2 links from other groups to one with 2 links to the groups after those. With
+// from a router that receives from 2 groups to a router that sends to the groups after those. With
 // 300 places on each router, such a link carries 2 * 1200 / 7 messages in transit, 300 * 2 / 7 that
 // leave the group, and 300 * 2 / 7 that arrive.
 TEST(Routing, detours_relieve_the_link_between_two_groups_of_a_dragonfly) {

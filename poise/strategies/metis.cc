@@ -4,11 +4,11 @@
 /// Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs"
 /// and "Multilevel k-way partitioning scheme for irregular graphs", 1998. The work of a part
 /// depends on the speed and the fixed work of its place. METIS cannot make a part that is smaller
-/// than one task. If the part of one place would have to be so small, the first round makes parts
-/// for several places together, and further rounds split these parts. METIS knows neither the
-/// machine nor the current placement. However, parts with close numbers are close in the graph, and
-/// `stay` renames nodes, then places inside each node, so that most load stays where it is. Uses
-/// the problem's seed. O((n + m) log p) with method=recursive.
+/// than one task. If the share of some place is smaller than that, the first round makes parts for
+/// several places together, and further rounds split these parts. METIS knows neither the machine
+/// nor the current placement. However, parts with close numbers are close in the graph, and `stay`
+/// renames nodes, then places inside each node, so that most load stays where it is. Uses the
+/// problem's seed. O((n + m) log p) with method=recursive.
 #include <algorithm>
 #include <array>
 #include <metis.h>

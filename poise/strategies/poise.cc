@@ -25,9 +25,9 @@
 /// 4. Polish: a last stage of local search, with an exponent so large that only the busiest place
 /// counts.
 /// 5. The best placement is perturbed near its busiest places and searched again, until the budget
-/// is used up or many perturbations in a row do not shorten the total time. With `passes` or
-/// `budget_s`, this continues several times per pass, whatever the budget. The result is repeatable
-/// for the same seed and passes, but not with budget_s.
+/// is used up or many perturbations in a row do not shorten the total time. With the knobs `passes`
+/// or `budget_s`, passes of several perturbations each follow, even if the budget of computing time
+/// is used up. The result is repeatable for the same seed and passes, but not with budget_s.
 /// 6. Each candidate is judged by the shortest total time on the way from it back to the current
 /// placement (returns.h). At the end, tasks return one by one if that shortens the total time.
 ///
@@ -189,9 +189,9 @@ class Search {
   }
 
   /// Runs local search from the current placement again, in stages. Each stage limits the total
-  /// time of migrations, and the limit doubles from stage to stage: few tasks move at first, and
-  /// others follow if that pays. The stages end after two that do not shorten the total time, or
-  /// when the limit exceeds what the migrations could save in all steps.
+  /// time of migrations to twice that of the stage before, so few tasks move at first, and more
+  /// tasks if that pays. The search ends after two stages in a row that do not shorten the total
+  /// time, or when the limit exceeds what the migrations could save in all steps.
   void try_limited_migrations() {
     if (!is_within_room_ || !may_spend(kCosts.descent_scans())) return;
     if (far_migration_s_ <= tuning_.same_total * total_s(best_)) return;
@@ -315,11 +315,11 @@ class Search {
     run(descent, sharp(tuning_));
   }
 
-  /// Returns the placement from which the first search starts. That is the current placement,
-  /// unless the placement is scattered and the budget does not suffice for searches both from there
-  /// and from a placement with little traffic. Then it is the latter or the best placement so far,
-  /// whichever has the shorter total time. A placement that is not scattered is kept as the start,
-  /// because local search then needs fewer migrations.
+  /// Returns the placement from which the first search starts. Usually that is the current
+  /// placement. But if it is scattered, and the budget does not suffice for a search from there and
+  /// another one from a placement with little traffic, the search starts from the placement with
+  /// little traffic or from the best one so far, whichever has the shorter total time. A placement
+  /// that is not scattered remains the start, because local search then needs fewer migrations.
   Placement first_start() {
     if (!is_within_room_ || !messages_weigh() || !pays() || !is_scattered(problem_.current) ||
         !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||

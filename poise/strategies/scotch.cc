@@ -109,9 +109,9 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
 }
 
 /// Returns the mean factor of messages between groups of `level` that are in the same group of
-/// `above` (anywhere in the machine if `above` is null). Only the first group of `above` that
-/// contains several groups of `level` is examined: the mean is over messages from its other groups
-/// to its first.
+/// `above` (anywhere in the machine if `above` is null). Examines only the first group of `above`
+/// that contains several groups of `level`. Averages the factors of messages to the first of these
+/// groups from each of the others.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;

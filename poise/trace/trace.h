@@ -58,9 +58,9 @@ struct ReadOptions {
   bool recover = false;     // accept an incomplete native file: take its complete phases
 };
 
-/// Reads a trace in any known format, recognised by content: native, a folder or stem of vt
-/// LBDatafiles, a Charm++ LB dump or the stem of several, a METIS graph. "-" is standard input.
-/// Throws Error naming the file and what is wrong.
+/// Reads a trace in any known format, recognised by content: a native file, LBDatafiles of vt (a
+/// folder or file stem), Charm++ LB dumps (one file, or the stem of several), or a METIS graph. "-"
+/// is standard input. Throws Error naming the file and what is wrong.
 Trace read_trace(const std::string& path, const ReadOptions& options = {});
 
 /// Writes a trace in the named format, or in the format that belongs to the ending of the path.

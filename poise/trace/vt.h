@@ -84,9 +84,9 @@ Trace read_files(const std::vector<std::string>& paths);
 /// a file cannot be written, or if other files with this stem would later be read as further ranks.
 void write_files(const Trace& trace, const std::string& stem, bool compress);
 
-/// To be called before a trace of num_ranks ranks is written. Writing replaces the files that
-/// belong to these ranks and have this ending. Throws Error if there are other files with this
-/// stem, because they would later be read together with the new ones.
+/// Checks, before a trace of num_ranks ranks is written, that there are no files with this stem
+/// except those that the trace will replace: the files of these ranks with this ending. Throws
+/// Error if there are others, because they would later be read together with the new files.
 void check_no_other_files(const std::string& stem, std::string_view ending,
                           std::uint32_t num_ranks);
 

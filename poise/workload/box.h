@@ -25,8 +25,8 @@ struct Box {
   }
 };
 
-/// Returns a box of `size` points. If `size` is a product of sides of which the longest is at most
-/// twice the shortest, it returns such a box, the one with the shortest longest side. Otherwise it
+/// Returns a box of `size` points. If some box of exactly `size` points has a longest side of at
+/// most twice its shortest, returns the one of these whose longest side is shortest. Otherwise
 /// returns the smallest box that has room for the points and whose sides differ by at most one; its
 /// last rows are then incomplete.
 Box box_of(std::uint32_t size, std::size_t dims);

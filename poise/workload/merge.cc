@@ -12,7 +12,7 @@ namespace {
 
 /// The messages with indices from `begin` to `end` - 1 have the same sender and are sorted by
 /// receiver. Adds up those with the same receiver, stores the results in `sorted` from index `kept`
-/// on, which is at most `begin`, and returns the index after the last result.
+/// on, and returns the index after the last result. `kept` must be at most `begin`.
 std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size_t end,
                       std::size_t kept) {
   const std::size_t row = kept;

@@ -106,8 +106,8 @@ void Affinities::refresh_own() {
 }
 
 /// If a thread other than the process's first calls exec(), it gets the id of the first thread, its
-/// old id disappears, and it stays on the cpu to which it was pinned. Returns the entry of such a
-/// thread under its old id, or null if no thread has called exec().
+/// old id disappears, and it stays on the cpu to which it was pinned. Finds such a thread and
+/// returns its entry, which has the old id. Returns null if no thread has called exec().
 const ThreadAffinity* Affinities::former_self(const FoundThread& first, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   if (first.id != first.process || cpus.size() != 1) return nullptr;

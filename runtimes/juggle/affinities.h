@@ -82,9 +82,9 @@ class Affinities {
   /// exception: if the thread may now use every cpu, the kernel made the change. Returns the keys
   /// of the threads to leave alone from now on.
   std::vector<std::uint64_t> respect_own_choices();
-  /// Does what respect_own_choices() does, but only for the first thread of each process. Called
-  /// when threads have ended, because one of them may have called exec(): such a thread takes over
-  /// the id of the first thread of its process.
+  /// Like respect_own_choices(), checks that pinned threads are still pinned, but checks only the
+  /// first thread of each process. Called when threads have ended, because one of them may have
+  /// called exec(): such a thread takes over the id of the first thread of its process.
   std::vector<std::uint64_t> respect_choices_of_first_threads();
 
   /// All known threads, in order of their keys.

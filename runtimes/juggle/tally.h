@@ -48,10 +48,10 @@ struct Tally {
   std::uint64_t still_rounds = 0;
   double still_rounds_cpu_s = 0;
   double program_run_s = 0;  // cpu time of the threads that the balancer has seen
-  // part_s: the time in which at least one thread took part in balancing. The others are sums over
-  // threads. threads_s: of the time in which a thread took part. fair_s: of the cpu time that it
-  // could have used with equal shares for all. static_s: of the cpu time that it could have used if
-  // no thread had migrated and all had waited for the slowest.
+  // part_s: the time in which at least one thread took part in balancing. The other three are sums
+  // over threads. threads_s: the time in which the thread took part. fair_s: the cpu time that the
+  // thread could have used with equal shares for all. static_s: the cpu time that it could have
+  // used if no thread had migrated and all had waited for the slowest.
   double part_s = 0, threads_s = 0, fair_s = 0, static_s = 0;
   double period_s = 0;
   Cpus cpus;

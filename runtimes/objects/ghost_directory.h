@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A directory that is distributed over the ranks: where a rank's own objects are, and those to
-// which they send.
+// A directory that is distributed over the ranks. It tells each rank where its own objects are, and
+// where the objects are to which these send.
 //
 // Every object has a home, a rank that always knows where the object is: ids are divided among the
 // homes in blocks. A message for an object whose rank is not known here goes to the home, which
@@ -50,10 +50,10 @@ class GhostDirectory {
   void learn(ObjectId id, std::uint32_t position);
 
   /// Updates the directory after a migration. Tells the home of each object that left this rank the
-  /// object's new position, and asks the homes of this rank's new ghosts where these ghosts are.
-  /// `leaving` lists the objects that left, by new position. `own` lists the objects that are now
-  /// on this rank. `sent` has the messages that this rank's objects sent before the migration; the
-  /// receivers become ghosts of the rank to which the sender has moved. Collective.
+  /// object's new position. Asks the homes of this rank's new ghosts (objects to which its objects
+  /// send) where the ghosts are. `leaving` lists the objects that left, by new position; `own`, the
+  /// objects that are now on this rank. `sent` has the messages that this rank's objects sent
+  /// before the migration; their receivers become ghosts of the sender's new rank. Collective.
   void update(Communicator& ranks, const std::map<std::uint32_t, std::vector<ObjectId>>& leaving,
               std::span<const Message> sent, std::span<const ObjectId> own);
 

@@ -34,9 +34,9 @@ class OmpThread {
   bool waits_ = false;
 };
 
-/// Returns for each OpenMP thread of this process that took part in a parallel region of several
-/// threads how long it worked there, without waits at barriers. Empty if the OpenMP runtime has no
-/// OMPT (GCC's libgomp has none; LLVM's libomp has it) or gave it to another tool.
+/// Returns how long each OpenMP thread of this process has worked in parallel regions of several
+/// threads, without waits at barriers. Threads without such work are omitted. Empty if the OpenMP
+/// runtime has no OMPT (as GCC's libgomp; LLVM's libomp has it) or gave it to another tool.
 std::vector<std::int64_t> omp_work_ns();
 
 }  // namespace poise::profile

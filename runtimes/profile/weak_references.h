@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Programs that are built for several MPIs, such as mpi4py, refer weakly to functions that not
-// every MPI has, and call them only if their address is not null. This library defines all
-// functions of MPI, so they all seem to be there.
+// every MPI has, and call them only if their address is not null. This library defines all MPI
+// functions, so it must set the addresses of functions that the loaded MPI lacks to null.
 #pragma once
 
 namespace poise::profile {

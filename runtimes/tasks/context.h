@@ -35,7 +35,7 @@ namespace poise::tasks {
 
 /// Thrown by wait on the rank that submitted a task, if the task ended with an exception on any
 /// rank. The text names the task's function and With::name, the rank that ran the task and, if an
-/// argument is in(…), out(…) or inout(…), the line that submitted it.
+/// argument is in(…), out(…) or inout(…), the source line that submitted the task.
 class TaskFailed : public std::runtime_error {
  public:
   TaskFailed(const Failure& first, std::size_t num_failures);
@@ -72,8 +72,8 @@ struct With {
   // tasks but not wait. If it throws, the task counts as failed.
   std::function<void()> on_finish = {};
   // Called once, on this rank, before the task is first lent. It may set the data and bytes of
-  // items, for example to fill data that only a lent task needs. It must not call the context. If
-  // it throws, the task counts as failed.
+  // items (arguments or the result), for example to fill data that only a lent task needs. It must
+  // not call the context. If it throws, the task counts as failed.
   std::function<void(std::span<Item>)> on_lend = {};
 };
 
@@ -137,9 +137,9 @@ class Context {
   }
 
   /// Runs tasks until no rank has an unfinished one. Every rank must call it, even without tasks.
-  /// Throws TaskFailed if tasks of this rank failed, after all others are done. Inside a task it is
-  /// not collective and waits for the children of that task. If several threads of the program wait
-  /// together, `team` is their number; with MPI_THREAD_FUNNELED one of them is the main thread.
+  /// If tasks of this rank failed, throws TaskFailed when all tasks have ended. A call inside a
+  /// task is not collective and waits for that task's children. If several threads of the program
+  /// wait together, `team` is their number; with MPI_THREAD_FUNNELED one is the main thread.
   void wait(unsigned team = 1);
 
   /// Polls for messages. Long tasks may call it now and then, so that other ranks are answered.

@@ -4,7 +4,7 @@
 """Usage: python_fuzz.py SECONDS [SEED]. Calls the functions of the Python package with random arguments, most of which
 are valid, and reads all arrays in the results. Arguments may be refused only with an error of the package or one of
 Python's errors for wrong types and values. tests/fuzz/run starts this program with a library that has the address
-sanitizer, which ends it at the first invalid access. If a call fails, prints its seed, which repeats it."""
+sanitizer, which ends it at the first invalid access. If a call fails, prints the seed that repeats the call."""
 
 import dataclasses
 import mmap

@@ -19,7 +19,7 @@ constexpr std::uint64_t fewer_if_sanitized(std::uint64_t usual) {
 
 /// Returns the number of seeds that a random test runs: `usual` (fewer in the build with the
 /// address sanitizer), or POISE_SEEDS from the environment if that is larger. `./dev test full`
-/// sets it, so that rare cases that the usual seeds miss show up there.
+/// sets POISE_SEEDS, so that it also finds rare cases that the usual seeds miss.
 inline std::uint64_t num_seeds(std::uint64_t usual) {
   const char* const wanted = std::getenv("POISE_SEEDS");
   return std::max<std::uint64_t>(fewer_if_sanitized(usual),

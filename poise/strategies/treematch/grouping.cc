@@ -191,8 +191,8 @@ class PairSwaps {
   }
 
   /// Returns how much the affinity of u to its group grows if u and v exchange their groups, minus
-  /// the affinity between u and v. It is subtracted because the gain computed for v wrongly counts
-  /// the edge between u and v, which are in different groups after the exchange, too.
+  /// the affinity of u and v. The latter is subtracted because the gain computed for v counts the
+  /// edge between u and v as internal, although u and v are in different groups afterwards.
   double gain_of_partner(Vertex u, Vertex v) const {
     double gain = 0;
     for (std::size_t e = graph_.first[u]; e < graph_.first[u + 1]; ++e) {

@@ -11,10 +11,10 @@
 
 namespace poise::tasks {
 
-// Returns where in shared memory a rank of this node can read an item, or nothing if it cannot. If
-// a large item of this rank's own task is not in shared memory, it is copied there. Items of
-// borrowed tasks are not copied when these tasks are lent on: the results go straight to the owner,
-// so nothing on this rank would free the copies.
+// Returns where in shared memory a rank of this node can read an item (an argument of the task), or
+// nothing if it cannot. Large items of this rank's own tasks are copied to shared memory if they
+// are not there. Items of borrowed tasks that are lent on are not copied: their results go straight
+// to the owner, so nothing on this rank would free the copies.
 std::optional<Spot> TaskCodec::spot_of(Task& task, std::size_t i) {
   const Item& item = task.items[i];
   if (!item.data || item.mode == Mode::result || item.bytes == 0) return std::nullopt;

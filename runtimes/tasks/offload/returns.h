@@ -20,9 +20,9 @@ class Returns {
 
   /// Sends the results of finished borrowed tasks to their owners, if it is time to send them.
   void step(const TaskPool::State& state);
-  /// Sends the results that belong to rank `owner` now. To be called before tasks go to that rank:
-  /// from the times of the results, `owner` learns how slow this rank is, before it decides whether
-  /// to lend the tasks to this rank again.
+  /// Sends rank `owner` its results now. To be called before tasks are sent to `owner`: the times
+  /// of the results tell `owner` how slow this rank is, before `owner` decides whether to lend
+  /// those tasks to this rank again.
   void send_results_of(std::uint32_t owner);
   void handle(Message& message);
   /// True if all results have been sent.

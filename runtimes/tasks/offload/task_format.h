@@ -18,10 +18,10 @@ namespace poise::tasks {
 /// they are large, or because the header would become longer than MPI can count.
 bool travels_as_payload(std::size_t bytes, std::size_t header_bytes, std::size_t large_bytes);
 
-/// Appends a task to a message to a rank that does not own it. spots[i] is the location of item i
-/// in shared memory; items without a location, or beyond the end of `spots`, are sent. Items that
-/// become payloads are appended to `payloads`. Returns the number of bytes that the message and its
-/// payloads carry.
+/// Appends a task to a message to a rank that does not own the task. spots[i] is the location in
+/// shared memory of item i (an argument or result); items without a location, or beyond the end of
+/// `spots`, are sent. Items that become payloads are appended to `payloads`. Returns how many bytes
+/// the message and its payloads carry.
 std::size_t write_task(Writer& header, const Task& task, std::span<const std::optional<Spot>> spots,
                        std::size_t large_bytes, std::vector<Payload>& payloads);
 /// Appends a task to a message to its owner, without items, because the owner still has them.

@@ -15,9 +15,9 @@
 
 namespace poise::tasks {
 
-/// The direction in which an item travels when its task runs on another rank. A literal is copied
-/// when the task is submitted. A result is a Buffer that the task fills; on the owner rank it is
-/// valid until the wait ends.
+/// The direction in which an item (an argument or result of a task) travels when the task runs on
+/// another rank. A literal is an argument that is copied when the task is submitted. A result is a
+/// Buffer that the task fills; on the owner rank it is valid until the wait ends.
 enum class Mode : std::uint8_t { in, out, inout, literal, result };
 
 struct Item {

@@ -138,9 +138,9 @@ struct TaskPool::Batch {
   }
 };
 
-// Takes the next task to run. If the thread's current task waits for its children, they come first.
-// Other tasks follow, as long as at most kMaxNestedWaits such waits are nested on this thread.
-// Beyond that depth, the thread takes only borrowed tasks for which a task of another rank may
+// Takes the next task to run. If the thread's current task waits for its children, these come
+// first. Other tasks follow, as long as at most kMaxNestedWaits waits for children are nested on
+// this thread. Beyond that depth, it takes only borrowed tasks for which a task of another rank may
 // wait. If it refused these too, all ranks could reach that depth and wait for one another forever.
 // Borrowed tasks cannot wait for one another in a circle: a child starts after its parent, and a
 // task that runs during a wait starts after the task that waits.

@@ -17,8 +17,8 @@
 namespace poise::tasks {
 
 /// Each value occupies its own cache lines and the adjacent ones, which processors prefetch. Ranks
-/// that share no memory with others see only their own value. Several processes change a T, so its
-/// members must be atomics or otherwise safe to share.
+/// that share no memory with others see only their own value. Several processes change a value, so
+/// the members of its type T must be atomics or otherwise safe to share.
 template <typename T>
 class PerRank {
  public:
