@@ -38,7 +38,7 @@ double least_between_nodes(const Machine& machine) {
 
 /// Returns lower bounds on the factors of messages between different places. Not every pair of
 /// places has to be checked. These are enough: consecutive places, because they share the finest
-/// groups; pairs of domains of the same node; and the smallest factors of the network.
+/// groups; pairs of domains of the same node; and, between nodes, the network's smallest factors.
 LeastFactors least_factors(const Machine& machine) {
   LeastFactors least{0, 0};
   if (machine.num_places() < 2) return least;

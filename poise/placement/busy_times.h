@@ -23,10 +23,10 @@ using SpotId = std::uint32_t;
 /// Incremental form of Metrics::iteration_s. Construction costs O(tasks + messages); trying or
 /// making a move costs O(neighbours of the task).
 ///
-/// Formula `nuco`: the only spots are places, and the busy time of a place is background + loads /
-/// speed + messages received.
-///Formula `nuco`: only places have busy times, shared resources have none. The busy time of a place
-///is background + loads / speed + messages received.
+/// Formula `nuco`: only places have busy times, shared resources have none. The busy time of a
+/// place is background + loads / speed + messages received.
+///
+/// Formula `physical`, with the symbols of message_times.h: the busy time of a place is W + O + (1
 /// - overlap) * X. The busy time of a resource is T + (1 - overlap) * A, where A is the largest W +
 /// O of the places whose messages cross it. W, O and T are updated by every move. X and A depend on
 /// all places, so only refresh() computes them. Directly after refresh(), the predicted iteration

@@ -66,9 +66,9 @@ class MemoryRoom {
   std::vector<std::uint64_t> domain_bytes_;  // memory in use, summed over the domain's places
 };
 
-/// Follows the placement `wanted` as far as memory allows. First, places over their cap give the
-/// tasks with the largest footprints to the emptiest place with room; then tasks move to their
-/// wanted place if they fit. Tasks that are not movable stay at `current`.
+/// Follows the placement `wanted` as far as memory allows, starting from `current`. First, places
+/// over their cap give tasks away, the largest footprints first, to the emptiest place with room.
+/// Then tasks move to their wanted place if they fit. Tasks that are not movable stay at `current`.
 Placement within_memory(const Machine& machine, const Workload& workload, const Placement& current,
                         const Placement& wanted, std::uint64_t place_cap_bytes);
 

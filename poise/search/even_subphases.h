@@ -11,8 +11,8 @@ namespace poise {
 /// Strategies balance the load of a whole phase. But if all places wait for each other after every
 /// subphase, the iteration takes the sum, over the subphases, of the busiest place's time.
 /// (ChaNGa's MultistepLB solves the same problem.) If subphases overlap, the iteration takes the
-/// longest of these times. This function moves or exchanges tasks between pairs of places while
-/// that shortens the iteration. It returns the new placement if it is better than the given one.
+/// longest of these times. Moves or exchanges tasks between pairs of places while that shortens the
+/// iteration. Returns the new placement if that is better than the given one.
 ///
 /// The total load of the busiest place increases little, because it is at most the sum of the
 /// busiest times of all subphases. A move or exchange must gain more than its additional messages

@@ -30,9 +30,9 @@ std::vector<Donor> places_above(double threshold_s, const std::vector<double>& b
   return donors;
 }
 
-/// Moves tasks away from the donor, an overloaded place, until it is below the threshold. Returns
-/// false if its tasks do not fit on other places. Visiting each task once is enough: other places
-/// only fill up, so a task that does not fit now will not fit later.
+/// Moves tasks away from the donor, an overloaded place, until the donor is below the threshold.
+/// Returns false if too few of its tasks fit on other places. Visiting each task once is enough:
+/// other places only fill up, so a task that does not fit now will not fit later.
 bool relieve(const Machine& machine, std::span<const LoadedTask> tasks, double threshold_s,
              Donor donor, FirstToFinish& places, Placement& placement) {
   const double speed = machine.speed_of(donor.place);

@@ -36,10 +36,10 @@ struct Way {
   Outcome current;
 };
 
-/// The curve of total time against moved tasks, from the placement `far` back to the current one.
-/// Each point has a limit on the iteration time, which is higher than that of the point before.
-/// Tasks return to their current places, those with most bytes first, if the iteration stays within
-/// the limit. The limit of the first point is the iteration time of `far`; the last point is the
+/// The curve of total time against moved tasks, on the way from the placement `far` back to the
+/// current one. Each point limits the iteration time, less strictly than the point before. Tasks
+/// return to their current places, those with most bytes first, if the iteration stays within the
+/// limit. The limit of the first point is the iteration time of `far`; the last point is the
 /// current placement. Tasks return only to places with room for them (room.h). O(points * (messages
 /// of moved tasks + tasks)).
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);

@@ -17,9 +17,9 @@ namespace poise {
 ///
 /// Gathering the sums costs O(neighbours of the task). Messages between two domains cost the same
 /// for all places in these domains, so candidate places in one domain share most of the
-/// computation. The first candidate costs O(places with a partner + domains with a partner *
-/// resources between two domains). Each further one costs O(1), or O(places with a partner in its
-/// domain) if factors differ inside domains.
+/// computation. In each domain, the first candidate costs O(places with a partner + domains with a
+/// partner * resources between two domains). Each further candidate costs O(1), or O(places with a
+/// partner in its domain) if factors differ inside domains.
 class Surroundings {
  public:
   Surroundings(const Problem& problem, const BusyTimes& times);

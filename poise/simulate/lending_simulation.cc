@@ -829,8 +829,8 @@ double ideal_makespan_s(const LendingScenario& scenario) {
     work_s += total.work_s;
   }
   for (const Total& total : totals) {
-    // All work takes work_s / pace seconds, where pace is the total speed of all ranks. What a rank
-    // cannot do of its own work in this time must be lent. The rank packs each lent task and
+    // All work takes work_s / pace seconds, where pace is the total speed of all ranks. A rank must
+    // lend those of its own tasks that it cannot finish in this time. It packs each lent task and
     // unpacks its result.
     if (total.longest_s == 0) continue;
     const double tasks = std::max(0.0, total.work_s - work_s / pace) / total.longest_s;

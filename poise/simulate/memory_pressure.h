@@ -24,7 +24,7 @@ struct MemoryPressure {
 /// Throws Error if `pressure` has an effect but the memory of the places is unknown.
 void check(const MemoryPressure& pressure, const Machine& machine);
 
-/// Returns for each place how many times as long unpacking takes there. The value is 1 if at most
+/// Returns for each place the factor by which full memory slows unpacking down. It is 1 if at most
 /// the fraction simulate_tuning::kRelaxedFill of the memory is used. Above that, it grows linearly,
 /// up to `factor` for full memory. While tasks move, memory holds the tasks that were there and
 /// those that arrive. A task needs its footprint or, if that is unknown, its migrated bytes; shared

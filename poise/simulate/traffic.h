@@ -51,9 +51,9 @@ class Traffic {
 
   /// Costs are those of the formula `physical` (docs/model.md), even if the cost model selects
   /// another one. If resources are queues, messages travel in pieces of at most `piece_bytes`. A
-  /// place sends to its partners in the order of their numbers, beginning with the one after
-  /// itself, so that not all places begin with the same partner. All messages from one place to
-  /// another take the same route. O(transfers log partners + routes * (tiers + hops)).
+  /// place p sends to its partners in the order p + 1, p + 2, ... (after the last place, 0), so
+  /// that not all places begin with the same partner. All messages from one place to another take
+  /// the same route. O(transfers log partners + routes * (tiers + hops)).
   Traffic(const Machine& machine, const CostModel& costs, std::vector<Transfer> transfers,
           const EndCosts& ends, std::uint64_t piece_bytes = simulate_tuning::kPieceBytes,
           const Routing& routing = {});

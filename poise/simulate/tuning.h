@@ -14,11 +14,11 @@ namespace poise::simulate_tuning {
 inline constexpr std::uint64_t kPieceBytes = 4096;
 /// Maximum number of parallel links of which an uplink consists.
 inline constexpr double kMaxLinksPerUplink = 1e6;
-/// Limits on the work of the fluid model. To compute all rates once, it visits each resource on
-/// each route (a stop), in about 10 ns per visit. Exchanges with at most kMaxExactVisits visits are
-/// simulated exactly. In larger exchanges, starts and ends of messages that are close together
-/// count as simultaneous, so that rates are computed less often: about kMaxVisits / stops times,
-/// but at least kMinComputations and at most kMaxComputations times.
+/// Limits on the work of the fluid model. To compute all rates once, the model visits each
+/// resource on each route (a stop), in about 10 ns per visit. Exchanges with at most
+/// kMaxExactVisits visits are simulated exactly. In larger exchanges, starts and ends of messages
+/// that are close together count as simultaneous, so that rates are computed less often: about
+/// kMaxVisits / stops times, but at least kMinComputations and at most kMaxComputations times.
 inline constexpr double kMaxExactVisits = 1e6, kMaxVisits = 1e8;
 inline constexpr double kMinComputations = 50, kMaxComputations = 200;
 static_assert(kMaxExactVisits < kMaxVisits && kMinComputations < kMaxComputations);

@@ -189,9 +189,9 @@ class Search {
   }
 
   /// Runs local search from the current placement again, in stages. Each stage limits the total
-  /// time of migrations to twice that of the stage before, so few tasks move at first, and more
-  /// tasks if that pays. The search ends after two stages in a row that do not shorten the total
-  /// time, or when the limit exceeds what the migrations could save in all steps.
+  /// time of migrations to twice the previous limit, so few tasks move at first, and more tasks
+  /// if that pays. The search ends after two stages in a row that do not shorten the total time, or
+  /// when the limit exceeds what the migrations could save in all steps.
   void try_limited_migrations() {
     if (!is_within_room_ || !may_spend(kCosts.descent_scans())) return;
     if (far_migration_s_ <= tuning_.same_total * total_s(best_)) return;

@@ -21,8 +21,8 @@ inline constexpr std::string_view kMagic = "%%MatrixMarket";
 Trace read_matrix_market(const std::string& name, std::string_view text);
 
 /// True if the text may be a square matrix: it has at least two lines, and every line has as many
-/// words, separated by blanks, as the text has lines. False if the first number is the number of
-/// the lines that follow, because the text may then be a METIS graph.
+/// words, separated by blanks, as the text has lines. But if the first number is the number of the
+/// lines that follow, returns false, because the text may be a METIS graph.
 bool is_square(std::string_view text);
 
 /// Reads one of two forms. A matrix has n lines of n numbers. A list of messages has one line with

@@ -21,9 +21,9 @@ namespace poise::vt {
 
 namespace {
 
-/// Limit on the total size, in tasks, messages and ranks, of all phases that the files do not
-/// contain but list as identical to the phase before them. A few bytes in a file can repeat a phase
-/// many times, but the trace stores each copy.
+/// Limit on the total size, in tasks, messages and ranks, of repeated phases. The files do not
+/// contain these, but say that they are identical to the phase before them. A few bytes in a file
+/// can repeat a phase many times, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
 // Size of a phase without tasks: each phase adds this, and the number of its tasks, messages and
 // ranks, to the total that kMaxRepeated limits.

@@ -25,7 +25,7 @@ struct Box {
   }
 };
 
-/// Returns a box of `size` points. If some box of exactly `size` points has a longest side of at
+/// Returns a box for `size` points. If some box of exactly `size` points has a longest side of at
 /// most twice its shortest, returns the one of these whose longest side is shortest. Otherwise
 /// returns the smallest box that has room for the points and whose sides differ by at most one; its
 /// last rows are then incomplete.

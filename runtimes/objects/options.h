@@ -63,9 +63,9 @@ struct CollectionOptions {
   std::uint32_t ranks_per_host = 0;
   /// Seed for strategies that draw random numbers, and for the placement "random".
   std::uint64_t seed = 1;
-  /// The kind of each step, for programs whose steps differ: a number below 64 that is the same on
-  /// every rank. Loads are then measured per kind, and the strategy `poise` balances each kind.
-  /// Empty if all steps are alike.
+  /// Returns the kind of each step, for programs whose steps differ: a number below 64 that is the
+  /// same on every rank. Loads are then measured per kind of step, and the strategy `poise`
+  /// balances the load of each kind. Empty if all steps are alike.
   std::function<std::uint32_t(std::uint64_t step)> subphase_of_step = {};
   /// Maximum number of bytes of one MPI message; at least 64. Larger messages are split.
   std::size_t max_piece_bytes = std::size_t{1} << 30;

@@ -204,8 +204,8 @@ void Exchange::find_waits(const MessageEnds& ends, const CommonClock& clock,
   waits.insert(waits.end(), found.begin(), found.end());
 }
 
-/// No rank knows which ranks send to it. A rank enters a non-blocking barrier when its partners
-/// have begun to receive all of its reports. When the barrier completes, no report is in flight.
+/// No rank knows which ranks send reports to it, so it receives until a non-blocking barrier
+/// completes. A rank enters the barrier when its partners have begun to receive all of its reports.
 /// Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data
 /// exchange", PPoPP 2010.
 void Exchange::deliver(const std::map<int, std::string>& reports, MessageWaits& reader) const {

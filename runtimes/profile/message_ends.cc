@@ -170,10 +170,10 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
 }
 
 bool MessageEnds::is_kept(const MessageEnd& end) const {
-  // Sixteen successive messages of a stream are kept or dropped together, depending on a hash of
-  // their index / 16. For the first sixteen, this quotient is 0 in every stream, so their tag is
-  // hashed instead. Otherwise a program with many short streams, such as one that uses the loop
-  // index as the tag, would have all or none of its messages kept.
+  // A stream is all messages from one rank to another with the same tag. Sixteen successive ones
+  // are kept or dropped together, by a hash of their index / 16. For the first sixteen, this
+  // quotient is 0 in every stream, so their tag is hashed instead. Otherwise a program with many
+  // short streams, as with the loop index as tag, would have all or none of its messages kept.
   const std::uint64_t sixteen = end.number / 16;
   const std::uint64_t key =
       sixteen == 0 ? static_cast<std::uint64_t>(std::uint32_t(end.tag)) << 32 : sixteen;

@@ -39,10 +39,10 @@ struct Envelope {
 };
 
 /// Records the sends and receives of a rank: the ends of messages. At first all ends are kept.
-/// Whenever there are tuning::kMaxEnds of them, about half of them are dropped. Whether an end is
-/// dropped depends only on the tag of its message and on the message's index in its stream, so both
-/// ranks of a message agree. The messages of a stream are kept or dropped sixteen at a time,
-/// because a call may wait for several messages.
+/// Whenever tuning::kMaxEnds of them are stored, about half are dropped. Whether an end is dropped
+/// depends only on the message's tag and on its index in its stream (the messages with the same
+/// sender, receiver, communicator and tag), so both ranks of a message agree. The messages of a
+/// stream are kept or dropped sixteen at a time, because a call may wait for several messages.
 ///
 /// Receives are numbered in the order in which they were posted. The message of a receive from any
 /// source is known only when the receive completes. Until then, later receives that may match the

@@ -9,9 +9,9 @@
 
 namespace poise::profile {
 
-/// The parts of a host (package, memory domain, cache, core) that contain all cpus on which the
-/// rank may run, with the kernel's numbers. A number is -1 if no single part contains all cpus, or
-/// if it is unknown. The type is trivially copyable, because ranks send it to each other.
+/// The parts of a host that contain all cpus on which the rank may run: package, memory domain,
+/// cache and core, each by the kernel's number. A number is -1 if no single part contains all these
+/// cpus, or if it is unknown. Trivially copyable, because ranks send it to each other.
 struct RankSite {
   char host[68] = {};  // a name of Linux has at most 64 characters
   std::int32_t package = -1, numa = -1, l3 = -1, core = -1;

@@ -55,9 +55,9 @@ struct RankTrace {
   std::vector<Waited> waits;
 };
 
-/// The trace as JSON for Perfetto and Chrome: a group per rank, a row per thread. Tasks and idle
-/// times in waits are slices; arrows lead from where a task was lent to where it ran. `names`: the
-/// functions' names.
+/// Returns the trace as JSON for Perfetto and Chrome: a group per rank, a row per thread. Tasks and
+/// idle times in waits are slices; arrows lead from where a task was lent to where it ran. `names`
+/// has the names of the functions.
 std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::string> names);
 
 /// Records the events of one rank, but only the first kMaxEvents of each kind. Time 0 is the time

@@ -5,8 +5,8 @@ blocks of a page run in order in one folder, which is empty at first and is also
 exports are kept for the next blocks.
 
 The variable GUIDES_HAVE lists what this run has besides the command poise, such as "mpi" (MPI and the mini-apps) or
-"installed". Then only pages that need the first of these things run. If the variable is not set, all pages run, but
-blocks that need any of these things are left out."""
+"installed". If the variable is set, only pages that need the first thing in the list run. If it is not set, all pages
+run, but blocks that need any of these things are left out."""
 
 import importlib.util
 import json

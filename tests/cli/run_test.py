@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests `poise run`: the loop from the first, profiled run to a verdict; how launchers apply a map; and errors. The
-test writes the times of runs into the history, so no test depends on the speed of the machine."""
+"""Tests `poise run`: the steps from the first, profiled run to the verdict whether the map is kept; how launchers apply
+a map; and errors. The test writes run times into the history, so it does not depend on the machine's speed."""
 
 import json
 import os

@@ -57,8 +57,8 @@ Function as_function(void* found) {
 }
 
 /// Searches for the function `name` in the library or program that contains the address `caller`,
-/// and in the libraries loaded with it. If an interpreter has loaded an OpenMP run-time for one
-/// module only, a search in the whole program does not find it.
+/// and in the libraries loaded with it. A search in the whole program would miss an OpenMP run-time
+/// that an interpreter has loaded for one module only.
 void* original_of(const void* caller, const char* name) {
   Dl_info object;
   if (::dladdr(caller, &object) == 0) return nullptr;

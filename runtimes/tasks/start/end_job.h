@@ -15,9 +15,9 @@ namespace poise::tasks {
 void end_job_on_error(MPI_Comm communicator, const std::string& error);
 
 /// From now on, an Error that the program does not catch ends the job. If it is uncaught on every
-/// rank, rank 0 prints it as one line and the job exits with status 2. If it is uncaught on some
-/// ranks only, each of these prints its own, and the job is aborted. Other uncaught exceptions end
-/// the program as before.
+/// rank, rank 0 prints it as one line and the job exits with status 2. If errors are uncaught on
+/// some ranks only, each of these ranks prints its own, and the job is aborted. Other uncaught
+/// exceptions end the program as before.
 void end_job_on_uncaught_errors();
 
 }  // namespace poise::tasks
