@@ -567,7 +567,7 @@ PAGES = {
                         "worst to best": "{faster_range[0]:.2f} to {faster_range[1]:.2f}",
                         "of ideal": "{of_ideal:.2f} [{of_ideal_quartiles[0]:.2f}, {of_ideal_quartiles[1]:.2f}]",
                         "other strategies": "{others}", "": "{noisy}"}),
-        Table("Costs", "Each cost was measured in one run.", where(program="costs"),
+        Table("Costs", "Each cost in this table was measured in a single run.", where(program="costs"),
               {"overhead of a step of 100 µs an object": "{overhead_at_100us:.1%}", "migration, B/s": "{migration_bytes_per_s:.2g}",
                "plain MPI into new memory": "{raw_bytes_per_s_into_new_memory:.2g}", "plain MPI": "{raw_bytes_per_s:.2g}",
                "balancing 10,000 objects of 1 kB, s": "{greedy_10k_objects_of_1kB_s:.4f}"})]),
@@ -585,12 +585,13 @@ PAGES = {
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
         Table("Beside what users do without lending",
-              "The first rank has all tasks, whose lengths differ from their mean by up to half of it. The last column "
-              "divides the time of each other way to run the tasks by the time with lending: the median of runs that "
-              "take turns, and its 95 % confidence interval. Below 1, lending is the slower way. In `master and "
-              "workers` the master also runs tasks. With mpi4py.futures, the first rank only hands tasks out. "
-              "StarPU-MPI gives the ranks tasks in turn, because it does not balance between them. Version 1.3 of "
-              "StarPU hangs under Open MPI 4 if results are large, so these cases are missing.",
+              "The first rank has all tasks, whose lengths differ from their mean by up to half of it. Each row "
+              "compares another way to run these tasks with lending. The last column divides the time of this way by "
+              "the time with lending: the median of runs that take turns, and its 95 % confidence interval. Below 1, "
+              "lending is the slower way. In `master and workers` the master also runs tasks. With mpi4py.futures, the "
+              "first rank only hands tasks out. StarPU-MPI gives the ranks tasks in turn, because it does not balance "
+              "between them. Version 1.3 of StarPU hangs under Open MPI 4 if results are large, so these cases are "
+              "missing.",
               beside, {"ranks": "{np}", "tasks": "{work}", "way": "{way}", "ms": "{ms:.1f}",
                                 "times as long as lending": "{of_lending[0]:.2f} [{of_lending[1]:.2f}, {of_lending[2]:.2f}]"}),
         Table("What lending can lose",
@@ -822,7 +823,7 @@ PAGES = {
                "over Poise": "{seconds_over_poise[0]:.2f} ({seconds_over_poise[1]:.2f}–{seconds_over_poise[2]:.2f})",
                "over keeping": "{cost_over_keeping:.3f}", "tasks moved": "{moved:.1%}"})]),
     "profile": ("What `poise profile` adds to a call", [
-        Table("Nanoseconds a call", "The table shows the time that `poise profile` adds to a call and, if it was measured, the time "
+        Table("Nanoseconds a call", "The table shows the time that `poise profile` adds to an MPI call and, if it was measured, the time "
               "that eztrace adds: the median over the runs, and the worst run.", profiled_calls,
               {"MPI": "{mpi}", "tool": "{tool}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"}),
         Table("Slow-down", "A program computes for about 50 µs between two calls. The table shows how much longer its loop takes under the "
