@@ -88,6 +88,7 @@ struct Rank {
   double last_cost = 0;    // cost of the task that ran last
   Run running;             // the task that runs; its count is 0 while none runs
   double began_s = 0, busy_until_s = 0;
+  double handling_until_s = 0;  // end of the last step; until then no other step may begin
   std::vector<Run> results;  // results of borrowed tasks that are not yet sent
   double oldest_result_s = 0;
   SimulatedCopies copies;  // the copies of other ranks' tasks at this rank
@@ -738,16 +739,28 @@ void Simulation::happen(const Event& event) {
         return;
       }
       break;
-    case Kind::task_end: end_task(rank); break;
+    case Kind::task_end:
+      end_task(rank);
+      if (now_s_ >= rank.handling_until_s) break;
+      // The progress thread is still handling messages, so the next task starts without a step.
+      start_task(rank);
+      push(rank.wake_at_s = rank.handling_until_s, Kind::wake, event.rank);
+      return;
     case Kind::enter:
       enter(rank);
       rank.did.busy_s += cpu_s_;
       return;
     case Kind::wake:
       if (rank.is_running() ? std::isinf(scenario_.progress_s) : now_s_ < rank.busy_until_s) return;
+      if (now_s_ < rank.handling_until_s) {
+        if (rank.wake_at_s < rank.handling_until_s)
+          push(rank.wake_at_s = rank.handling_until_s, Kind::wake, event.rank);
+        return;
+      }
       break;
   }
   step(rank);
+  rank.handling_until_s = now_s_ + cpu_s_;
   rank.did.busy_s += cpu_s_;
 }
 

@@ -138,6 +138,15 @@ TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {
   EXPECT_GT(efficiency(all_on_one(64, 6400, 1e-3)), 0.8);
 }
 
+// A progress thread handles messages one after the other, also while they arrive faster.
+TEST(LendingSimulation, a_rank_with_a_progress_thread_cannot_pack_and_unpack_two_tasks_at_a_time) {
+  LendingScenario scenario = all_on_one(200, 4000, 10e-3);
+  scenario.progress_s = 0.2e-3;
+  scenario.task_overhead_s = 0.1e-3;
+  EXPECT_GT(ideal_makespan_s(scenario), 0.75);  // 4000 tasks, packed and unpacked; work takes 0.2 s
+  EXPECT_LE(efficiency(scenario), 1);
+}
+
 // Checks for starvation: a rank that stays idle although others have tasks to lend. Without a
 // progress thread, a rank reads a steal request when its task ends, so all ranks may finish a task
 // later.
