@@ -169,8 +169,8 @@ MOVING_PROGRAMS = [
 ]
 
 
-# If the load distribution of a program changes, the compared runs differ by only a few per cent. So they are repeated
-# this many times as often as the runs of other programs.
+# For programs whose load distribution changes while they run, the compared runs differ by only a few per cent. So they
+# are repeated this many times as often as the runs of other programs.
 OFTENER = 3
 
 

@@ -144,7 +144,8 @@ def measured(name, run, remedies, folder):
     beside, other = BESIDE.get(name, ("", None))
     rounds = [[each.measure(folder) for each in (run, followed, other) if each] for _ in range(PAIRS)]
     row["plain_s"], row["followed_s"] = ([times[column] for times in rounds] for column in (0, 1))
-    # As in the prediction, the saved time is divided by the whole run, of which `seconds` may be only a part.
+    # `seconds` may cover only a part of the run. The saved time is divided by the time of the whole run, as in the
+    # prediction.
     row["saving"] = median_interval([(times[0] - times[1]) / run_s for times in rounds])
     if other:
         row["beside"], row["beside_saving"] = beside, median_interval([(times[0] - times[2]) / run_s for times in rounds])

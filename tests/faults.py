@@ -31,7 +31,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Test programs, in the order in which they run against a fault; but the program that tests the folder of the fault runs
+# Test programs in the order in which they test a program with a fault. The one that tests the folder of the fault runs
 # before all others.
 PROGRAMS = ["base", "workload", "machine", "placement", "search", "partition", "online", "trace", "library",
             "apps", "strategies", "distributed", "simulate", "diagnosis"]

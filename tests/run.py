@@ -224,8 +224,8 @@ def chosen_parts(tier, words):
 
 
 def run_all(parts, is_kept):
-    """Runs the parts and stores each result as soon as it is there, because the full tier may be interrupted. A part of
-    several rounds goes on after the last stored round."""
+    """Runs the parts of the full tier and stores each result as soon as it is there, because a run may be interrupted.
+    If the tests of a part run for several rounds, it continues after the last stored round."""
     commit = keep.commit()
     results = []
     for part in parts:

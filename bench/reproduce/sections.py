@@ -67,8 +67,8 @@ def inputs_of(section):
 
 
 def computed(section, lab):
-    """Returns (checks, [(name, value, checks)]): the checks with the chosen inputs, and for each other value of an
-    assumed input its name, this value, and the checks with it."""
+    """Returns (checks, [(name, value, checks)]): the checks with the chosen inputs, and an entry for each other value of
+    an assumed input: the input's name, this value, and the checks with this value."""
     chosen = inputs_of(section)
     checks = section.compute(lab, chosen)
     varied = []

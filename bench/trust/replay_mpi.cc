@@ -104,8 +104,8 @@ class Part {
     return longest;
   }
 
-  /// Calls `function` with the bytes of each of the message.count messages. All have the same size,
-  /// except that the last message also gets the remainder of the division.
+  /// Calls `function` with the bytes of each of the message.count messages. All are equally large,
+  /// but the last one also gets the bytes that remain because message.bytes is not divisible.
   template <typename Function>
   static void for_each_of(const Message& message, Function function) {
     const std::uint64_t each = message.bytes / message.count;

@@ -81,7 +81,7 @@ void __tgt_target_data_update_nowait_mapper(DATA, DEPENDENCES) {
 }
 
 // User-defined mappers, which are compiled into the program, call these functions to count the
-// items in `items` and to append more.
+// pieces of memory in the list `items` and to append more.
 std::int64_t __tgt_mapper_num_components(Items* items) { return items->size(); }
 void __tgt_push_mapper_component(Items* items, void* base, void* begin, std::int64_t bytes,
                                  std::int64_t type, void*) {

@@ -23,8 +23,8 @@ enum class Cause {
   network,      // messages cost time, but no mapping makes them cheaper
   binding,      // two ranks share a core while another core is idle
   odd_threads,  // the number of ranks is not a multiple of the number of cores
-  /// The number of ranks is a multiple of the number of cores, but ranks spin while others need
-  /// their core.
+  /// The number of ranks is a multiple of the number of cores, and waiting ranks spin on cores that
+  /// other ranks need.
   crowding,
 };
 
@@ -212,8 +212,8 @@ class Generator {
   Random random_;
   std::size_t num_ranks_ = 0, num_phases_ = 0;
   std::vector<PlaceId> places_;
-  /// Transfer time of a phase, in seconds, at the random places. The best places would save the
-  /// planted share of it.
+  /// Transfer time of a phase, in seconds, with the ranks at random places. It is so long that the
+  /// best places would save exactly the share that is planted for Cause::mapping.
   double ring_transfer_ = 0;
   Profile result_;
 };

@@ -229,9 +229,9 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   std::optional<double> seen_s = phase_seen_s(crew, is_acting);
   const bool is_clear = is_clearly_crowded(crew);
   if (is_clear && !seen_s) seen_s = phase_length_s(0);  // no thread sleeps, so no phase is seen
-  // While threads are balanced, their phases get shorter, so that short phases cannot be
-  // recognised. A short phase length that is already known is therefore replaced only by a shorter
-  // one.
+  // Balancing shortens the phases, and short phases cannot be recognised while threads are
+  // balanced. So in this time, a short phase length that is already known is replaced only by a
+  // shorter one.
   if (!is_acting)
     phase_s_ = seen_s;
   else if (seen_s)

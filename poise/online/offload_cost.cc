@@ -76,9 +76,9 @@ std::vector<Loan> loans_by_cost(const LoanQuestion& question, OffloadMemory& mem
   if (!loans.empty() || now_s < memory.next_exploration_s) return loans;
   memory.next_exploration_s = now_s + lending_tuning::kMaxPause_s;
   loans = exploration_loans(whole, TaskOverhead().seconds(queue.mean_bytes()), min_gain);
-  // The time that exploration may waste grows from the first decision on, so that even the first
-  // exploratory loan has to wait for it. A rank that has just proved to be slow is not tried again
-  // at once.
+  // The time that an exploratory loan may waste grows with the time since the first decision or the
+  // last such loan, so even the first one is not made at once. A rank that has just proved to be
+  // slow is not tried again at once.
   const double saved_s = lending_tuning::kWastedShare * (now_s - *memory.explored_s);
   if (loans.empty() || exploration_cost_s(loans, view) > saved_s) return {};
   memory.explored_s = now_s;

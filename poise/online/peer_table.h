@@ -124,7 +124,7 @@ class PeerTable {
   /// True if the rank has reported in the wait number `wait` that it has tasks.
   bool has_tasks(std::uint32_t rank, std::uint64_t wait) const;
   /// True if the rank may have tasks to give: it has reported tasks, it holds tasks of this rank,
-  /// or it has not reported its load in the wait number `wait`.
+  /// or it has not reported its load in wait number `wait`.
   bool may_have_tasks(std::uint32_t rank, std::uint64_t wait) const;
 
  private:

@@ -75,8 +75,8 @@ class TerminationDetector {
   std::optional<std::uint32_t> parent_;
   std::vector<std::uint32_t> children_;
   std::vector<Report> reports_;  // the latest report of each child
-  // Per child, and at the end for the parent: the number of the latest wait that this neighbour in
-  // the tree has entered, as far as this rank knows.
+  // For each child and, in the last entry, for the parent: the number of the latest wait that this
+  // neighbour in the tree has entered, as far as this rank knows.
   std::vector<std::uint64_t> entered_;
   std::uint64_t wait_ = 0;
   std::uint32_t round_ = 0;

@@ -70,8 +70,8 @@ class BusyTimes {
     const SpotId spot = machine_.num_places() + r;
     return busy_s_[spot] - offset_s_[spot];
   }
-  /// The slowest resource that messages of the place crossed at the last refresh(), as a spot; 0 if
-  /// there is none.
+  /// The slowest resource that messages of the place crossed at the last refresh(), given as a
+  /// SpotId; 0 if they crossed none.
   SpotId slowest_resource(PlaceId p) const { return held_by_.empty() ? 0 : held_by_[p]; }
   /// The weight of a spot (a place or a shared resource) in the sum of busy times that strategies
   /// minimise. A place has weight 1. The weight of a resource is about the number of places that

@@ -39,8 +39,8 @@ class LeastBusy {
   std::size_t num_places_;
   std::size_t num_leaves_;      // a power of two; leaves without a place never win
   std::vector<double> busy_s_;  // per leaf
-  /// The winner of each node of the tree. Node i has the children 2 i and 2 i + 1; the leaves start
-  /// at num_leaves_.
+  /// The winner, the less busy place, at each node of the tournament tree. Node i has the children
+  /// 2 i and 2 i + 1; the leaves start at num_leaves_.
   std::vector<PlaceId> winner_;
 };
 

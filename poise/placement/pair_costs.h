@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CPU seconds that messages between two places cost each end, by table lookup, for searches that
-// need millions of them.
+// The CPU seconds that messages between two places cost the sender and the receiver. They are
+// looked up in a table, for searches that need them millions of times.
 #pragma once
 
 #include <vector>

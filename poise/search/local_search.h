@@ -37,8 +37,8 @@ class LocalSearch {
               const Tuning& tuning = kTuning);
 
   struct Stage {
-    /// Exponent of the potential; a place gives tasks away only if its busy time exceeds the
-    /// fraction 1 - 1 / exponent of the longest one.
+    /// Exponent of busy times in the sum that local search lowers (the potential). A place gives
+    /// tasks away only if its busy time exceeds the fraction 1 - 1 / exponent of the longest one.
     int exponent;
     bool swaps;  // try exchanges if no move gains
   };

@@ -48,8 +48,8 @@ struct JuggleRun {
   /// A periodic balancing point stops every place for point_cost_s. A thread that moves then stops
   /// its new place for migration_cost_s. Both costs are in seconds.
   double point_cost_s = 0, migration_cost_s = 0;
-  /// Length of the time slices in which threads of a place run one after the other, in seconds.
-  /// With 0 they share the place at every instant. Not for reactive and hybrid balancing.
+  /// Length of the time slices in which threads of a place run one after the other, in seconds. 0:
+  /// they share the place at every instant, as reactive and hybrid balancing require.
   double slice_s = 0;
 };
 

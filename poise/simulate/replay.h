@@ -37,8 +37,8 @@ struct ReplayPlan {
   std::optional<EngineOptions> events = {};
   std::optional<LoadModel> loads = {};  // changes of loads in addition to those in the trace
   /// Whether places lend tasks within every step, or run copies of other places' tasks
-  /// (lent_step.h). Without `events`, this shortens the makespan and changes nothing else in the
-  /// iteration. Cannot be combined with Juggle.
+  /// (lent_step.h). If `events` is not given, lending only shortens the makespan and changes no
+  /// other part of an iteration. Cannot be combined with Juggle.
   LendingOptions lending = {};
   /// How places wait for each other between subphases (workload.h). Traces do not contain this
   /// rule.

@@ -104,8 +104,8 @@ std::uint32_t NetworkRoutes::detour(PlaceId from, PlaceId to) const {
   return via == router_from || via == router_to ? kDirect : via;
 }
 
-/// Returns a random router of the group if both routers are in it. Otherwise returns the router at
-/// which the link from the sender's group enters a random third group.
+/// If both routers are in one group, returns a random router of this group. Otherwise chooses a
+/// random third group, and returns its router with the link from the sender's group.
 std::uint32_t NetworkRoutes::detour_of_dragonfly(std::uint32_t from, std::uint32_t to,
                                                  std::uint64_t key) const {
   const std::uint32_t groups = network_.dims[0], routers = network_.dims[1];

@@ -95,8 +95,8 @@ PointState state_at(const SpmdProgram& program, double period_s, std::uint64_t k
   return {program.phase_s - done_s, lag, steps % program.threads};
 }
 
-/// Returns the remaining work of the place that has most of it, after the least advanced threads
-/// were put on the places with fewest threads.
+/// Returns the largest remaining work of a place, in seconds, if the least advanced threads are put
+/// on the places with fewest threads.
 double fullest_place_s(const SpmdProgram& program, const PointState& state) {
   const Slots slots = slots_of(program);
   const std::uint64_t slow_places = program.threads % program.places;

@@ -32,8 +32,8 @@ TwoEnds two_jobs_limit(const TwoJobs& jobs);
 /// Error as two_jobs_limit() does.
 TwoEnds simulate_two_jobs(const TwoJobs& jobs, double period_s);
 
-/// The limit if all threads of both programs are balanced as one team (docs/juggle.md). Both
-/// programs then end at the same time.
+/// The ends of both programs for short periods, if all their threads are balanced as one team
+/// (docs/juggle.md). Both programs then end at the same time.
 TwoEnds one_team_limit(const TwoJobs& jobs);
 
 }  // namespace poise

@@ -360,8 +360,8 @@ class Search {
     return total_s(blocks) < total_s(fresh) ? blocks : fresh;
   }
 
-  /// The number of scans per entry that descend() usually takes at most if the budget does not
-  /// limit it: the limits of three stages, and about as many scans again for moves and refreshes.
+  /// The number of scans per entry (task, arc or place) that descend() rarely exceeds without a
+  /// limit: the limits of three stages, and about as many scans again for moves and refreshes.
   double full_descent_scans() const {
     return kCosts.build_scans + kCosts.way_back_scans + 2 * 3 * tuning_.scans_per_entry;
   }

@@ -37,8 +37,8 @@ struct Tuning {
   std::uint64_t own_choice_rounds = 10;
   // Rounds between two probes of cpu speeds, each of which wakes a thread.
   std::uint64_t probe_rounds = 20;
-  // Rounds between two probes while speeds are unknown, and while all speeds are equal, as they are
-  // on most machines.
+  // Rounds of the balancer between two probes while speeds are unknown, and while all speeds are
+  // equal, as they are on most machines.
   constexpr std::uint64_t first_probe_rounds() const { return probe_rounds / 10; }
   constexpr std::uint64_t equal_probe_rounds() const { return probe_rounds * 10; }
 

@@ -49,8 +49,8 @@ inline constexpr std::size_t kMaxTimelineSpans = 1'000'000;
 /// weight of 0.5, the average needs two or three steps to follow a change of the load.
 inline constexpr double kWeightOfNewestStep = 0.5;
 
-/// Lower limit, in seconds, for the unit in which the costs of steps are given. It keeps costs
-/// finite if all steps are empty.
+/// The costs of steps are multiples of a unit, which is at least this number of seconds. The limit
+/// keeps costs finite if all steps are empty.
 inline constexpr double kMinCostUnit_s = 1e-9;
 
 /// Spare room for headers in the buffer of an offloaded object: kSpareBytes plus the object's size

@@ -40,7 +40,7 @@ struct Policy {
   // Chooses which tasks to replicate. Called once per wait on each rank that has tasks.
   std::function<std::vector<Replication>(const LendingView&)> replicate = {};
   // Of the original of a task and its copies, only the one that starts first runs. This function is
-  // called for each of the others. Items whose data lie in the owner's memory are null.
+  // called for each of the others. A data item that lies in the owner's memory is null.
   std::function<void(std::span<const Item>, const Self&)> cancelled = {};
   // If true, LendingView::queue is filled, which takes time proportional to its length.
   bool sees_queue = false;

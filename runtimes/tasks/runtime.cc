@@ -63,7 +63,7 @@ void store_many_literals(Task& task, std::size_t bytes) {
     if (item.is_value()) end = copy_literal(item, memory, end, bytes);
 }
 
-// Stores the items of a task in a single pass: this work is a large part of the overhead per task.
+// Stores the data items of a task in one pass: this work is a large part of a task's overhead.
 void store_items(Task& task, std::span<const Item> items) {
   const std::size_t room = task.small_literals.size();
   std::size_t end = 0;

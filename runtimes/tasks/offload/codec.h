@@ -18,11 +18,11 @@ class TaskCodec {
  public:
   TaskCodec(Messenger& messenger, LentTasks& lent) : messenger_(messenger), lent_(lent) {}
 
-  /// Appends a task to a message to rank `to`. If `to` owns the task, its items are not sent,
+  /// Appends a task to a message to rank `to`. If `to` owns the task, its data items are not sent,
   /// because the owner still has them.
   void write(Writer& header, Task& task, std::uint32_t to, std::vector<Payload>& payloads);
-  /// Reads a task from a message, and calls `then` with it when all its items have arrived. If the
-  /// task belongs to this rank, it goes back into the pool instead.
+  /// Reads a task from a message, and calls `then` with it when all its data items have arrived. If
+  /// the task belongs to this rank, it goes back into the pool instead.
   void read(Message& message, std::function<void(std::unique_ptr<Task>)> then);
 
  private:

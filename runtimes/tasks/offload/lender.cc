@@ -237,8 +237,8 @@ void LenderSide::count_lent(std::uint32_t rank, std::size_t tasks) {
   messenger_.counters.most_to = rank;
 }
 
-// Items in the owner's memory are passed to the program with a null address, because the owner may
-// have reused that memory.
+// Data items in the owner's memory are passed to the program with a null address, because the owner
+// may have reused that memory.
 void LenderSide::report_cancelled(const Task& task) {
   if (!policy_.cancelled) return;
   std::vector<Item> items(task.items.begin(), task.items.end());

@@ -36,7 +36,7 @@ class LenderSide {
   /// prepare() returns false.
   bool prepare(std::unique_ptr<Task>& task);
   const Policy& policy() const { return policy_; }
-  /// Calls Policy::cancelled with the items of a copy that will not run. If Policy::cancelled
+  /// Calls Policy::cancelled with the data items of a copy that will not run. If Policy::cancelled
   /// throws several times, only the first exception is printed.
   void report_cancelled(const Task& task);
 

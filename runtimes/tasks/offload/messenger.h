@@ -65,8 +65,8 @@ class Messenger {
   /// about lending.
   Message open(const Transport::Arrival& arrival);
 
-  /// True if an item is sent as a payload instead of in the header: because it is large, or because
-  /// the header would become longer than MPI can count.
+  /// True if a data item is sent as a payload instead of in the header: because it is large, or
+  /// because the header would become longer than MPI can count.
   bool is_sent_as_payload(std::size_t bytes, const Writer& header) const;
 
   TaskPool& pool;

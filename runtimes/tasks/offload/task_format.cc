@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29,
                         kHasParent = 1u << 28;
 constexpr std::uint32_t kTaskFlags = kAnnotated | kReplicated | kNamed | kHasParent;
-// The flags of an item. The three lowest bits hold its Mode; every other bit is a flag of its own.
+// The flags of a data item. The three lowest bits hold its Mode; every other bit is a flag.
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kHasPayload = 16, kInPlace = 32;
 
 // Returns the alignment of an item's address. The receiver gives its copy the same alignment.

@@ -39,8 +39,8 @@ struct ArrivedTask {
   std::vector<Payload> payloads;  // memory of the task into which the payloads are to be received
 };
 
-/// Reads the next task of a message to rank `self`. Small items stay in the memory of the message,
-/// which `message` keeps alive.
+/// Reads the next task of a message to rank `self`. Small data items stay in the memory of the
+/// message, which `message` keeps alive.
 ArrivedTask read_task(Reader& reader, std::uint32_t self, std::shared_ptr<std::byte> message);
 
 }  // namespace poise::tasks

@@ -72,8 +72,8 @@ struct Extras {
   /// Of a borrowed task: the message in which its small items lie.
   std::shared_ptr<std::byte> message;
   Buffer result;  // the result of a borrowed task
-  // By index of an item: the copy of the item in memory that the ranks of the node share, or null
-  // if there is no such copy.
+  // For each data item, by its index: the copy of the item in memory that the ranks of the node
+  // share, or null if there is no such copy.
   std::vector<std::shared_ptr<std::byte>> copies;
   // How the task is replicated. These members are used on its owner rank only.
   std::vector<std::uint32_t> replicas;  // ranks that still have to get a copy
