@@ -90,8 +90,8 @@ def check_figure(before, reference, near):
 
 
 def blocks_of(text):
-    """Returns (line, text) of each paragraph and table outside of code. A `given` comment on a line of its own
-    belongs to the next block."""
+    """Returns (line, text) of each paragraph and table outside of code. A comment <!-- given: … --> on a
+    line of its own belongs to the next block."""
     text = re.sub(r"^```.*?^```", lambda code: "\n" * code[0].count("\n"), text, flags=re.S | re.M)
     text = re.sub(r"(?m)^(    .*)$", "", text)
     text = re.sub(r"(?m)^(<!-- given: .*-->)\n\n", r"\1\n", text)

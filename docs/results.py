@@ -56,7 +56,7 @@ def is_stale(stamp, grace=0):
 
 
 def origin(stamp):
-    """Returns the parts of a stamp that must be equal in all rows that share a line below a table: all but the load average."""
+    """Returns date, commit and machine of a stamp: the parts that are equal in all rows that one line below a table describes."""
     return stamp["date"], stamp["commit"], stamp.get("first_kept_by"), stamp["machine"]
 
 

@@ -23,8 +23,8 @@ LendingScenario on(std::uint32_t num_ranks, std::uint32_t per_node, std::uint64_
   return scenario;
 }
 
-// A few ranks, some of them slow. All tasks have one length; either one rank has tasks, or all
-// have.
+// A few ranks, some of them slow. All tasks are equally long. Either one rank has all tasks, or
+// every rank has some.
 LendingScenario equal_tasks(std::uint64_t seed, std::uint32_t waits) {
   Random random(seed);
   LendingScenario scenario = on(2 + random.below(8), 4, seed);

@@ -32,7 +32,7 @@ def number(value, digits=3):
 
 def digits_of(check):
     """Returns the number of significant digits to show. Usually it is 3; if an inequality compares our value with the
-    paper's, there are as many as make the two differ."""
+    paper's, there are as many as are needed to show a difference."""
     digits = 3
     while check["relation"] != "about" and digits < MAX_DIGITS and check["ours"] != check["theirs"] and \
             number(check["ours"], digits) == number(check["theirs"], digits):

@@ -296,7 +296,7 @@ double waiting_actively(const MeasuredPhase& phase, const Nodes& nodes) {
 }
 
 /// The time lost by ranks that wait actively, if the kernel moves the ranks of crowded nodes
-/// between cores: the part of the phase beyond shared_s(), times waiting_actively().
+/// between cores: the time of the phase that exceeds shared_s(), multiplied by waiting_actively().
 double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes) {
   double wall_s = 0;
   for (const RankTimes& rank : phase.ranks) wall_s += rank.wall_s / phase.ranks.size();

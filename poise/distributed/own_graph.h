@@ -56,8 +56,8 @@ class OwnGraph {
   graphs::Graph affinity(double load_s, double tasks) const;
 
   const OwnTasks& own_;
-  // For each message: index of the receiving task if this rank owns it; otherwise the count of own
-  // tasks plus the index of the receiver's ghost.
+  // For each message: the index of the receiving task if this rank owns it. Otherwise the number of
+  // own tasks plus the index of the receiver in ghosts_ (tasks of other ranks).
   std::vector<std::uint32_t> target_;
   std::vector<VertexName> ghosts_;
   std::vector<std::uint32_t> cluster_of_;

@@ -41,8 +41,8 @@ struct JuggleSigns {
   /// Mean time for which a thread waits for its turn on a cpu; the largest mean of all threads.
   double longest_wait_s = 0;
   std::optional<double> phase_s = {};  // estimated length of the phases, if known
-  /// How many times faster threads that compute all the time get if all progress at the same rate:
-  /// ceil(n/m) / (n/m) for n threads on m places.
+  /// The factor by which threads that always compute become faster if all of them progress at the
+  /// same rate: ceil(n/m) / (n/m) for n threads on m places.
   double even_gain = 1;
   double births_per_s = 0;  // new threads per second
 };

@@ -66,8 +66,8 @@ double lent_end_s(const LendingView& view, const Borrower& other, double tasks) 
 // as if the lender first spent lend_s on every task, and then only task_s - lend_s on each task
 // that it keeps.
 double divisible_end_s(const LendingView& view) {
-  // For each rank, the time at which it can start, in seconds, and how many tasks per second it
-  // runs from then on.
+  // For each rank, the time in seconds at which it is free for further tasks, and how many tasks
+  // per second it runs from then on.
   std::vector<std::pair<double, double>> ranks;
   ranks.emplace_back(view.busy_s + view.lend_s * view.queued / view.threads,
                      view.threads / (view.task_s - view.lend_s));
@@ -234,8 +234,8 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain, std
 
 bool could_gain(const LendingView& view, double min_gain) {
   const double alone_s = view.busy_s + view.queued * view.task_s / view.threads;
-  // For each other rank, the time at which it can start, in seconds, and how much work per second
-  // it does from then on.
+  // For each other rank, the time in seconds at which it is free for further tasks, and how much
+  // work per second it does from then on.
   std::vector<std::pair<double, double>> others;
   for (const Borrower& other : view.others)
     others.emplace_back(other.busy_s + other.delay_s, other.threads / other.slowness);

@@ -97,8 +97,8 @@ static_assert(kOutlier * kMaxWeight < 1);
 /// cost is learnt. If the bytes of a task cost more than kInitialOverhead_s by these values, the
 /// time measured for the task updates the overhead per byte, otherwise the overhead per task.
 inline constexpr double kInitialOverhead_s = 0.1e-6, kInitialPerByte_s = 0.1e-9;
-/// Times, or amounts of work, that differ by at most this factor are similar. A task that has run
-/// for this multiple of its average time is expected to run for as long again.
+/// Times, or amounts of work, count as similar if they differ by at most this factor. A task that
+/// has run for this multiple of its average time is expected to run for as long again.
 inline constexpr double kSimilar = 2;
 
 // --- Lending ------------------------------------------------------------------------------------

@@ -187,8 +187,8 @@ void NetworkRoutes::add_dragonfly(std::uint32_t from, std::uint32_t to,
   add_local(gateway(group_to, group_from), to);
 }
 
-/// Goes up from the finest tier (the last one) to the coarsest tier on which the nodes are in
-/// different groups, and down again. The same number selects the link of the uplink on each tier.
+/// Goes up from the finest tier (the last) to the coarsest tier on which the nodes differ in group,
+/// and down again. A detour's root `via`, or else `to`, selects the link of each uplink.
 void NetworkRoutes::find_in_tree(NodeId from, NodeId to, std::uint32_t via,
                                  std::vector<LinkStop>& links) const {
   const auto add = [&](std::size_t tier, NodeId node, bool is_down) {

@@ -87,8 +87,8 @@ class Traffic {
   double busiest_s_ = 0;
 };
 
-/// Returns the traffic of the messages of a phase under a placement, or that of the fraction `part`
-/// of all messages between any two tasks.
+/// Returns the traffic of the messages of a phase under a placement. With `part` below 1, only this
+/// fraction of the messages between any two tasks is counted.
 Traffic message_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                         const Placement& placement,
                         std::uint64_t piece_bytes = simulate_tuning::kPieceBytes, double part = 1,

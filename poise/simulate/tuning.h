@@ -44,8 +44,8 @@ inline constexpr double kRelaxedFill = 0.8;
 
 /// Seconds between two polls of an idle rank that may still send requests.
 inline constexpr double kIdlePoll_s = 50e-6;
-/// Bytes of a message besides its tasks, and bytes of a lent task besides its data: its header and
-/// that of its result.
+/// Bytes that a message has in addition to its tasks, and bytes that a lent task has in addition to
+/// its data: the header of the task and the header of its result.
 inline constexpr double kHeaderBytes = 256, kHeaderBytesOfTask = 128;
 /// Data of at least this many bytes are sent separately, so that their receiver learns the speed of
 /// the link; see `large_bytes` in docs/tasks.md.
@@ -61,8 +61,8 @@ inline constexpr double kMaxPoints = 1e5;
 /// is below the average plus this margin. The margin can be tiny, because the simulation knows
 /// progress exactly.
 inline constexpr double kMargin = 1e-6;
-/// Maximum numbers of threads and of places, and maximum product of the number of threads and the
-/// number of balancing points and phases.
+/// Maximum number of threads, maximum number of places, and maximum of the product threads * steps.
+/// Each balancing point is a step, and a phase adds up to eight.
 inline constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
 inline constexpr double kMaxThreadSteps = 1e10;
 /// Shortest period in seconds that is advised: five ticks of a 250 Hz kernel. With shorter periods,

@@ -73,8 +73,8 @@ Cpus allowed_cpus();
 Cpus parse_tickless(std::string_view text);
 Cpus tickless_cpus();
 
-/// The memory domain per cpu, numbered from 0 in order of the cpus; all 0 if Linux does not report
-/// domains.
+/// The index of the memory domain of each cpu. Domains are numbered from 0 in the order of their
+/// first cpus. All are 0 if Linux does not report domains.
 std::vector<DomainId> domains_of(const Cpus& cpus);
 
 /// The speed per cpu, relative to the fastest, as Linux reports it for unequal cores: their

@@ -45,8 +45,8 @@ class GhostDirectory {
     if (home_of(id) == position_) at_.push_back(position);
     if (position == position_) learn(id, position);
   }
-  /// Stores the position of the rank on which an object is. Does nothing on the home of the object,
-  /// which knows it already.
+  /// Stores that an object is on the rank with this position (its index in the order of places).
+  /// Does nothing on the home of the object, which knows it already.
   void learn(ObjectId id, std::uint32_t position);
 
   /// Updates the directory after a migration. Tells the home of each object that left this rank the

@@ -11,8 +11,8 @@ namespace poise::profile {
 
 namespace {
 
-/// For one way of dividing the run into phases: the joined blocks of each rank, and the smallest
-/// number of phases that any rank has.
+/// The profiles for one way of dividing the run into phases: the blocks of each rank, joined into
+/// one, and the smallest number of phases that any rank has.
 struct Joined {
   std::vector<RankProfile> ranks;
   std::size_t num_phases = 0;

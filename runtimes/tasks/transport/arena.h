@@ -17,8 +17,8 @@
 
 namespace poise::tasks {
 
-/// Thread-safe. Each part is an anonymous file (memfd_create). Only pages that were written occupy
-/// memory, and the last process that unmaps the file frees it.
+/// Thread-safe. The part of each rank is an anonymous file (memfd_create). Only pages that were
+/// written occupy memory, and the last process that unmaps the file frees it.
 class Arena final : public std::pmr::memory_resource {
  public:
   /// Collective. `node_of` is Locality::nodes. `part_bytes` is the address space per rank; with 0
