@@ -62,7 +62,7 @@ def text():
 
 
 def diagnosis(command, threads, folder):
-    """Returns the causes that are named for a command, as pairs of kind and text, and whether the machine was quiet."""
+    """Returns the causes that the diagnosis of a command names, as pairs of kind and text, and whether the machine was quiet."""
     report = folder / "report.json"
     before, children, began_s = busy_s(), os.times(), time.monotonic()
     done = subprocess.run([POISE, "juggle", "--diagnose", "--json", report, "--", *command], stdout=subprocess.DEVNULL,

@@ -20,7 +20,7 @@ using DomainId = std::uint32_t;
 /// A place is what runs tasks: a core, a Charm++ PE or a slot for an MPI rank.
 struct Place {
   DomainId domain = 0;  // its memory domain (NUMA node)
-  double speed = 1;     // relative to the fastest kind: a load of 1 s takes 1 / speed seconds
+  double speed = 1;     // relative to the fastest kind of place: a load of 1 s takes 1 / speed s
   std::uint32_t os_index = 0;  // number of its (first) hardware thread in the operating system
 };
 

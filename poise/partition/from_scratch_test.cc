@@ -33,8 +33,8 @@ TEST(FromScratch, a_grid_of_tasks_has_at_most_a_tenth_more_traffic_than_if_it_is
   const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 32 * 32, 1).front();
   const Placement current = initial_placement("random", 32 * 32, 16, 1);
   const Metrics metrics = judged(machine, workload, current, anew(machine, workload, current));
-  // With square blocks, each node has 16 x 16 tasks and each core 8 x 8, without wrap-around.
-  // Messages go both ways.
+  // The grid does not wrap around. With square blocks, each node has 16 x 16 tasks and each core 8
+  // x 8. Messages go both ways.
   Placement squares(32 * 32);
   for (TaskId t = 0; t < 32 * 32; ++t) {
     const TaskId x = t % 32, y = t / 32;

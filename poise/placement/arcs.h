@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a phase as a graph. For each task it lists what the task exchanges with each
+// The messages of a phase as a graph. For each task it lists what this task exchanges with every
 // other task.
 #pragma once
 

@@ -22,8 +22,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Used in place of the current place's busy time when candidates of equal cost are compared. It is
-/// below any busy time, so the current place wins.
+/// When candidates of equal cost are compared, this number stands for the busy time of the current
+/// place. It is below any busy time, so the current place wins.
 constexpr double kWinsTies = -1;
 
 /// Maximum relative difference between two sums of the same terms added up in different

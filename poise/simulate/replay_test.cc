@@ -321,7 +321,7 @@ TEST(Replay, each_subphase_sends_its_share_of_the_messages) {
   ReplayPlan plan{.steps = 1, .events = EngineOptions(), .subphases = SubphaseRule::wait};
   const Replayer replayer(trace, machine, Placement(std::vector<PlaceId>{0, 1}), plan);
   // The first subphase takes 3 s of work and sends 3,000 of the 4,000 bytes; the second takes 1 s
-  // of work and sends the rest. Both wait for a latency.
+  // of work and sends the rest. Each also takes one latency of a message.
   EXPECT_DOUBLE_EQ(replayer.run({}).total_s, (3 + 0.25 + 3) + (1 + 0.25 + 1));
 }
 

@@ -28,8 +28,8 @@ Routing by(RoutingPolicy policy, std::uint64_t seed = 1) {
   return {policy, kLink_bytes_per_s, seed};
 }
 
-/// Every place sends 1000 bytes, 1 s on a link, to the place with the same position on another
-/// node.
+/// Every place sends 1000 bytes, which take 1 s on a link, to the place with the same position on
+/// another node.
 Traffic traffic_of(const Machine& machine, const std::function<NodeId(NodeId)>& receiver_of,
                    const Routing& routing) {
   const std::uint32_t per_node = machine.num_places() / machine.num_nodes();

@@ -251,7 +251,7 @@ Campaign four_calls(const char* strategy, const char* kind, TaskId num_tasks,
 
 TEST(Nuco, migrates_far_fewer_tasks_than_greedy_comm_for_a_similar_balance) {
   // Results in section VI of the NucoLB paper: with lb_test, 14 of 200 tasks migrate, compared with
-  // 195 under GreedyCommLB; with stencil4D, 47 tasks migrate, 5.3 times fewer.
+  // 195 under GreedyCommLB; with stencil4D, 47 migrate, compared with 5.3 times as many.
   for (const char* name : {"NUMA32", "NUMA48"})
     for (const auto& [kind, num_tasks, ratio] :
          {std::tuple{"lb_test", 200u, 8.0}, {"stencil4d", 256u, 5.3}}) {

@@ -116,8 +116,8 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   /// Adds a task; any thread and any task may call it. Values are copied; referenced data must stay
-  /// valid until the task is done. Nothing runs before a wait. Returns a Future if the function
-  /// returns a value.
+  /// valid until the task is done. No task runs before the program waits. Returns a Future if the
+  /// function returns a value.
   template <typename Result, typename... Parameters, typename... Arguments>
   auto submit(const Function<Result, Parameters...>& function, const Arguments&... arguments) {
     return add(nullptr, function, arguments...);

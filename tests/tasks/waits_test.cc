@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of waits: of tasks for their children, of two threads at once, without shared memory, and
-// of a context that an exception destroys. All ranks run each test.
+// Tests of waits: tasks wait for their children, two threads wait at once, ranks share no memory,
+// and an exception destroys a context. All ranks run each test.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <stdexcept>

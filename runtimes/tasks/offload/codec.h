@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packs lent tasks into messages, and unpacks borrowed ones: shared memory and payloads. The bytes
-// of a task are in task_format.h.
+// Packs lent tasks into messages and unpacks borrowed ones, with their data in shared memory or in
+// payloads. task_format.h defines the bytes of a task.
 #pragma once
 
 #include <cstdint>

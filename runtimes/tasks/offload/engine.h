@@ -33,8 +33,8 @@
 
 namespace poise::tasks {
 
-/// The class is not thread-safe, except for the functions that say so. During a wait only this
-/// class calls MPI.
+/// Only the functions that are marked as thread-safe may be called by several threads at once.
+/// During a wait only this class calls MPI.
 class OffloadEngine {
  public:
   /// Collective.
