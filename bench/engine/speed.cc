@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times a replay by the event engine for given numbers of places, objects and steps. Prints CPU
+// Measures a replay by the event engine for given numbers of places, objects and steps. Prints CPU
 // seconds and the largest memory of the process as JSON.
 #include <cstdio>
 #include <cstdlib>

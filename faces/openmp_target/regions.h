@@ -7,8 +7,8 @@
 
 namespace poise::openmp_target {
 
-/// Loads the program's images. An unusable image is reported on stderr once; its regions then run
-/// on their own rank, as without offloading.
+/// Loads the images with the program's target regions. An unusable image is reported on stderr
+/// once; its regions then run on their own rank, as without offloading.
 void load(const Binary& binary);
 
 /// Notes what the program requires by `#pragma omp requires`. If other ranks cannot provide it,

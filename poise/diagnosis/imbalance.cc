@@ -148,8 +148,8 @@ Imbalance imbalance_of(const MeasuredRun& run) {
     saved_s.push_back(excess(loads[p]) - excess(even_s[p]));
   result.persistent_s = std::clamp(sum(saved_s), 0.0, result.total_s);
   result.persistent_error_s = error_of_sum(saved_s, times_s, 0);
-  // Longer intervals are tried first. A shorter one is chosen only if it saves clearly more,
-  // because it distributes the work more often.
+  // Longer intervals are tried first. A shorter interval is chosen only if it saves clearly more,
+  // because then work is distributed more often.
   for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {
     if (2 * *every > loads.size()) continue;
     const Savings savings = periodic(loads, *every);

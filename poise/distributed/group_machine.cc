@@ -80,9 +80,9 @@ class GroupMachine {
     }
   }
 
-  /// Describes each node of the coarser machine. It has only those memory domains of the original
-  /// node in which a range of places begins. Nodes of one kind with the same domains share one
-  /// description.
+  /// Describes each node of the coarser machine. Such a node has only those memory domains of the
+  /// original one in which a range of places begins. Nodes of one kind with the same domains share
+  /// one description.
   void find_node_kinds() {
     parts_.node_kinds.clear();
     std::map<std::vector<std::uint32_t>, std::uint32_t> known;

@@ -10,8 +10,8 @@
 
 namespace poise {
 
-/// The limit on the work of each place, in seconds: max_imbalance times the average work of all
-/// places or the lower bound on the makespan of any placement, whichever is larger.
+/// The limit on the work of each place, in seconds: the larger of max_imbalance times the average
+/// work of the places, and the lower bound on the makespan of any placement.
 double load_cap_s(const Problem& problem, double max_imbalance);
 
 /// Returns for each place how much load (seconds at speed 1) it can take in addition to its

@@ -51,8 +51,8 @@ class Tally {
   MessageTimes times_;
 };
 
-/// Counts the messages of a phase. Messages between the same two domains share resources and, if
-/// factors differ, also factors.
+/// Adds up the times of a phase's messages. All messages between two different domains use the same
+/// resources and have the same factors.
 class MessageTally {
  public:
   MessageTally(const Machine& machine, const Workload& workload, const CostModel& costs,

@@ -47,8 +47,8 @@ class LocalSearch {
   /// than `limit_s` (MigrationTimes). O(tasks).
   void limit_migration(double limit_s);
 
-  /// After this call, the placement with the shortest total time is remembered: `steps` times the
-  /// largest busy time, plus the migration time. limit_migration() must be called before.
+  /// After this call, the placement with the shortest total time is remembered. The total time is
+  /// `steps` times the largest busy time plus the migration time. Call limit_migration() before.
   void remember_shortest(double steps);
 
   /// Makes moves and exchanges until none has a gain, or until the number of scans reaches

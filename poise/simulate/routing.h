@@ -18,9 +18,9 @@ enum class RoutingPolicy : std::uint8_t {
   /// A detour through a random router (torus, mesh), group (dragonfly) or root (tree): Valiant and
   /// Brebner, "Universal schemes for parallel communication", STOC 1981.
   random,
-  /// The minimal route or one random detour, whichever a message would pass sooner when it starts.
-  /// The choice considers all bytes in flight on both routes, as UGAL-G does: Singh, "Load-balanced
-  /// routing in interconnection networks", Stanford 2005.
+  /// The minimal route or one random detour: the one on which the message would arrive sooner. Each
+  /// message chooses when it starts, and considers all bytes in flight on both routes, as UGAL-G
+  /// does: Singh, "Load-balanced routing in interconnection networks", Stanford 2005.
   adaptive
 };
 std::string_view name_of(RoutingPolicy policy);

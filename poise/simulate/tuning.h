@@ -28,7 +28,7 @@ static_assert(kMaxExactVisits < kMaxVisits && kMinComputations < kMaxComputation
 /// Bytes that a place sends to place 0 before a decision: for each task its load, size and ID,
 /// and for each message both ends, count and bytes.
 inline constexpr double kReportBytesPerTask = 24, kReportBytesPerMessage = 24;
-/// Bytes that place 0 sends back to a place for each of its tasks: the new place of the task.
+/// Bytes that place 0 sends back to a place for each task there: the new place of the task.
 inline constexpr double kAnswerBytesPerTask = 4;
 /// Maximum number of pairs of places that exchange data in the cached traffic of all phases. If
 /// there are more, the whole cache is emptied before another phase is added. That many pairs

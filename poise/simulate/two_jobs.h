@@ -17,7 +17,7 @@ struct TwoJobs {
 };
 
 /// The times at which the two programs end, and the fraction of the machine that they used until
-/// the later of them.
+/// the later of these times.
 struct TwoEnds {
   double a_s = 0, b_s = 0, used = 0;
 };

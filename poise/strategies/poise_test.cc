@@ -147,7 +147,7 @@ TEST(Poise, migrates_a_few_tasks_if_many_migrations_would_cost_more_than_they_sa
 }
 
 TEST(Poise, moves_few_tasks_if_migrations_are_expensive_and_computing_time_is_limited) {
-  // Here a decision may take 20 ms. Strategy `refine`, to compare with, moves 2 to 4 % of the
+  // Here a decision may take 20 ms. For comparison, the strategy `refine` moves 2 to 4 % of the
   // tasks.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco})
@@ -179,8 +179,8 @@ TEST(Poise, keeps_consecutive_tasks_together_if_there_is_no_time_to_partition_th
   }
 }
 
-/// Sums over four workloads, which a recipe generates with four seeds: `total_s` of 1,000
-/// iterations and the migration before them, and `bytes` that migrate.
+/// Sums over four workloads, generated from one recipe with four seeds: `total_s` is the time of
+/// the migration and of 1,000 iterations after it, `bytes` is the number of migrated bytes.
 struct Sums {
   double total_s = 0, bytes = 0;
 };
