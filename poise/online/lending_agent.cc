@@ -131,9 +131,9 @@ double LendingAgent::latency_in_node_s() const {
   return costs_.links.latency_s(peers_.locality_of(peers_.self()));
 }
 
-// A request before this rank is idle hides the latency. But if the end of the running tasks is
-// uncertain by more than the latency, tasks that arrive early would wait here longer than at the
-// victim.
+// If this rank sends a request before it is idle, it loses no time to the latency. But if the end
+// of its running tasks is uncertain by more than the latency, tasks that arrive early would wait
+// here longer than at the victim.
 bool LendingAgent::steal_is_due(const QueueState& queue, double now_s) const {
   if (!pull_ || queue.queued >= threads_ || now_s < steal_.next_s()) return false;
   const bool is_idle = queue.queued + queue.running < threads_;

@@ -19,7 +19,7 @@ namespace poise::profile {
 class Exchange {
  public:
   /// Duplicates MPI_COMM_WORLD for the profile. Every rank must call this function. Returns 0 if a
-  /// rank does not call it in tuning::kMaxJoin_s seconds, because it runs without this library.
+  /// rank does not call it within tuning::kMaxJoin_s seconds, because it runs without this library.
   static Word joined(const MpiLibrary& mpi);
 
   /// `own` is the communicator that joined() returned. Collective.
