@@ -31,8 +31,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Test programs in the order in which they test a program with a fault. The one that tests the folder of the fault runs
-# before all others.
+# The test programs, in the order in which they run against a build with a planted fault. But the one that tests the
+# folder in which the fault was planted runs first.
 PROGRAMS = ["base", "workload", "machine", "placement", "search", "partition", "online", "trace", "library",
             "apps", "strategies", "distributed", "simulate", "diagnosis"]
 # A program with a fault may use this many times the CPU time that it needs without one, and 10 s more.

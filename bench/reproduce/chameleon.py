@@ -257,8 +257,8 @@ STEP_S = 0.5  # seconds of work of a rank in each step
 
 def limiter_series(lab, inputs, threads, steps, seed):
     """Returns the imbalance of every step but the first, without and with lending, for 32 ranks. Sections (the tasks)
-    change their cost in every step after the first. A rank is one place: its threads are assumed to share its work
-    perfectly, so more threads mean more and shorter sections."""
+    change their cost in every step after the first. A rank is one place, as if its threads shared its work perfectly.
+    With t threads, a rank has t times as many sections, each 1/t as long."""
     count = RANKS * SECTIONS_PER_THREAD * threads
     machine = f"node:{RANKS} core:1 bandwidth:{CARD:g}"
     recipe = f"random:degree=0,skew=equal,load_s={STEP_S / SECTIONS_PER_THREAD / threads:.6g},task_bytes=6000000"

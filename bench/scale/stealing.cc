@@ -35,7 +35,7 @@ struct Event {
 };
 
 struct Rank {
-  std::vector<Tasks> queue;  // tasks start at the end; thieves take from the beginning
+  std::vector<Tasks> queue;  // the rank runs tasks from the end; thieves take from the beginning
   std::uint32_t queued = 0;
   bool is_running = false;
   Tasks running;

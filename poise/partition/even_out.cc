@@ -46,9 +46,9 @@ class EvenOut {
         items_[part_of_[v]].insert({graph_.weight[v], v});
   }
 
-  /// Halves the difference between the excess weights of the two parts as well as possible: moves
-  /// one vertex whose weight is about half of the difference, or exchanges it for another vertex
-  /// such that their weights differ by about that amount.
+  /// Makes the excess weights of two parts as equal as one step can: moves a vertex whose weight is
+  /// about half of the difference between them, or exchanges two vertices whose weights differ by
+  /// about that amount.
   bool swap(Part from, Part to) {
     const double gap = (weight_[from] - target_[from] - weight_[to] + target_[to]) / 2;
     double best_off = gap;

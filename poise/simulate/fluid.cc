@@ -104,7 +104,7 @@ class FairRates {
   /// have no rate yet.
   struct Load {
     double left = 1;      // share of the resource's time that no flow has yet
-    double per_rate = 0;  // share that the flows without a rate would take at 1 byte/s each
+    double per_rate = 0;  // share needed if flows without a rate yet got 1 byte/s each
     // The largest value of per_rate so far, which limits its rounding errors (exact_level()).
     double at_most = 0;
     std::uint32_t open = 0;  // number of routes that have flows but no rate yet

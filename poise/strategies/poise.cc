@@ -28,8 +28,8 @@
 /// is used up or many perturbations in a row do not shorten the total time. With the knobs `passes`
 /// or `budget_s`, passes of several perturbations each follow, even if the budget of computing time
 /// is used up. The result is repeatable for the same seed and passes, but not with budget_s.
-/// 6. Each candidate is judged by the shortest total time on the way from it back to the current
-/// placement (returns.h). At the end, tasks return one by one if that shortens the total time.
+/// 6. For each candidate, moves are undone step by step, and the placement on this way that has the
+/// shortest total time is kept (returns.h). At the end, tasks return one by one if that pays.
 ///
 /// A placement is scattered if messages stay within places hardly more often than by chance. If the
 /// current placement is scattered and the budget does not allow all of these steps, the first

@@ -45,8 +45,8 @@ std::vector<TaskId> in_order(const std::vector<ObjectName>& names) {
   return order;
 }
 
-/// If `objects` are the recorded objects, except that the ids may contain other PEs, stores the new
-/// ids and sorts the recorded loads in the order of `objects`. Otherwise clears the history.
+/// If `objects` are the recorded objects (the PE stored in an id may differ), stores the new ids
+/// and sorts the recorded loads in the order of `objects`. Otherwise clears the history.
 void reorder(Past& past, const std::vector<ObjectName>& objects, int num_index_bits) {
   if (past.loads_s.empty()) return;
   if (past.names.size() != objects.size() || num_index_bits == kAllBits)

@@ -27,8 +27,8 @@ template <typename... Words>
   Word arguments[] = {words..., 0};
   Call call{function, language, arguments, sizeof...(words)};
   if (!enter(call)) return relayed(words...);
-  // `arguments` may differ from `words`: if the program ignores a status, the session may have
-  // inserted a status of its own.
+  // MPI gets `arguments`. They differ from `words`, the program's arguments, if the program passed
+  // MPI_STATUS_IGNORE and the profiler put a status of its own in its place.
   const int result = std::apply(relayed, as_tuple(arguments, std::index_sequence_for<Words...>()));
   leave(call, result);
   return result;
