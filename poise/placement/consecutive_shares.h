@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A placement that ignores messages: consecutive tasks, by number, on consecutive places.
+// A placement that ignores messages: blocks of consecutive tasks, by number, on consecutive places.
 #pragma once
 
 #include "poise/placement/problem.h"
 
 namespace poise {
 
-/// Gives each place, in order, the next movable tasks until it has its fair share of the load
+/// Cuts the movable tasks into blocks of consecutive tasks, the i-th for place i, such that the
+/// busiest place has little more work than in the best such cut: at most 1/1000 of the longest
+/// task more. Of the cuts that reach this, it takes the one nearest to the fair shares
 /// (fair_shares.h). Many programs number tasks so that those with near numbers communicate most;
-/// then this placement has little traffic. O(tasks + p log p).
+/// then this placement has little traffic. O(tasks + p log tasks).
+///
+/// Pinar and Aykanat, "Fast optimal load balancing algorithms for 1D partitioning", JPDC 2004.
 Placement consecutive_shares(const Problem& problem);
 
 }  // namespace poise
