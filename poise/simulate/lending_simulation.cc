@@ -89,7 +89,7 @@ struct Rank {
   Run running;             // the task that runs; its count is 0 while none runs
   double began_s = 0, busy_until_s = 0;
   double handling_until_s = 0;  // end of the last step; until then no other step may begin
-  std::vector<Run> results;  // results of borrowed tasks that are not yet sent
+  std::vector<Run> results;     // results of borrowed tasks that are not yet sent
   double oldest_result_s = 0;
   SimulatedCopies copies;  // the copies of other ranks' tasks at this rank
   std::deque<std::uint32_t> inbox;
