@@ -201,9 +201,11 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   Decision decision;
   if (outcome.trouble.empty()) {
     decision.pe_of_object = pes_of(outcome.placement, rows.row_of_task, statistics, stage.pe_map);
+    const Decided decided{statistics, rows.row_of_task, outcome.placement, stage.pe_map,
+                          decision.pe_of_object};
     if (statistics.pes_are_here)
-      decision.locations =
-          locations_to_tell(problem->phase, rows.row_of_task, outcome.placement, stage.pe_map);
+      decision.locations = locations_to_tell(problem->phase.workload.messages, decided);
+    decision.questions = questions_to_ask(rows.outside, decided);
   } else if (!std::exchange(has_warned, true))
     decision.warning = fmt::format("strategy {} failed, so objects stay where they are: {}",
                                    settings.choice.text(), outcome.trouble);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtimes/charm/questions.h"
 #include "runtimes/charm/statistics.h"
 
 namespace poise::charm {
@@ -42,6 +43,10 @@ struct Decision {
   /// Senders that may not know the new PE of an object to which they send messages, sorted by the
   /// sender's PE. Empty if the strategy uses no messages.
   std::vector<Location> locations;
+  /// Objects that are not in the statistics and get messages from the PEs, which are given as an
+  /// index into statistics.pes. Without the number of the balancing. Empty if the statistics have
+  /// all PEs, or if the strategy uses no messages.
+  std::vector<Question> questions;
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;
   /// The seconds that a decision took: for converting statistics to a workload and the placement

@@ -162,8 +162,11 @@ class Directory {
 /// plus the index of the PE.
 class Resolver {
  public:
-  Resolver(const PeMap& pe_map, const Directory& directory, std::size_t num_objects)
-      : pe_map_(pe_map), directory_(directory), num_objects_(num_objects) {}
+  Resolver(const PeMap& pe_map, const Directory& directory, const Statistics& statistics)
+      : pe_map_(pe_map),
+        directory_(directory),
+        num_objects_(statistics.num_objects()),
+        lists_outside_(!statistics.has_all_pes) {}
 
   void add(const MessageRow& row, const std::vector<ObjectName>& receivers) {
     const std::size_t num_pes = pe_map_.place_of_pe.size();
@@ -178,7 +181,9 @@ class Resolver {
     if (!from_object && pe_map_.place_of_pe[row.from_pe] == kNoPlace) return;
     const TaskId from = from_object ? directory_.task_of(row.from) : num_objects_ + row.from_pe;
     if (from == Directory::kUnknown) return;
-    if (row.num_receivers == 0) add(from, row.to, row);
+    if (row.num_receivers == 0 && !add(from, row.to, row) && lists_outside_ &&
+        row.last_known_pe >= 0)
+      outside_.push_back({row.to, row.last_known_pe, from});
     for (std::uint32_t i = 0; i < row.num_receivers; ++i) {
       const std::uint32_t member = is_reversed_ ? row.num_receivers - 1 - i : i;
       add(from, receivers[row.first_receiver + member], row);
@@ -189,28 +194,32 @@ class Resolver {
   void reverse() { is_reversed_ = true; }
 
   std::vector<Message>& messages() { return messages_; }
+  std::vector<OutsideMessage> take_outside() { return std::move(outside_); }
 
  private:
-  void add(TaskId from, const ObjectName& to, const MessageRow& row) {
+  /// Returns false if the receiver has no row.
+  bool add(TaskId from, const ObjectName& to, const MessageRow& row) {
     const TaskId task = directory_.task_of(to);
-    if (task != Directory::kUnknown) messages_.push_back({from, task, row.messages, row.bytes});
+    if (task == Directory::kUnknown) return false;
+    messages_.push_back({from, task, row.messages, row.bytes});
+    return true;
   }
 
   const PeMap& pe_map_;
   const Directory& directory_;
   TaskId num_objects_;
-  bool is_reversed_ = false;
+  bool lists_outside_, is_reversed_ = false;
   std::vector<Message> messages_;
+  std::vector<OutsideMessage> outside_;
 };
 
-std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
-                              Directory& directory) {
+Resolver resolved(const Statistics& statistics, const PeMap& pe_map, Directory& directory) {
   directory.remember_names();
-  Resolver resolver(pe_map, directory, statistics.num_objects());
+  Resolver resolver(pe_map, directory, statistics);
   const MessageSource& more = statistics.more_messages;
   resolver.messages().reserve(statistics.messages.size() + more.count);
   for (const MessageRow& row : statistics.messages) resolver.add(row, statistics.receivers);
-  if (!more.visit_all) return std::move(resolver.messages());
+  if (!more.visit_all) return resolver;
   const std::size_t num_stored = resolver.messages().size();
   if (more.frees_from_last) resolver.reverse();
   more.visit_all([&](const MessageRow& row, const std::vector<ObjectName>& receivers) {
@@ -218,7 +227,7 @@ std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
   });
   if (more.frees_from_last)
     std::reverse(resolver.messages().begin() + num_stored, resolver.messages().end());
-  return std::move(resolver.messages());
+  return resolver;
 }
 
 /// Adds one pinned task for each PE that sends messages, in the order of the PEs.
@@ -277,7 +286,9 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
     workload.background_s.push_back(std::max(0.0, background_s));
   }
   if (messages == Messages::convert) {
-    workload.messages = resolved(statistics, pe_map, directory);
+    Resolver resolver = resolved(statistics, pe_map, directory);
+    workload.messages = std::move(resolver.messages());
+    result.outside = resolver.take_outside();
     add_senders(pe_map, workload, places);
   }
   result.row_of_task = directory.take_row_of_task();

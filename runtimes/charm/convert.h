@@ -18,11 +18,20 @@ struct PeMap {
 };
 inline constexpr PlaceId kNoPlace = ~PlaceId{0};
 
+/// A message to an object without a row, which may be on a PE without a row.
+struct OutsideMessage {
+  ObjectName to;
+  std::int32_t last_known_pe = -1;  // of the object, in Charm++'s numbering
+  TaskId from = 0;                  // a task, or the number of objects plus the row of a PE
+};
+
 /// Statistics converted to tasks. First come the objects, in order of their names. Then comes one
 /// task for each PE that sent messages itself; it has no load and is pinned to that PE. The order
 /// of the objects in the statistics does not matter: the same phase always gives the same workload.
 struct Converted {
   balance::MeasuredPhase phase;
+  /// Messages to objects without a row; listed only if statistics.has_all_pes is false.
+  std::vector<OutsideMessage> outside;
   /// For each task that is an object: the index of its row. These tasks come before all others.
   std::vector<std::uint32_t> row_of_task;
 };

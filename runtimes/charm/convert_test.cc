@@ -156,6 +156,26 @@ TEST(Convert, messages_to_or_from_unknown_objects_are_dropped) {
   EXPECT_EQ(workload.num_tasks(), 3u);
 }
 
+TEST(Convert, messages_to_unknown_objects_are_listed_if_there_are_other_pes) {
+  Statistics statistics = three_objects();
+  statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 300, 1},
+                         {{5, 8}, {2, 8}, -1, 0, 0, 1, 1, 7},
+                         {{}, {3, 8}, 1, 0, 0, 1, 1, 6},
+                         {{5, 8}, {4, 8}, -1, 0, 0, 1, 1, -1},
+                         {{5, 7}, {2, 8}, -1, 0, 0, 1, 1, 7}};
+  EXPECT_TRUE(convert(statistics, plain(2)).outside.empty());
+  statistics.has_all_pes = false;
+  const Converted rows = convert(statistics, plain(2));
+  EXPECT_EQ(rows.phase.workload.messages.size(), 1u);
+  EXPECT_EQ(rows.phase.workload.num_tasks(), 3u);
+  ASSERT_EQ(rows.outside.size(), 2u) << "only known senders and known PEs";
+  EXPECT_TRUE(same(rows.outside[0].to, {2, 8}));
+  EXPECT_EQ(rows.outside[0].last_known_pe, 7);
+  EXPECT_EQ(rows.outside[0].from, 2u);
+  EXPECT_TRUE(same(rows.outside[1].to, {3, 8}));
+  EXPECT_EQ(rows.outside[1].from, 3u + 1u) << "PE 1";
+}
+
 TEST(Convert, every_member_of_a_multicast_receives_the_whole_message) {
   Statistics statistics = three_objects();
   statistics.receivers = {{0, 0}, {1, 8}, {77, 8}, {9, -7}};

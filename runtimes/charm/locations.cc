@@ -2,18 +2,32 @@
 #include "runtimes/charm/locations.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace poise::charm {
 
-std::vector<Location> locations_to_tell(const balance::MeasuredPhase& phase,
-                                        const std::vector<std::uint32_t>& row_of_task,
-                                        const Placement& placement, const PeMap& pe_map) {
+namespace {
+
+/// Whether the object of each task moves.
+std::vector<bool> moves_of(const Decided& decided) {
+  std::vector<bool> moves;
+  moves.reserve(decided.row_of_task.size());
+  for (const std::uint32_t row : decided.row_of_task)
+    moves.push_back(decided.pe_of_object[row] != decided.statistics.object(row).pe);
+  return moves;
+}
+
+}  // namespace
+
+std::vector<Location> locations_to_tell(const std::vector<Message>& messages,
+                                        const Decided& decided) {
+  const auto& [statistics, row_of_task, placement, pe_map, pe_of_object] = decided;
+  const std::vector<bool> moves = moves_of(decided);
   std::vector<Location> locations;
-  const auto moves = [&](TaskId t) { return placement.of(t) != phase.current.of(t); };
-  for (const Message& message : phase.workload.messages)
-    if (message.to < row_of_task.size() && placement.of(message.from) != placement.of(message.to) &&
-        (moves(message.from) || moves(message.to)))
+  for (const Message& message : messages)
+    if (message.to < moves.size() && placement.of(message.from) != placement.of(message.to) &&
+        (moves[message.to] || (message.from < moves.size() && moves[message.from])))
       locations.push_back(
           {static_cast<std::int32_t>(pe_map.pe_of_place[placement.of(message.from)]),
            row_of_task[message.to]});
@@ -24,6 +38,35 @@ std::vector<Location> locations_to_tell(const balance::MeasuredPhase& phase,
   const auto again = std::ranges::unique(locations, {}, key);
   locations.erase(again.begin(), again.end());
   return locations;
+}
+
+std::vector<Question> questions_to_ask(const std::vector<OutsideMessage>& messages,
+                                       const Decided& decided) {
+  const std::size_t num_objects = decided.row_of_task.size();
+  std::vector<Question> questions;
+  for (const OutsideMessage& message : messages) {
+    Question question;
+    question.object = message.to;
+    question.last_known_pe = message.last_known_pe;
+    if (message.from < num_objects) {
+      const std::uint32_t row = decided.row_of_task[message.from];
+      question.sender_pe = decided.pe_of_object[row];
+      question.must_tell = question.sender_pe != decided.statistics.object(row).pe;
+    } else {
+      question.sender_pe = message.from - num_objects;
+    }
+    questions.push_back(question);
+  }
+  // Of several questions about the same, the one that must be answered comes first and is kept.
+  const auto pair = [](const Question& q) {
+    return std::tuple(q.object.array, q.object.id, q.sender_pe);
+  };
+  std::ranges::sort(questions, {}, [&](const Question& q) {
+    return std::tuple(pair(q), !q.must_tell, q.last_known_pe);
+  });
+  const auto again = std::ranges::unique(questions, {}, pair);
+  questions.erase(again.begin(), again.end());
+  return questions;
 }
 
 }  // namespace poise::charm

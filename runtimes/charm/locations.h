@@ -9,11 +9,24 @@
 
 namespace poise::charm {
 
+/// A decision about converted statistics.
+struct Decided {
+  const Statistics& statistics;
+  const std::vector<std::uint32_t>& row_of_task;
+  const Placement& placement;
+  const PeMap& pe_map;
+  const std::vector<std::int32_t>& pe_of_object;  // by row
+};
+
 /// Returns which PEs must be told the location of which objects after the decision: each PE that
 /// sends messages to an object on another PE, if the object or its sender moves. Each pair is
-/// listed once, sorted by PE. `pe_map` must be that of the job. O(m log m) for m messages.
-std::vector<Location> locations_to_tell(const balance::MeasuredPhase& phase,
-                                        const std::vector<std::uint32_t>& row_of_task,
-                                        const Placement& placement, const PeMap& pe_map);
+/// listed once, sorted by PE. O(m log m) for m messages.
+std::vector<Location> locations_to_tell(const std::vector<Message>& messages,
+                                        const Decided& decided);
+
+/// Returns a question per object and PE that sends messages to it, in ascending order of objects.
+/// O(m log m) for m messages.
+std::vector<Question> questions_to_ask(const std::vector<OutsideMessage>& messages,
+                                       const Decided& decided);
 
 }  // namespace poise::charm

@@ -2,6 +2,7 @@
 #include "runtimes/charm/locations.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -12,39 +13,62 @@ namespace {
 
 using Told = std::set<std::pair<std::int32_t, std::uint32_t>>;
 
+/// A random decision about objects on PEs. The last task is a PE that sends messages.
+struct Example {
+  explicit Example(Random& random) {
+    const auto num_objects = static_cast<std::uint32_t>(1 + random.below(20));
+    num_pes = static_cast<std::uint32_t>(1 + random.below(5));
+    std::vector<PlaceId> places;
+    pe_of_object.resize(num_objects);
+    statistics.objects.resize(num_objects);
+    for (TaskId t = 0; t < num_objects; ++t) {
+      const std::uint32_t row = num_objects - 1 - t;
+      places.push_back(static_cast<PlaceId>(random.below(num_pes)));
+      pe_of_object[row] = pe_of(places.back());
+      statistics.objects[row].pe = random.below(2) == 0
+                                       ? pe_of_object[row]
+                                       : static_cast<std::int32_t>(random.below(num_pes + 1));
+      row_of_task.push_back(row);
+    }
+    places.push_back(static_cast<PlaceId>(random.below(num_pes)));
+    placement = Placement(places);
+    for (std::uint32_t p = 0; p < num_pes; ++p)
+      pe_map.pe_of_place.push_back(static_cast<std::uint32_t>(pe_of(p)));
+  }
+
+  /// PEs are in the reverse order of places.
+  std::int32_t pe_of(PlaceId place) const { return static_cast<std::int32_t>(num_pes - 1 - place); }
+  TaskId num_objects() const { return static_cast<TaskId>(row_of_task.size()); }
+  bool moves(TaskId t) const {
+    return t < num_objects() &&
+           pe_of_object[row_of_task[t]] != statistics.objects[row_of_task[t]].pe;
+  }
+  Decided decided() const { return {statistics, row_of_task, placement, pe_map, pe_of_object}; }
+
+  std::uint32_t num_pes = 0;
+  Statistics statistics;
+  std::vector<std::uint32_t> row_of_task;
+  Placement placement;
+  PeMap pe_map;
+  std::vector<std::int32_t> pe_of_object;
+};
+
 TEST(Locations, if_a_sender_or_receiver_moved_the_sender_pe_is_told_once_where_the_receiver_is) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
-    const auto num_objects = static_cast<std::uint32_t>(1 + random.below(20));
-    const auto num_pes = static_cast<std::uint32_t>(1 + random.below(5));
-    balance::MeasuredPhase phase;
-    std::vector<PlaceId> before, after;
-    std::vector<std::uint32_t> row_of_task;
-    for (std::uint32_t t = 0; t < num_objects + 1; ++t) {  // the last task is a PE that sends
-      phase.workload.tasks.emplace_back();
-      before.push_back(static_cast<PlaceId>(random.below(num_pes)));
-      after.push_back(random.below(2) == 0 || t == num_objects
-                          ? before.back()
-                          : static_cast<PlaceId>(random.below(num_pes)));
-      if (t == num_objects) break;
-      row_of_task.push_back(num_objects - 1 - t);
-    }
+    const Example example(random);
+    const TaskId num_objects = example.num_objects();
+    std::vector<Message> messages;
     for (std::uint64_t i = random.below(60); i > 0; --i)
-      phase.workload.messages.push_back({static_cast<TaskId>(random.below(num_objects + 1)),
-                                         static_cast<TaskId>(random.below(num_objects + 1))});
-    PeMap pe_map;  // PEs in the reverse order of places
-    for (std::uint32_t p = 0; p < num_pes; ++p) pe_map.pe_of_place.push_back(num_pes - 1 - p);
-    phase.current = Placement(before);
-
+      messages.push_back({static_cast<TaskId>(random.below(num_objects + 1)),
+                          static_cast<TaskId>(random.below(num_objects + 1))});
     Told wanted;
-    const auto pe_of = [&](TaskId t) { return static_cast<std::int32_t>(num_pes - 1 - after[t]); };
-    for (const Message& message : phase.workload.messages) {
-      const bool moves =
-          before[message.from] != after[message.from] || before[message.to] != after[message.to];
-      if (message.to < num_objects && moves && pe_of(message.from) != pe_of(message.to))
-        wanted.insert({pe_of(message.from), row_of_task[message.to]});
-    }
-    const auto locations = locations_to_tell(phase, row_of_task, Placement(after), pe_map);
+    const auto pe_of = [&](TaskId t) { return example.pe_of(example.placement.of(t)); };
+    for (const Message& message : messages)
+      if (message.to < num_objects && pe_of(message.from) != pe_of(message.to) &&
+          (example.moves(message.from) || example.moves(message.to)))
+        wanted.insert({pe_of(message.from), example.row_of_task[message.to]});
+    const auto locations = locations_to_tell(messages, example.decided());
     Told told;
     std::set<std::int32_t> pes;
     for (std::size_t i = 0; i < locations.size(); ++i) {
@@ -53,6 +77,32 @@ TEST(Locations, if_a_sender_or_receiver_moved_the_sender_pe_is_told_once_where_t
       EXPECT_TRUE(told.insert({locations[i].sender_pe, locations[i].object}).second);
     }
     EXPECT_EQ(told, wanted);
+  }
+}
+
+TEST(Locations, each_pe_asks_once_for_an_object_without_a_row) {
+  Random random(2);
+  for (int round = 0; round < 200; ++round) {
+    const Example example(random);
+    std::vector<OutsideMessage> messages;
+    std::map<std::pair<std::uint64_t, std::int32_t>, bool> wanted;  // whether a sender moved
+    for (std::uint64_t i = random.below(60); i > 0; --i) {
+      const std::uint64_t to = random.below(10);
+      const auto from = static_cast<TaskId>(random.below(example.num_objects() + 2));
+      messages.push_back({{to, 7}, static_cast<std::int32_t>(to), from});
+      const bool is_object = from < example.num_objects();
+      const std::int32_t pe = is_object ? example.pe_of_object[example.row_of_task[from]]
+                                        : static_cast<std::int32_t>(from - example.num_objects());
+      bool& must_tell = wanted[{to, pe}];
+      must_tell = must_tell || example.moves(from);
+    }
+    std::map<std::pair<std::uint64_t, std::int32_t>, bool> asked;
+    for (const Question& question : questions_to_ask(messages, example.decided())) {
+      EXPECT_EQ(question.last_known_pe, static_cast<std::int32_t>(question.object.id));
+      const std::pair about(question.object.id, question.sender_pe);
+      EXPECT_TRUE(asked.insert({about, question.must_tell}).second) << "asked twice";
+    }
+    EXPECT_EQ(asked, wanted);
   }
 }
 

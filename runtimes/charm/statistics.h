@@ -85,6 +85,7 @@ struct Statistics {
   std::vector<ObjectName> receivers;
   MessageSource more_messages;  // messages in addition to those in `messages`
   bool pes_are_here = true;     // false: a replay of statistics from another job
+  bool has_all_pes = true;      // false: there are other PEs, with other objects
   // A restart keeps this number of low bits of an object's id. The bits above them may contain the
   // number of a PE, so a restart on another number of PEs changes them.
   int num_index_bits = 64;

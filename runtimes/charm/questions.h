@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups of PEs that decide separately ask each other where the receivers of messages are. charmc
+// compiles this header as well, so it must be valid C++17.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtimes/charm/statistics.h"
+
+namespace poise::charm {
+
+/// A PE sends messages to an object of another group. The group of `last_known_pe` is asked for the
+/// object's new PE, and tells `sender_pe`.
+struct Question {
+  ObjectName object;
+  std::int32_t last_known_pe = 0;
+  std::int32_t sender_pe = 0;
+  std::int32_t step = 0;       // the number of the balancing
+  std::int16_t num_asked = 0;  // groups that were asked before
+  bool must_tell = false;      // false: the sender's PE knows `last_known_pe` already
+};
+
+/// The PE `told_pe` is to learn that the object is on `pe`.
+struct News {
+  ObjectName object;
+  std::int32_t pe = 0;
+  std::int32_t told_pe = 0;
+};
+
+/// An object of a group after a decision.
+struct GroupObject {
+  ObjectName name;
+  std::int32_t pe = 0;  // its new PE; if it left the group, the first PE of its new group
+  bool has_moved = false, has_left = false;
+};
+
+/// The objects of one group after its last decision. It answers questions of other groups, which
+/// may arrive before the group has decided. Takes 24 bytes per object of the group.
+class GroupLocations {
+ public:
+  struct Answers {
+    std::vector<News> news;
+    std::vector<Question> passed_on;  // to the group of `last_known_pe`, which is a new one
+    std::vector<Question> unknown;    // objects that the group does not have
+  };
+
+  /// Answers the questions, except those about a balancing in which the group has not decided yet.
+  Answers ask(const std::vector<Question>& questions);
+
+  /// Replaces the objects after a decision. Answers the questions that waited for it. Each object
+  /// is listed once. O(n log n) for n objects.
+  Answers decide(std::int32_t step, std::vector<GroupObject> objects);
+
+ private:
+  void answer(const Question& question, Answers& answers) const;
+
+  std::int32_t step_ = -1;
+  std::vector<GroupObject> objects_;  // in order of name
+  std::vector<Question> waiting_;
+};
+
+/// Returns the question to ask if the PE `last_known_pe`, whose group did not know the object,
+/// knows it to be on `pe`. Returns no question if that is no news, or if many groups were asked
+/// before.
+std::vector<Question> asked_again(const Question& question, std::int32_t pe);
+
+}  // namespace poise::charm
