@@ -129,14 +129,33 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.moves("+balancer", "PoiseRotateLB"), 3 * MOVABLE)
         self.assertEqual(self.moves("+balancer", "PoiseKeepLB"), 0)
 
-    def test_messages_go_straight_to_objects_that_the_balancer_has_moved(self):
-        if not HAS_TREE_LB:
-            self.skipTest("Charm++ 6 tells the senders itself")
-        done = charm("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(self.folder / "run.poise")})
+    def check_detours(self, *flags, **more):
+        """Checks that objects move and that senders learn to which PEs."""
+        done = charm(*flags, **more)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertGreater(int(re.search(r"ring: (\d+) moves, 0 of pinned pieces; ok", done.stdout)[1]), MOVABLE / 2)
         detours = int(re.search(r"ring: (\d+) messages were sent to a PE without the receiver", done.stdout)[1])
         # A sender may learn the new PE only after the first of ten steps. If no sender learnt it, about a thousand
         # messages would be sent to a PE without the receiver.
         self.assertLess(detours, 3 * 2 * PIECES, done.stdout)
+
+    def test_messages_go_straight_to_objects_that_the_balancer_has_moved(self):
+        if not HAS_TREE_LB:
+            self.skipTest("Charm++ 6 tells the senders itself")
+        self.check_detours("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(self.folder / "run.poise")})
+
+    def test_messages_go_straight_to_objects_that_the_hybrid_balancer_has_moved_within_and_between_groups(self):
+        if not HAS_TREE_LB:
+            self.skipTest("Charm++ 6 tells the senders itself")
+        for pes in (8, 12):  # two and three groups of four PEs
+            self.check_detours("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy_comm", pes=pes)
+
+    def test_messages_go_straight_to_objects_that_the_tree_balancer_has_moved_at_any_level(self):
+        if not HAS_TREE_LB:
+            self.skipTest("Charm++ has no TreeLB")
+        level = {"strategies": ["greedy_comm"]}
+        self.check_detours(*self.tree(tree="PE_Root", root=level), pes=8)
+        self.check_detours(*self.tree(tree="PE_Process_Root", process=level, root=level | {"step_freq": 2}), pes=8)
 
     def checkpoint(self, *flags, **more):
         """Returns the number of moves in a run that writes a checkpoint after each balancing."""

@@ -121,6 +121,15 @@ void register_balancer(const Listed& listed) {
 
 #if defined CHARM_VERSION && CHARM_VERSION >= 80000
 
+/// Returns what this PE knows about the locations of the object's array; null if nothing.
+inline CkLocCache* locations_of(const ObjectName& object) {
+  CkGroupID array;
+  array.idx = object.array;
+  auto* const manager = static_cast<CkLocMgr*>(CkLocalBranch(array));
+  if (manager == nullptr) return nullptr;
+  return static_cast<CkLocCache*>(CkLocalBranch(manager->getLocationCache()));
+}
+
 /// Lets this PE send messages for the object straight to the PE `pe`, where the object is. In
 /// Charm++ 8.0.1 a PE that has not been told sends them to the object's home PE, which passes them
 /// on. The receiver's PE should then tell the sender, but it does so only for messages with more
@@ -129,11 +138,8 @@ void register_balancer(const Listed& listed) {
 /// An object's epoch is the number of its migrations. The epoch that is set here is at most the
 /// object's true epoch, so any later location that Charm++ itself reports replaces this one.
 inline void learn_location(const ObjectName& object, int pe) {
-  CkGroupID array;
-  array.idx = object.array;
-  auto* const manager = static_cast<CkLocMgr*>(CkLocalBranch(array));
-  if (manager == nullptr) return;
-  auto* const cache = static_cast<CkLocCache*>(CkLocalBranch(manager->getLocationCache()));
+  CkLocCache* const cache = locations_of(object);
+  if (cache == nullptr) return;
   const CmiUInt8 id = object.id;
   const CkLocEntry known = cache->getLocationEntry(id);
   // On the PE that has the object and on its home PE, Charm++ itself records the migration.
@@ -145,9 +151,16 @@ inline void learn_location(const ObjectName& object, int pe) {
   cache->updateLocation(entry);
 }
 
+/// The PE to which this PE sends messages for the object; -1 if it does not know the object.
+inline int known_pe(const ObjectName& object) {
+  const CkLocCache* const cache = locations_of(object);
+  return cache == nullptr ? -1 : cache->getPe(object.id);
+}
+
 #else  // not tried
 
 inline void learn_location(const ObjectName&, int) {}
+inline int known_pe(const ObjectName&) { return -1; }
 
 #endif
 

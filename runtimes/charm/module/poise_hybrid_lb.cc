@@ -12,6 +12,7 @@
 #include "runtimes/charm/leaving.h"
 #include "runtimes/charm/module/adapter.h"
 #include "runtimes/charm/module/rows.h"
+#include "runtimes/charm/module/tell.h"
 
 using poise::charm::Balancer;
 using poise::charm::Statistics;
@@ -60,6 +61,16 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
 
   void sit(int pe, int core_os_index) { core_of_pe_[pe] = core_os_index; }
 
+  /// Tells a PE on which PEs the objects are to which it sends messages.
+  void learn(int step, const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
+             const std::vector<int>& at) {
+    learner_.learn(step, arrays, ids, at);
+  }
+  void ask(const std::vector<poise::charm::Question>& questions) { teller_->ask(questions); }
+  void look_up(const std::vector<poise::charm::Question>& questions) {
+    teller_->look_up(questions);
+  }
+
  protected:
   bool QueryBalanceNow(int) override { return true; }
   void work(LDStats* stats) override;
@@ -78,6 +89,8 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
   // Core of each PE of the group; used only on the group's first PE.
   std::map<int, int> core_of_pe_;
   std::unique_ptr<Balancer> balancer_;
+  std::unique_ptr<poise::charm::GroupTeller<CProxy_PoiseHybridLB>> teller_;
+  poise::charm::Learner learner_;
 };
 
 namespace {
@@ -102,6 +115,8 @@ void PoiseHybridLB::begin() {
   initTree();
   if (tree->isroot(CkMyPe(), 1))
     balancer_ = poise::charm::made(0, poise::charm::setting(), poise::charm::Scope::group);
+  teller_ = std::make_unique<poise::charm::GroupTeller<CProxy_PoiseHybridLB>>(
+      thisProxy, [this](int pe) { return tree->parent(pe, 0); });
   if (CkMyPe() == 0 && (std::getenv("POISE_TRACE") || std::getenv("POISE_LOG")))
     CkError("poise: warning: PoiseHybridLB writes no trace and no log\n");
   thisProxy[tree->parent(CkMyPe(), 0)].sit(CkMyPe(), poise::charm::bound_core());
@@ -139,12 +154,15 @@ void PoiseHybridLB::work(LDStats* stats) {
     const auto core = core_of_pe_.find(pe);
     if (core != core_of_pe_.end()) statistics.pes[p].core_os_index = core->second;
   }
+  statistics.has_all_pes = level.nChildren == CkNumPes();
   poise::charm::add_objects(*stats, statistics);
   if (balancer_->wants_messages()) poise::charm::add_messages(*stats, statistics, false);
   const poise::charm::Decision decision = balancer_->decide(statistics);
   poise::charm::summarize({balancer_->strategy(), poise::charm::num_moves(decision, *stats),
                            statistics.num_objects(), num_children, decision.decide_s});
   poise::charm::carry_out(decision, *stats);
+  const std::vector<int> pe_of_row(level.children, level.children + num_children);
+  if (balancer_->wants_messages()) teller_->decided(step(), decision, statistics, pe_of_row);
 }
 
 /// Returns statistics in which each of two groups of PEs counts as one PE. PE 0 is this group, with
@@ -182,6 +200,7 @@ void PoiseHybridLB::GetObjsToMigrate(int to_root, double load_s, LDStats* stats,
     name.omID() = stats->objData[row].omID();
     name.objID() = stats->objData[row].objID();
     names.insert(name);
+    if (balancer_->wants_messages()) teller_->leaves(poise::charm::name_of(name), to_root);
   }
   if (names.empty()) return;
   std::size_t kept = 0;

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "PoiseLB.decl.h"
 #include "runtimes/charm/module/adapter.h"
 #include "runtimes/charm/module/rows.h"
+#include "runtimes/charm/module/tell.h"
 
 namespace {
 
@@ -41,10 +43,9 @@ class PoiseLB : public CBase_PoiseLB {
   void sit(int pe, int core_os_index) { cores_.at(static_cast<std::size_t>(pe)) = core_os_index; }
 
   /// Tells a PE on which PEs the objects are to which it sends messages.
-  void learn(const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
+  void learn(int step, const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
              const std::vector<int>& at) {
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      poise::charm::learn_location({ids[i], arrays[i]}, at[i]);
+    learner_.learn(step, arrays, ids, at);
   }
 
  protected:
@@ -56,7 +57,6 @@ class PoiseLB : public CBase_PoiseLB {
   void begin(int which);
   void tell_core();
   void make_balancer();
-  void tell_locations(const poise::charm::Decision& decision, const Statistics& statistics);
   Statistics rows_of(LDStats& stats) const;
 
   int which_ = 0;
@@ -64,6 +64,7 @@ class PoiseLB : public CBase_PoiseLB {
   // Core of each PE; -1: the PE is not bound, or has reported to another PE.
   std::vector<int> cores_;
   std::unique_ptr<Balancer> balancer_;
+  poise::charm::Learner learner_;
 };
 
 namespace {
@@ -150,21 +151,6 @@ Statistics PoiseLB::rows_of(LDStats& stats) const {
   return statistics;
 }
 
-void PoiseLB::tell_locations(const poise::charm::Decision& decision, const Statistics& statistics) {
-  const std::vector<poise::charm::Location>& locations = decision.locations;
-  std::vector<int> arrays, at;
-  std::vector<CmiUInt8> ids;
-  for (std::size_t i = 0; i < locations.size(); ++i) {
-    const poise::charm::ObjectName name = statistics.object(locations[i].object).name;
-    arrays.push_back(name.array);
-    ids.push_back(name.id);
-    at.push_back(decision.pe_of_object[locations[i].object]);
-    if (i + 1 < locations.size() && locations[i + 1].sender_pe == locations[i].sender_pe) continue;
-    thisProxy[locations[i].sender_pe].learn(arrays, ids, at);
-    arrays.clear(), ids.clear(), at.clear();
-  }
-}
-
 void PoiseLB::work(LDStats* stats) {
   if (!balancer_) make_balancer();
   const Statistics statistics = rows_of(*stats);
@@ -172,7 +158,9 @@ void PoiseLB::work(LDStats* stats) {
   poise::charm::summarize({balancer_->strategy(), poise::charm::num_moves(decision, *stats),
                            statistics.num_objects(), statistics.pes.size(), decision.decide_s});
   poise::charm::carry_out(decision, *stats);
-  tell_locations(decision, statistics);
+  std::vector<int> pe_of_row(statistics.pes.size());
+  std::iota(pe_of_row.begin(), pe_of_row.end(), 0);
+  poise::charm::tell_locations(thisProxy, step(), decision, statistics, pe_of_row);
 }
 
 #include "PoiseLB.def.h"

@@ -17,6 +17,7 @@
 #include "PoiseTreeLB.decl.h"
 #include "runtimes/charm/module/adapter.h"
 #include "runtimes/charm/module/rows.h"
+#include "runtimes/charm/module/tell.h"
 #include "runtimes/charm/tree.h"
 
 extern int quietModeRequested;
@@ -35,6 +36,8 @@ using poise::charm::Balancer;
 using poise::charm::Move;
 using poise::charm::Statistics;
 using poise::charm::Subtree;
+
+using Teller = poise::charm::GroupTeller<CProxy_PoiseTreeLB>;
 
 using Levels = std::vector<LevelLogic*>;
 
@@ -165,9 +168,10 @@ struct Strategies {
 /// A level that decides for the PEs below, unless a level above decides in this step.
 class DecidingLevel : public LevelLogic {
  public:
-  DecidingLevel(LBManager& manager, const Strategies& strategies, poise::charm::Scope scope,
-                int steps_per_decision_above)
+  DecidingLevel(LBManager& manager, Teller& teller, const Strategies& strategies,
+                poise::charm::Scope scope, int steps_per_decision_above)
       : manager_(manager),
+        teller_(teller),
         strategies_(strategies),
         steps_per_decision_above_(steps_per_decision_above) {
     for (const std::string& text : strategies.texts)
@@ -197,9 +201,12 @@ class DecidingLevel : public LevelLogic {
   std::vector<Move> decided(const TreeMsg& bytes) {
     Subtree subtree = poise::charm::subtree_of(bytes.bytes, bytes.size);
     subtree.statistics.num_index_bits = poise::charm::kIndexBits;
+    subtree.statistics.has_all_pes = subtree.pe_of_row.size() == CkNumPes();
     const poise::charm::Decision decision = balancers_[next_]->decide(subtree.statistics);
     if (!decision.warning.empty()) CkError("poise: warning: %s\n", decision.warning.c_str());
     const std::vector<Move> moves = poise::charm::moves_of(subtree, decision.pe_of_object);
+    if (balancers_[next_]->wants_messages())
+      teller_.decided(manager_.step(), decision, subtree.statistics, subtree.pe_of_row);
     poise::charm::summarize({strategies_.texts[next_], moves.size(),
                              subtree.statistics.num_objects(), subtree.statistics.pes.size(),
                              decision.decide_s});
@@ -211,6 +218,7 @@ class DecidingLevel : public LevelLogic {
   }
 
   LBManager& manager_;
+  Teller& teller_;
   Strategies strategies_;
   int steps_per_decision_above_;
   std::vector<std::unique_ptr<Balancer>> balancers_;
@@ -356,6 +364,16 @@ class PoiseTreeLB : public CBase_PoiseTreeLB {
 
   void pup(PUP::er& p) override;
 
+  /// Tells a PE on which PEs the objects are to which it sends messages.
+  void learn(int step, const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
+             const std::vector<int>& at) {
+    learner_.learn(step, arrays, ids, at);
+  }
+  void ask(const std::vector<poise::charm::Question>& questions) { teller_->ask(questions); }
+  void look_up(const std::vector<poise::charm::Question>& questions) {
+    teller_->look_up(questions);
+  }
+
  private:
   static bool needs_messages(const std::string& configuration);
   void build();
@@ -364,6 +382,8 @@ class PoiseTreeLB : public CBase_PoiseTreeLB {
   std::string configuration_;  // JSON
   bool is_from_file_ = false;  // false: the tree was made to fit the job
   bool with_messages_ = false;
+  std::unique_ptr<Teller> teller_;
+  poise::charm::Learner learner_;
 };
 
 namespace {
@@ -401,6 +421,7 @@ void PoiseTreeLB::build() {
   TreeLB::configure(tree.stock);
   if (CkMyPe() == 0) quietModeRequested = is_quiet ? 1 : 0;
   if (with_messages_) poise::charm::measure_messages();
+  teller_ = std::make_unique<Teller>(thisProxy, [](int pe) { return CkNodeFirst(CkNodeOf(pe)); });
   const auto [levels, passing] = levels_of(*this);
   for (LevelLogic*& logic : *passing)
     if (logic != nullptr) delete std::exchange(logic, new Passing);
@@ -412,7 +433,7 @@ void PoiseTreeLB::build() {
       logic = new PeLevel(*lbmgr, with_messages_);
     else
       logic = new DecidingLevel(
-          *lbmgr, tree.levels[level - 1],
+          *lbmgr, *teller_, tree.levels[level - 1],
           level + 1 == levels->size() ? poise::charm::Scope::all : poise::charm::Scope::group,
           tree.steps_per_root_decision);
   }
