@@ -204,7 +204,8 @@ Decision Balancer::State::decided(const Statistics& statistics) {
     const Decided decided{statistics, rows.row_of_task, outcome.placement, stage.pe_map,
                           decision.pe_of_object};
     if (statistics.pes_are_here)
-      decision.locations = locations_to_tell(problem->phase.workload.messages, decided);
+      decision.locations =
+          locations_to_tell(problem->phase.workload.messages, rows.detours, decided);
     decision.questions = questions_to_ask(rows.outside, decided);
   } else if (!std::exchange(has_warned, true))
     decision.warning = fmt::format("strategy {} failed, so objects stay where they are: {}",

@@ -162,11 +162,16 @@ class Directory {
 /// plus the index of the PE.
 class Resolver {
  public:
-  Resolver(const PeMap& pe_map, const Directory& directory, const Statistics& statistics)
+  Resolver(const PeMap& pe_map, const Directory& directory, const Statistics& statistics,
+           const std::vector<PlaceId>& places)
       : pe_map_(pe_map),
         directory_(directory),
+        places_(places),
         num_objects_(statistics.num_objects()),
-        lists_outside_(!statistics.has_all_pes) {}
+        lists_outside_(!statistics.has_all_pes) {
+    for (const std::uint32_t pe : pe_map.pe_of_place)
+      number_of_place_.push_back(statistics.pes[pe].number);
+  }
 
   void add(const MessageRow& row, const std::vector<ObjectName>& receivers) {
     const std::size_t num_pes = pe_map_.place_of_pe.size();
@@ -194,7 +199,8 @@ class Resolver {
   void reverse() { is_reversed_ = true; }
 
   std::vector<Message>& messages() { return messages_; }
-  std::vector<OutsideMessage> take_outside() { return std::move(outside_); }
+  std::vector<OutsideMessage>& outside() { return outside_; }
+  std::vector<Detour>& detours() { return detours_; }
 
  private:
   /// Returns false if the receiver has no row.
@@ -202,20 +208,27 @@ class Resolver {
     const TaskId task = directory_.task_of(to);
     if (task == Directory::kUnknown) return false;
     messages_.push_back({from, task, row.messages, row.bytes});
+    if (row.num_receivers > 0 || row.last_known_pe < 0) return true;
+    const std::int32_t pe = number_of_place_[places_[task]];
+    if (pe >= 0 && pe != row.last_known_pe) detours_.push_back({from, task});
     return true;
   }
 
   const PeMap& pe_map_;
   const Directory& directory_;
+  const std::vector<PlaceId>& places_;
+  std::vector<std::int32_t> number_of_place_;  // in Charm++'s numbering of PEs
   TaskId num_objects_;
   bool lists_outside_, is_reversed_ = false;
   std::vector<Message> messages_;
   std::vector<OutsideMessage> outside_;
+  std::vector<Detour> detours_;
 };
 
-Resolver resolved(const Statistics& statistics, const PeMap& pe_map, Directory& directory) {
+Resolver resolved(const Statistics& statistics, const PeMap& pe_map, Directory& directory,
+                  const std::vector<PlaceId>& places) {
   directory.remember_names();
-  Resolver resolver(pe_map, directory, statistics);
+  Resolver resolver(pe_map, directory, statistics, places);
   const MessageSource& more = statistics.more_messages;
   resolver.messages().reserve(statistics.messages.size() + more.count);
   for (const MessageRow& row : statistics.messages) resolver.add(row, statistics.receivers);
@@ -231,7 +244,8 @@ Resolver resolved(const Statistics& statistics, const PeMap& pe_map, Directory& 
 }
 
 /// Adds one pinned task for each PE that sends messages, in the order of the PEs.
-void add_senders(const PeMap& pe_map, Workload& workload, std::vector<PlaceId>& places) {
+void add_senders(const PeMap& pe_map, Workload& workload, std::vector<Detour>& detours,
+                 std::vector<PlaceId>& places) {
   const TaskId num_objects = workload.num_tasks();
   std::vector<TaskId> task_of_pe(pe_map.place_of_pe.size(), 0);
   for (const Message& message : workload.messages)
@@ -244,6 +258,8 @@ void add_senders(const PeMap& pe_map, Workload& workload, std::vector<PlaceId>& 
   }
   for (Message& message : workload.messages)
     if (message.from >= num_objects) message.from = task_of_pe[message.from - num_objects];
+  for (Detour& detour : detours)
+    if (detour.from >= num_objects) detour.from = task_of_pe[detour.from - num_objects];
 }
 
 }  // namespace
@@ -286,10 +302,11 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
     workload.background_s.push_back(std::max(0.0, background_s));
   }
   if (messages == Messages::convert) {
-    Resolver resolver = resolved(statistics, pe_map, directory);
+    Resolver resolver = resolved(statistics, pe_map, directory, places);
     workload.messages = std::move(resolver.messages());
-    result.outside = resolver.take_outside();
-    add_senders(pe_map, workload, places);
+    result.outside = std::move(resolver.outside());
+    result.detours = std::move(resolver.detours());
+    add_senders(pe_map, workload, result.detours, places);
   }
   result.row_of_task = directory.take_row_of_task();
   result.phase.current = Placement(std::move(places));

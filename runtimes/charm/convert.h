@@ -25,6 +25,11 @@ struct OutsideMessage {
   TaskId from = 0;                  // a task, or the number of objects plus the row of a PE
 };
 
+/// Messages from one task to another were sent to a PE that is not the receiver's.
+struct Detour {
+  TaskId from, to;
+};
+
 /// Statistics converted to tasks. First come the objects, in order of their names. Then comes one
 /// task for each PE that sent messages itself; it has no load and is pinned to that PE. The order
 /// of the objects in the statistics does not matter: the same phase always gives the same workload.
@@ -32,6 +37,8 @@ struct Converted {
   balance::MeasuredPhase phase;
   /// Messages to objects without a row; listed only if statistics.has_all_pes is false.
   std::vector<OutsideMessage> outside;
+  /// Empty if the numbers of the PEs are unknown.
+  std::vector<Detour> detours;
   /// For each task that is an object: the index of its row. These tasks come before all others.
   std::vector<std::uint32_t> row_of_task;
 };

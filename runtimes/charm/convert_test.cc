@@ -176,6 +176,23 @@ TEST(Convert, messages_to_unknown_objects_are_listed_if_there_are_other_pes) {
   EXPECT_EQ(rows.outside[1].from, 3u + 1u) << "PE 1";
 }
 
+TEST(Convert, messages_that_were_sent_to_another_pe_than_the_receivers_are_listed_as_detours) {
+  Statistics statistics = three_objects();  // the tasks 1 and 2 are on PE 1
+  statistics.messages = {{{9, -7}, {1, 8}, -1, 0, 0, 1, 1, 4},
+                         {{9, -7}, {5, 8}, -1, 0, 0, 1, 1, 6},
+                         {{}, {5, 8}, 0, 0, 0, 1, 1, 4},
+                         {{9, -7}, {1, 8}, -1, 0, 0, 1, 1, -1}};
+  EXPECT_TRUE(convert(statistics, plain(2)).detours.empty()) << "the PEs' numbers are unknown";
+  statistics.pes[0].number = 4;
+  statistics.pes[1].number = 6;
+  const Converted rows = convert(statistics, plain(2));
+  ASSERT_EQ(rows.detours.size(), 2u);
+  EXPECT_EQ(rows.detours[0].from, 0u);
+  EXPECT_EQ(rows.detours[0].to, 1u);
+  EXPECT_EQ(rows.detours[1].from, 3u) << "the task of PE 0";
+  EXPECT_EQ(rows.detours[1].to, 2u);
+}
+
 TEST(Convert, every_member_of_a_multicast_receives_the_whole_message) {
   Statistics statistics = three_objects();
   statistics.receivers = {{0, 0}, {1, 8}, {77, 8}, {9, -7}};

@@ -21,16 +21,21 @@ std::vector<bool> moves_of(const Decided& decided) {
 }  // namespace
 
 std::vector<Location> locations_to_tell(const std::vector<Message>& messages,
+                                        const std::vector<Detour>& detours,
                                         const Decided& decided) {
-  const auto& [statistics, row_of_task, placement, pe_map, pe_of_object] = decided;
   const std::vector<bool> moves = moves_of(decided);
   std::vector<Location> locations;
-  for (const Message& message : messages)
-    if (message.to < moves.size() && placement.of(message.from) != placement.of(message.to) &&
-        (moves[message.to] || (message.from < moves.size() && moves[message.from])))
+  const auto add = [&](TaskId from, TaskId to) {
+    const PlaceId place = decided.placement.of(from);
+    if (place != decided.placement.of(to))
       locations.push_back(
-          {static_cast<std::int32_t>(pe_map.pe_of_place[placement.of(message.from)]),
-           row_of_task[message.to]});
+          {static_cast<std::int32_t>(decided.pe_map.pe_of_place[place]), decided.row_of_task[to]});
+  };
+  for (const Message& message : messages)
+    if (message.to < moves.size() &&
+        (moves[message.to] || (message.from < moves.size() && moves[message.from])))
+      add(message.from, message.to);
+  for (const Detour& detour : detours) add(detour.from, detour.to);
   const auto key = [](const Location& location) {
     return std::pair(location.sender_pe, location.object);
   };

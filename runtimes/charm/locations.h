@@ -19,10 +19,10 @@ struct Decided {
 };
 
 /// Returns which PEs must be told the location of which objects after the decision: each PE that
-/// sends messages to an object on another PE, if the object or its sender moves. Each pair is
-/// listed once, sorted by PE. O(m log m) for m messages.
+/// sends messages to an object on another PE, if the object or its sender moves, or if the messages
+/// made a detour. Each pair is listed once, sorted by PE. O(m log m) for m messages.
 std::vector<Location> locations_to_tell(const std::vector<Message>& messages,
-                                        const Decided& decided);
+                                        const std::vector<Detour>& detours, const Decided& decided);
 
 /// Returns a question per object and PE that sends messages to it, in ascending order of objects.
 /// O(m log m) for m messages.

@@ -53,7 +53,8 @@ struct Example {
   std::vector<std::int32_t> pe_of_object;
 };
 
-TEST(Locations, if_a_sender_or_receiver_moved_the_sender_pe_is_told_once_where_the_receiver_is) {
+TEST(Locations,
+     if_a_sender_or_receiver_moved_or_there_were_detours_the_sender_pe_is_told_once_where_it_is) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
     const Example example(random);
@@ -62,13 +63,20 @@ TEST(Locations, if_a_sender_or_receiver_moved_the_sender_pe_is_told_once_where_t
     for (std::uint64_t i = random.below(60); i > 0; --i)
       messages.push_back({static_cast<TaskId>(random.below(num_objects + 1)),
                           static_cast<TaskId>(random.below(num_objects + 1))});
+    std::vector<Detour> detours;
+    for (std::uint64_t i = random.below(5); i > 0; --i)
+      detours.push_back({static_cast<TaskId>(random.below(num_objects + 1)),
+                         static_cast<TaskId>(random.below(num_objects))});
     Told wanted;
     const auto pe_of = [&](TaskId t) { return example.pe_of(example.placement.of(t)); };
     for (const Message& message : messages)
       if (message.to < num_objects && pe_of(message.from) != pe_of(message.to) &&
           (example.moves(message.from) || example.moves(message.to)))
         wanted.insert({pe_of(message.from), example.row_of_task[message.to]});
-    const auto locations = locations_to_tell(messages, example.decided());
+    for (const Detour& detour : detours)
+      if (pe_of(detour.from) != pe_of(detour.to))
+        wanted.insert({pe_of(detour.from), example.row_of_task[detour.to]});
+    const auto locations = locations_to_tell(messages, detours, example.decided());
     Told told;
     std::set<std::int32_t> pes;
     for (std::size_t i = 0; i < locations.size(); ++i) {

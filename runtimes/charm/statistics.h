@@ -40,6 +40,7 @@ struct PeRow {
   std::uint32_t host = 0;
   /// Processing unit to which the PE is bound; -1: not bound, or unknown.
   std::int32_t core_os_index = -1;
+  std::int32_t number = -1;  // in Charm++'s numbering; -1: unknown, or from another job
 };
 
 /// Messages from one sender to one receiver, or to each receiver of a multicast. Several rows may

@@ -158,6 +158,7 @@ Subtree subtree_of(const char* bytes, std::size_t num_bytes) {
   Subtree subtree;
   for (const Block& block : blocks) {
     subtree.statistics.pes.push_back(block.header.row);
+    subtree.statistics.pes.back().number = block.header.pe;
     add_objects(block, subtree);
     add_messages(block, subtree);
     subtree.statistics.names_last = block.header.has_names;

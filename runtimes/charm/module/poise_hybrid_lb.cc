@@ -150,6 +150,7 @@ void PoiseHybridLB::work(LDStats* stats) {
   for (std::size_t p = 0; p < num_children; ++p) {
     statistics.pes[p] = poise::charm::pe_row(stats->procs[p]);
     const int pe = level.children[p];
+    statistics.pes[p].number = pe;
     statistics.pes[p].host = static_cast<std::uint32_t>(CmiPhysicalNodeID(pe));
     const auto core = core_of_pe_.find(pe);
     if (core != core_of_pe_.end()) statistics.pes[p].core_os_index = core->second;
@@ -161,8 +162,7 @@ void PoiseHybridLB::work(LDStats* stats) {
   poise::charm::summarize({balancer_->strategy(), poise::charm::num_moves(decision, *stats),
                            statistics.num_objects(), num_children, decision.decide_s});
   poise::charm::carry_out(decision, *stats);
-  const std::vector<int> pe_of_row(level.children, level.children + num_children);
-  if (balancer_->wants_messages()) teller_->decided(step(), decision, statistics, pe_of_row);
+  if (balancer_->wants_messages()) teller_->decided(step(), decision, statistics);
 }
 
 /// Returns statistics in which each of two groups of PEs counts as one PE. PE 0 is this group, with

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -144,6 +143,7 @@ Statistics PoiseLB::rows_of(LDStats& stats) const {
     if (!statistics.pes_are_here) continue;
     row.host = static_cast<std::uint32_t>(CmiPhysicalNodeID(static_cast<int>(p)));
     row.core_os_index = cores_[p];
+    row.number = static_cast<int>(p);
   }
   poise::charm::list_objects(stats, statistics);
   if (balancer_->wants_messages())
@@ -158,9 +158,7 @@ void PoiseLB::work(LDStats* stats) {
   poise::charm::summarize({balancer_->strategy(), poise::charm::num_moves(decision, *stats),
                            statistics.num_objects(), statistics.pes.size(), decision.decide_s});
   poise::charm::carry_out(decision, *stats);
-  std::vector<int> pe_of_row(statistics.pes.size());
-  std::iota(pe_of_row.begin(), pe_of_row.end(), 0);
-  poise::charm::tell_locations(thisProxy, step(), decision, statistics, pe_of_row);
+  poise::charm::tell_locations(thisProxy, step(), decision, statistics);
 }
 
 #include "PoiseLB.def.h"

@@ -206,7 +206,7 @@ class DecidingLevel : public LevelLogic {
     if (!decision.warning.empty()) CkError("poise: warning: %s\n", decision.warning.c_str());
     const std::vector<Move> moves = poise::charm::moves_of(subtree, decision.pe_of_object);
     if (balancers_[next_]->wants_messages())
-      teller_.decided(manager_.step(), decision, subtree.statistics, subtree.pe_of_row);
+      teller_.decided(manager_.step(), decision, subtree.statistics);
     poise::charm::summarize({strategies_.texts[next_], moves.size(),
                              subtree.statistics.num_objects(), subtree.statistics.pes.size(),
                              decision.decide_s});

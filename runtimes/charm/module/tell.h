@@ -48,15 +48,14 @@ void tell(Proxy group, int step, std::size_t count, const NewsOf& news) {
   }
 }
 
-/// Tells the senders of messages where the receivers are after a decision. `pe_of_row` has
-/// Charm++'s number of each PE of the statistics.
+/// Tells the senders of messages where the receivers are after a decision.
 template <typename Proxy>
-void tell_locations(Proxy group, int step, const Decision& decision, const Statistics& statistics,
-                    const std::vector<int>& pe_of_row) {
+void tell_locations(Proxy group, int step, const Decision& decision, const Statistics& statistics) {
   tell(group, step, decision.locations.size(), [&](std::size_t i) -> News {
     const Location& location = decision.locations[i];
     return {statistics.object(location.object).name,
-            pe_of_row[decision.pe_of_object[location.object]], pe_of_row[location.sender_pe]};
+            statistics.pes[decision.pe_of_object[location.object]].number,
+            statistics.pes[location.sender_pe].number};
   });
 }
 
@@ -76,18 +75,17 @@ class GroupTeller {
   }
 
   /// Must be called after each decision of the group.
-  void decided(int step, const Decision& decision, const Statistics& statistics,
-               const std::vector<int>& pe_of_row) {
-    tell_locations(group_, step, decision, statistics, pe_of_row);
+  void decided(int step, const Decision& decision, const Statistics& statistics) {
+    tell_locations(group_, step, decision, statistics);
     if (statistics.has_all_pes) return;
     for (std::size_t i = 0; i < decision.pe_of_object.size(); ++i) {
       const ObjectRow object = statistics.object(i);
       const int pe = decision.pe_of_object[i];
-      objects_.push_back({object.name, pe_of_row[pe], pe != object.pe, false});
+      objects_.push_back({object.name, statistics.pes[pe].number, pe != object.pe, false});
     }
     std::vector<Question> questions = decision.questions;
     for (Question& question : questions) {
-      question.sender_pe = pe_of_row[question.sender_pe];
+      question.sender_pe = statistics.pes[question.sender_pe].number;
       question.step = step;
     }
     send_questions(std::move(questions));
