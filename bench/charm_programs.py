@@ -36,6 +36,7 @@ static void sleep_us(double us) {
   }
 }
 """
+BALANCERS = ["-module", "PoiseLB", "-module", "PoiseTreeLB", "-module", "PoiseHybridLB"]
 # Per program: its folder, and the edits of its sources, each as (old text, new text).
 SOURCES = {
     "lb_test": ("tests/charm++/load_balancing/lb_test", [
@@ -104,7 +105,7 @@ def built_program(name, home, folder, modules):
     for part in sorted(folder.glob("*.C")):
         checked_run([charmc, "-O2", "-c", part.name], folder)
         objects.append(f"{part.stem}.o")
-    checked_run([charmc, "-language", "charm++", "-o", name, *objects, "-module", "PoiseLB", f"-L{modules}", "-lpoise_charm",
+    checked_run([charmc, "-language", "charm++", "-o", name, *objects, *BALANCERS, f"-L{modules}", "-lpoise_charm",
                  f"-Wl,-rpath,{modules}", "-module", "CommonLBs", *scotch(home, folder.parent)], folder)
     return program
 
