@@ -6,15 +6,11 @@
 #include <utility>
 
 #include "poise/distributed/id_table.h"
+#include "poise/distributed/rank_directory.h"
 
 namespace poise {
 
 namespace {
-
-/// Returns the rank whose part of the directory contains the task with this id.
-std::uint32_t directory_of(std::uint64_t id, std::uint32_t num_ranks) {
-  return mix(id) % num_ranks;
-}
 
 /// Numbers this rank's tasks by id. If the ids are consecutive, no hash table is needed.
 class OwnIds {
@@ -39,40 +35,6 @@ class OwnIds {
   std::span<const std::uint64_t> ids_;
   IdTable table_;
 };
-
-/// A directory that tells which rank has a task. It is distributed over all ranks by hashes of the
-/// task ids.
-std::vector<std::uint32_t> looked_up(Communicator& ranks, std::span<const std::uint64_t> own,
-                                     const std::vector<std::uint64_t>& wanted) {
-  Mail<std::uint64_t> announced;
-  for (const std::uint64_t id : own) announced[directory_of(id, ranks.num_ranks())].push_back(id);
-  IdTable known;
-  std::vector<std::uint32_t> rank_of;
-  for (const auto& [rank, ids] : ranks.exchange(std::exchange(announced, {})))
-    for (const std::uint64_t id : ids) {
-      if (known.insert(id) < rank_of.size())
-        fail("rank {} and rank {} both have a task with id {}; ids must be unique over all ranks",
-             rank_of[known.find(id)], rank, id);
-      rank_of.push_back(rank);
-    }
-  Mail<std::uint64_t> questions;
-  for (const std::uint64_t id : wanted)
-    questions[directory_of(id, ranks.num_ranks())].push_back(id);
-  Mail<std::uint32_t> answers;
-  for (const auto& [rank, ids] : ranks.exchange(questions))
-    for (const std::uint64_t id : ids) {
-      const std::uint32_t number = known.find(id);
-      answers[rank].push_back(number == IdTable::kNone ? IdTable::kNone : rank_of[number]);
-    }
-  answers = ranks.exchange(answers);
-  std::map<std::uint32_t, std::size_t> next;
-  std::vector<std::uint32_t> result;
-  for (const std::uint64_t id : wanted) {
-    const std::uint32_t directory = directory_of(id, ranks.num_ranks());
-    result.push_back(answers.at(directory)[next[directory]++]);
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -99,10 +61,10 @@ void OwnGraph::find_receivers(Communicator& ranks) {
   }
   ghosts = IdTable();
   if (ranks.max(std::uint64_t{own_.to_rank.empty() && !own_.to.empty()}) != 0)
-    at = looked_up(ranks, own_.ids, ids);
+    at = ranks_of_tasks(ranks, own_.ids, ids);
   Mail<std::uint64_t> questions;
   for (std::size_t g = 0; g < ids.size(); ++g) {
-    if (at[g] == IdTable::kNone)
+    if (at[g] == kNoRank)
       fail("a task lists neighbour {}, but no rank has a task with that id", ids[g]);
     questions[at[g]].push_back(ids[g]);
   }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/distributed/rank_directory.h"
+
+#include <map>
+#include <utility>
+
+#include "poise/distributed/id_table.h"
+
+namespace poise {
+
+namespace {
+
+/// Returns the rank whose part of the directory contains the task with this id.
+std::uint32_t directory_of(std::uint64_t id, std::uint32_t num_ranks) {
+  return mix(id) % num_ranks;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> ranks_of_tasks(Communicator& ranks, std::span<const std::uint64_t> own,
+                                          const std::vector<std::uint64_t>& wanted) {
+  Mail<std::uint64_t> announced;
+  for (const std::uint64_t id : own) announced[directory_of(id, ranks.num_ranks())].push_back(id);
+  IdTable known;
+  std::vector<std::uint32_t> rank_of;
+  for (const auto& [rank, ids] : ranks.exchange(std::exchange(announced, {})))
+    for (const std::uint64_t id : ids) {
+      if (known.insert(id) < rank_of.size())
+        fail("rank {} and rank {} both have a task with id {}; ids must be unique over all ranks",
+             rank_of[known.find(id)], rank, id);
+      rank_of.push_back(rank);
+    }
+  Mail<std::uint64_t> questions;
+  for (const std::uint64_t id : wanted)
+    questions[directory_of(id, ranks.num_ranks())].push_back(id);
+  Mail<std::uint32_t> answers;
+  for (const auto& [rank, ids] : ranks.exchange(questions))
+    for (const std::uint64_t id : ids) {
+      const std::uint32_t number = known.find(id);
+      answers[rank].push_back(number == IdTable::kNone ? kNoRank : rank_of[number]);
+    }
+  answers = ranks.exchange(answers);
+  std::map<std::uint32_t, std::size_t> next;
+  std::vector<std::uint32_t> result;
+  for (const std::uint64_t id : wanted) {
+    const std::uint32_t directory = directory_of(id, ranks.num_ranks());
+    result.push_back(answers.at(directory)[next[directory]++]);
+  }
+  return result;
+}
+
+}  // namespace poise
