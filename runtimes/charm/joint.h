@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A decision by all PEs together, each of which knows only its own objects: the interface between
+// Charm++ and the library. charmc compiles this header as well, so it must be valid C++17.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtimes/charm/questions.h"
+#include "runtimes/charm/statistics.h"
+
+#include "poise/communication.h"
+
+namespace poise::charm {
+
+/// What a decision means for one PE. PEs have Charm++'s numbers.
+struct JointDecision {
+  std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
+  std::uint64_t num_arriving = 0;          // objects that come to this PE
+  /// Where the receivers of the own objects' messages are, for the PEs that may not know it; those
+  /// for the same PE one after the other. Empty if the strategy uses no messages.
+  std::vector<News> news;
+  std::uint64_t num_moves = 0, num_objects = 0;  // of all PEs
+  double decide_s = 0;
+  std::string warning;  // to print on this PE; empty if there is none or if it was printed before
+};
+
+/// The balancer of one PE. PE 0 reads the settings and the hardware of its host, and tells the
+/// other PEs.
+class JointBalancer {
+ public:
+  JointBalancer();
+  ~JointBalancer();
+  JointBalancer(const JointBalancer&) = delete;
+  JointBalancer& operator=(const JointBalancer&) = delete;
+
+  /// Must be called on PE 0 before the first decision. `setting` is the argument of +PoiseLB, or
+  /// empty; it overrides POISE_STRATEGY. Throws std::runtime_error if a setting is invalid, or if
+  /// the strategy needs what PEs that decide together do not know.
+  void prepare(const std::string& setting);
+
+  /// Collective. Never throws. `own.pes` has one row, this PE; it is not `available` if this PE
+  /// knows of any PE, itself or another, that is not. If the decision fails on any PE, all objects
+  /// stay, and one PE has a warning.
+  JointDecision decide(const Statistics& own, const poise_communication& pes) noexcept;
+
+  /// The number of decisions so far, which is the same on all PEs. It determines the seeds of
+  /// random numbers, so a checkpoint contains it.
+  std::uint64_t num_decisions() const;
+  void restart(std::uint64_t num_decisions);
+
+  /// The strategy with its knobs, as for `poise plan`; known on PE 0 from the start, and on all PEs
+  /// after the first decision.
+  std::string strategy() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// True if the strategy uses messages. Throws as JointBalancer::prepare() does.
+bool joint_wants_messages(const std::string& setting);
+
+}  // namespace poise::charm

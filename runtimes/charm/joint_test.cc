@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/charm/joint.h"
+
+#include <gmock/gmock.h>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "poise/distributed/simulated_testing.h"
+
+namespace poise::charm {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::uint64_t kObjects = 48;
+
+/// A ring of objects. Object i is on PE pes[i]; every eighth is pinned.
+struct Ring {
+  std::vector<std::int32_t> pes;
+  std::uint32_t num_pes = 4;
+
+  Statistics on(std::uint32_t pe) const {
+    Statistics own;
+    own.pes.resize(1);
+    own.pes[0].number = static_cast<std::int32_t>(pe);
+    own.pes[0].core_os_index = static_cast<std::int32_t>(pe);
+    for (std::uint64_t i = 0; i < pes.size(); ++i) {
+      if (pes[i] != static_cast<std::int32_t>(pe)) continue;
+      own.objects.push_back({{i, 1}, 1 + static_cast<double>(i % 5), 0, 0, i % 8 != 0});
+      const std::uint64_t next = (i + 1) % pes.size();
+      own.messages.push_back({{i, 1}, {next, 1}, -1, 0, 0, 1, 1000, pes[next]});
+    }
+    return own;
+  }
+
+  /// Returns the loads of the PEs.
+  std::vector<double> loads_s() const {
+    std::vector<double> loads(num_pes);
+    for (std::uint64_t i = 0; i < pes.size(); ++i)
+      loads[static_cast<std::size_t>(pes[i])] += 1 + static_cast<double>(i % 5);
+    return loads;
+  }
+};
+
+Ring ring(const std::function<std::int32_t(std::uint64_t)>& pe_of) {
+  Ring all;
+  for (std::uint64_t i = 0; i < kObjects; ++i) all.pes.push_back(pe_of(i));
+  return all;
+}
+
+/// The balancers of all PEs.
+class Pes {
+ public:
+  explicit Pes(const std::string& setting, std::uint32_t num_pes = 4) : balancers_(num_pes) {
+    balancers_[0].prepare(setting);
+  }
+
+  /// All PEs decide; `change` may change the statistics of a PE before that.
+  std::vector<JointDecision> decide(
+      const Ring& all, const std::function<void(std::uint32_t, Statistics&)>& change = {}) {
+    std::vector<JointDecision> decisions(balancers_.size());
+    SimulatedRanks simulated(static_cast<std::uint32_t>(balancers_.size()));
+    simulated.run([&](const poise_communication& table) {
+      Statistics own = all.on(table.rank);
+      if (change) change(table.rank, own);
+      decisions[table.rank] = balancers_[table.rank].decide(own, table);
+    });
+    return decisions;
+  }
+
+  JointBalancer& of(std::uint32_t pe) { return balancers_[pe]; }
+
+ private:
+  std::vector<JointBalancer> balancers_;
+};
+
+Ring after(const Ring& before, const std::vector<JointDecision>& decisions) {
+  Ring all = before;
+  for (std::uint32_t pe = 0; pe < decisions.size(); ++pe) {
+    std::size_t next = 0;
+    for (std::uint64_t i = 0; i < before.pes.size(); ++i)
+      if (before.pes[i] == static_cast<std::int32_t>(pe))
+        all.pes[i] = decisions[pe].pe_of_object.at(next++);
+  }
+  return all;
+}
+
+std::vector<std::string> warnings(const std::vector<JointDecision>& decisions) {
+  std::vector<std::string> texts;
+  for (const JointDecision& decision : decisions)
+    if (!decision.warning.empty()) texts.push_back(decision.warning);
+  return texts;
+}
+
+TEST(JointBalancer, balances_a_ring_whose_objects_are_all_on_one_pe) {
+  const Ring before = ring([](std::uint64_t) { return 2; });
+  for (const char* strategy : {"poise", "greedy_refine", "nuco", "greedy", "refine"}) {
+    SCOPED_TRACE(strategy);
+    Pes pes(strategy);
+    const auto decisions = pes.decide(before);
+    EXPECT_THAT(warnings(decisions), IsEmpty());
+    const std::vector<double> loads = after(before, decisions).loads_s();
+    EXPECT_LT(*std::max_element(loads.begin(), loads.end()), 1.2 * 142 / 4);
+    for (std::uint64_t i = 0; i < kObjects; i += 8) EXPECT_EQ(decisions[2].pe_of_object[i], 2);
+  }
+}
+
+TEST(JointBalancer, every_pe_knows_how_many_objects_arrive) {
+  const Ring before = ring([](std::uint64_t i) { return i < 40 ? 0 : 3; });
+  Pes pes("greedy");
+  const auto decisions = pes.decide(before);
+  const Ring now = after(before, decisions);
+  std::vector<std::uint64_t> arriving(4);
+  std::uint64_t moves = 0;
+  for (std::uint64_t i = 0; i < kObjects; ++i)
+    if (now.pes[i] != before.pes[i]) ++arriving[static_cast<std::size_t>(now.pes[i])], ++moves;
+  EXPECT_GT(moves, 0u);
+  for (std::uint32_t pe = 0; pe < 4; ++pe) {
+    EXPECT_EQ(decisions[pe].num_arriving, arriving[pe]);
+    EXPECT_EQ(decisions[pe].num_moves, moves);
+    EXPECT_EQ(decisions[pe].num_objects, kObjects);
+  }
+}
+
+TEST(JointBalancer, moves_nothing_if_there_is_nothing_to_gain) {
+  const Ring before = ring([](std::uint64_t i) { return static_cast<std::int32_t>(i / 12); });
+  const auto even = [](std::uint32_t, Statistics& own) {
+    for (ObjectRow& object : own.objects) object.wall_s = 1;
+  };
+  const auto decisions = Pes("poise").decide(before, even);
+  EXPECT_EQ(after(before, decisions).pes, before.pes);
+  EXPECT_THAT(warnings(decisions), IsEmpty());
+}
+
+TEST(JointBalancer, tells_the_pes_of_senders_where_receivers_have_moved) {
+  const Ring before = ring([](std::uint64_t i) { return i < 40 ? 0 : 3; });
+  const auto decisions = Pes("greedy_comm").decide(before);
+  const Ring now = after(before, decisions);
+  std::map<std::pair<std::int32_t, std::uint64_t>, std::int32_t> told;
+  for (const JointDecision& decision : decisions)
+    for (const News& news : decision.news) told[{news.told_pe, news.object.id}] = news.pe;
+  for (std::uint64_t i = 0; i < kObjects; ++i) {
+    const std::uint64_t next = (i + 1) % kObjects;
+    if (now.pes[i] == now.pes[next]) continue;
+    if (now.pes[i] == before.pes[i] && now.pes[next] == before.pes[next]) continue;
+    EXPECT_EQ(told.at({now.pes[i], next}), now.pes[next]) << i;
+  }
+}
+
+TEST(JointBalancer, tells_a_sender_whose_messages_made_a_detour_although_nothing_moves) {
+  const Ring before = ring([](std::uint64_t i) { return static_cast<std::int32_t>(i / 12); });
+  const auto detour = [](std::uint32_t pe, Statistics& own) {
+    for (ObjectRow& object : own.objects) object.wall_s = 1;
+    if (pe == 1) own.messages.back().last_known_pe = 3;  // object 23 to object 24, on PE 2
+  };
+  const auto decisions = Pes("poise").decide(before, detour);
+  EXPECT_THAT(decisions[0].news, IsEmpty());
+  ASSERT_EQ(decisions[1].news.size(), 1u);
+  EXPECT_EQ(decisions[1].news[0].object.id, 24u);
+  EXPECT_EQ(decisions[1].news[0].pe, 2);
+  EXPECT_EQ(decisions[1].news[0].told_pe, 1);
+}
+
+TEST(JointBalancer, messages_to_unknown_objects_do_not_matter) {
+  const Ring before = ring([](std::uint64_t) { return 0; });
+  const auto unknown = [](std::uint32_t, Statistics& own) {
+    for (MessageRow& message : own.messages) message.to.array = 9;
+  };
+  EXPECT_THAT(warnings(Pes("poise").decide(before, unknown)), IsEmpty());
+}
+
+TEST(JointBalancer, if_one_pe_fails_all_objects_stay_and_one_pe_warns_once) {
+  const Ring before = ring([](std::uint64_t i) { return static_cast<std::int32_t>(i % 4); });
+  const auto wrong = [](std::uint32_t pe, Statistics& own) {
+    if (pe >= 1) own.objects[0].wall_s = std::numeric_limits<double>::quiet_NaN();
+  };
+  Pes pes("rotate");
+  const auto decisions = pes.decide(before, wrong);
+  EXPECT_EQ(after(before, decisions).pes, before.pes);
+  EXPECT_THAT(decisions, Each(testing::Field(&JointDecision::num_arriving, 0u)));
+  ASSERT_EQ(warnings(decisions).size(), 1u);
+  EXPECT_THAT(
+      decisions[1].warning,
+      HasSubstr("strategy rotate failed, so objects stay where they are: load_s[0] is nan"));
+  EXPECT_THAT(warnings(pes.decide(before, wrong)), IsEmpty());
+  const auto again = pes.decide(before);  // the next decision succeeds
+  EXPECT_EQ(again[0].num_moves, kObjects - kObjects / 8);
+}
+
+TEST(JointBalancer, objects_stay_if_a_pe_is_unavailable) {
+  const Ring before = ring([](std::uint64_t i) { return static_cast<std::int32_t>(i % 4); });
+  const auto decisions = Pes("rotate").decide(
+      before, [](std::uint32_t pe, Statistics& own) { own.pes[0].available = pe != 0; });
+  EXPECT_EQ(after(before, decisions).pes, before.pes);
+  EXPECT_THAT(warnings(decisions), testing::ElementsAre(HasSubstr("a PE is marked unavailable")));
+}
+
+TEST(JointBalancer, all_pes_use_the_strategy_and_the_number_of_decisions_of_the_first) {
+  const Ring before = ring([](std::uint64_t i) { return static_cast<std::int32_t>(i % 4); });
+  Pes once("random"), again("random"), seeded("random");
+  const auto first = after(before, once.decide(before)).pes,
+             second = after(before, once.decide(before)).pes;
+  EXPECT_EQ(after(before, again.decide(before)).pes, first);
+  EXPECT_NE(second, first);
+  seeded.of(0).restart(1);
+  EXPECT_EQ(after(before, seeded.decide(before)).pes, second);
+  EXPECT_EQ(once.of(3).strategy(), "random");
+  EXPECT_EQ(once.of(3).num_decisions(), 2u);
+}
+
+TEST(JointBalancer, settings_that_cannot_work_are_refused) {
+  const auto error = [](const std::string& setting) -> std::string {
+    try {
+      JointBalancer().prepare(setting);
+    } catch (const std::runtime_error& refused) {
+      return refused.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(error("gredy"), HasSubstr("+PoiseLB: unknown strategy \"gredy\""));
+  EXPECT_THAT(error("orb"), HasSubstr("strategy orb needs positions"));
+  EXPECT_THAT(error("multistep"), HasSubstr("strategy multistep needs loads of past phases"));
+  EXPECT_EQ(error("nuco:alpha=1e-5"), "");
+  EXPECT_TRUE(joint_wants_messages("nuco"));
+  EXPECT_FALSE(joint_wants_messages("greedy"));
+}
+
+}  // namespace
+}  // namespace poise::charm

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Converts the rows of one PE to the tasks of a decision by all PEs together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtimes/charm/convert.h"
+#include "runtimes/charm/statistics.h"
+
+#include "poise/distributed/own_tasks.h"
+
+namespace poise::charm {
+
+/// The id of an object in such a decision, or that of a PE as a sender of messages.
+std::uint64_t task_id_of(const ObjectName& object);
+std::uint64_t task_id_of_pe(std::int32_t pe);
+
+/// The arrays to which OwnTasks refers. First come the objects, in order of their names. If the PE
+/// itself sends messages, one more task follows; it has no load and is pinned.
+struct OwnArrays {
+  std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
+  std::vector<double> load_s;
+  std::vector<std::uint8_t> pinned;
+  std::vector<std::uint32_t> to_rank;
+  double background_s = 0;
+
+  std::vector<std::uint32_t> row_of_task;  // of the objects
+  /// Per message: its receiver, and the PE to which it was sent; -1: unknown.
+  std::vector<ObjectName> receivers;
+  std::vector<std::int32_t> sent_to_pe;
+
+  OwnTasks tasks() const;
+};
+
+/// `own` has one row of a PE, the PE with all objects. Its messages are those that this PE and its
+/// objects sent; others are dropped. Loads are seconds at speed 1: measured seconds times `speed`.
+/// Messages from one sender to one receiver become one, and every member of a multicast receives
+/// the whole message. `to_rank` remains empty.
+OwnArrays own_arrays(const Statistics& own, double speed, Messages messages);
+
+/// Sets `to_rank` to the ranks of the receivers, one per message, and drops the messages whose rank
+/// is kNoRank (poise/distributed/rank_directory.h).
+void set_ranks(OwnArrays& arrays, const std::vector<std::uint32_t>& rank_of_receiver);
+
+}  // namespace poise::charm
