@@ -102,7 +102,7 @@ UNTUNED_NUMBERS = {
     "kFinestFactor": "resolution of a library's integers", "kMinShare": "a library's limit",
     "kFirstTemperature": "from the list", "kLastTemperature": "from the list", "kMaxEntries": "limit of memory",
     "kSame": "rounding errors of a sum", "kRoundingOfPhase": "rounding errors of a sum", "kNoTask": "marks a missing index",
-    "kNoPlace": "marks a missing index", "kDirect": "marks a missing index", "kOver": "marks a state",
+    "kNoPlace": "marks a missing index", "kNoRank": "marks a missing index", "kDirect": "marks a missing index", "kOver": "marks a state",
     "kPortSpeed": "limit of the input", "kMaxSeconds": "limit of the input", "kMaxCount": "limit of the input",
     "kPointS": "a paper's figure", "kStepS": "of a simulated kernel", "kTiers": "an order",
     "kRow": "distance of a prefetch", "kFewWeights": "size of a cache", "kEntries": "size of a cache",

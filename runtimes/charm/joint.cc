@@ -69,16 +69,16 @@ std::vector<PeRow> rows_of_all(const poise_communication& pes, const PeRow& own)
   std::vector<std::uint64_t> values(kColumns * pes.num_ranks);
   std::uint64_t* const mine = values.data() + kColumns * pes.rank;
   mine[0] = own.host;
-  mine[1] = static_cast<std::uint32_t>(own.core_os_index);
+  mine[1] = own.core_os_index + 1;
   mine[2] = std::bit_cast<std::uint64_t>(own.speed);
   sum(pes, values);
   std::vector<PeRow> rows(pes.num_ranks);
   for (std::size_t pe = 0; pe < rows.size(); ++pe) {
     const std::uint64_t* const row = values.data() + kColumns * pe;
     rows[pe].host = row[0];
-    rows[pe].core_os_index = static_cast<std::int32_t>(row[1]);
+    rows[pe].core_os_index = row[1] - 1;
     rows[pe].speed = std::bit_cast<double>(row[2]);
-    rows[pe].number = static_cast<std::int32_t>(pe);
+    rows[pe].number = pe;
   }
   return rows;
 }
@@ -148,12 +148,11 @@ std::vector<News> news_of(Communicator& ranks, const OwnArrays& arrays, const Ow
     for (std::size_t i = arrays.first[task]; i < arrays.first[task + 1]; ++i) {
       const std::uint32_t from = rank_of_task[task],
                           to = graph.rank_of_receiver(i, rank_of_task, ghosts);
-      const std::uint32_t pe = pe_map.pe_of_place[to];
+      const std::int32_t pe = pe_map.pe_of_place[to], told_pe = pe_map.pe_of_place[from];
       const bool is_known = from == ranks.rank() && to == arrays.to_rank[i] &&
-                            (arrays.sent_to_pe[i] < 0 || std::cmp_equal(arrays.sent_to_pe[i], pe));
+                            (arrays.sent_to_pe[i] < 0 || arrays.sent_to_pe[i] == pe);
       if (from == to || is_known) continue;
-      news.push_back({arrays.receivers[i], static_cast<std::int32_t>(pe),
-                      static_cast<std::int32_t>(pe_map.pe_of_place[from])});
+      news.push_back({arrays.receivers[i], pe, told_pe});
     }
   const auto key = [](const News& n) { return std::tie(n.told_pe, n.object.array, n.object.id); };
   std::sort(news.begin(), news.end(),
@@ -166,7 +165,7 @@ std::vector<News> news_of(Communicator& ranks, const OwnArrays& arrays, const Ow
 
 JointDecision unchanged(const Statistics& own, const poise_communication& pes) {
   JointDecision decision;
-  decision.pe_of_object.assign(own.num_objects(), static_cast<std::int32_t>(pes.rank));
+  decision.pe_of_object.resize(own.num_objects(), pes.rank);
   return decision;
 }
 
@@ -275,7 +274,7 @@ JointDecision JointBalancer::State::decided(const Statistics& own, const poise_c
     write_down(ranks, arrays, plan.rank_of_task, decision);
     for (std::size_t task = 0; task < arrays.row_of_task.size(); ++task)
       decision.pe_of_object[arrays.row_of_task[task]] =
-          static_cast<std::int32_t>(stage->pe_map.pe_of_place[plan.rank_of_task[task]]);
+          stage->pe_map.pe_of_place[plan.rank_of_task[task]];
   });
   return decision;
 }

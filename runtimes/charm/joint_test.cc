@@ -24,14 +24,14 @@ struct Ring {
   std::vector<std::int32_t> pes;
   std::uint32_t num_pes = 4;
 
-  Statistics on(std::uint32_t pe) const {
+  Statistics on(std::int32_t pe) const {
     Statistics own;
     own.pes.resize(1);
-    own.pes[0].number = static_cast<std::int32_t>(pe);
-    own.pes[0].core_os_index = static_cast<std::int32_t>(pe);
+    own.pes[0].number = pe;
+    own.pes[0].core_os_index = pe;
     for (std::uint64_t i = 0; i < pes.size(); ++i) {
-      if (pes[i] != static_cast<std::int32_t>(pe)) continue;
-      own.objects.push_back({{i, 1}, 1 + static_cast<double>(i % 5), 0, 0, i % 8 != 0});
+      if (pes[i] != pe) continue;
+      own.objects.push_back({{i, 1}, 1.0 + i % 5, 0, 0, i % 8 != 0});
       const std::uint64_t next = (i + 1) % pes.size();
       own.messages.push_back({{i, 1}, {next, 1}, -1, 0, 0, 1, 1000, pes[next]});
     }
@@ -41,8 +41,7 @@ struct Ring {
   /// Returns the loads of the PEs.
   std::vector<double> loads_s() const {
     std::vector<double> loads(num_pes);
-    for (std::uint64_t i = 0; i < pes.size(); ++i)
-      loads[static_cast<std::size_t>(pes[i])] += 1 + static_cast<double>(i % 5);
+    for (std::uint64_t i = 0; i < pes.size(); ++i) loads[pes[i]] += 1.0 + i % 5;
     return loads;
   }
 };
@@ -64,7 +63,7 @@ class Pes {
   std::vector<JointDecision> decide(
       const Ring& all, const std::function<void(std::uint32_t, Statistics&)>& change = {}) {
     std::vector<JointDecision> decisions(balancers_.size());
-    SimulatedRanks simulated(static_cast<std::uint32_t>(balancers_.size()));
+    SimulatedRanks simulated(balancers_.size());
     simulated.run([&](const poise_communication& table) {
       Statistics own = all.on(table.rank);
       if (change) change(table.rank, own);
@@ -81,11 +80,10 @@ class Pes {
 
 Ring after(const Ring& before, const std::vector<JointDecision>& decisions) {
   Ring all = before;
-  for (std::uint32_t pe = 0; pe < decisions.size(); ++pe) {
+  for (std::int32_t pe = 0; pe < std::ssize(decisions); ++pe) {
     std::size_t next = 0;
     for (std::uint64_t i = 0; i < before.pes.size(); ++i)
-      if (before.pes[i] == static_cast<std::int32_t>(pe))
-        all.pes[i] = decisions[pe].pe_of_object.at(next++);
+      if (before.pes[i] == pe) all.pes[i] = decisions[pe].pe_of_object.at(next++);
   }
   return all;
 }
@@ -118,7 +116,7 @@ TEST(JointBalancer, every_pe_knows_how_many_objects_arrive) {
   std::vector<std::uint64_t> arriving(4);
   std::uint64_t moves = 0;
   for (std::uint64_t i = 0; i < kObjects; ++i)
-    if (now.pes[i] != before.pes[i]) ++arriving[static_cast<std::size_t>(now.pes[i])], ++moves;
+    if (now.pes[i] != before.pes[i]) ++arriving[now.pes[i]], ++moves;
   EXPECT_GT(moves, 0u);
   for (std::uint32_t pe = 0; pe < 4; ++pe) {
     EXPECT_EQ(decisions[pe].num_arriving, arriving[pe]);
@@ -128,7 +126,7 @@ TEST(JointBalancer, every_pe_knows_how_many_objects_arrive) {
 }
 
 TEST(JointBalancer, moves_nothing_if_there_is_nothing_to_gain) {
-  const Ring before = ring([](std::uint64_t i) { return static_cast<std::int32_t>(i / 12); });
+  const Ring before = ring([](std::uint64_t i) { return i / 12; });
   const auto even = [](std::uint32_t, Statistics& own) {
     for (ObjectRow& object : own.objects) object.wall_s = 1;
   };
@@ -153,7 +151,7 @@ TEST(JointBalancer, tells_the_pes_of_senders_where_receivers_have_moved) {
 }
 
 TEST(JointBalancer, tells_a_sender_whose_messages_made_a_detour_although_nothing_moves) {
-  const Ring before = ring([](std::uint64_t i) { return static_cast<std::int32_t>(i / 12); });
+  const Ring before = ring([](std::uint64_t i) { return i / 12; });
   const auto detour = [](std::uint32_t pe, Statistics& own) {
     for (ObjectRow& object : own.objects) object.wall_s = 1;
     if (pe == 1) own.messages.back().last_known_pe = 3;  // object 23 to object 24, on PE 2
@@ -175,7 +173,7 @@ TEST(JointBalancer, messages_to_unknown_objects_do_not_matter) {
 }
 
 TEST(JointBalancer, if_one_pe_fails_all_objects_stay_and_one_pe_warns_once) {
-  const Ring before = ring([](std::uint64_t i) { return static_cast<std::int32_t>(i % 4); });
+  const Ring before = ring([](std::uint64_t i) { return i % 4; });
   const auto wrong = [](std::uint32_t pe, Statistics& own) {
     if (pe >= 1) own.objects[0].wall_s = std::numeric_limits<double>::quiet_NaN();
   };
@@ -193,7 +191,7 @@ TEST(JointBalancer, if_one_pe_fails_all_objects_stay_and_one_pe_warns_once) {
 }
 
 TEST(JointBalancer, objects_stay_if_a_pe_is_unavailable) {
-  const Ring before = ring([](std::uint64_t i) { return static_cast<std::int32_t>(i % 4); });
+  const Ring before = ring([](std::uint64_t i) { return i % 4; });
   const auto decisions = Pes("rotate").decide(
       before, [](std::uint32_t pe, Statistics& own) { own.pes[0].available = pe != 0; });
   EXPECT_EQ(after(before, decisions).pes, before.pes);
@@ -201,7 +199,7 @@ TEST(JointBalancer, objects_stay_if_a_pe_is_unavailable) {
 }
 
 TEST(JointBalancer, all_pes_use_the_strategy_and_the_number_of_decisions_of_the_first) {
-  const Ring before = ring([](std::uint64_t i) { return static_cast<std::int32_t>(i % 4); });
+  const Ring before = ring([](std::uint64_t i) { return i % 4; });
   Pes once("random"), again("random"), seeded("random");
   const auto first = after(before, once.decide(before)).pes,
              second = after(before, once.decide(before)).pes;

@@ -130,12 +130,13 @@ void add_messages(const std::vector<Sent>& sent, OwnArrays& arrays) {
 }  // namespace
 
 std::uint64_t task_id_of(const ObjectName& object) {
-  const auto array = static_cast<std::uint32_t>(object.array);  // no sign that fills the high bits
+  const std::uint32_t array = object.array;  // no sign that fills the high bits
   return mix(object.id ^ mix(array));
 }
 
 std::uint64_t task_id_of_pe(std::int32_t pe) {
-  return task_id_of({static_cast<std::uint32_t>(pe), kArrayOfPes});
+  const std::uint32_t id = pe;
+  return task_id_of({id, kArrayOfPes});
 }
 
 OwnTasks OwnArrays::tasks() const {

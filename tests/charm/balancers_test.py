@@ -21,6 +21,7 @@ IS_NETWORK = HOME.name.startswith("netlrts")
 HAS_THREADS = HOME.name.endswith("smp")  # each process has several PEs and a communication thread
 HAS_TREES = (HOME / "include/HybridBaseLB.h").exists()
 HAS_TREE_LB = (HOME / "include/TreeLB.h").exists()
+HAS_MANAGER = (HOME / "include/LBManager.h").exists()  # which PoiseJointLB needs
 PIECES, MOVABLE = 64, 56  # numbers of pieces and of movable ones; the program balances three times
 
 
@@ -224,6 +225,84 @@ class Balancers(unittest.TestCase):
                     self.restarted("+PoiseLB", "greedy", pes=again)
         moved = self.checkpoint("+balancer", "PoiseHybridLB", "+PoiseLB", "random")
         self.assertEqual(self.restarted("+PoiseLB", "random"), moved)
+
+    def joint(self, *flags, **more):
+        """Returns the number of moves in a run in which all PEs decide together."""
+        if not HAS_MANAGER:
+            self.skipTest("Charm++ has no LBManager")
+        return self.moves("+balancer", "PoiseJointLB", *flags, **more)
+
+    def test_with_the_joint_balancer_no_object_is_lost_on_any_number_of_pes(self):
+        for pes in (1, 2, 3, 4, 8):
+            self.assertEqual(self.joint("+PoiseLB", "rotate", pes=pes), 3 * MOVABLE * (pes > 1))
+        self.assertEqual(self.joint("+PoiseLB", "rotate", "apart"), 3 * MOVABLE)
+        self.assertGreater(self.joint("+PoiseLB", "greedy_comm", "multicast"), 0)
+
+    def imbalances(self, balancer, strategy, pes):
+        """Returns the imbalances before and after the first of three decisions about given loads."""
+        log = self.folder / "log"
+        self.moves("+balancer", balancer, "+PoiseLB", strategy, "+LBNoBackground", "given", "7", pes=pes,
+                   variables={"POISE_LOG": str(log)})
+        return [float(value) for value in
+                re.match(r"step 0: .* imbalance ([\d.]+), expected ([\d.]+); ", log.read_text()).groups()]
+
+    def test_the_joint_balancer_balances_given_loads_about_as_well_as_a_central_one(self):
+        if not HAS_MANAGER:
+            self.skipTest("Charm++ has no LBManager")
+        for pes in (4, 6):
+            for strategy in "poise", "greedy_refine", "nuco":
+                with self.subTest(strategy, pes=pes):
+                    before, after = self.imbalances("PoiseLB", strategy, pes)
+                    joint_before, joint_after = self.imbalances("PoiseJointLB", strategy, pes)
+                    self.assertEqual(joint_before, before)
+                    self.assertGreater(before, 1.05)
+                    self.assertLess(joint_after, min(1.1 * after, before))
+
+    def test_the_joint_balancer_moves_nothing_if_all_loads_are_equal(self):
+        self.assertEqual(self.joint("+LBNoBackground", "given", "1"), 0)
+
+    def test_the_joint_balancer_tells_senders_where_objects_are(self):
+        if not HAS_MANAGER:
+            self.skipTest("Charm++ has no LBManager")
+        for pes in (4, 8):
+            self.check_detours("+balancer", "PoiseJointLB", "+PoiseLB", "greedy_comm", pes=pes)
+
+    def test_the_joint_balancer_continues_after_a_restart_from_a_checkpoint(self):
+        if not HAS_MANAGER:
+            self.skipTest("Charm++ has no LBManager")
+        moved = self.checkpoint("+balancer", "PoiseJointLB", "+PoiseLB", "random")
+        self.assertEqual(self.restarted("+PoiseLB", "random"), moved)  # with the seeds of a run without restart
+        for pes in (2, 6):
+            self.restarted("+PoiseLB", "greedy_comm", pes=pes)
+
+    def test_the_joint_balancer_prints_a_line_per_decision_on_request(self):
+        if not HAS_MANAGER:
+            self.skipTest("Charm++ has no LBManager")
+        done = charm("+balancer", "PoiseJointLB", "+PoiseLB", "rotate", "+LBDebug", "1")
+        lines = re.findall(r"poise: PE 0: rotate: (\d+) of 64 objects of 4 PEs move, decided in \S+ s", done.stdout)
+        self.assertEqual(lines, 3 * [str(MOVABLE)], done.stdout + done.stderr)
+
+    def test_the_joint_balancer_can_follow_another_and_be_followed_by_one(self):
+        if not HAS_MANAGER:
+            self.skipTest("Charm++ has no LBManager")
+        for order in ("PoiseJointLB", "PoiseKeepLB"), ("PoiseKeepLB", "PoiseJointLB"):
+            moves = self.moves(*(flag for name in order for flag in ("+balancer", name)), "+PoiseLB", "rotate")
+            self.assertEqual(moves, MOVABLE * (1 if order[0] == "PoiseJointLB" else 2))
+
+    def test_if_a_joint_decision_fails_nothing_moves_and_one_pe_warns_once(self):
+        self.assertEqual(self.joint("+PoiseLB", "optimal", warnings=1), 0)
+        self.assertEqual(self.joint("+PoiseLB", "rotate", warnings=1, variables={"POISE_BUDGET": "1ns"}), 0)
+
+    def test_a_strategy_that_the_joint_balancer_cannot_use_ends_the_program_at_once(self):
+        if not HAS_MANAGER:
+            self.skipTest("Charm++ has no LBManager")
+        for strategy, said in (("gredy", '+PoiseLB: unknown strategy "gredy"'),
+                               ("orb", "PoiseJointLB: strategy orb needs positions")):
+            done = charm("+balancer", "PoiseJointLB", "+PoiseLB", strategy)
+            self.assertEqual(done.returncode, REFUSED, done.stdout)
+            self.assertEqual(done.stderr.count("poise: "), 1, done.stderr)
+            self.assertIn("poise: " + said, done.stderr)
+            self.assertNotIn("ring:", done.stdout)
 
     def tree(self, **configuration):
         """Writes a configuration for PoiseTreeLB; returns the flags that use it."""

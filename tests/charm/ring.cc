@@ -6,6 +6,7 @@
 // pieces by a multicast. "apart": pieces do not wait for each other, and those on the fourth PE
 // take long to pack, so that PEs get out of step. "checkpoint FOLDER": writes a checkpoint to
 // FOLDER.STEP after each balancing; +restart FOLDER.20 continues from the second checkpoint.
+// "given N": Charm++ does not measure the pieces; their loads are 1 to N ms.
 #include <chrono>
 #include <ckmulticast.h>
 #include <cmath>
@@ -24,6 +25,7 @@ CProxy_Main mainProxy;
 CProxy_Ring pieces;
 int outOfService;
 bool hasMulticasts, isApart, isSaved;
+int numLoads;
 CkGroupID multicaster;
 
 struct Note : CkMcastBaseMsg, CMessage_Note {};
@@ -54,7 +56,8 @@ class Main : public CBase_Main {
     isApart = word == "apart";
     isSaved = word == "checkpoint" && arguments->argc > 2;
     if (isSaved) folder_ = arguments->argv[2];
-    const bool is_pe = !word.empty() && !hasMulticasts && !isApart && !isSaved;
+    numLoads = word == "given" && arguments->argc > 2 ? std::stoi(arguments->argv[2]) : 0;
+    const bool is_pe = !word.empty() && !hasMulticasts && !isApart && !isSaved && numLoads == 0;
     outOfService = is_pe ? std::stoi(word) : -1;
     delete arguments;
     if (outOfService >= 0) take_out_of_service(outOfService);
@@ -92,6 +95,7 @@ class Ring : public CBase_Ring {
  public:
   Ring() : values_(kValues, 1.0), pe_(CkMyPe()), home_(CkMyPe()), num_pes_(CkNumPes()) {
     usesAtSync = true;
+    usesAutoMeasure = numLoads == 0;
     setMigratable(!is_pinned());
   }
   explicit Ring(CkMigrateMessage* message) : CBase_Ring(message) {}
@@ -134,6 +138,8 @@ class Ring : public CBase_Ring {
     if (pe != CkMyPe()) ++detours_;
     advance();
   }
+
+  void UserSetLBLoad() override { setObjTime(1e-3 * (1 + thisIndex % numLoads)); }
 
   void ResumeFromSync() override {
     if (isSaved)
