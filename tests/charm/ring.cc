@@ -6,7 +6,7 @@
 // pieces by a multicast. "apart": pieces do not wait for each other, and those on the fourth PE
 // take long to pack, so that PEs get out of step. "checkpoint FOLDER": writes a checkpoint to
 // FOLDER.STEP after each balancing; +restart FOLDER.20 continues from the second checkpoint.
-// "given N": Charm++ does not measure the pieces; their loads are 1 to N ms.
+// "given N": Charm++ does not measure the pieces; their loads rise from 1 to N ms along the ring.
 #include <chrono>
 #include <ckmulticast.h>
 #include <cmath>
@@ -139,7 +139,7 @@ class Ring : public CBase_Ring {
     advance();
   }
 
-  void UserSetLBLoad() override { setObjTime(1e-3 * (1 + thisIndex % numLoads)); }
+  void UserSetLBLoad() override { setObjTime(1e-3 * (1 + thisIndex * numLoads / kPieces)); }
 
   void ResumeFromSync() override {
     if (isSaved)
