@@ -16,6 +16,7 @@
 #include "runtimes/charm/own_arrays.h"
 #include "runtimes/charm/settings.h"
 #include "runtimes/charm/stage.h"
+#include "runtimes/charm/vacating.h"
 
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
@@ -81,6 +82,19 @@ std::vector<PeRow> rows_of_all(const poise_communication& pes, const PeRow& own)
     rows[pe].number = pe;
   }
   return rows;
+}
+
+/// Returns for each place whether any PE says that its PE is unavailable; nothing if all PEs are
+/// available. Collective.
+Unavailable shared(const poise_communication& pes, const std::vector<std::int32_t>& unavailable,
+                   const PeMap& pe_map) {
+  std::vector<std::uint64_t> count{unavailable.size()};
+  sum(pes, count);
+  if (count[0] == 0) return {};
+  std::vector<std::uint64_t> said(pes.num_ranks);
+  for (const std::int32_t pe : unavailable) said.at(pe_map.place_of_pe.at(pe)) = 1;
+  sum(pes, said);
+  return {said.begin(), said.end()};
 }
 
 /// The communication between PEs, numbered in the order of their places.
@@ -163,6 +177,20 @@ std::vector<News> news_of(Communicator& ranks, const OwnArrays& arrays, const Ow
   return news;
 }
 
+/// Returns how many tasks come to this rank. Collective.
+std::uint64_t num_arriving(Communicator& ranks, const std::vector<std::uint32_t>& rank_of_task) {
+  Mail<std::uint64_t> counts;
+  for (const std::uint32_t rank : rank_of_task) {
+    if (rank == ranks.rank()) continue;
+    std::vector<std::uint64_t>& count = counts[rank];
+    count.resize(1);
+    ++count[0];
+  }
+  std::uint64_t sum = 0;
+  for (const auto& [rank, count] : ranks.exchange(counts)) sum += count.at(0);
+  return sum;
+}
+
 JointDecision unchanged(const Statistics& own, const poise_communication& pes) {
   JointDecision decision;
   decision.pe_of_object.resize(own.num_objects(), pes.rank);
@@ -173,7 +201,10 @@ JointDecision unchanged(const Statistics& own, const poise_communication& pes) {
 
 struct JointBalancer::State {
   void meet(const Statistics& own, const poise_communication& pes);
-  JointDecision decided(const Statistics& own, const poise_communication& pes);
+  JointDecision decided(const Statistics& own, const std::vector<std::int32_t>& listed,
+                        const poise_communication& pes);
+  std::vector<std::uint32_t> planned(Communicator& ranks, const OwnTasks& tasks,
+                                     const OwnArrays& arrays) const;
   void write_down(Communicator& ranks, const OwnArrays& arrays,
                   const std::vector<std::uint32_t>& rank_of_task, JointDecision& decision);
   double imbalance(Communicator& ranks, double busy_s) const;
@@ -183,6 +214,8 @@ struct JointBalancer::State {
   std::optional<Settings> settings = {};  // at first on PE 0 only
   std::string first_host = {};            // as JSON, on PE 0 only
   std::optional<Stage> stage = {};        // known after the first decision
+  Unavailable unavailable = {};           // empty if all PEs are available
+  std::optional<Machine> machine = {};  // that of `stage`, with slow places if PEs are unavailable
   std::uint64_t num_decisions = 0;
   std::optional<balance::RunRecord> log = {};  // on PE 0
   bool has_warned = false, has_warned_of_log = false, has_told_variables = false;
@@ -247,7 +280,17 @@ void JointBalancer::State::write_down(Communicator& ranks, const OwnArrays& arra
   }
 }
 
-JointDecision JointBalancer::State::decided(const Statistics& own, const poise_communication& pes) {
+/// Returns the new rank of each task. Collective.
+std::vector<std::uint32_t> JointBalancer::State::planned(Communicator& ranks, const OwnTasks& tasks,
+                                                         const OwnArrays& arrays) const {
+  DistributedPlan plan = plan_distributed(ranks, *machine, tasks, settings->choice, num_decisions);
+  if (!unavailable.empty()) avoid(unavailable, arrays, ranks.rank(), plan.rank_of_task);
+  return std::move(plan.rank_of_task);
+}
+
+JointDecision JointBalancer::State::decided(const Statistics& own,
+                                            const std::vector<std::int32_t>& listed,
+                                            const poise_communication& pes) {
   const double start_s = wall_now_s();
   if (!stage) {
     Communicator all(pes);
@@ -257,24 +300,27 @@ JointDecision JointBalancer::State::decided(const Statistics& own, const poise_c
   Communicator ranks(ordered.table());
   JointDecision decision = unchanged(own, pes);
   agreed(ranks, [&] {
-    if (!own.pes.at(0).available)
-      fail("a PE is marked unavailable, which PoiseJointLB cannot handle; use PoiseLB");
+    Unavailable now = shared(pes, listed, stage->pe_map);
+    if (!machine || now != unavailable) {
+      machine = now.empty() ? stage->machine : slowed(stage->machine, now);
+      unavailable = std::move(now);
+    }
     OwnArrays arrays = own_arrays(own, stage->speed_of_place[ranks.rank()],
                                   wants_messages() ? Messages::convert : Messages::leave_out);
     if (wants_messages()) find_receivers(ranks, arrays);
+    if (!unavailable.empty() && unavailable[ranks.rank()]) drop_fixed_loads(arrays);
     const OwnTasks tasks = arrays.tasks();
-    const DistributedPlan plan =
-        plan_distributed(ranks, stage->machine, tasks, settings->choice, num_decisions);
+    const std::vector<std::uint32_t> rank_of_task = planned(ranks, tasks, arrays);
     if (wants_messages())
-      decision.news = news_of(ranks, arrays, tasks, plan.rank_of_task, stage->pe_map);
-    decision.num_arriving = plan.imports.size();
+      decision.news = news_of(ranks, arrays, tasks, rank_of_task, stage->pe_map);
+    decision.num_arriving = num_arriving(ranks, rank_of_task);
     decision.decide_s = wall_now_s() - start_s;
     if (settings->budget_s > 0 && decision.decide_s > settings->budget_s)
       fail("the decision took longer than its budget of {} s", settings->budget_s);
-    write_down(ranks, arrays, plan.rank_of_task, decision);
+    write_down(ranks, arrays, rank_of_task, decision);
     for (std::size_t task = 0; task < arrays.row_of_task.size(); ++task)
       decision.pe_of_object[arrays.row_of_task[task]] =
-          stage->pe_map.pe_of_place[plan.rank_of_task[task]];
+          stage->pe_map.pe_of_place[rank_of_task[task]];
   });
   return decision;
 }
@@ -302,12 +348,13 @@ void JointBalancer::prepare(const std::string& setting) {
 }
 
 JointDecision JointBalancer::decide(const Statistics& own,
+                                    const std::vector<std::int32_t>& unavailable,
                                     const poise_communication& pes) noexcept {
   JointDecision decision;
   std::string trouble;
   bool has_failed = true;
   try {
-    decision = state_->decided(own, pes);
+    decision = state_->decided(own, unavailable, pes);
     has_failed = false;
   } catch (const OtherRankError&) {  // the PE that failed says why
   } catch (...) {

@@ -41,10 +41,11 @@ class JointBalancer {
   /// the strategy needs what PEs that decide together do not know.
   void prepare(const std::string& setting);
 
-  /// Collective. Never throws. `own.pes` has one row, this PE; it is not `available` if this PE
-  /// knows of any PE, itself or another, that is not. If the decision fails on any PE, all objects
-  /// stay, and one PE has a warning.
-  JointDecision decide(const Statistics& own, const poise_communication& pes) noexcept;
+  /// Collective. Never throws. `own.pes` has one row, this PE. `unavailable` lists the PEs that
+  /// this PE knows to be unavailable; all movable objects leave a PE that any PE lists. If the
+  /// decision fails on any PE, all objects stay where they are, and one PE has a warning.
+  JointDecision decide(const Statistics& own, const std::vector<std::int32_t>& unavailable,
+                       const poise_communication& pes) noexcept;
 
   /// The number of decisions so far, which is the same on all PEs. It determines the seeds of
   /// random numbers, so a checkpoint contains it.

@@ -67,15 +67,19 @@ class Pes {
     simulated.run([&](const poise_communication& table) {
       Statistics own = all.on(table.rank);
       if (change) change(table.rank, own);
-      decisions[table.rank] = balancers_[table.rank].decide(own, table);
+      std::vector<std::int32_t> unavailable;
+      if (table.rank == 0) unavailable = unavailable_;  // as in Charm++
+      decisions[table.rank] = balancers_[table.rank].decide(own, unavailable, table);
     });
     return decisions;
   }
 
   JointBalancer& of(std::uint32_t pe) { return balancers_[pe]; }
+  void mark(std::vector<std::int32_t> unavailable) { unavailable_ = std::move(unavailable); }
 
  private:
   std::vector<JointBalancer> balancers_;
+  std::vector<std::int32_t> unavailable_;
 };
 
 Ring after(const Ring& before, const std::vector<JointDecision>& decisions) {
@@ -190,12 +194,33 @@ TEST(JointBalancer, if_one_pe_fails_all_objects_stay_and_one_pe_warns_once) {
   EXPECT_EQ(again[0].num_moves, kObjects - kObjects / 8);
 }
 
-TEST(JointBalancer, objects_stay_if_a_pe_is_unavailable) {
+TEST(JointBalancer, all_movable_objects_leave_unavailable_pes_until_they_are_available_again) {
   const Ring before = ring([](std::uint64_t i) { return i % 4; });
-  const auto decisions = Pes("rotate").decide(
-      before, [](std::uint32_t pe, Statistics& own) { own.pes[0].available = pe != 0; });
-  EXPECT_EQ(after(before, decisions).pes, before.pes);
-  EXPECT_THAT(warnings(decisions), testing::ElementsAre(HasSubstr("a PE is marked unavailable")));
+  for (const char* strategy : {"keep", "rotate", "poise", "greedy", "nuco", "treematch"}) {
+    SCOPED_TRACE(strategy);
+    Pes pes(strategy);
+    pes.mark({1, 3});
+    const auto decisions = pes.decide(before);
+    EXPECT_THAT(warnings(decisions), IsEmpty());
+    const Ring now = after(before, decisions);
+    std::vector<std::uint64_t> arriving(4);
+    for (std::uint64_t i = 0; i < kObjects; ++i) {
+      if (now.pes[i] != before.pes[i]) ++arriving[now.pes[i]];
+      if (i % 8 == 0)
+        EXPECT_EQ(now.pes[i], before.pes[i]);
+      else
+        EXPECT_EQ(now.pes[i] % 2, 0) << i;
+    }
+    for (std::uint32_t pe = 0; pe < 4; ++pe) EXPECT_EQ(decisions[pe].num_arriving, arriving[pe]);
+  }
+  Pes pes("greedy");
+  pes.mark({1});
+  const Ring without = after(before, pes.decide(before));
+  pes.mark({});
+  EXPECT_GT(after(without, pes.decide(without)).loads_s()[1], 20);
+  pes.mark({0, 1, 2, 3});
+  EXPECT_THAT(warnings(pes.decide(before)),
+              testing::ElementsAre(HasSubstr("all PEs are marked unavailable")));
 }
 
 TEST(JointBalancer, all_pes_use_the_strategy_and_the_number_of_decisions_of_the_first) {

@@ -289,6 +289,11 @@ class Balancers(unittest.TestCase):
             moves = self.moves(*(flag for name in order for flag in ("+balancer", name)), "+PoiseLB", "rotate")
             self.assertEqual(moves, MOVABLE * (1 if order[0] == "PoiseJointLB" else 2))
 
+    def test_all_movable_objects_leave_an_unavailable_pe_if_all_pes_decide_together(self):
+        for pe in "0", "1", "3":
+            for strategy in "poise", "keep":
+                self.assertGreater(self.joint("+PoiseLB", strategy, pe), 0)
+
     def test_if_a_joint_decision_fails_nothing_moves_and_one_pe_warns_once(self):
         self.assertEqual(self.joint("+PoiseLB", "optimal", warnings=1), 0)
         self.assertEqual(self.joint("+PoiseLB", "rotate", warnings=1, variables={"POISE_BUDGET": "1ns"}), 0)

@@ -144,8 +144,6 @@ Statistics PoiseJointLB::rows_of(const std::vector<LDObjData>& objects,
   pe.number = CkMyPe();
   pe.host = CmiPhysicalNodeID(CkMyPe());
   pe.core_os_index = poise::charm::bound_core();
-  for (int other = 0; other < CkNumPes(); ++other)
-    pe.available = pe.available && lbmgr->availVector()[other] != 0;
   for (const LDObjData& object : objects)
     own.objects.push_back(poise::charm::object_row(object, 0));
   for (LDCommData& record : records) poise::charm::add_message(record, own);
@@ -163,7 +161,10 @@ void PoiseJointLB::decide() {
     lbmgr->GetObjData(objects.data());
     std::vector<LDCommData> records(with_messages_ ? lbmgr->GetCommDataSz() : 0);
     if (!records.empty()) lbmgr->GetCommData(records.data());
-    decision = balancer_.decide(rows_of(objects, records), pes_.table());
+    std::vector<std::int32_t> unavailable;
+    for (int pe = 0; pe < CkNumPes(); ++pe)
+      if (lbmgr->availVector()[pe] == 0) unavailable.push_back(pe);
+    decision = balancer_.decide(rows_of(objects, records), unavailable, pes_.table());
     if (!decision.warning.empty()) CkError("poise: warning: %s\n", decision.warning.c_str());
     const std::size_t num_pes = CkNumPes();
     if (CkMyPe() == 0)
