@@ -55,7 +55,7 @@ class PoiseJointLB : public CBase_PoiseJointLB {
   void taken() { pes_.taken(); }
   void all_taken() { pes_.all_taken(); }
   void reduced(CkReductionMsg* result) { pes_.reduced(result); }
-  void resume() { lbmgr->ResumeClients(); }
+  void resume();
   void learn(int step, const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
              const std::vector<int>& at) {
     learner_.learn(step, arrays, ids, at);
@@ -70,6 +70,7 @@ class PoiseJointLB : public CBase_PoiseJointLB {
   bool with_messages_ = false, is_started_ = false;
   bool is_balancing_ = false, has_decided_ = false;
   std::uint64_t num_arriving_ = 0, num_arrived_ = 0;
+  double start_s_ = 0;  // of the balancing
   JointBalancer balancer_;
   poise::charm::PeCommunication<PoiseJointLB> pes_{*this};
   poise::charm::Learner learner_;
@@ -124,6 +125,7 @@ void PoiseJointLB::pup(PUP::er& p) {
 void PoiseJointLB::InvokeLB() {
   if (is_balancing_) return;
   is_balancing_ = true;
+  start_s_ = CkWallTimer();
   has_decided_ = false;
   num_arrived_ = 0;
   num_arriving_ = 0;
@@ -192,6 +194,15 @@ void PoiseJointLB::finish_if_complete() {
     contribute(CkCallback(CkReductionTarget(PoiseJointLB, resume), thisProxy));
   else
     thisProxy[CkMyPe()].resume();
+}
+
+/// Prints the line that Charm++'s own balancers print on request.
+void PoiseJointLB::resume() {
+  const double now_s = CkWallTimer();
+  if (CkMyPe() == 0 && _lb_args.debug() > 0)
+    CkPrintf("%s> step %d finished at %f duration %f\n", lbname, step() - 1, now_s,
+             now_s - start_s_);
+  lbmgr->ResumeClients();
 }
 
 #include "PoiseJointLB.def.h"
