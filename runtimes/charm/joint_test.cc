@@ -71,15 +71,19 @@ class Pes {
       if (table.rank == 0) unavailable = unavailable_;  // as in Charm++
       decisions[table.rank] = balancers_[table.rank].decide(own, unavailable, table);
     });
+    calls_ = simulated.calls(0);
     return decisions;
   }
 
+  /// Number of reductions and exchanges of the last decision.
+  std::uint64_t calls() const { return calls_; }
   JointBalancer& of(std::uint32_t pe) { return balancers_[pe]; }
   void mark(std::vector<std::int32_t> unavailable) { unavailable_ = std::move(unavailable); }
 
  private:
   std::vector<JointBalancer> balancers_;
   std::vector<std::int32_t> unavailable_;
+  std::uint64_t calls_ = 0;
 };
 
 Ring after(const Ring& before, const std::vector<JointDecision>& decisions) {
@@ -126,6 +130,16 @@ TEST(JointBalancer, every_pe_knows_how_many_objects_arrive) {
     EXPECT_EQ(decisions[pe].num_arriving, arriving[pe]);
     EXPECT_EQ(decisions[pe].num_moves, moves);
     EXPECT_EQ(decisions[pe].num_objects, kObjects);
+  }
+}
+
+TEST(JointBalancer, reductions_and_exchanges_of_a_decision_hardly_grow_with_the_number_of_pes) {
+  const Ring before = ring([](std::uint64_t) { return 2; });
+  for (const std::uint32_t num_pes : {4, 100}) {  // groups on one level, and on two
+    Pes pes("poise", num_pes), without_messages("greedy_refine", num_pes);
+    pes.decide(before), without_messages.decide(before);
+    EXPECT_LE(pes.calls(), 160u);  // docs/charm_trees.md tells these two numbers
+    EXPECT_LE(without_messages.calls(), 100u);
   }
 }
 
