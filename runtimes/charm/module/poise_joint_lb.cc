@@ -86,12 +86,13 @@ void register_joint() {
 
 }  // namespace
 
-/// Called on PE 0.
+/// Invalid settings end the program, but only PE 0 says so.
 bool PoiseJointLB::wants_messages() {
   try {
     return poise::charm::joint_wants_messages(poise::charm::setting());
   } catch (const std::exception& error) {
-    poise::charm::refuse(error.what());
+    if (CkMyPe() == 0) poise::charm::refuse(error.what());
+    return false;
   }
 }
 
@@ -117,7 +118,7 @@ void PoiseJointLB::pup(PUP::er& p) {
   p | with_messages_;
   p | num_decisions;
   if (!p.isUnpacking()) return;
-  if (CkMyPe() == 0) with_messages_ = wants_messages() || with_messages_;
+  with_messages_ = wants_messages() || with_messages_;
   balancer_.restart(num_decisions);
   begin();
 }
