@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "poise/workload/workload.h"
 
@@ -35,6 +36,32 @@ struct OwnTasks {
   std::uint64_t count(std::size_t i) const { return counts.empty() ? 1 : counts[i]; }
   std::uint64_t bytes_of_message(std::size_t i) const {
     return message_bytes.empty() ? 0 : message_bytes[i];
+  }
+};
+
+/// Owns the arrays of an OwnTasks. They have the same meanings.
+struct OwnArrays {
+  std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
+  std::vector<double> load_s;
+  std::vector<std::uint8_t> pinned;
+  std::vector<std::uint32_t> to_rank;
+  double background_s = 0;
+  LoadsInclude loads_include = LoadsInclude::none;
+
+  /// Without `to_rank` if knows_ranks is false.
+  OwnTasks view(bool knows_ranks = true) const {
+    return {.ids = ids,
+            .load_s = load_s,
+            .bytes = bytes,
+            .pinned = pinned,
+            .first = first,
+            .to = to,
+            .to_rank = knows_ranks ? std::span<const std::uint32_t>(to_rank)
+                                   : std::span<const std::uint32_t>(),
+            .counts = counts,
+            .message_bytes = message_bytes,
+            .background_s = background_s,
+            .loads_include = loads_include};
   }
 };
 

@@ -15,29 +15,6 @@
 
 namespace poise {
 
-/// Owns the arrays that describe the tasks of one rank.
-struct OwnArrays {
-  std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
-  std::vector<double> load_s;
-  std::vector<std::uint8_t> pinned;
-  std::vector<std::uint32_t> to_rank;
-  double background_s = 0;
-
-  OwnTasks view(bool knows_ranks) const {
-    return {.ids = ids,
-            .load_s = load_s,
-            .bytes = bytes,
-            .pinned = pinned,
-            .first = first,
-            .to = to,
-            .to_rank = knows_ranks ? std::span<const std::uint32_t>(to_rank)
-                                   : std::span<const std::uint32_t>(),
-            .counts = counts,
-            .message_bytes = message_bytes,
-            .background_s = background_s};
-  }
-};
-
 /// The ids of the tasks in split problems. The ids are neither consecutive nor in the order of
 /// tasks.
 inline std::uint64_t id_of(TaskId t) { return std::uint64_t{t} * 0x9e3779b97f4a7c15; }

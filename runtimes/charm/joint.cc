@@ -309,7 +309,7 @@ JointDecision JointBalancer::State::decided(const Statistics& own,
                                   wants_messages() ? Messages::convert : Messages::leave_out);
     if (wants_messages()) find_receivers(ranks, arrays);
     if (!unavailable.empty() && unavailable[ranks.rank()]) drop_fixed_loads(arrays);
-    const OwnTasks tasks = arrays.tasks();
+    const OwnTasks tasks = arrays.view();
     const std::vector<std::uint32_t> rank_of_task = planned(ranks, tasks, arrays);
     if (wants_messages())
       decision.news = news_of(ranks, arrays, tasks, rank_of_task, stage->pe_map);

@@ -139,22 +139,9 @@ std::uint64_t task_id_of_pe(std::int32_t pe) {
   return task_id_of({id, kArrayOfPes});
 }
 
-OwnTasks OwnArrays::tasks() const {
-  return {.ids = ids,
-          .load_s = load_s,
-          .bytes = bytes,
-          .pinned = pinned,
-          .first = first,
-          .to = to,
-          .to_rank = to_rank,
-          .counts = counts,
-          .message_bytes = message_bytes,
-          .background_s = background_s,
-          .loads_include = LoadsInclude::send_and_receive};  // as in converted()
-}
-
 OwnArrays own_arrays(const Statistics& own, double speed, Messages messages) {
   OwnArrays arrays;
+  arrays.loads_include = LoadsInclude::send_and_receive;  // as in converted()
   add_objects(own, speed, arrays);
   arrays.background_s = std::max(0.0, own.pes.at(0).background_s);
   std::vector<Sent> sent;

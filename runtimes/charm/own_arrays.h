@@ -16,21 +16,13 @@ namespace poise::charm {
 std::uint64_t task_id_of(const ObjectName& object);
 std::uint64_t task_id_of_pe(std::int32_t pe);
 
-/// The arrays to which OwnTasks refers. First come the objects, in order of their names. If the PE
-/// itself sends messages, one more task follows; it has no load and is pinned.
-struct OwnArrays {
-  std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
-  std::vector<double> load_s;
-  std::vector<std::uint8_t> pinned;
-  std::vector<std::uint32_t> to_rank;
-  double background_s = 0;
-
+/// First come the objects, in order of their names. If the PE itself sends messages, one more task
+/// follows; it has no load and is pinned.
+struct OwnArrays : poise::OwnArrays {
   std::vector<std::uint32_t> row_of_task;  // of the objects
   /// Per message: its receiver, and the PE to which it was sent; -1: unknown.
   std::vector<ObjectName> receivers;
   std::vector<std::int32_t> sent_to_pe;
-
-  OwnTasks tasks() const;
 };
 
 /// `own` has one row of a PE, the PE with all objects. Its messages are those that this PE and its

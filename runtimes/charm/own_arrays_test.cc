@@ -39,7 +39,7 @@ TEST(OwnArrays, objects_become_tasks_in_order_of_name_with_loads_at_speed_1) {
   EXPECT_THAT(arrays.pinned, ElementsAre(1, 0, 0));
   EXPECT_THAT(arrays.first, ElementsAre(0, 0, 0, 0));
   EXPECT_EQ(arrays.background_s, 0.25);
-  check(arrays.tasks(), 4);
+  check(arrays.view(), 4);
 }
 
 TEST(OwnArrays, messages_of_a_pair_are_added_and_those_from_unknown_objects_are_dropped) {
@@ -76,7 +76,7 @@ TEST(OwnArrays, a_pe_that_sends_messages_itself_becomes_a_pinned_task) {
   EXPECT_EQ(arrays.load_s[3], 0);
   EXPECT_EQ(arrays.pinned[3], 1);
   EXPECT_THAT(arrays.first, ElementsAre(0, 0, 0, 0, 1));
-  check(arrays.tasks(), 4);
+  check(arrays.view(), 4);
 }
 
 TEST(OwnArrays, messages_to_objects_that_no_rank_has_are_dropped) {
@@ -95,7 +95,7 @@ TEST(OwnArrays, messages_to_objects_that_no_rank_has_are_dropped) {
     EXPECT_EQ(arrays.to[i], task_id_of(arrays.receivers[i]));
     EXPECT_EQ(arrays.to_rank[i], arrays.receivers[i].id % 3);
   }
-  check(arrays.tasks(), 3);
+  check(arrays.view(), 3);
 }
 
 TEST(OwnArrays, ids_of_objects_of_several_arrays_and_of_pes_differ) {

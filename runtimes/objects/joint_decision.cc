@@ -30,32 +30,12 @@ Machine machine_of_ranks(const JobLayout& layout) {
   return machine_of_groups(layout.machine, ranges);
 }
 
-/// Holds the arrays to which the members of an OwnTasks point.
-struct OwnArrays {
-  std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
-  std::vector<double> load_s;
-  std::vector<std::uint8_t> pinned;
-  std::vector<std::uint32_t> to_rank;
-
-  OwnTasks tasks(double background_s) const {
-    return {.ids = ids,
-            .load_s = load_s,
-            .bytes = bytes,
-            .pinned = pinned,
-            .first = first,
-            .to = to,
-            .to_rank = to_rank,
-            .counts = counts,
-            .message_bytes = message_bytes,
-            .background_s = background_s,
-            .loads_include = LoadsInclude::send};  // a step's time includes packing messages
-  }
-};
-
 /// The rows of `own` are sorted by id, and its messages by sender. `directory` knows the rank of
 /// every receiver, because the exchange of messages at the end of each step looks it up.
 OwnArrays arrays_of(const Measurements& own, const ObjectDirectory& directory) {
   OwnArrays arrays;
+  arrays.background_s = own.places[0].background_s;
+  arrays.loads_include = LoadsInclude::send;  // a step's time includes packing messages
   auto message = own.messages.begin();
   for (const ObjectRow& row : own.rows) {
     arrays.ids.push_back(row.id);
@@ -149,8 +129,8 @@ std::vector<JointDecider::HereAfter> JointDecider::here_after(const Measurements
                                                               JointDecision& decision) const {
   OwnArrays arrays = arrays_of(own, directory_);
   for (const ObjectRow& row : own.rows) arrays.load_s.push_back(load_s(row));
-  const DistributedPlan planned = plan_distributed(
-      ranks_, machine_, arrays.tasks(own.places[0].background_s), choice_, options_.seed);
+  const DistributedPlan planned =
+      plan_distributed(ranks_, machine_, arrays.view(), choice_, options_.seed);
   std::vector<HereAfter> here;
   poise::Mail<double> loads_s;
   for (std::size_t i = 0; i < own.rows.size(); ++i) {
