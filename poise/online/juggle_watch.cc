@@ -62,8 +62,8 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
     wanted_[p] += tuning_.fading * (use_[p].ready_s / real_s - wanted_[p]);
     // ready_s is the longest time for which a single thread of the place was ready or running.
     // run_s is the sum of the times for which the threads of the place ran; it is larger than
-    // ready_s if they sleep in turn. At most ready_s counts as used, because the time that the
-    // threads wanted (see wanted_) is counted as ready_s, too.
+    // ready_s if they sleep in turn. At most ready_s counts as used, so that the used time can be
+    // compared with the wanted time (wanted_), which is an average of ready_s.
     const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += tuning_.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
     taken_s_[p] += std::max(0.0, use_[p].ready_s - used_s - use_[p].own_s);

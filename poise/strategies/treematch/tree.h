@@ -13,8 +13,8 @@ namespace poise::tree_match {
 using namespace graphs;  // of poise/partition
 
 /// Divides each level of the tree into several levels whose arities are prime factors of its arity,
-/// root first, with smaller factors lower in the tree; arities of 1 are dropped. With groups of 2,
-/// 3 or 5 elements, the lists of possible groups stay short.
+/// root first, with smaller factors lower in the tree; arities of 1 are dropped. Then most
+/// groups have 2, 3 or 5 elements, so there are few possible groups to list.
 std::vector<std::uint32_t> split_to_primes(std::span<const std::uint32_t> arities);
 
 /// Maps each vertex to a leaf of its own in the tree that has these arities from the root down, and
