@@ -35,7 +35,7 @@ RESULT = "full_test"
 SKIPPED = 77  # status of a command that could test nothing
 # Number of tests that run at the same time. It exceeds the number of cores, because MPI tests mostly wait for launchers,
 # for sleeping tasks and for other ranks. A test that measures time runs alone.
-NUM_JOBS = 2 * len(os.sched_getaffinity(0))
+NUM_JOBS = 4 * len(os.sched_getaffinity(0))
 NUM_SLOWEST = 10  # number of the slowest tests listed at the end
 
 

@@ -12,6 +12,7 @@
 #include "runtimes/profile/profile_file.h"
 #include "runtimes/profile/to_trace.h"
 #include "tests/support/random_problem.h"
+#include "tests/support/seeds.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -95,8 +96,8 @@ bool can_be_written(const Machine& machine) {
 }
 
 TEST(Library, gives_the_same_decisions_and_metrics_as_the_cpp_interface) {
-  int tried = 0;
-  for (std::uint64_t seed = 1; seed <= 80; ++seed) {
+  std::uint64_t tried = 0;
+  for (std::uint64_t seed = 1; seed <= fewer_if_sanitized(80); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const OwnedProblem problem = random_problem(random);
@@ -123,7 +124,7 @@ TEST(Library, gives_the_same_decisions_and_metrics_as_the_cpp_interface) {
                   metrics);
     }
   }
-  EXPECT_GE(tried, 20);
+  EXPECT_GE(tried, fewer_if_sanitized(20));
 }
 
 TEST(Library, messages_given_in_csr_form_or_as_a_list_give_the_same_workload) {

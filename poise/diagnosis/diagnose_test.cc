@@ -20,7 +20,7 @@ constexpr Cause kAll[] = {Cause::none,    Cause::persistent,  Cause::drifting,
 
 // The number of profiles generated for each cause or pair of causes, and the share of them for
 // which the first advice must be the right one.
-constexpr std::uint64_t kProfiles = fewer_if_sanitized(100);
+constexpr std::uint64_t kProfiles = kSanitized ? 20 : 100;
 constexpr double kMinRight = 0.95;
 
 struct Tally {
@@ -227,7 +227,7 @@ TEST(diagnose, recommends_the_remedy_of_the_more_costly_of_two_causes_of_lost_ti
   for (const Cause large : kAll)
     for (const Cause small : kAll) {
       if (!fit(large, small) || large == Cause::network) continue;
-      if (++pairs % 4 != 0 && kSanitized) continue;
+      if (++pairs % 8 != 0 && kSanitized) continue;
       Tally both;
       for (std::uint64_t seed = 1; seed <= kProfiles; ++seed) {
         Random random(seed * 91);

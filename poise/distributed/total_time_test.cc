@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/random_problem.h"
+#include "tests/support/seeds.h"
 
 #include "poise/base/random.h"
 #include "poise/distributed/split_testing.h"
@@ -32,7 +33,7 @@ std::vector<PlannedTimes> times_on_ranks(const Problem& problem, const Placement
 }
 
 TEST(PlannedTimes, each_rank_gets_the_times_that_evaluate_computes_from_the_whole_problem) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < fewer_if_sanitized(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     OwnedProblem owned = random_problem(random);

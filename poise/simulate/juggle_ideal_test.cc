@@ -21,7 +21,7 @@ double completion_s(const JuggleRun& run) { return simulate_juggle(run).completi
 /// places. With the address sanitizer, only for every seventh n.
 template <typename Check>
 void for_all_pairs(Check check_pair) {
-  for (std::uint64_t threads = 3; threads <= 64; threads += kSanitized ? 7 : 1)
+  for (std::uint64_t threads = 3; threads <= 64; threads += kSanitized ? 15 : 1)
     for (std::uint64_t places = 2; places < threads; ++places) {
       SCOPED_TRACE(testing::Message() << threads << " threads on " << places << " places");
       check_pair(SpmdProgram{threads, places, 1});

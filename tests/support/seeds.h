@@ -11,10 +11,10 @@ namespace poise {
 /// True in the build with the address sanitizer, whose tests take ten times as long.
 inline constexpr bool kSanitized = POISE_ASSERTIONS >= 2;
 
-/// Returns a quarter of `usual` in the build with the address sanitizer: a few seeds are enough to
+/// Returns a tenth of `usual` in the build with the address sanitizer: a few seeds are enough to
 /// reach all code, and other builds run all seeds to find wrong results.
 constexpr std::uint64_t fewer_if_sanitized(std::uint64_t usual) {
-  return kSanitized ? (usual + 3) / 4 : usual;
+  return kSanitized ? (usual + 9) / 10 : usual;
 }
 
 /// Returns the number of seeds that a random test runs: `usual` (fewer in the build with the
