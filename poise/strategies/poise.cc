@@ -324,7 +324,7 @@ class Search {
     if (!is_within_room_ || !messages_weigh() || !pays() || !is_scattered(problem_.current) ||
         !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||
         may_spend(full_descent_scans() + kCosts.consecutive_scans + kCosts.new_placement_scans +
-                  kCosts.descent_scans()))
+                  kCosts.refining_scans + kCosts.descent_scans()))
       return fitted(problem_.current);
     Outcome start = with_little_traffic(consecutive());
     return total_s(start) < total_s(best_) ? start.placement : best_.placement;
@@ -348,12 +348,16 @@ class Search {
 
   /// Returns the better of two placements, by total time: `blocks` (blocks of consecutive tasks)
   /// or, if the budget allows, a partition of the tasks (from_scratch.h). The partition is computed
-  /// with little effort, because local search follows.
+  /// with little effort, because local search follows. It is not even refined if a stage of local
+  /// search would not fit into the budget afterwards: such a stage gains more.
   Outcome with_little_traffic(Outcome blocks) {
     if (!may_spend(kCosts.new_placement_scans + kCosts.descent_scans())) return blocks;
-    budget_.spend(kCosts.new_placement_scans * entries_);
+    const bool refines =
+        may_spend(kCosts.new_placement_scans + kCosts.refining_scans + kCosts.build_scans +
+                  kCosts.way_back_scans + tuning_.scans_per_entry);
+    budget_.spend((kCosts.new_placement_scans + (refines ? kCosts.refining_scans : 0)) * entries_);
     Tuning quick = tuning_;
-    quick.refining_passes = std::min(1, quick.refining_passes);
+    quick.refining_passes = std::min(refines ? 1 : 0, quick.refining_passes);
     const Effort effort{.attempts = tuning_.attempts, .climbs = 0, .threads = options_.threads};
     Outcome fresh = outcome_of(
         problem_, fitted(placed_from_scratch(problem_, effort, quick, &way_.shared->arcs)));

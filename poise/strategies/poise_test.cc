@@ -179,6 +179,33 @@ TEST(Poise, keeps_consecutive_tasks_together_if_there_is_no_time_to_partition_th
   }
 }
 
+TEST(Poise, partitions_tasks_without_refinement_if_there_is_no_time_to_refine_the_partition) {
+  // Here a decision may take 20 ms.
+  const Machine machine =
+      with_formula(machine_from_text("node:20 numa:2 core:2 factors:10,1.53,1"), CostFormula::nuco);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    SCOPED_TRACE(seed);
+    const Workload workload = generate(parse_recipe("random"), 6000, seed).front();
+    const Placement current = initial_placement("blocked", 6000, 80, seed);
+    EXPECT_LE(rebalanced("poise:steps=1", machine, workload, current).iteration_s,
+              rebalanced("treematch", machine, workload, current).iteration_s);
+  }
+}
+
+TEST(Poise, has_time_for_local_search_after_a_partition_that_is_worse_than_the_current_placement) {
+  // Here a decision may take 6.5 ms. The tasks with most messages make the time of every partition
+  // long.
+  const Machine machine =
+      with_formula(machine_from_text("node:20 numa:2 core:2 factors:10,1.53,1"), CostFormula::nuco);
+  for (const std::uint64_t seed : {4, 5, 10, 11}) {
+    SCOPED_TRACE(seed);
+    const Workload workload = generate(parse_recipe("rmat"), 1500, seed).front();
+    const Placement current = initial_placement("round_robin", 1500, 80, seed);
+    EXPECT_LE(rebalanced("poise:steps=1", machine, workload, current).iteration_s,
+              rebalanced("refine_comm", machine, workload, current).iteration_s);
+  }
+}
+
 /// Sums over four workloads, generated from one recipe with four seeds: `total_s` is the time of
 /// the migration and of 1,000 iterations after it, `bytes` is the number of migrated bytes.
 struct Sums {

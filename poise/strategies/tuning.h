@@ -20,7 +20,8 @@ namespace poise {
   X(double,        prepare_scans,         1.5,      "scans per entry", "poise: what all parts need, computed once") \
   X(double,        build_scans,           1.5,      "scans per entry", "poise: a local search begins") \
   X(double,        way_back_scans,        2,        "scans per entry", "poise: the way from a candidate back to the current placement") \
-  X(double,        new_placement_scans,   31,       "scans per entry", "poise: a new placement with little traffic") \
+  X(double,        new_placement_scans,   20,       "scans per entry", "poise: a partition that is not refined") \
+  X(double,        refining_scans,        11,       "scans per entry", "poise: a pass that refines a partition") \
   X(double,        schedule_scans,        2,        "scans per entry", "poise: a list schedule") \
   X(double,        relief_scans,          5,        "scans per entry", "poise: overloaded places give a few tasks away, without a search") \
   X(double,        consecutive_scans,     1,        "scans per entry", "poise: a new placement that gives each place consecutive tasks") \
