@@ -302,14 +302,22 @@ class Search {
 
   double scans_before_way_back() const { return budget_.left() - kCosts.way_back_scans * entries_; }
 
+  /// Ends after the first stage if the places are on average at least as busy as the busiest place
+  /// of the best placement: later stages even out busy times, but hardly lower their average.
   Outcome descended_from(const Placement& start) {
     LocalSearch descent = from(start);
-    descend(descent);
+    run(descent, blunt(tuning_));
+    if (descent.average_s() < best_.iteration_s) even_out(descent);
     return outcome_of(problem_, descent.placement());
   }
 
   void descend(LocalSearch& descent) {
     run(descent, blunt(tuning_));
+    even_out(descent);
+  }
+
+  /// The stages of a local search after the first one.
+  void even_out(LocalSearch& descent) {
     if (exceeds(descent.peak_s(), descent.average_s()))
       run(descent, blunt(tuning_));  // again, because the first run may have reached its limit
     run(descent, sharp(tuning_));
