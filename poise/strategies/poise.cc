@@ -143,6 +143,8 @@ class Search {
     LocalSearch search = from(best_.placement);
     search.limit_migration(best_.migration_s * (1 + tuning_.same_total));
     run(search, sharp(tuning_));
+    traffic_cannot_pay_ =
+        steps_ * (search.average_s() - bound_s_) <= longest_migration_s() - best_.migration_s;
     take_if_better(outcome_of(problem_, search.placement()));
   }
 
@@ -327,13 +329,16 @@ class Search {
   /// placement. But if it is scattered, and the budget does not suffice for a search from there and
   /// another one from a placement with little traffic, the search starts from the placement with
   /// little traffic or from the best one so far, whichever has the shorter total time. A placement
-  /// that is not scattered remains the start, because local search then needs fewer migrations.
+  /// that is not scattered remains the start, because local search then needs fewer migrations. A
+  /// placement with little traffic is not tried if its migrations would take longer than less
+  /// traffic could save.
   Placement first_start() {
     if (!is_within_room_ || !messages_weigh() || !pays() || !is_scattered(problem_.current) ||
         !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||
         may_spend(full_descent_scans() + kCosts.consecutive_scans + kCosts.new_placement_scans +
                   kCosts.refining_scans + kCosts.descent_scans()))
       return fitted(problem_.current);
+    if (traffic_cannot_pay_) return best_.placement;
     Outcome start = with_little_traffic(consecutive());
     return total_s(start) < total_s(best_) ? start.placement : best_.placement;
   }
@@ -454,6 +459,10 @@ class Search {
   // The migration time of the placement that local search finds from the current placement without
   // a limit on that time.
   double far_migration_s_ = 0;
+  // True if, after a few moves, less traffic could save at most as many seconds as the additional
+  // migrations of a new placement would take. Less traffic can lower the average of the busy times
+  // to their lower bound at best.
+  bool traffic_cannot_pay_ = false;
   unsigned passes_in_vain_ = 0;
   // True if a pass has found the best placement; then no task has been returned to its place yet.
   bool has_passed_ = false;

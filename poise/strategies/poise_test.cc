@@ -222,6 +222,23 @@ TEST(Poise, spends_little_time_on_starts_that_cause_too_much_traffic) {
   }
 }
 
+TEST(Poise, does_not_partition_tasks_if_migrations_would_take_longer_than_less_traffic_saves) {
+  // A decision may take 3.4 ms. Migrations to a partition would take about as long as an iteration.
+  const Machine machine =
+      with_formula(machine_from_text("node:20 numa:2 core:2 factors:10,1.53,1"), CostFormula::nuco);
+  for (const std::uint64_t seed : {3, 4}) {
+    SCOPED_TRACE(seed);
+    Workload workload = generate(parse_recipe("clusters"), 480, seed).front();
+    for (Task& task : workload.tasks) task.bytes *= 100;
+    const Placement current = initial_placement("random", 480, 80, seed);
+    const auto total_s = [&](const char* strategy) {
+      const Metrics metrics = rebalanced(strategy, machine, workload, current);
+      return metrics.iteration_s + metrics.migration_s;
+    };
+    EXPECT_LE(total_s("poise:steps=1"), total_s("refine_comm"));
+  }
+}
+
 /// Sums over four workloads, generated from one recipe with four seeds: `total_s` is the time of
 /// the migration and of 1,000 iterations after it, `bytes` is the number of migrated bytes.
 struct Sums {
