@@ -18,16 +18,29 @@ std::tuple<double, double, std::uint32_t> order_of(const KnownBorrower& known) {
   return {known.first.busy_s, known.first.distance, known.first.rank};
 }
 
+// Returns how long the rank is busy with the tasks that it reported. If it has not reported how
+// long they take, the average time of the lender's tasks is used.
+double reported_busy_s(const Peer& peer, const QueueState& queue) {
+  const double stated_s = peer.busy_s, threads = peer.threads;
+  return peer.queued > 0 && peer.task_s <= 0
+             ? std::max(stated_s, peer.queued * queue.mean_s() / threads)
+             : stated_s;
+}
+
 // Keeps the kMaxCandidates ranks that will be idle soonest.
 class SoonestIdle {
  public:
-  bool may_take(const Peer& peer, double distance) const {
+  bool may_take(const Peer& peer, const QueueState& queue, const PeerTable& peers) const {
+    if (kept_.size() < lending_tuning::kMaxCandidates) return true;
     // A lower bound on how long the rank is busy: tasks in flight and uncertainty only add time.
-    const double least_s = peer.busy_s;
-    return kept_.size() < lending_tuning::kMaxCandidates ||
-           std::tuple(least_s, distance, peer.rank) < order_of(kept_.back());
+    const double least_s = reported_busy_s(peer, queue), most_s = kept_.back().first.busy_s;
+    if (least_s != most_s) return least_s < most_s;  // the distance would take longer to find
+    return std::tuple(least_s, peers.locality_of(peer.rank).distance, peer.rank) <
+           order_of(kept_.back());
   }
   void take(const KnownBorrower& known) {
+    const bool is_full = kept_.size() == lending_tuning::kMaxCandidates;
+    if (is_full && order_of(kept_.back()) < order_of(known)) return;
     kept_.insert(std::ranges::upper_bound(kept_, order_of(known), {}, order_of), known);
     if (kept_.size() > lending_tuning::kMaxCandidates) kept_.pop_back();
   }
@@ -101,13 +114,13 @@ double share_remaining(const Peer& peer, double now_s) {
 double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads) {
   const double deviation_s = queue.mean_deviation_s();
   if (deviation_s <= 0 || other.busy_s <= 0) return 0;
-  // The deviations of single tasks are independent, so the deviation of the sum over n tasks grows
-  // with the square root of n. Each thread runs an equal share of the tasks.
-  const double tasks = queue.lendable + queue.running;
-  const double here_s = deviation_s * std::sqrt(tasks) / threads;
-  const double there_s =
-      deviation_s * other.slowness * std::sqrt(tasks_there + other.threads) / other.threads;
-  return std::hypot(here_s, there_s) * std::sqrt(queue.mean_s() / other.delay_s);
+  // The deviations of single tasks are independent, so the variance of the sum over n tasks grows
+  // with n. Each thread runs an equal share of the tasks.
+  const auto variance = [](double tasks, double on) { return tasks / (on * on); };
+  const double here = variance(queue.lendable + queue.running, threads);
+  const double there =
+      other.slowness * other.slowness * variance(tasks_there + other.threads, other.threads);
+  return deviation_s * std::sqrt((here + there) * queue.mean_s() / other.delay_s);
 }
 
 Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const QueueState& queue,
@@ -115,14 +128,8 @@ Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const 
   const double bytes = queue.mean_bytes(), threads = peer.threads;
   const double byte_s = costs.links.seconds_per_byte(at), data_s = bytes * byte_s;
   const double slowness = slowness_of(peer, asks, queue);
-  const double stated_s = peer.busy_s;
-  // If the borrower has tasks but has not reported how long they take, the average time of the
-  // lender's tasks is used.
-  const double busy_s = peer.queued > 0 && peer.task_s <= 0
-                            ? std::max(stated_s, peer.queued * queue.mean_s() / threads)
-                            : stated_s;
   return {.rank = peer.rank,
-          .busy_s = busy_s + peer.in_flight_s * slowness / threads,
+          .busy_s = reported_busy_s(peer, queue) + peer.in_flight_s * slowness / threads,
           .threads = threads,
           .slowness = slowness,
           .delay_s = 2 * costs.links.latency_s(at) + data_s,
@@ -169,10 +176,11 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
   // the plan leaves out all other ranks: tasks planned for those ranks would stay here.
   const bool may_push = settings_.push && (takes_all || !queue.all_borrowed);
   for (const Peer& peer : may_push ? peers.all() : std::span<const Peer>{}) {
-    if (!peer.is_in(moment.wait) || std::ranges::binary_search(thief_ranks, peer.rank)) continue;
+    if (!peer.is_in(moment.wait) || (!takes_all && !silent.may_take(peer, queue, peers))) continue;
+    if (std::ranges::binary_search(thief_ranks, peer.rank)) continue;
     if (takes_all)
       asking.push_back(borrower(peer, nullptr));
-    else if (silent.may_take(peer, peers.locality_of(peer.rank).distance))
+    else
       silent.take(borrower(peer, nullptr));
   }
   asking.insert(asking.end(), silent.kept().begin(), silent.kept().end());

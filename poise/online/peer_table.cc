@@ -15,6 +15,10 @@ bool is_later(std::uint32_t version, std::uint32_t than) {
   return than == 0 || static_cast<std::int32_t>(version - than) > 0;
 }
 
+bool has_tasks_in(const Load& load, std::uint64_t wait) {
+  return load.queued >= 1 && load.wait == wait;
+}
+
 }  // namespace
 
 PeerTable::PeerTable(std::uint32_t self, std::uint32_t num_ranks, LocalityOf locality_of,
@@ -62,7 +66,7 @@ Peer& PeerTable::at(std::uint32_t rank) {
     place = peers_.insert(place, Peer());
   } else {  // moves the entries between the forgotten one and `place`, so that `place` becomes free
     const auto gone = peers_.begin() + *forgotten;
-    std::erase(recent_, gone->rank);
+    std::erase_if(recent_, [&](const Load& load) { return load.rank == gone->rank; });
     if (gone < place)
       place = std::move(gone + 1, place, gone);
     else
@@ -75,6 +79,9 @@ Peer& PeerTable::at(std::uint32_t rank) {
 
 bool PeerTable::update(const Load& load) {
   if (load.rank == self_) return false;
+  // Most loads that other ranks pass on are known already, and recent_ is searched faster.
+  const auto recent = std::ranges::find(recent_, load.rank, &Load::rank);
+  if (recent != recent_.end() && !is_later(load.version, recent->version)) return false;
   const Peer* const known = find(load.rank);
   if (known && !is_later(load.version, known->version)) return false;
   Peer& peer = at(load.rank);
@@ -87,36 +94,39 @@ bool PeerTable::update(const Load& load) {
   peer.reported = load.reported;
   peer.threads = static_cast<std::uint16_t>(std::clamp(load.threads, 1.0F, 65535.0F));
   newest_wait_ = std::max(newest_wait_, load.wait);
-  note_recent(peer);
+  note_recent(load_of(peer));
   return true;
 }
 
-void PeerTable::note_recent(const Peer& peer) {
-  std::erase(recent_, peer.rank);
-  const auto spot = peer.has_tasks(newest_wait_)
+void PeerTable::note_recent(const Load& load) {
+  std::erase_if(recent_, [&](const Load& other) { return other.rank == load.rank; });
+  const auto spot = has_tasks_in(load, newest_wait_)
                         ? recent_.begin()
-                        : std::find_if(recent_.begin(), recent_.end(), [&](std::uint32_t rank) {
-                            return !has_tasks(rank, newest_wait_);
+                        : std::ranges::find_if_not(recent_, [&](const Load& other) {
+                            return has_tasks_in(other, newest_wait_);
                           });
-  recent_.insert(spot, peer.rank);
+  recent_.insert(spot, load);
   if (recent_.size() > lending_tuning::kMaxCandidates) recent_.pop_back();
 }
 
 Load PeerTable::load_of(std::uint32_t rank) const {
   const Peer* const peer = find(rank);
-  if (!peer) return {.rank = rank};
+  return peer ? load_of(*peer) : Load{.rank = rank};
+}
+
+Load PeerTable::load_of(const Peer& peer) const {
   // The table stores only the low 32 bits of the number of each wait. The high 32 bits are those of
   // the newest wait that this rank knows.
-  const std::uint64_t wait = peer->version == 0 ? 0 : (newest_wait_ >> 32 << 32) + peer->wait;
-  return {.rank = rank,
-          .version = peer->version,
+  const std::uint64_t wait = peer.version == 0 ? 0 : (newest_wait_ >> 32 << 32) + peer.wait;
+  return {.rank = peer.rank,
+          .version = peer.version,
           .wait = wait,
-          .reported_at_s = peer->reported_at_s,
-          .busy_s = peer->busy_s,
-          .task_s = peer->task_s,
-          .queued = peer->queued,
-          .threads = static_cast<float>(peer->threads),
-          .reported = peer->reported};
+          .reported_at_s = peer.reported_at_s,
+          .busy_s = peer.busy_s,
+          .task_s = peer.task_s,
+          .queued = peer.queued,
+          .threads = static_cast<float>(peer.threads),
+          .reported = peer.reported};
 }
 
 bool PeerTable::has_tasks(std::uint32_t rank, std::uint64_t wait) const {
@@ -131,8 +141,9 @@ bool PeerTable::may_have_tasks(std::uint32_t rank, std::uint64_t wait) const {
 
 std::vector<Load> PeerTable::recent_for(std::uint32_t to, std::size_t max_loads) const {
   std::vector<Load> loads;
-  for (const std::uint32_t rank : recent_)
-    if (rank != to && loads.size() < max_loads) loads.push_back(load_of(rank));
+  loads.reserve(max_loads);
+  for (const Load& load : recent_)
+    if (load.rank != to && loads.size() < max_loads) loads.push_back(load);
   return loads;
 }
 
@@ -142,23 +153,22 @@ bool PeerTable::may_be_victim(std::uint32_t rank, double now_s) const {
 }
 
 std::optional<std::uint32_t> PeerTable::known_victim(std::uint64_t wait, double now_s) const {
-  std::vector<const Peer*> candidates;
-  float max_s = 0;
-  for (const std::uint32_t rank : recent_) {
-    const Peer* const peer = find(rank);
-    if (!peer || !peer->has_tasks(wait) || !may_be_victim(rank, now_s)) continue;
-    candidates.push_back(peer);
-    max_s = std::max(max_s, peer->busy_s);
+  std::vector<const Load*> candidates;
+  double max_s = 0;
+  for (const Load& load : recent_) {
+    if (!has_tasks_in(load, wait) || !may_be_victim(load.rank, now_s)) continue;
+    candidates.push_back(&load);
+    max_s = std::max(max_s, load.busy_s);
   }
-  const Peer* best = nullptr;
-  for (const Peer* const peer : candidates) {
-    if (lending_tuning::kSimilar * peer->busy_s < max_s) continue;
+  const Load* best = nullptr;
+  for (const Load* const load : candidates) {
+    if (lending_tuning::kSimilar * load->busy_s < max_s) continue;
     const auto is_better = [&] {
-      const double here = locality_of_(peer->rank).distance;
+      const double here = locality_of_(load->rank).distance;
       const double there = locality_of_(best->rank).distance;
-      return here < there || (here == there && peer->busy_s > best->busy_s);
+      return here < there || (here == there && load->busy_s > best->busy_s);
     };
-    if (!best || is_better()) best = peer;
+    if (!best || is_better()) best = load;
   }
   return best ? std::optional(best->rank) : std::nullopt;
 }

@@ -129,7 +129,8 @@ class PeerTable {
 
  private:
   std::optional<std::size_t> one_to_forget();
-  void note_recent(const Peer& peer);
+  void note_recent(const Load& load);
+  Load load_of(const Peer& peer) const;
 
   std::uint32_t self_, num_ranks_;
   LocalityOf locality_of_;
@@ -139,9 +140,10 @@ class PeerTable {
   std::uint64_t newest_wait_ = 0;
   std::vector<std::uint32_t> partners_;
   std::size_t next_partner_ = 0;
-  // The ranks whose loads are worth passing on, at most kMaxCandidates: ranks with tasks first,
-  // then the most recently updated ones.
-  std::vector<std::uint32_t> recent_;
+  // The loads that are worth passing on, at most kMaxCandidates: those of ranks with tasks first,
+  // then the most recently updated ones. They are copies, because to find a rank in the table takes
+  // several cache misses.
+  std::vector<Load> recent_;
 };
 
 }  // namespace poise

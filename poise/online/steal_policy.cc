@@ -70,8 +70,9 @@ std::optional<StealRequest> StealPolicy::next(PeerTable& peers, std::uint64_t wa
 
 bool StealPolicy::is_silent(const PeerTable& peers, std::uint64_t wait, double now_s) const {
   const auto is_asked = [&](std::uint32_t partner) {
+    if (is_remembered_by(peers, partner)) return true;
     const Peer* const peer = peers.find(partner);
-    return is_remembered_by(peers, partner) || (peer && std::isinf(peer->excluded_until_s));
+    return peer && std::isinf(peer->excluded_until_s);
   };
   return now_s >= next_s_ && std::ranges::all_of(peers.partners(), is_asked) &&
          !seeming_victim(peers, wait, now_s);
