@@ -179,8 +179,11 @@ void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double exp
   if (peer.num_results * steady < 1) ++peer.num_results;
   const double weight = std::min(steady, expected_s / lending_tuning::kTaskTimeMemory_s) /
                         (steady * peer.num_results);
-  const double moved = moved_average(peer.slowness, seconds / expected_s, weight);
+  // The first result of a long task replaces the initial value, which therefore does not cap it.
+  const double sample = seconds / expected_s;
+  const double moved = weight >= 1 ? sample : moved_average(peer.slowness, sample, weight);
   peer.slowness = static_cast<float>(moved);
+  costs_.least_slowness.learn(peer.slowness);
 }
 
 double LendingAgent::slowness_of(std::uint32_t rank) const {

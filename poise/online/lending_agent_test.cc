@@ -29,6 +29,22 @@ TEST(LendingAgent, learns_the_slowness_of_a_rank_as_the_mean_over_its_first_long
   EXPECT_NEAR(agent.slowness_of(1), 1, 0.01);
 }
 
+TEST(LendingAgent, believes_the_first_result_of_a_long_task_even_if_the_rank_is_very_slow) {
+  LendingAgent agent = agent_of_two_ranks();
+  agent.learn_slowness(1, 40e-3, 5e-3);
+  EXPECT_NEAR(agent.slowness_of(1), 8, 1e-6);
+}
+
+TEST(LendingAgent, expects_an_unknown_rank_to_be_slow_if_all_ranks_with_results_are_slow) {
+  LendingAgent agent(0, 4, [](std::uint32_t) { return PeerLocality{}; }, {});
+  const auto guess = [&] { return agent.borrower(3, {}).slowness; };
+  EXPECT_EQ(guess(), 1);
+  agent.learn_slowness(1, 40e-3, 5e-3);
+  EXPECT_NEAR(guess(), 8, 1e-6);
+  for (int task = 0; task < 20; ++task) agent.learn_slowness(2, 2.5e-3, 5e-3);
+  EXPECT_EQ(guess(), 1) << "unknown ranks are not preferred to equally fast known ones";
+}
+
 TEST(LendingAgent, sends_every_borrower_a_first_message_before_any_gets_a_second) {
   const LendingAgent agent = agent_of_two_ranks();
   std::vector<Loan> loans{{1, 2}, {2, 1}, {3, 3}};

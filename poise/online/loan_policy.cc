@@ -60,9 +60,11 @@ Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t w
   return unknown;
 }
 
-double slowness_of(const Peer& peer, bool asks, const QueueState& queue) {
-  const bool has_lent_all = asks && peer.has_lent && queue.all_borrowed && peer.num_results == 0;
-  if (!has_lent_all || peer.task_s <= 0 || queue.mean_s() <= 0) return peer.slowness;
+double slowness_of(const Peer& peer, bool asks, const QueueState& queue,
+                   const LendingCosts& costs) {
+  if (peer.num_results > 0) return peer.slowness;
+  const bool has_lent_all = asks && peer.has_lent && queue.all_borrowed;
+  if (!has_lent_all || peer.task_s <= 0 || queue.mean_s() <= 0) return costs.guessed_slowness();
   return peer.task_s / queue.mean_s();
 }
 
@@ -127,7 +129,7 @@ Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const 
                      const LendingCosts& costs) {
   const double bytes = queue.mean_bytes(), threads = peer.threads;
   const double byte_s = costs.links.seconds_per_byte(at), data_s = bytes * byte_s;
-  const double slowness = slowness_of(peer, asks, queue);
+  const double slowness = slowness_of(peer, asks, queue, costs);
   return {.rank = peer.rank,
           .busy_s = reported_busy_s(peer, queue) + peer.in_flight_s * slowness / threads,
           .threads = threads,

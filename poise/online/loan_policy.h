@@ -121,9 +121,9 @@ double share_remaining(const Peer& peer, double now_s);
 double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads);
 
 /// Describes a known rank as a borrower. Its slowness is learnt from the results that it returns.
-/// Until the first result, it follows from the mean task time that the borrower reported, but only
-/// if that rank requests tasks and has lent some to this rank, and all tasks here are borrowed. So
-/// the tasks can return if this rank is slower.
+/// Until the first result, it is guessed (LendingCosts::guessed_slowness). But if that rank
+/// requests tasks and has lent some to this rank, and all tasks here are borrowed, it follows from
+/// the mean task time that the borrower reported. So the tasks can return if this rank is slower.
 Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs);
 

@@ -2,6 +2,7 @@
 // What an offload policy is, and the table of all policies (base/offload_policies.h lists them).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -46,11 +47,15 @@ struct QueueState {
 /// |---|---|
 /// | packing, unpacking: seconds per task, per byte | tasks lent, results taken back, timed here |
 /// | latency, seconds per byte of each group of ranks | steal requests and answers; payloads |
-/// | slowness of a rank | run times of its results against the expected times |
+/// | slowness of a rank, least slowness | run times of its results against the expected times |
 struct LendingCosts {
   TaskOverhead packing, unpacking;
   LinkModel links;
+  RobustMin least_slowness{0};  // of the fastest ranks that have returned results; 0: none has
 
+  /// Returns a guess for ranks that have returned no result: they are as fast as this rank, unless
+  /// all ranks that have returned results are slower.
+  double guessed_slowness() const { return std::max(1.0, least_slowness.value()); }
   /// CPU seconds that one lent task costs this rank: packing, unpacking its result, finishing it.
   double overhead_s(const QueueState& queue, double bytes) const {
     return packing.seconds(bytes) + unpacking.seconds(bytes) + queue.finishing.seconds(bytes);

@@ -201,6 +201,20 @@ TEST(LendingSimulation, a_slow_rank_that_returns_tasks_does_not_get_them_again) 
   EXPECT_LT(outcome.makespan_s, (8 + 3) * 3e-3 + 0.2e-3);
 }
 
+// Rank 3 is first to request tasks, gets six of seven, and runs the first one for 25 ms before it
+// returns the others. If rank 0 then lent one of these to rank 1, whose speed no rank knows, it
+// would wait for 20 ms again.
+TEST(LendingSimulation, a_rank_that_has_waited_for_one_slow_rank_does_not_wait_for_another) {
+  LendingScenario scenario;
+  scenario.num_ranks = 4;
+  scenario.work = {{{7, 3.2e-3, 0}}};
+  scenario.slowness = {1, 6.4, 1, 7.9};
+  scenario.enter_s = {51e-6, 49e-6, 71e-6, 41e-6};
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "");
+  EXPECT_LT(outcome.makespan_s, (7.9 + 1 + 5) * 3.2e-3 + 0.2e-3);
+}
+
 // Draws a random step of about 20 ms. All tasks take equally long and start on one rank or on all
 // ranks, and some ranks are slow.
 LendingScenario random_step(std::uint64_t seed, std::uint32_t waits) {
