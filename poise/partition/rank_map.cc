@@ -62,12 +62,17 @@ std::optional<std::vector<Slot>> slots_under(std::span<const PlaceId> slots,
   return slot_of;
 }
 
-/// Returns the map with the least traffic of several recursive cuts (rank_sections.h). A cut
-/// depends on how ranks are numbered: the numbers decide between equally heavy edges, and from
-/// which ranks a half grows. Therefore each cut but the first numbers the ranks at random.
-std::vector<Slot> best_cut(const RankProblem& problem, std::uint64_t seed) {
-  std::vector<Slot> best = cut_into_slots(problem, kPartitionTuning.bisection_attempts);
-  double least = traffic(problem, best);
+/// A map of all vertices, and its traffic.
+struct Map {
+  std::vector<Slot> slot_of;
+  double traffic;
+};
+
+/// Returns the maps by several recursive cuts (rank_sections.h), those with the least traffic
+/// first, and at most `most`. A cut depends on how ranks are numbered: the numbers decide between
+/// equally heavy edges, and from which ranks a half grows. Therefore each cut but the first numbers
+/// the ranks at random.
+std::vector<Map> best_cuts(const RankProblem& problem, std::uint64_t seed, std::size_t most) {
   const Vertex size = problem.graph.num_vertices();
   const double levels = std::bit_width(size);
   const double work = (kPartitionTuning.vertex_of_cut * size + problem.graph.to.size()) * levels;
@@ -76,17 +81,33 @@ std::vector<Slot> best_cut(const RankProblem& problem, std::uint64_t seed) {
   std::vector<Vertex> number(size);
   std::iota(number.begin(), number.end(), 0);
   Random random(seed);
-  for (int cut = 1; cut < cuts; ++cut) {
-    for (Vertex v = size; v > 1; --v) std::swap(number[v - 1], number[random.below(v)]);
+  std::vector<Map> best;
+  for (int cut = 0; cut == 0 || cut < cuts; ++cut) {
+    for (Vertex v = cut == 0 ? 0 : size; v > 1; --v)
+      std::swap(number[v - 1], number[random.below(v)]);
     const Graph graph = graphs::contract(problem.graph, number, size);
     const RankProblem renumbered{graph, problem.machine, problem.distances, problem.slots};
     const std::vector<Slot> other = cut_into_slots(renumbered, kPartitionTuning.bisection_attempts);
-    const double sum = traffic(renumbered, other);
-    if (sum >= least) continue;
-    least = sum;
-    for (Vertex v = 0; v < size; ++v) best[v] = other[number[v]];
+    Map map{std::vector<Slot>(size), traffic(renumbered, other)};
+    for (Vertex v = 0; v < size; ++v) map.slot_of[v] = other[number[v]];
+    best.insert(std::ranges::upper_bound(best, map.traffic, {}, &Map::traffic), std::move(map));
+    if (best.size() > most) best.pop_back();
   }
   return best;
+}
+
+/// Improves the best cuts by swaps, several of them if the graph is small, and returns the best
+/// map.
+std::vector<Slot> best_map(const RankProblem& problem, const SwapEffort& effort) {
+  const double scans = effort.scans_per_edge * (problem.graph.to.size() / 2 + 1);
+  const double starts =
+      std::clamp<double>(effort.max_scans / scans, 1, kPartitionTuning.max_starts);
+  std::vector<Map> maps = best_cuts(problem, effort.seed, starts);
+  for (Map& map : maps) {
+    search_by_swaps(problem, {}, effort, map.slot_of);
+    map.traffic = traffic(problem, map.slot_of);
+  }
+  return std::move(std::ranges::min_element(maps, {}, &Map::traffic)->slot_of);
 }
 
 class RankMapping {
@@ -102,8 +123,7 @@ class RankMapping {
 
   /// See map_ranks().
   Placement map(const Placement* current) const {
-    std::vector<Slot> best = best_cut(problem_, options_.effort.seed);
-    search_by_swaps(problem_, {}, options_.effort, best);
+    std::vector<Slot> best = best_map(problem_, options_.effort);
     if (workload_.num_tasks() <= kPartitionTuning.max_ranks_to_try_all) {
       try_all_maps(problem_, workload_.num_tasks(), kPartitionTuning.max_visits, best);
       return placed(best);

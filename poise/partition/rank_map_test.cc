@@ -168,24 +168,34 @@ TEST(MapRanks, divides_a_grid_of_ranks_into_square_blocks_even_if_ranks_are_shuf
   EXPECT_EQ(cost_of(machine, workload, map).internode_bytes, 320u);
 }
 
-TEST(MapRanks, maps_shuffled_ranks_of_a_torus_nearly_as_well_as_ordered_ranks) {
-  // A torus of 8 x 8 ranks on a torus of 8 x 8 nodes: a map exists in which each edge has one hop.
+/// Messages between neighbours on a torus of 8 x 8 ranks; rank (x, y) is name[8 * x + y].
+Workload torus_of_ranks(const std::vector<TaskId>& name) {
   Workload workload;
   workload.tasks.resize(64);
-  std::vector<TaskId> name(64);
-  std::iota(name.begin(), name.end(), 0);
-  Random random(7);
-  for (std::size_t i = 63; i > 0; --i) std::swap(name[i], name[random.below(i + 1)]);
   for (TaskId x = 0; x < 8; ++x)
     for (TaskId y = 0; y < 8; ++y) {
       workload.messages.push_back({name[8 * x + y], name[8 * ((x + 1) % 8) + y], 1, 10});
       workload.messages.push_back({name[8 * x + y], name[8 * x + (y + 1) % 8], 1, 10});
     }
+  return workload;
+}
+
+TEST(MapRanks, maps_shuffled_ranks_of_a_torus_nearly_as_well_as_ordered_ranks) {
+  // On a torus of 8 x 8 nodes, a map exists in which each edge has one hop.
   const Machine machine = machine_from_text("torus:8x8 core:1");
-  const MapCost cost = cost_of(machine, workload, map_ranks(machine, workload, nullptr, {}));
-  Placement identity(64);
-  for (TaskId t = 0; t < 64; ++t) identity.move(name[t], t);
-  EXPECT_LE(cost.traffic, 1.1 * cost_of(machine, workload, identity).traffic);
+  std::vector<TaskId> name(64);
+  std::iota(name.begin(), name.end(), 0);
+  const double least = cost_of(machine, torus_of_ranks(name), Placement(name)).traffic;
+  double sum = 0;
+  constexpr std::uint64_t seeds = fewer_if_sanitized(20);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    std::iota(name.begin(), name.end(), 0);
+    Random random(seed);
+    for (std::size_t i = 63; i > 0; --i) std::swap(name[i], name[random.below(i + 1)]);
+    const Workload workload = torus_of_ranks(name);
+    sum += cost_of(machine, workload, map_ranks(machine, workload, nullptr, {})).traffic;
+  }
+  EXPECT_LE(sum / seeds, 1.08 * least);
 }
 
 TEST(MapRanks, starts_from_the_current_map_if_one_is_given) {

@@ -31,7 +31,8 @@ namespace poise {
   X(std::uint8_t,  max_reliefs,           2,       "times",               "a vertex leaves overweight parts at most this often, or two parts could exchange it forever") \
   /* One rank per slot (rank_map.h, rank_sections.h, rank_distances.h). */ \
   X(unsigned,      bisection_attempts,    4,       "seeds",               "seeds from which each bisection of the ranks is grown") \
-  X(int,           cuts_of_ranks,         16,      "cuts",                "the best of this many cuts of all ranks is improved by swaps") \
+  X(int,           cuts_of_ranks,         16,      "cuts",                "all ranks are cut this many times; swaps improve the best cuts") \
+  X(double,        max_starts,            4,       "cuts",                "of a small graph, this many cuts are improved by swaps: as many as the scans suffice for") \
   X(double,        work_of_cuts,          2.5e7,   "edge ends",           "fewer cuts are made of larger graphs: all of them visit this many, in about half a second") \
   X(double,        vertex_of_cut,         46,      "edge ends",           "a vertex takes as long as this many in each halving of a cut") \
   X(std::uint32_t, max_ranks_to_try_all,  9,       "ranks",               "for at most this many ranks all maps are tried") \
