@@ -68,6 +68,13 @@ Graph all_entries(const Workload& workload, bool counts) {
 
 }  // namespace
 
+double affinity_between(const Graph& graph, Vertex v, Vertex u) {
+  if (graph.degree(v) > graph.degree(u)) std::swap(v, u);
+  for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
+    if (graph.to[e] == u) return graph.affinity[e];
+  return 0;
+}
+
 Graph affinity_graph(const Workload& workload, Affinity affinity) {
   const bool has_bytes = std::any_of(workload.messages.begin(), workload.messages.end(),
                                      [](const Message& m) { return m.bytes > 0; });

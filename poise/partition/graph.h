@@ -24,6 +24,9 @@ struct Graph {
   std::size_t degree(Vertex v) const { return first[v + 1] - first[v]; }
 };
 
+/// The affinity of the edge between two vertices; 0 if there is no edge. O(the smaller degree).
+double affinity_between(const Graph& graph, Vertex v, Vertex u);
+
 enum class Affinity : std::uint8_t { bytes, messages };
 
 /// One vertex per task, whose weight is the load of the task. The weight of an edge is what the two

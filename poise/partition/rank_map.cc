@@ -44,6 +44,15 @@ bool within(const MapCost& cost, const MapCost& limit) {
          cost.busiest_card_bytes <= limit.busiest_card_bytes;
 }
 
+/// Returns how many bytes each rank sends to other ranks.
+std::vector<double> bytes_sent(const Workload& workload) {
+  const MessageSize size(workload);
+  std::vector<double> sent(workload.num_tasks(), 0);
+  for (const Message& message : workload.messages)
+    if (message.from != message.to) sent[message.from] += size(message);
+  return sent;
+}
+
 /// Returns the slot of each rank under a placement, followed by the free slots in order. Returns
 /// nothing if two ranks have the same slot or a rank's place has no slot.
 std::optional<std::vector<Slot>> slots_under(std::span<const PlaceId> slots,
@@ -140,8 +149,9 @@ class RankMapping {
     };
     take_if_better(in_block_order(machine_, workload_, options_.shape));
     if (take_if_better(placed(best)) || within(cost_of(placed(best)), limit)) return result;
-    const TrafficLimits limits{static_cast<double>(limit.busiest_node_bytes),
-                               static_cast<double>(limit.internode_bytes)};
+    const std::vector<double> sent = bytes_sent(workload_);
+    const TrafficLimits limits{1.0 * limit.busiest_node_bytes, 1.0 * limit.internode_bytes,
+                               1.0 * limit.busiest_card_bytes, sent};
     search_by_swaps(problem_, limits, options_.effort, best);
     if (take_if_better(placed(best))) return result;
     std::vector<Slot> from_base = slots_under(parts_.slots, base).value_or(best);

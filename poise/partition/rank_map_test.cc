@@ -128,6 +128,40 @@ TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
   EXPECT_GE(binding, 15);
 }
 
+TEST(SearchBySwaps, stays_within_limits_with_and_without_a_table_of_costs) {
+  for (const char* text : {"torus:4x4 core:4", "node:4 numa:4 core:4 factors:10,3,1"})
+    for (const std::uint32_t per_place : {1u, 2u}) {  // two slots on a place do not form a class
+      SCOPED_TRACE(std::string(text) + " ranks per place: " + std::to_string(per_place));
+      const Machine machine = machine_from_text(text);
+      const TaskId ranks = 64 * per_place;
+      Workload workload = generate(parse_recipe("geometric"), ranks, 3).front();
+      std::erase_if(workload.messages, [](const Message& m) { return m.from % 3 == 0; });
+      const std::vector<PlaceId> slots = rank_slots(machine, ranks, {.ranks_per_place = per_place});
+      const RankDistances distances(machine, Distance::hops);
+      const graphs::Graph graph = graphs::affinity_graph(workload, graphs::Affinity::bytes);
+      std::vector<double> sent(ranks, 0);
+      for (const Message& m : workload.messages)
+        if (m.from != m.to) sent[m.from] += m.bytes;
+      const auto searched = [&](double node, double internode, double card) {
+        std::vector<Slot> map(ranks);
+        std::iota(map.begin(), map.end(), 0);
+        search_by_swaps({graph, machine, distances, slots}, {node, internode, card, sent}, {}, map);
+        Placement placement(ranks);
+        for (TaskId t = 0; t < ranks; ++t) placement.move(t, slots[map[t]]);
+        return cost_of(machine, workload, placement);
+      };
+      const MapCost start = cost_of(machine, workload, Placement(slots));
+      const MapCost end = searched(start.busiest_node_bytes, start.internode_bytes, 1e18);
+      EXPECT_LT(end.traffic, start.traffic);
+      EXPECT_LE(end.internode_bytes, start.internode_bytes);
+      EXPECT_LE(end.busiest_node_bytes, start.busiest_node_bytes);
+      const double card = 0.8 * start.busiest_card_bytes;
+      EXPECT_LE(searched(1e18, 1e18, card).busiest_card_bytes, card);
+      const double node = 0.8 * start.busiest_node_bytes;
+      EXPECT_LE(searched(node, 1e18, 1e18).busiest_node_bytes, node);
+    }
+}
+
 TEST(MapRanks, bytes_between_nodes_differ_by_at_most_5_percent_if_ranks_are_renumbered) {
   const Machine machine = machine_from_text("node:8 core:32");
   const Workload ordered = generate(parse_recipe("stencil3d"), 256, 3).front();

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "poise/base/random.h"
+#include "poise/partition/slot_costs.h"
+#include "poise/partition/traffic_excess.h"
 #include "poise/partition/tuning.h"
 
 namespace poise {
@@ -23,77 +26,6 @@ using graphs::Vertex;
 constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
 /// Two sums count as equal if their relative difference is below this value.
 constexpr double kRounding = 1e-12;
-
-/// The bytes by which the traffic of each node, and that between all nodes, exceeds TrafficLimits.
-class Excess {
- public:
-  Excess(const RankProblem& problem, const TrafficLimits& limits)
-      : problem_(problem), limits_(limits) {
-    if (!limits.are_set()) return;
-    bytes_.resize(problem.distances.num_nodes());
-    change_.assign(bytes_.size(), 0);
-    is_touched_.assign(bytes_.size(), 0);
-  }
-
-  bool is_on() const { return !bytes_.empty(); }
-
-  void add_all(std::span<const Slot> slot_of) {
-    if (!is_on()) return;
-    std::fill(bytes_.begin(), bytes_.end(), 0);
-    internode_ = 0;
-    for (Vertex v = 0; v < slot_of.size(); ++v)
-      for (std::size_t e = problem_.graph.first[v]; e < problem_.graph.first[v + 1]; ++e) {
-        const NodeId here = node_of(slot_of[v]), there = node_of(slot_of[problem_.graph.to[e]]);
-        if (here == there) continue;
-        bytes_[here] += problem_.graph.affinity[e];
-        internode_ += problem_.graph.affinity[e] / 2;
-      }
-  }
-
-  /// Records that one end of an edge moves from node `from` to node `to`, while its other end stays
-  /// on node `end`.
-  void note(NodeId from, NodeId to, NodeId end, double bytes) {
-    if (from != end) note(from, -bytes), note(end, -bytes), internode_change_ -= bytes;
-    if (to != end) note(to, bytes), note(end, bytes), internode_change_ += bytes;
-  }
-
-  /// Returns by how many bytes the recorded changes increase the excess over the limits.
-  double noted() const {
-    double more = over(internode_ + internode_change_, limits_.internode_bytes) -
-                  over(internode_, limits_.internode_bytes);
-    for (const NodeId node : touched_)
-      more += over(bytes_[node] + change_[node], limits_.node_bytes) -
-              over(bytes_[node], limits_.node_bytes);
-    return more;
-  }
-
-  void settle(bool is_accepted) {
-    for (const NodeId node : touched_) {
-      if (is_accepted) bytes_[node] += change_[node];
-      change_[node] = 0;
-      is_touched_[node] = 0;
-    }
-    if (is_accepted) internode_ += internode_change_;
-    internode_change_ = 0;
-    touched_.clear();
-  }
-
-  NodeId node_of(Slot slot) const { return problem_.distances.node_of(problem_.slots[slot]); }
-
- private:
-  static double over(double bytes, double limit) { return std::max(0.0, bytes - limit); }
-  void note(NodeId node, double bytes) {
-    if (!std::exchange(is_touched_[node], 1)) touched_.push_back(node);
-    change_[node] += bytes;
-  }
-
-  const RankProblem& problem_;
-  const TrafficLimits limits_;
-  std::vector<double> bytes_, change_;  // per node
-  double internode_ = 0, internode_change_ = 0;
-  std::vector<NodeId> touched_;
-  std::vector<std::uint8_t> is_touched_;  // per node
-};
 
 /// The groups of one level of the machine. For each slot: the first slot of its group, and one past
 /// the last slot of its group.
@@ -118,8 +50,9 @@ class SwapSearch {
     update();
     for (Vertex v = 0; v < slot_of.size(); ++v)
       if (graph_.degree(v) > 0) connected_.push_back(v);
-    excess_.add_all(slot_of);
+    excess_.start_from(slot_of);
     find_groups();
+    tabulate();
     total_ = traffic(problem, slot_of);
     nearest_ = std::numeric_limits<double>::infinity();
     for (Slot s = 1; s < slot_of.size(); ++s) nearest_ = std::min(nearest_, distance(s - 1, s));
@@ -136,8 +69,8 @@ class SwapSearch {
     const double mean = mean_change();
     if (mean <= 0) return;
     const double edges = graph_.to.size() / 2.0;
-    double budget = std::min(effort_.scans_per_edge * edges,
-                             effort_.max_scans * std::min(1.0, effort_.large_edges / edges));
+    const double share = costs_ ? 1 : std::min(1.0, effort_.large_edges / edges);
+    double budget = std::min(effort_.scans_per_edge * edges, effort_.max_scans * share);
     for (const double temperature : kTemperatures) {
       const bool is_last = temperature == kTemperatures.back();
       const double scans = is_last ? budget : budget / 2;
@@ -210,30 +143,92 @@ class SwapSearch {
     }
   }
 
+  /// Keeps tables of costs, if the machine has classes of slots and the tables are small enough.
+  void tabulate() {
+    const std::size_t most = kPartitionTuning.max_costs / slot_of_.size();
+    if (excess_.is_on() && problem_.distances.num_nodes() > most) return;
+    for (const SlotGroups& groups : groups_) {
+      std::optional<SlotClasses> classes = classes_by(groups, most);
+      if (!classes) continue;
+      classes_ = &groups;
+      costs_.emplace(graph_, *std::move(classes), slot_of_);
+      if (excess_.is_on()) excess_.tabulate(slot_of_);
+      return;
+    }
+  }
+
+  /// Returns the groups of a level as classes; nothing if there are more than `most`, or if the
+  /// slots of a group differ in their distances.
+  std::optional<SlotClasses> classes_by(const SlotGroups& groups, std::size_t most) const {
+    SlotClasses classes;
+    std::vector<Slot> firsts;
+    for (Slot s = 0; s < slot_of_.size(); ++s) {
+      if (groups.first[s] == s) firsts.push_back(s);
+      classes.class_of.push_back(firsts.size() - 1);
+    }
+    if (firsts.size() > most) return std::nullopt;
+    classes.size = firsts.size();
+    const auto between = [&](Slot s, SlotClass c) {
+      const bool is_other = s != firsts[c] || groups.last[s] - s == 1;
+      return distance(s, is_other ? firsts[c] : s + 1);
+    };
+    for (const Slot first : firsts)
+      for (SlotClass c = 0; c < classes.size; ++c) classes.distances.push_back(between(first, c));
+    for (Slot s = 0; s < slot_of_.size(); ++s)
+      for (SlotClass c = 0; c < classes.size; ++c)
+        if (between(s, c) != classes.distance(classes.class_of[s], c)) return std::nullopt;
+    return classes;
+  }
+
   /// Returns by how much the traffic increases if two vertices exchange their slots. If limits are
   /// set, the increase of the penalty for exceeding them is added.
   double change(Vertex v, Vertex u) {
-    const Slot a = slot_of_[v], b = slot_of_[u];
-    double more = moved(v, u, a, b) + moved(u, v, b, a);
-    if (excess_.is_on()) more += penalty_ * excess_.noted();
-    return more;
+    const Swap swap = effect_of(v, u);
+    if (!excess_.is_on()) return swap.more;
+    return swap.more + penalty_ * excess_.change(v, where_[v].node, u, where_[u].node, swap.inside);
   }
 
-  double moved(Vertex v, Vertex other, Slot from, Slot to) {
-    const RankDistances::Position before = position_[from], after = position_[to];
+  /// The effect of a swap: the increase of the traffic and, if limits are set, of the bytes inside
+  /// the two nodes.
+  struct Swap {
     double more = 0;
+    InsideChange inside;
+  };
+  Swap effect_of(Vertex v, Vertex u) {
+    if (costs_) {
+      ++scans_;
+      const double between = graphs::affinity_between(graph_, v, u);
+      Swap swap{costs_->change(v, u, between), {}};
+      if (excess_.is_on()) swap.inside = excess_.inside(v, u, between);
+      return swap;
+    }
+    const Swap one = moved(v, u), other = moved(u, v);
+    return {one.more + other.more,
+            {one.inside.here + other.inside.there, one.inside.there + other.inside.here}};
+  }
+
+  /// The effect if v moves to the slot of u, and u leaves that.
+  Swap moved(Vertex v, Vertex u) {
+    const RankDistances::Position before = where_[v], after = where_[u];
+    Swap move;
     for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {
       const Vertex w = graph_.to[e];
-      if (w == other) continue;
+      if (w == u) continue;
       const RankDistances::Position at = where_[w];
-      more += graph_.affinity[e] * (problem_.distances(after, at) - problem_.distances(before, at));
-      if (excess_.is_on()) excess_.note(before.node, after.node, at.node, graph_.affinity[e]);
+      move.more +=
+          graph_.affinity[e] * (problem_.distances(after, at) - problem_.distances(before, at));
+      if (!excess_.is_on()) continue;
+      if (at.node == before.node) move.inside.here -= graph_.affinity[e];
+      if (at.node == after.node) move.inside.there += graph_.affinity[e];
     }
     scans_ += graph_.degree(v);
-    return more;
+    return move;
   }
 
   void swap(Vertex v, Vertex u) {
+    if (excess_.is_on())
+      excess_.exchange(v, where_[v].node, u, where_[u].node, effect_of(v, u).inside);
+    if (costs_) scans_ += kPartitionTuning.scans_of_update * costs_->exchange(v, u);
     std::swap(slot_of_[v], slot_of_[u]);
     vertex_at_[slot_of_[v]] = v;
     vertex_at_[slot_of_[u]] = u;
@@ -287,34 +282,57 @@ class SwapSearch {
       const auto [v, partner] = edge_to_shorten();
       const Vertex u = candidate(partner);
       if (v == u) continue;
-      const double more =
-          std::fabs(moved(v, u, slot_of_[v], slot_of_[u]) + moved(u, v, slot_of_[u], slot_of_[v]));
-      excess_.settle(false);
+      const double more = std::fabs(effect_of(v, u).more);
       if (more > 0) sum += more, ++count;
     }
     return count > 0 ? sum / count : 0;
   }
 
-  /// Tries one swap. Returns the change of the traffic (with the penalty), or 0 if the swap is
-  /// rejected.
+  /// Tries one swap, or with a table several. Returns the change of the traffic (with the penalty),
+  /// or 0 if no swap is accepted. A swap is accepted with the probability e^(-change/temperature).
   double try_one(double temperature) {
     ++scans_;  // counts the trial itself, so that the search also ends without edges
     const auto [v, partner] = edge_to_shorten();
     const Vertex u = candidate(partner);
     if (v == u) return 0;
+    const double most = -temperature * portable_log(1 - random_.uniform());
+    if (costs_) return try_class(v, slot_of_[u], most);
     const double more = change(v, u);
-    const bool is_accepted = more <= 0 || (more < 30 * temperature &&
-                                           random_.uniform() < portable_exp(-more / temperature));
-    excess_.settle(is_accepted);
-    if (!is_accepted) return 0;
+    if (more > most) return 0;
     swap(v, u);
     return more;
+  }
+
+  /// Swaps v with the first vertex in a class for which the traffic (with the penalty) increases by
+  /// at most `most`. Visits the class from slot `start` in a circle. Returns the change.
+  double try_class(Vertex v, Slot start, double most) {
+    scans_ += kPartitionTuning.scans_of_trial;
+    const SlotClass from = costs_->at(v), to = costs_->class_at(start);
+    if (from == to) return 0;
+    double least = most - costs_->moved(v, to);
+    if (excess_.is_on())
+      least += penalty_ * excess_.removable(where_[v].node, position_[start].node);
+    const Slot first = classes_->first[start], last = classes_->last[start];
+    for (Slot s = start;;) {
+      scans_ += kPartitionTuning.scans_of_lookup;
+      const Vertex u = vertex_at_[s];
+      if (costs_->moved(u, from) <= least) {
+        const double more = change(v, u);
+        if (more <= most) {
+          swap(v, u);
+          return more;
+        }
+      }
+      if (++s == last) s = first;
+      if (s == start) return 0;
+    }
   }
 
   void restore(const std::vector<Slot>& best) {
     slot_of_ = best;
     update();
-    excess_.add_all(slot_of_);
+    if (costs_) costs_->start_from(slot_of_);
+    excess_.start_from(slot_of_);
   }
 
   /// Collects the slots to which a descent tries to move v. Visits several partners of v. For each
@@ -352,12 +370,9 @@ class SwapSearch {
       const Vertex u = vertex_at_[s];
       if (u == v) continue;
       const double more = change(v, u);
-      excess_.settle(false);
       if (more < best) best = more, partner = u;
     }
     if (partner == v) return false;
-    change(v, partner);
-    excess_.settle(true);
     swap(v, partner);
     for (const Vertex moved : {v, partner}) {
       is_due[moved] = 1;
@@ -376,7 +391,9 @@ class SwapSearch {
   std::vector<Vertex> connected_;                  // vertices with edges
   std::vector<SlotGroups> groups_;                 // coarsest first
   std::vector<Slot> near_;
-  Excess excess_;
+  TrafficExcess excess_;
+  std::optional<SlotCosts> costs_;
+  const SlotGroups* classes_ = nullptr;  // the classes of costs_, if that is set
   Random random_;
   const SwapEffort effort_;
   double scans_ = 0;

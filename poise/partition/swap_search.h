@@ -26,11 +26,15 @@ struct RankProblem {
 /// The sum of affinity times distance over all edges, each edge counted once.
 double traffic(const RankProblem& problem, std::span<const Slot> slot_of);
 
-/// Limits on the bytes between nodes. Bytes of both directions are added up.
+/// Limits on the bytes between nodes. Bytes of both directions are added up, unless said otherwise.
 struct TrafficLimits {
   double node_bytes = std::numeric_limits<double>::infinity();  // per node
   /// The limit for the sum of all bytes that travel between nodes.
   double internode_bytes = std::numeric_limits<double>::infinity();
+  /// The limit for the bytes that a node sends, and for those that it receives.
+  double card_bytes = std::numeric_limits<double>::infinity();
+  /// Per vertex: the bytes that it sends to others. If empty, each vertex sends half of its bytes.
+  std::span<const double> sent = {};
   bool are_set() const { return node_bytes < std::numeric_limits<double>::infinity(); }
 };
 
@@ -46,8 +50,10 @@ struct SwapEffort {
 /// Exchanges the slots of two vertices as long as that lowers the traffic: first by simulated
 /// annealing from a low temperature (Kirkpatrick et al., "Optimization by simulated annealing",
 /// 1983), then by descent. Candidates are near each other in the machine or in the graph (Schulz
-/// and Traff, "Better process mapping and sparse quadratic assignment", 2017). If limits are set, a
-/// byte above a limit costs more than any traffic, so a map within the limits stays within them.
+/// and Traff, "Better process mapping and sparse quadratic assignment", 2017). A table of costs
+/// (slot_costs.h) shows at once which vertices of a group of cores can be swapped with a vertex; if
+/// it would be too large, the edges of both vertices are scanned for each swap. If limits are set,
+/// a byte above a limit costs more than any traffic, so a map within the limits stays within them.
 /// The result is never worse than the start. O(scans + edges).
 void search_by_swaps(const RankProblem& problem, const TrafficLimits& limits,
                      const SwapEffort& effort, std::vector<Slot>& slot_of);

@@ -52,6 +52,10 @@ namespace poise {
   X(double,        hot_scans,             10000,   "scans per edge",      "annealing starts at a temperature t if the budget is at least t times this: a hot start destroys the first map, which needs time to pay") \
   X(int,           max_draws,             4,       "draws",               "random draws to find a vertex whose move could lower the traffic") \
   X(int,           temperature_samples,   2000,    "swaps",               "trial swaps from which the start temperature is computed") \
+  X(std::size_t,   max_costs,             4194304, "numbers",             "the costs of all ranks in all groups of cores are kept in a table of at most this many numbers (32 MiB)") \
+  X(double,        scans_of_trial,        8,       "scans",               "with this table, choosing a group to swap with takes as long as this many scans") \
+  X(double,        scans_of_lookup,       0.4,     "scans",               "the cost of a swap is looked up in this time") \
+  X(double,        scans_of_update,       0.125,   "scans",               "an entry of the table is updated in this time") \
   X(std::uint64_t, anywhere_one_in,       64,      "candidates",          "one in this many candidates is drawn from all slots, the others near the partner that the vertex should approach")
 // clang-format on
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/partition/slot_costs.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+#include <vector>
+
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+using graphs::Graph;
+using graphs::Vertex;
+
+constexpr Vertex kSize = 12;
+
+Graph random_graph(Random& random) {
+  Workload workload;
+  workload.tasks.resize(kSize);
+  for (TaskId a = 0; a < kSize; ++a)
+    for (TaskId b = 0; b < a; ++b)
+      if (random.below(2) == 0) workload.messages.push_back({a, b, 1, 1 + random.below(100)});
+  return graphs::affinity_graph(workload, graphs::Affinity::bytes);
+}
+
+/// Four classes of three slots each, in a row: neighbouring classes have distance 5.
+SlotClasses row_of_classes() {
+  SlotClasses classes;
+  classes.size = 4;
+  for (Slot slot = 0; slot < kSize; ++slot) classes.class_of.push_back(slot / 3);
+  for (int a = 0; a < 4; ++a)
+    for (int b = 0; b < 4; ++b) classes.distances.push_back(a == b ? 2 : 5 * std::abs(a - b));
+  return classes;
+}
+
+/// The sum over all edges of affinity times distance, from the definition.
+double sum_of(const Graph& graph, const SlotClasses& classes, const std::vector<Slot>& slot_of) {
+  double twice = 0;
+  for (Vertex v = 0; v < kSize; ++v)
+    for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
+      twice += graph.affinity[e] * classes.distance(classes.class_of[slot_of[v]],
+                                                    classes.class_of[slot_of[graph.to[e]]]);
+  return twice / 2;
+}
+
+TEST(SlotCosts, predict_the_change_of_the_sum_by_each_of_many_swaps) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Graph graph = random_graph(random);
+    const SlotClasses classes = row_of_classes();
+    std::vector<Slot> slot_of(kSize);
+    std::iota(slot_of.begin(), slot_of.end(), 0);
+    SlotCosts costs(graph, classes, slot_of);
+    for (int i = 0; i < 100; ++i) {
+      const Vertex v = random.below(kSize), u = random.below(kSize);
+      if (v == u) continue;
+      const double before = sum_of(graph, classes, slot_of);
+      const double change = costs.change(v, u, graphs::affinity_between(graph, v, u));
+      costs.exchange(v, u);
+      std::swap(slot_of[v], slot_of[u]);
+      EXPECT_DOUBLE_EQ(change, sum_of(graph, classes, slot_of) - before);
+      EXPECT_EQ(costs.at(v), classes.class_of[slot_of[v]]);
+    }
+  }
+}
+
+TEST(SlotCosts, of_all_vertices_are_twice_the_sum) {
+  Random random(1);
+  const Graph graph = random_graph(random);
+  const SlotClasses classes = row_of_classes();
+  std::vector<Slot> slot_of(kSize);
+  std::iota(slot_of.rbegin(), slot_of.rend(), 0);
+  const SlotCosts costs(graph, classes, slot_of);
+  double twice = 0;
+  for (Vertex v = 0; v < kSize; ++v) twice += costs.cost(v, costs.at(v));
+  EXPECT_DOUBLE_EQ(twice, 2 * sum_of(graph, classes, slot_of));
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// By how many bytes a map of ranks exceeds the limits on the traffic between nodes.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "poise/partition/slot_costs.h"
+#include "poise/partition/swap_search.h"
+
+namespace poise {
+
+/// By how much the bytes that stay inside two nodes increase if a vertex of one node is exchanged
+/// with a vertex of the other.
+struct InsideChange {
+  double here = 0, there = 0;  // the first vertex's node, and the second vertex's
+};
+
+/// The bytes by which the traffic of nodes, and that between all nodes, exceeds TrafficLimits. The
+/// traffic of a node is what its vertices send and receive, less what stays inside the node.
+/// Therefore an exchange changes only the traffic of the two nodes.
+class TrafficExcess {
+ public:
+  /// Limits that are not set cost no memory.
+  TrafficExcess(const RankProblem& problem, const TrafficLimits& limits);
+
+  bool is_on() const { return !nodes_.empty(); }
+
+  /// Keeps a table of the bytes that each vertex exchanges with the vertices of each node.
+  void tabulate(std::span<const Slot> slot_of);
+
+  void start_from(std::span<const Slot> slot_of);
+
+  /// Returns, from the table, by how much the bytes inside the nodes of v and u increase.
+  InsideChange inside(graphs::Vertex v, graphs::Vertex u, double between) const {
+    const NodeId a = bytes_->at(v), b = bytes_->at(u);
+    return {bytes_->cost(u, a) - bytes_->cost(v, a) - between,
+            bytes_->cost(v, b) - bytes_->cost(u, b) - between};
+  }
+
+  /// Returns by how many bytes the excess increases if v on node a and u on node b are exchanged.
+  double change(graphs::Vertex v, NodeId a, graphs::Vertex u, NodeId b,
+                const InsideChange& inside) const {
+    if (a == b) return 0;
+    return over(internode_ - inside.here - inside.there, limits_.internode_bytes) +
+           over(after(a, v, u, inside.here)) + over(after(b, u, v, inside.there)) - removable(a, b);
+  }
+
+  void exchange(graphs::Vertex v, NodeId a, graphs::Vertex u, NodeId b, const InsideChange& inside);
+
+  /// The excess that an exchange between two nodes can remove.
+  double removable(NodeId a, NodeId b) const {
+    return over(internode_, limits_.internode_bytes) + over(nodes_[a]) + over(nodes_[b]);
+  }
+
+ private:
+  struct NodeTraffic {
+    double sent = 0, received = 0;  // by the node's vertices
+    double inside = 0;              // what they send to each other
+  };
+
+  static double over(double bytes, double limit) { return std::max(0.0, bytes - limit); }
+  double over(const NodeTraffic& node) const {
+    return over(node.sent + node.received - 2 * node.inside, limits_.node_bytes) +
+           over(std::max(node.sent, node.received) - node.inside, limits_.card_bytes);
+  }
+  NodeTraffic after(NodeId node, graphs::Vertex leaves, graphs::Vertex comes,
+                    double more_inside) const {
+    const NodeTraffic& now = nodes_[node];
+    return {now.sent + sent_[comes] - sent_[leaves],
+            now.received + received_[comes] - received_[leaves], now.inside + more_inside};
+  }
+  NodeId node_of(Slot slot) const { return problem_.distances.node_of(problem_.slots[slot]); }
+
+  const RankProblem& problem_;
+  const TrafficLimits limits_;
+  std::vector<double> sent_, received_;  // per vertex, in bytes
+  std::vector<NodeTraffic> nodes_;
+  double internode_ = 0;            // bytes between all nodes
+  std::optional<SlotCosts> bytes_;  // classes are nodes, and only edges inside a node count
+};
+
+}  // namespace poise
