@@ -101,9 +101,9 @@ class LeaderProblem {
     place_of_port_.assign(place_of.begin() + num_children, place_of.end());
   }
 
-  /// Returns this leader's share of the time for optimisation. All levels of all cycles get equal
-  /// shares, and so do the leaders of a level: together they may take as long as one rank that
-  /// decides alone.
+  /// Returns this leader's share of the time for optimisation. All levels of all cycles of an
+  /// attempt get equal shares, and so do the leaders of a level: in an attempt, they may together
+  /// take as long as one rank that decides alone.
   double share_of_effort() const {
     return 1.0 / context_.num_cycles / context_.groups.top() / context_.groups.num_groups(level_);
   }
@@ -116,8 +116,8 @@ class LeaderProblem {
     std::vector<PlaceId> places;
     for (TaskId t = 0; t < guests_.size(); ++t) {
       const PieceVertex& vertex = guests_[t].vertex;
-      workload_.tasks.push_back(
-          {vertex.load_s, has_arrived(t) ? 0 : vertex.bytes, vertex.is_pinned == 0});
+      workload_.tasks.push_back({vertex.load_s, has_arrived(t) ? 0 : vertex.bytes,
+                                 vertex.is_pinned == 0, has_arrived(t) ? 0 : vertex.num_tasks});
       places.push_back(has_arrived(t) ? place_of_child_[0] : place_of_child_[vertex.child]);
     }
     for (const PlaceId place : place_of_port_) {

@@ -36,7 +36,7 @@ struct DecisionContext {
   const Choice& strategy;
   std::uint64_t seed = 0;
   LoadsInclude loads_include = LoadsInclude::none;
-  std::size_t num_cycles = 1;  // number of V-cycles of the whole decision
+  std::size_t num_cycles = 1;  // number of V-cycles of this attempt
 };
 
 /// Assigns each guest (a vertex about which this leader decides) to a child of the leader's group.

@@ -78,6 +78,7 @@ std::vector<PieceVertex> merged_vertices(const std::vector<PieceVertex>& vertice
     into.load_s += vertices[v].load_s;
     into.weight += vertices[v].weight;
     into.bytes += vertices[v].bytes;
+    into.num_tasks += vertices[v].num_tasks;
     into.is_pinned |= vertices[v].is_pinned;
   }
   return merged;

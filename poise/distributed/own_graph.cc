@@ -118,6 +118,7 @@ std::vector<PieceVertex> OwnGraph::merge(double speed, const AveragePlace& avera
     PieceVertex& cluster = clusters[merging.group_of[t]];
     cluster.load_s += own_.load_s[t];
     cluster.weight += weight[t];
+    ++cluster.num_tasks;
     if (!own_.bytes.empty()) cluster.bytes += own_.bytes[t];
     if (!own_.pinned.empty() && own_.pinned[t] != 0) cluster.is_pinned = 1;
   }

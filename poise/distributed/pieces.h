@@ -22,6 +22,7 @@ struct PieceVertex {
   double load_s = 0;
   double weight = 0;  // load / average load of a place + a small term for the number of tasks
   std::uint64_t bytes = 0;
+  std::uint32_t num_tasks = 0;
   std::uint32_t child = 0;  // index of the leader's child group that contains the vertex
   std::uint32_t is_pinned = 0;
 };

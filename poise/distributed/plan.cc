@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -289,42 +290,6 @@ bool messages_weigh(Communicator& ranks, const Machine& machine, const OwnTasks&
          distributed_tuning::kMessagesWeigh * average.load_s;
 }
 
-/// Returns the maximum number of members of a rank group for each V-cycle of the decision.
-std::vector<std::uint32_t> widths(Communicator& ranks, const Machine& machine, const OwnTasks& own,
-                                  const AveragePlace& average, const DistributedLimits& limits) {
-  if (messages_weigh(ranks, machine, own, average)) {
-    const double root = std::ceil(std::sqrt(ranks.num_ranks()));
-    return {std::clamp(static_cast<std::uint32_t>(root),
-                       std::min(distributed_tuning::kMinWidth, limits.width), limits.width),
-            limits.width};
-  }
-  const double siblings = std::min(ranks.num_ranks(), limits.width);
-  const bool is_coarse =
-      ranks.max(weight_of(own, average)) > distributed_tuning::kCoarse * siblings;
-  return std::vector<std::uint32_t>(is_coarse ? 2 : 1, limits.width);
-}
-
-/// Returns for each task of this rank the rank to which it is assigned.
-std::vector<std::uint32_t> targets_of(Communicator& ranks, const Machine& machine,
-                                      const OwnTasks& own, const Choice& strategy,
-                                      std::uint64_t seed, const DistributedLimits& limits) {
-  const AveragePlace average = average_of(ranks, machine, own);
-  const std::vector<std::uint32_t> cycles = widths(ranks, machine, own, average, limits);
-  std::optional<Travellers> travellers;
-  for (std::size_t cycle = 0;; ++cycle) {
-    const OwnTasks now = travellers ? travellers->view() : own;
-    const RankGroups groups(machine, cycles[cycle]);
-    const DecisionContext context{machine,           groups,       strategy, seed,
-                                  own.loads_include, cycles.size()};
-    OwnGraph graph(ranks, now);
-    const std::vector<std::uint32_t> targets =
-        Cycle(ranks, context, average, limits).run(now, graph);
-    if (cycle + 1 == cycles.size())
-      return travellers ? travellers->told_home(ranks, targets, own.num_tasks()) : targets;
-    travellers = Travellers::moved(ranks, now, graph, targets, travellers ? &*travellers : nullptr);
-  }
-}
-
 /// Number of iterations in which migrations must pay off. Empty if the strategy does not minimise
 /// the total time.
 std::optional<double> steps_of(const Choice& strategy) {
@@ -333,16 +298,105 @@ std::optional<double> steps_of(const Choice& strategy) {
   return steps > 0 ? steps : kUsualSteps;
 }
 
-/// Lets all tasks stay on their ranks if the plan `targets` does not shorten the total time. That
-/// may happen because leaders decide about a coarser graph, whose predicted times are inexact.
-void keep_if_not_better(Communicator& ranks, const Machine& machine, const OwnTasks& own,
-                        double steps, std::vector<std::uint32_t>& targets) {
-  const std::vector<std::uint32_t> here(own.num_tasks(), ranks.rank());
-  if (ranks.max(std::uint64_t{targets != here}) == 0) return;
-  const OwnGraph graph(ranks, own);
-  const double kept_s = planned_times(ranks, machine, own, graph, here).total_s(steps);
-  if (planned_times(ranks, machine, own, graph, targets).total_s(steps) >= kept_s) targets = here;
-}
+/// The targets of this rank's tasks (a rank for each task), and what they cost.
+struct Candidate {
+  std::vector<std::uint32_t> targets;
+  PlannedTimes times = {};
+};
+
+/// Runs V-cycles and chooses among their results. All member functions are collective.
+class Decision {
+ public:
+  Decision(Communicator& ranks, const Machine& machine, const OwnTasks& own, const Choice& strategy,
+           std::uint64_t seed, const DistributedLimits& limits)
+      : ranks_(ranks),
+        machine_(machine),
+        own_(own),
+        strategy_(strategy),
+        seed_(seed),
+        limits_(limits),
+        average_(average_of(ranks, machine, own)),
+        wide_(is_coarse() ? 2 : 1, limits.width) {
+    if (messages_weigh(ranks, machine, own, average_)) narrow_ = {narrow_width(), limits.width};
+  }
+
+  /// Returns for each task of this rank the rank to which it is assigned.
+  std::vector<std::uint32_t> targets() {
+    if (const std::optional<double> steps = steps_of(strategy_)) return shortest(*steps);
+    return after(narrow_.empty() ? wide_ : narrow_);
+  }
+
+ private:
+  bool is_coarse() const {
+    const double siblings = std::min(ranks_.num_ranks(), limits_.width);
+    return ranks_.max(weight_of(own_, average_)) > distributed_tuning::kCoarse * siblings;
+  }
+
+  std::uint32_t narrow_width() const {
+    const double root = std::ceil(std::sqrt(ranks_.num_ranks()));
+    return std::clamp(static_cast<std::uint32_t>(root),
+                      std::min(distributed_tuning::kMinWidth, limits_.width), limits_.width);
+  }
+
+  /// Returns the targets after V-cycles with groups of at most `widths` ranks, one cycle after the
+  /// other.
+  std::vector<std::uint32_t> after(const std::vector<std::uint32_t>& widths) const {
+    std::optional<Travellers> travellers;
+    for (std::size_t cycle = 0;; ++cycle) {
+      const OwnTasks now = travellers ? travellers->view() : own_;
+      const RankGroups groups(machine_, widths[cycle]);
+      const DecisionContext context{machine_,           groups,       strategy_, seed_,
+                                    own_.loads_include, widths.size()};
+      OwnGraph graph(ranks_, now);
+      const std::vector<std::uint32_t> targets =
+          Cycle(ranks_, context, average_, limits_).run(now, graph);
+      if (cycle + 1 == widths.size())
+        return travellers ? travellers->told_home(ranks_, targets, own_.num_tasks()) : targets;
+      travellers =
+          Travellers::moved(ranks_, now, graph, targets, travellers ? &*travellers : nullptr);
+    }
+  }
+
+  void find_times(std::initializer_list<Candidate*> candidates) const {
+    const OwnGraph graph(ranks_, own_);
+    for (Candidate* const candidate : candidates)
+      candidate->times = planned_times(ranks_, machine_, own_, graph, candidate->targets);
+  }
+
+  /// Returns the targets with the shortest total time: the current ranks of the tasks, what cycles
+  /// of wide groups find from there, or if messages make the iteration notably longer than the
+  /// average load, what cycles find that begin with narrow groups. Leaders decide about a coarser
+  /// graph, whose predicted times are inexact, so that each of these can be the best. Narrow groups
+  /// come last because they see few ranks at once: they keep communicating tasks together, but move
+  /// many tasks.
+  std::vector<std::uint32_t> shortest(double steps) {
+    Candidate best{std::vector<std::uint32_t>(own_.num_tasks(), ranks_.rank())};
+    Candidate wide{after(wide_)};
+    if (narrow_.empty() && ranks_.max(std::uint64_t{wide.targets != best.targets}) == 0)
+      return std::move(best.targets);
+    find_times({&best, &wide});
+    if (wide.times.total_s(steps) < best.times.total_s(steps)) best = std::move(wide);
+    const double busy_s = average_.load_s * ranks_.num_ranks() / machine_.total_speed();
+    if (narrow_.empty() ||
+        best.times.iteration_s <= (1 + distributed_tuning::kMessagesWeigh) * busy_s)
+      return std::move(best.targets);
+    Candidate narrow{after(narrow_)};
+    find_times({&narrow});
+    if (narrow.times.total_s(steps) < best.times.total_s(steps)) best = std::move(narrow);
+    return std::move(best.targets);
+  }
+
+  Communicator& ranks_;
+  const Machine& machine_;
+  const OwnTasks& own_;
+  const Choice& strategy_;
+  const std::uint64_t seed_;
+  const DistributedLimits& limits_;
+  const AveragePlace average_;
+  // The maximum number of members of a group, for each of successive cycles. Empty: not tried.
+  const std::vector<std::uint32_t> wide_;
+  std::vector<std::uint32_t> narrow_;
+};
 
 std::vector<Arrival> imports_of(Communicator& ranks, const OwnTasks& own,
                                 const std::vector<std::uint32_t>& rank_of_task) {
@@ -368,9 +422,7 @@ DistributedPlan planned(Communicator& ranks, const Machine& machine, const OwnTa
         "strategy",
         strategy.strategy->name, strategy.strategy->needs);
   DistributedPlan plan;
-  plan.rank_of_task = targets_of(ranks, machine, own, strategy, seed, limits);
-  if (const std::optional<double> steps = steps_of(strategy))
-    keep_if_not_better(ranks, machine, own, *steps, plan.rank_of_task);
+  plan.rank_of_task = Decision(ranks, machine, own, strategy, seed, limits).targets();
   plan.imports = imports_of(ranks, own, plan.rank_of_task);
   return plan;
 }

@@ -12,11 +12,14 @@
 //    the table on a machine whose places are the child groups (leader_problem.h).
 // 3. On the way down each leader does the same for its own group, all leaders at the same time.
 //    Messages to vertices of other groups end at ports.
-// 4. If messages matter, or if few ranks had most of the load and their clusters were too heavy to
-//    balance, a second cycle follows. It starts from the result of the first, without migrating
-//    tasks in between.
-// 5. With strategy `poise`, all tasks stay if the resulting total time is not shorter
-// (total_time.h).
+// 4. If few ranks had most of the load and their clusters were too heavy to balance, a second cycle
+//    follows. It starts from the result of the first, without migrating tasks in between.
+// 5. If messages still take a notable part of an iteration, a second attempt follows. Its first
+//    cycle has smaller groups of ranks, which keep communicating tasks together but move many
+//    tasks; its second cycle evens out loads. Strategies other than `poise` make only this attempt
+//    if messages matter.
+// 6. With strategy `poise`, the attempt with the shorter total time counts (total_time.h), or if
+//    neither shortens it, all tasks stay.
 //
 // If there are few tasks in all, nothing is merged, and the decision is that of the strategy
 // itself. A rank's memory is O(own tasks + own messages + neighbours) plus a constant; a rank

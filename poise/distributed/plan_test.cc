@@ -177,6 +177,20 @@ TEST(DistributedPlan, costs_at_most_a_tenth_more_than_a_plan_made_by_one_rank_al
   EXPECT_LT(sum / num_cases, 1.03);
 }
 
+TEST(DistributedPlan, moves_few_tasks_if_few_moves_balance_loads) {
+  OwnedProblem problem = made(physical("core:8"), "ring:load_s=1e-5", 60'000);
+  for (Task& task : problem.workload.tasks) task.bytes = 0;
+  Random random(3);
+  const double average_s = total_load_s(problem.workload) / 8;
+  for (int place = 0; place < 8; ++place)
+    problem.workload.background_s.push_back(average_s * random.below(1000) / 2e3);
+  const Placement central = parse_strategy("poise").rebalance(problem.view());
+  const Placement after = placement_of(problem.view(), planned(problem));
+  EXPECT_LT(migrations(problem.current, after).size(),
+            3 * migrations(problem.current, central).size());
+  EXPECT_LT(total_s(problem, after), 1.03 * total_s(problem, central));
+}
+
 TEST(DistributedPlan, never_costs_more_than_keeping_the_current_placement) {
   std::vector<OwnedProblem> problems;
   problems.push_back(made({"node:4 core:8", "kneighbor", 6000}));

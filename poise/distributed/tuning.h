@@ -24,12 +24,12 @@ inline constexpr double kRoom = 1.02;
 /// from one node to another. The fraction is below 1, because messages inside a place or a node are
 /// cheaper.
 inline constexpr double kShareOfMessages = 0.5;
-/// If messages cost more than this fraction of the load, the plan takes two V-cycles. The first
-/// cycle has groups of few ranks: the leader of a group then decides about more vertices per rank,
-/// which keeps communicating tasks together. The second cycle has groups of many ranks and evens
-/// out loads.
+/// If messages cost more than this fraction of the load, and also make an iteration longer than the
+/// average load by this fraction, two V-cycles are tried. The first cycle has groups of few ranks:
+/// the leader of a group then decides about more vertices per rank, which keeps communicating tasks
+/// together. The second cycle has groups of many ranks and evens out loads.
 inline constexpr double kMessagesWeigh = 0.02;
-/// Minimum number of ranks in a group of the first V-cycle if there are two cycles.
+/// Minimum number of ranks in a group of the first of these two cycles.
 inline constexpr std::uint32_t kMinWidth = 4;
 /// If the load of a rank exceeds this multiple of the average load in its group, its clusters are
 /// too heavy to balance well, and a second cycle forms new ones.

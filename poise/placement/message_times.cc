@@ -218,9 +218,10 @@ double physical_migration_s(const Machine& machine, const Workload& workload,
   const std::vector<Migration> moves = migrations(before, after);
   Tally tally(machine, costs);
   for (const Migration& move : moves) {
-    const double bytes = workload.tasks[move.task].bytes;
-    const double pack_s = costs.seconds_per_migrated_task + bytes * costs.seconds_per_migrated_byte;
-    tally.add(move.from, move.to, 1, bytes, {pack_s, pack_s});
+    const double parts = workload.tasks[move.task].parts, bytes = workload.tasks[move.task].bytes;
+    const double pack_s =
+        parts * costs.seconds_per_migrated_task + bytes * costs.seconds_per_migrated_byte;
+    tally.add(move.from, move.to, parts, bytes, {pack_s, pack_s});
   }
   for (const Migration& move : moves) tally.wait(move.from, move.to);
   const MessageTimes& times = tally.times();

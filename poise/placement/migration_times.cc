@@ -8,8 +8,9 @@ namespace poise {
 
 double packing_s(const CostModel& costs, const Task& task) {
   const double bytes_s = task.bytes * costs.seconds_per_migrated_byte;
-  return costs.formula == CostFormula::physical ? costs.seconds_per_migrated_task + bytes_s
-                                                : bytes_s;
+  return costs.formula == CostFormula::physical
+             ? task.parts * costs.seconds_per_migrated_task + bytes_s
+             : bytes_s;
 }
 
 MigrationTimes::MigrationTimes(const Problem& problem, const Placement& placement)
@@ -36,14 +37,15 @@ template <typename Visit>
 void MigrationTimes::for_each_use(TaskId t, PlaceId at, const Visit& visit) const {
   const PlaceId home = home_.of(t);
   if (home == at) return;
-  const double bytes = workload_.tasks[t].bytes;
+  const double bytes = workload_.tasks[t].bytes, parts = workload_.tasks[t].parts;
   const double pack_s = packing_s(costs_, workload_.tasks[t]);
   visit(Index{home}, pack_s);
   visit(resources_ ? Index{at} : Index{machine_.num_places()} + at, pack_s);
   if (!resources_) return;
   resources_->for_each_crossed(machine_.domain_of(home), machine_.domain_of(at),
                                [&](ResourceId r, double s_per_message, double s_per_byte) {
-                                 visit(first_resource_ + r, s_per_message + bytes * s_per_byte);
+                                 visit(first_resource_ + r,
+                                       parts * s_per_message + bytes * s_per_byte);
                                });
 }
 

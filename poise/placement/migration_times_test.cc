@@ -51,6 +51,22 @@ TEST(MigrationTimes,
   }
 }
 
+TEST(MigrationTimes, a_task_that_stands_for_several_costs_as_much_as_these) {
+  const Machine machine = with_formula(machine_from_text("node:2 core:2"), CostFormula::physical);
+  Workload apart, together;
+  apart.tasks.assign(5, {.load_s = 1, .bytes = 1000});
+  together.tasks = {{.load_s = 5, .bytes = 5000, .parts = 5}};
+  const auto seconds = [&](const Workload& workload) {
+    const TaskId n = workload.num_tasks();
+    const Placement current(n, 0), after(n, 3);
+    const Problem problem{machine, workload, current, machine.costs()};
+    const MigrationCost cost = migration_cost(machine, workload, machine.costs(), current, after);
+    return std::pair(MigrationTimes(problem, after).seconds(), cost.seconds);
+  };
+  EXPECT_NEAR(seconds(together).first, seconds(apart).first, 1e-15);
+  EXPECT_NEAR(seconds(together).second, seconds(apart).second, 1e-15);
+}
+
 TEST(MigrationTimes, if_two_tasks_swap_places_both_migrations_count_toward_the_time_limit) {
   const Machine machine = machine_from_text("core:3 migrated_byte:1e-9");
   Workload workload;

@@ -258,7 +258,8 @@ Traffic migration_traffic(const Machine& machine, const Workload& workload, cons
                           const Routing& routing) {
   std::vector<Transfer> transfers;
   for (const Migration& move : migrations(before, after))
-    transfers.emplace_back(move.from, move.to, 1, workload.tasks[move.task].bytes);
+    transfers.emplace_back(move.from, move.to, workload.tasks[move.task].parts,
+                           workload.tasks[move.task].bytes);
   const auto ends = [&](const Transfer& transfer) {
     const double pack_s = transfer.count * costs.seconds_per_migrated_task +
                           transfer.bytes * costs.seconds_per_migrated_byte;
