@@ -14,6 +14,7 @@
 #include "runtimes/balance/job_machine.h"
 #include "runtimes/balance/run_record.h"
 #include "runtimes/charm/own_arrays.h"
+#include "runtimes/charm/own_past.h"
 #include "runtimes/charm/settings.h"
 #include "runtimes/charm/stage.h"
 #include "runtimes/charm/vacating.h"
@@ -177,20 +178,6 @@ std::vector<News> news_of(Communicator& ranks, const OwnArrays& arrays, const Ow
   return news;
 }
 
-/// Returns how many tasks come to this rank. Collective.
-std::uint64_t num_arriving(Communicator& ranks, const std::vector<std::uint32_t>& rank_of_task) {
-  Mail<std::uint64_t> counts;
-  for (const std::uint32_t rank : rank_of_task) {
-    if (rank == ranks.rank()) continue;
-    std::vector<std::uint64_t>& count = counts[rank];
-    count.resize(1);
-    ++count[0];
-  }
-  std::uint64_t sum = 0;
-  for (const auto& [rank, count] : ranks.exchange(counts)) sum += count.at(0);
-  return sum;
-}
-
 JointDecision unchanged(const Statistics& own, const poise_communication& pes) {
   JointDecision decision;
   decision.pe_of_object.resize(own.num_objects(), pes.rank);
@@ -207,7 +194,6 @@ struct JointBalancer::State {
                                      const OwnArrays& arrays) const;
   void write_down(Communicator& ranks, const OwnArrays& arrays,
                   const std::vector<std::uint32_t>& rank_of_task, JointDecision& decision);
-  double imbalance(Communicator& ranks, double busy_s) const;
   std::string news_of_trouble(const poise_communication& pes, const std::string& trouble);
   bool wants_messages() const { return !settings->choice.strategy->ignores_messages; }
 
@@ -216,6 +202,7 @@ struct JointBalancer::State {
   std::optional<Stage> stage = {};        // known after the first decision
   Unavailable unavailable = {};           // empty if all PEs are available
   std::optional<Machine> machine = {};  // that of `stage`, with slow places if PEs are unavailable
+  OwnPast past = {};
   std::uint64_t num_decisions = 0;
   std::optional<balance::RunRecord> log = {};  // on PE 0
   bool has_warned = false, has_warned_of_log = false, has_told_variables = false;
@@ -237,20 +224,11 @@ void JointBalancer::State::meet(const Statistics& own, const poise_communication
   first_host.clear();
 }
 
-/// The load of the busiest PE divided by the average. `busy_s` is this PE's load. Collective.
-double JointBalancer::State::imbalance(Communicator& ranks, double busy_s) const {
-  const double speed = stage->speed_of_place[ranks.rank()];
-  const double average_s = ranks.sum(busy_s * speed) / stage->machine.total_speed();
-  busy_s = ranks.max(busy_s);
-  return average_s > 0 ? busy_s / average_s : 1;
-}
-
 /// Counts moves, and writes a line to the log if there is one. Collective.
 void JointBalancer::State::write_down(Communicator& ranks, const OwnArrays& arrays,
                                       const std::vector<std::uint32_t>& rank_of_task,
                                       JointDecision& decision) {
   decision.num_moves = ranks.sum(decision.num_arriving);
-  decision.num_objects = ranks.sum(std::uint64_t{arrays.row_of_task.size()});
   const double speed = stage->speed_of_place[ranks.rank()];
   double before_s = arrays.background_s, after_s = before_s;
   Mail<double> leaving;
@@ -265,8 +243,11 @@ void JointBalancer::State::write_down(Communicator& ranks, const OwnArrays& arra
     for (const double load_s : loads_s) after_s += load_s / speed;
   balance::BalanceResult result;
   result.step = num_decisions;
-  result.imbalance_before = imbalance(ranks, before_s);
-  result.imbalance_after = imbalance(ranks, after_s);
+  const double average_s = ranks.sum(before_s * speed) / stage->machine.total_speed();
+  before_s = ranks.max(before_s);
+  after_s = ranks.max(after_s);
+  result.imbalance_before = average_s > 0 ? before_s / average_s : 1;
+  result.imbalance_after = average_s > 0 ? after_s / average_s : 1;
   result.migrations = decision.num_moves;
   result.decision_s = decision.decide_s;
   result.migration_s = -1;
@@ -307,17 +288,20 @@ JointDecision JointBalancer::State::decided(const Statistics& own,
     }
     OwnArrays arrays = own_arrays(own, stage->speed_of_place[ranks.rank()],
                                   wants_messages() ? Messages::convert : Messages::leave_out);
+    check(arrays.view(), ranks.num_ranks());  // so that no wrong load is added up
+    decision.num_objects = past.replace_spikes(ranks, arrays);
     if (wants_messages()) find_receivers(ranks, arrays);
     if (!unavailable.empty() && unavailable[ranks.rank()]) drop_fixed_loads(arrays);
     const OwnTasks tasks = arrays.view();
     const std::vector<std::uint32_t> rank_of_task = planned(ranks, tasks, arrays);
     if (wants_messages())
       decision.news = news_of(ranks, arrays, tasks, rank_of_task, stage->pe_map);
-    decision.num_arriving = num_arriving(ranks, rank_of_task);
+    OwnPast next = past.after(ranks, rank_of_task, decision.num_arriving);
     decision.decide_s = wall_now_s() - start_s;
     if (settings->budget_s > 0 && decision.decide_s > settings->budget_s)
       fail("the decision took longer than its budget of {} s", settings->budget_s);
     write_down(ranks, arrays, rank_of_task, decision);
+    past = std::move(next);
     for (std::size_t task = 0; task < arrays.row_of_task.size(); ++task)
       decision.pe_of_object[arrays.row_of_task[task]] =
           stage->pe_map.pe_of_place[rank_of_task[task]];

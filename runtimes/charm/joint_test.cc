@@ -138,9 +138,28 @@ TEST(JointBalancer, reductions_and_exchanges_of_a_decision_hardly_grow_with_the_
   for (const std::uint32_t num_pes : {4, 100}) {  // groups on one level, and on two
     Pes pes("poise", num_pes), without_messages("greedy_refine", num_pes);
     pes.decide(before), without_messages.decide(before);
-    EXPECT_LE(pes.calls(), 160u);  // docs/charm_trees.md tells these two numbers
+    EXPECT_LE(pes.calls(), 160u);  // docs/charm_trees.md tells these three numbers
     EXPECT_LE(without_messages.calls(), 100u);
+    Pes again("poise", num_pes);
+    again.decide(before, [](std::uint32_t, Statistics& own) {
+      for (ObjectRow& object : own.objects) object.wall_s = 1e-6;
+    });
+    EXPECT_LE(again.calls(), 320u);
   }
+}
+
+TEST(JointBalancer, moves_nothing_because_of_one_disturbed_load) {
+  const Ring before = ring([](std::uint64_t i) { return i / 12; });
+  const auto with_spike = [](double spike_s) {
+    return [spike_s](std::uint32_t pe, Statistics& own) {
+      for (ObjectRow& object : own.objects) object.wall_s = 1;
+      if (pe == 2) own.objects[5].wall_s = spike_s;
+    };
+  };
+  Pes pes("poise");
+  EXPECT_EQ(pes.decide(before, with_spike(1))[0].num_moves, 0u);
+  EXPECT_EQ(pes.decide(before, with_spike(9))[0].num_moves, 0u);
+  EXPECT_GT(pes.decide(before, with_spike(9))[0].num_moves, 0u);  // it is no spike any more
 }
 
 TEST(JointBalancer, moves_nothing_if_there_is_nothing_to_gain) {

@@ -30,6 +30,12 @@ double usual_load_s(const std::vector<Scaled>& past, std::size_t t) {
 
 }  // namespace
 
+std::size_t max_spikes(std::size_t num_tasks) {
+  return std::max<std::size_t>(1, num_tasks / kTasksPerSpike);
+}
+
+bool is_spike(double load_s, double usual_s) { return load_s > kSpike * usual_s; }
+
 std::size_t replace_spikes(const std::vector<std::vector<double>>& past_loads_s,
                            Workload& workload) {
   const std::size_t num_tasks = workload.tasks.size();
@@ -43,10 +49,10 @@ std::size_t replace_spikes(const std::vector<std::vector<double>>& past_loads_s,
     last.push_back({*past, total_s / total_then_s});
   }
   if (last.empty()) return 0;
-  const std::size_t most = std::max<std::size_t>(1, num_tasks / kTasksPerSpike);
+  const std::size_t most = max_spikes(num_tasks);
   std::vector<std::size_t> spikes;
   for (std::size_t t = 0; t < num_tasks; ++t) {
-    if (!(workload.tasks[t].load_s > kSpike * usual_load_s(last, t))) continue;
+    if (!is_spike(workload.tasks[t].load_s, usual_load_s(last, t))) continue;
     if (spikes.size() == most) return 0;
     spikes.push_back(t);
   }

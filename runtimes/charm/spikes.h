@@ -12,6 +12,13 @@ namespace poise::charm {
 /// Number of earlier decisions whose loads replace_spikes() uses.
 inline constexpr std::size_t kDecisionsForSpikes = 2;
 
+/// Returns how many spikes a decision about num_tasks tasks may have. If there are more, the
+/// program has changed.
+std::size_t max_spikes(std::size_t num_tasks);
+
+/// True if a load is a spike. The usual load is on the scale of the new loads.
+bool is_spike(double load_s, double usual_s);
+
 /// Replaces loads that are far above earlier loads of the same task, and returns how many it
 /// replaced. `past_loads_s` has a list of the tasks' loads per decision, oldest first, as they were
 /// measured; tasks after the end of a list have no load. The usual load of a task is the larger one

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loads of one PE's objects at the last decisions by all PEs together, to find disturbed loads.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtimes/charm/own_arrays.h"
+#include "runtimes/charm/spikes.h"
+
+#include "poise/distributed/communicator.h"
+
+namespace poise::charm {
+
+/// All public functions are collective: all ranks call them in the same order. Takes 32 bytes per
+/// object of this rank.
+class OwnPast {
+ public:
+  /// Replaces spikes in the loads of the objects, as replace_spikes() does for one PE that knows
+  /// all objects; but objects whose past is not known to this rank keep their loads. Records the
+  /// loads as they were measured. Returns the number of objects of all ranks.
+  std::uint64_t replace_spikes(Communicator& ranks, OwnArrays& arrays);
+
+  /// Returns the past of the objects that this rank will have after a decision. rank_of_task[t] is
+  /// the new rank of object t in the arrays of the last call of replace_spikes(). Sets num_arriving
+  /// to the number of objects that come to this rank.
+  OwnPast after(Communicator& ranks, const std::vector<std::uint32_t>& rank_of_task,
+                std::uint64_t& num_arriving) const;
+
+ private:
+  /// One load per decision, the newest first; negative if it is unknown.
+  using Loads = std::array<double, 1 + kDecisionsForSpikes>;
+  struct Record {
+    std::uint64_t id;
+    Loads loads_s;
+  };
+
+  void record(const OwnArrays& arrays);
+
+  std::vector<Record> records_;  // record t belongs to task t of the last arrays
+};
+
+}  // namespace poise::charm
