@@ -29,7 +29,7 @@ SKIPPED = 77
 TIMEOUT_S = 120  # of a run
 HOSTS, PES_PER_HOST = 4, 2
 LINK_BYTES_PER_S = 1.25e6  # bandwidth of a host's network card in each direction, 10 Mbit/s
-POISE = ["PoiseLB", "PoiseTreeLB", "PoiseHybridLB", "NucoLB"]
+POISE = ["PoiseLB", "PoiseTreeLB", "PoiseHybridLB", "PoiseJointLB", "NucoLB"]
 OTHERS = ["GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB", "DistributedLB"]
 NONE = "none"
 # Charm++ sends a message again if it was not acknowledged within this time. On a slow link, acknowledgements wait for

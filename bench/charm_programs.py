@@ -36,7 +36,8 @@ static void sleep_us(double us) {
   }
 }
 """
-BALANCERS = ["-module", "PoiseLB", "-module", "PoiseTreeLB", "-module", "PoiseHybridLB"]
+BALANCERS = ["-module", "PoiseLB", "-module", "PoiseTreeLB", "-module", "PoiseHybridLB", "-module",
+             "PoiseJointLB"]
 # Per program: its folder, and the edits of its sources, each as (old text, new text).
 SOURCES = {
     "lb_test": ("tests/charm++/load_balancing/lb_test", [
