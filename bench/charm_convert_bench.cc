@@ -54,10 +54,13 @@ ObjectName name_of(TaskId t, TaskId side) {
       7};
 }
 
-Rows rows_of(TaskId tasks, std::uint32_t places) {
-  const Workload workload =
-      generate(parse_recipe("stencil3d:skew=lognormal,spread=0.5,hot=3,hot_extent=0.5"), tasks, 1)
-          .front();
+constexpr const char* kUsual = "stencil3d:skew=lognormal,spread=0.5,hot=3,hot_extent=0.5";
+/// Loads are so long, and messages so large, that `poise` partitions the graph of all objects.
+constexpr const char* kHeavyMessages =
+    "stencil3d:skew=lognormal,spread=0.5,hot=3,hot_extent=0.5,load_s=0.01,message_bytes=1e7";
+
+Rows rows_of(TaskId tasks, std::uint32_t places, const char* recipe) {
+  const Workload workload = generate(parse_recipe(recipe), tasks, 1).front();
   const Placement current = blocked(tasks, places);
   TaskId side = 1;
   while (side * side * side < tasks) ++side;
@@ -94,7 +97,7 @@ double decision_s(const Choice& choice, const Rows& rows, const Converted& conve
 }
 
 void convert(benchmark::State& state, const std::string& name, TaskId tasks, std::uint32_t places) {
-  const Rows rows = rows_of(tasks, places);
+  const Rows rows = rows_of(tasks, places, kUsual);
   const Choice choice = parse_strategy(name);
   const Messages messages =
       choice.strategy->ignores_messages ? Messages::leave_out : Messages::convert;
@@ -125,8 +128,9 @@ void forget_maximum() {
   std::ofstream("/proc/self/clear_refs") << 5;
 }
 
-void memory(benchmark::State& state, const std::string& name, TaskId tasks, std::uint32_t places) {
-  Rows rows = rows_of(tasks, places);
+void memory(benchmark::State& state, const std::string& name, TaskId tasks, std::uint32_t places,
+            const char* recipe = kUsual) {
+  Rows rows = rows_of(tasks, places, recipe);
   const std::vector<MessageRow> records = std::move(rows.statistics.messages);
   const std::vector<ObjectRow> objects = std::move(rows.statistics.objects);
   rows.statistics.messages = {};
@@ -171,5 +175,10 @@ int main(int argc, char** argv) {
         [name](benchmark::State& state) { memory(state, name, 1'000'000, 64); })
         ->Iterations(3)
         ->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark(
+      "memory/poise/1000000/64/heavy_messages",
+      [](benchmark::State& state) { memory(state, "poise", 1'000'000, 64, kHeavyMessages); })
+      ->Iterations(3)
+      ->Unit(benchmark::kMillisecond);
   benchmark::RunSpecifiedBenchmarks();
 }

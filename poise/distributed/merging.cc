@@ -64,7 +64,7 @@ Merging merge_piece(const Piece& piece, std::uint32_t rank, const MergeLimits& l
     for (const auto& [from, to] :
          {std::pair(edge.own, edge.other.index), {edge.other.index, edge.own}}) {
       graph.to[next[from]] = to;
-      graph.affinity[next[from]++] = edge.bytes + edge.count;
+      graph.affinity.set(next[from]++, edge.bytes + edge.count);
     }
   }
   return merge_heavy_edges(std::move(graph), std::move(is_pinned), limits);

@@ -30,9 +30,9 @@ class Bisection {
         split_(split),
         tuning_(tuning),
         side_(graph.num_vertices(), Side::right),
-        gain_(split.pull_left.empty() ? std::vector<double>(graph.num_vertices(), 0)
-                                      : split.pull_left),
+        gain_(graph.num_vertices(), 0),
         is_skipped_(graph.num_vertices(), 0) {
+    std::ranges::copy(split.pull_left, gain_.begin());
     for (Vertex v = 0; v < graph.num_vertices(); ++v)
       for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
         gain_[v] -= graph.affinity[e];
@@ -200,7 +200,7 @@ class Bisection {
   const Split& split_;
   const Tuning& tuning_;
   std::vector<Side> side_;
-  std::vector<double> gain_;  // the cut falls by this if the vertex changes sides
+  LargeArray<double> gain_;  // the cut falls by this if the vertex changes sides
   double left_weight_ = 0;
   double cut_ = 0;
   // Per vertex: true if it would have made the left side too heavy when grow() examined it.

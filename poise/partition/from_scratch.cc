@@ -11,6 +11,7 @@
 #include "poise/partition/multisection.h"
 #include "poise/partition/traffic_descent.h"
 #include "poise/partition/traffic_graph.h"
+#include "poise/placement/arcs.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/renaming.h"
 #include "poise/search/longest_first.h"
@@ -65,12 +66,16 @@ Placement under_cap(const Problem& problem, const Distances& distances, const Gr
 
 }  // namespace
 
-Placement placed_from_scratch(const Problem& problem, const Effort& effort, const Tuning& tuning,
-                              const Arcs* arcs) {
+Placement placed_from_scratch(const Problem& problem, const Effort& effort, const Tuning& tuning) {
+  const Graph graph = traffic_graph(problem, Arcs(problem.workload));
+  return placed_from_scratch(problem, graph, effort, tuning);
+}
+
+Placement placed_from_scratch(const Problem& problem, const Graph& graph, const Effort& effort,
+                              const Tuning& tuning) {
   const double tolerance = tuning.tolerance;
   const double cap_s = load_cap_s(problem, 1 + tolerance);
   const Distances distances(problem);
-  const Graph graph = traffic_graph(problem, arcs);
   std::vector<double> shares = shares_under_cap(problem, cap_s, tolerance);
   const std::vector<Part> fixed = fixed_parts(problem);
   Placement placement =

@@ -3,7 +3,7 @@
 // cap on load.
 #pragma once
 
-#include "poise/placement/arcs.h"
+#include "poise/partition/graph.h"
 #include "poise/placement/problem.h"
 #include "poise/search/tuning.h"
 
@@ -24,8 +24,11 @@ struct Effort {
 /// Returns the current placement instead if it has no more traffic than the new one, and if its
 /// makespan is within the cap or no longer than that of the new one.
 ///
-/// `arcs` must be those of the problem's workload; null: they are computed.
 Placement placed_from_scratch(const Problem& problem, const Effort& effort,
-                              const Tuning& tuning = kTuning, const Arcs* arcs = nullptr);
+                              const Tuning& tuning = kTuning);
+
+/// The same; `graph` must be the traffic_graph() of the problem.
+Placement placed_from_scratch(const Problem& problem, const graphs::Graph& graph,
+                              const Effort& effort, const Tuning& tuning);
 
 }  // namespace poise

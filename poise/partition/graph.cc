@@ -25,19 +25,19 @@ class RowWriter {
   void add(Vertex to, double affinity) {
     const std::size_t entry = entry_of_[to];
     if (entry != kNowhere && entry >= row_) {
-      graph_.affinity[entry] += affinity;
+      graph_.affinity.add(entry, affinity);
       return;
     }
     entry_of_[to] = end_;
     graph_.to[end_] = to;
-    graph_.affinity[end_++] = affinity;
+    graph_.affinity.set(end_++, affinity);
   }
 
   std::size_t end() const { return end_; }
 
  private:
   Graph& graph_;
-  std::vector<std::size_t> entry_of_;
+  LargeArray<std::size_t> entry_of_;
   std::size_t row_ = 0, end_ = 0;
 };
 
@@ -59,7 +59,7 @@ Graph all_entries(const Workload& workload, bool counts) {
     for (const auto& [v, to] : {std::pair(message.from, message.to), {message.to, message.from}}) {
       const std::size_t entry = graph.first[v + 1]++;
       graph.to[entry] = to;
-      graph.affinity[entry] = value;
+      graph.affinity.set(entry, value);
     }
   }
   graph.first.pop_back();
@@ -145,6 +145,10 @@ Graph subgraph(const Graph& graph, const Groups& groups, Vertex group) {
   Graph part;
   part.first.reserve(members.size() + 1);
   part.weight.reserve(members.size());
+  std::size_t most = 0;  // entries, including those that are dropped: few if the group is large
+  for (const Vertex v : members) most += graph.degree(v);
+  part.to.reserve(most);
+  part.affinity.reserve(most);
   for (const Vertex v : members) {
     part.weight.push_back(graph.weight[v]);
     for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e) {

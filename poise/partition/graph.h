@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "poise/base/large_array.h"
+#include "poise/partition/affinities.h"
 #include "poise/workload/workload.h"
 
 namespace poise::graphs {
@@ -15,10 +17,10 @@ using Vertex = std::uint32_t;
 
 /// An undirected graph in compressed rows; each edge is in the rows of both its ends.
 struct Graph {
-  std::vector<std::size_t> first{0};  // row v is [first[v], first[v + 1])
-  std::vector<Vertex> to;
-  std::vector<double> affinity;  // per entry of `to`: bytes or messages in both directions
-  std::vector<double> weight;    // per vertex
+  LargeArray<std::size_t> first{0};  // row v is [first[v], first[v + 1])
+  LargeArray<Vertex> to;
+  Affinities affinity;         // per entry of `to`: bytes or messages in both directions
+  std::vector<double> weight;  // per vertex
 
   Vertex num_vertices() const { return weight.size(); }
   std::size_t degree(Vertex v) const { return first[v + 1] - first[v]; }
@@ -40,9 +42,9 @@ Graph contract(const Graph& graph, std::span<const Vertex> group_of, Vertex num_
 /// Vertices sorted by group: group g has members[first[g]] to members[first[g + 1] - 1] in
 /// ascending order; position[v] is the index of v in its group.
 struct Groups {
-  std::vector<std::size_t> first;
-  std::vector<Vertex> members;
-  std::vector<Vertex> position;
+  LargeArray<std::size_t> first;
+  LargeArray<Vertex> members;
+  LargeArray<Vertex> position;
 
   std::span<const Vertex> of(Vertex group) const {
     return {members.data() + first[group], first[group + 1] - first[group]};

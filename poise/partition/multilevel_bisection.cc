@@ -2,6 +2,7 @@
 
 #include "poise/partition/multilevel_bisection.h"
 
+#include <algorithm>
 #include <numeric>
 #include <span>
 
@@ -12,7 +13,14 @@ namespace poise::graphs {
 
 namespace {
 
-Part part_of(Side side) { return side == Side::either ? kFree : side == Side::right; }
+/// Returns nothing if all vertices are free.
+std::vector<Part> parts_of(std::span<const Side> sides) {
+  std::vector<Part> parts;
+  if (std::ranges::all_of(sides, [](Side side) { return side == Side::either; })) return parts;
+  parts.reserve(sides.size());
+  for (const Side side : sides) parts.push_back(side == Side::either ? kFree : side == Side::right);
+  return parts;
+}
 
 std::vector<Side> mapped(std::span<const Side> coarse, std::span<const Vertex> coarse_of) {
   std::vector<Side> fine(coarse_of.size());
@@ -34,21 +42,50 @@ Split coarsened(const Split& split, const Matching& matching) {
   return coarse;
 }
 
+/// A graph that is to be bisected, and how its vertices are merged to those of the next graph.
+struct Level {
+  Split split;
+  Graph graph;  // empty while it is not needed; the first level's is the caller's
+  Matching matching = {};
+};
+
+/// Merges the vertices of the graph. Returns false if that leaves too many, or if it has few.
+bool matches(const Graph& graph, const Split& split, const Tuning& tuning, Matching& matching) {
+  if (graph.num_vertices() <= tuning.coarsest) return false;
+  const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
+  matching = match_heavy_edges(graph, parts_of(split.fixed),
+                               tuning.heaviest_cluster * weight / tuning.coarsest);
+  return matching.num_groups < tuning.max_kept * graph.num_vertices();
+}
+
 }  // namespace
 
-std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split, const Tuning& tuning) {
-  if (graph.num_vertices() <= tuning.coarsest) return bisect(graph, split, tuning);
-  std::vector<Part> fixed;
-  for (const Side side : split.fixed) fixed.push_back(part_of(side));
-  const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
-  const Matching matching =
-      match_heavy_edges(graph, fixed, tuning.heaviest_cluster * weight / tuning.coarsest);
-  if (matching.num_groups >= tuning.max_kept * graph.num_vertices())
-    return bisect(graph, split, tuning);
-  const Graph coarse = contract(graph, matching.group_of, matching.num_groups);
-  std::vector<Side> sides =
-      mapped(multilevel_bisect(coarse, coarsened(split, matching), tuning), matching.group_of);
-  improve(graph, split, sides, tuning);
+std::vector<Side> multilevel_bisect(const Graph& given, const Split& split, const Tuning& tuning) {
+  std::vector<Level> levels{{split, {}}};
+  const auto graph_of = [&](std::size_t i) -> const Graph& {
+    return i == 0 ? given : levels[i].graph;
+  };
+  const auto contracted = [&](std::size_t i) {
+    return contract(graph_of(i), levels[i].matching.group_of, levels[i].matching.num_groups);
+  };
+  while (
+      matches(graph_of(levels.size() - 1), levels.back().split, tuning, levels.back().matching)) {
+    const std::size_t last = levels.size() - 1;
+    levels.push_back({coarsened(levels[last].split, levels[last].matching), contracted(last)});
+    // To hold fewer large graphs at once, every other one is freed, and made again from the finer
+    // one.
+    if (last % 2 == 1 && levels[last].graph.to.size() > tuning.cached_entries)
+      levels[last].graph = Graph();
+  }
+  std::vector<Side> sides = bisect(graph_of(levels.size() - 1), levels.back().split, tuning);
+  while (levels.size() > 1) {
+    levels.pop_back();
+    const std::size_t last = levels.size() - 1;
+    if (last > 0 && levels[last].graph.num_vertices() == 0)
+      levels[last].graph = contracted(last - 1);
+    sides = mapped(sides, levels[last].matching.group_of);
+    improve(graph_of(last), levels[last].split, sides, tuning);
+  }
   return sides;
 }
 

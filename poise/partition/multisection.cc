@@ -53,10 +53,9 @@ class Multisection {
       : distances_(distances), machine_(machine), sections_(sections), place_of_(num_vertices) {}
 
   /// Places the vertices of a subgraph on the places [first, last). names[v] is the number of
-  /// vertex v in the whole graph. `own` is `graph` if the caller no longer needs it, so that its
-  /// memory can be freed after the division; otherwise null.
-  void spread(const Graph& graph, Graph* own, std::span<const Vertex> names, PlaceId first,
-              PlaceId last, unsigned threads) {
+  /// vertex v in the whole graph.
+  void spread(const Graph& graph, std::span<const Vertex> names, PlaceId first, PlaceId last,
+              unsigned threads) {
     if (last - first == 1) {
       for (const Vertex name : names) place_of_[name] = first;
       return;
@@ -74,31 +73,35 @@ class Multisection {
                         siblings.fixed, sections_.climbs, sections_.tuning},
                        group_of);
     const Groups groups = arrange(group_of.places(), siblings.count());
-    std::vector<Graph> graphs;
-    std::vector<std::vector<Vertex>> names_of(siblings.count());
-    for (Part group = 0; group < siblings.count(); ++group) {
-      graphs.push_back(subgraph(graph, groups, group));
-      for (const Vertex v : groups.of(group)) names_of[group].push_back(names[v]);
-    }
     if (graph.num_vertices() < sections_.tuning.min_vertices_for_thread) threads = 1;
-    if (own != nullptr) *own = Graph();
-    spread_each(graphs, names_of, siblings, 0, siblings.count(), threads);
+    spread_each(graph, names, groups, siblings.starts, 0, siblings.count(), threads);
   }
 
   std::vector<PlaceId> result() && { return std::move(place_of_); }
 
  private:
-  void spread_each(std::span<Graph> graphs, std::span<const std::vector<Vertex>> names,
-                   const Siblings& siblings, Part first, Part last, unsigned threads) {
+  /// Spreads the groups [first, last) over their places. Each group's subgraph is made only when it
+  /// is needed, so that a thread holds one of them at a time.
+  void spread_each(const Graph& graph, std::span<const Vertex> names, const Groups& groups,
+                   std::span<const PlaceId> starts, Part first, Part last, unsigned threads) {
     if (last - first == 1) {
-      spread(graphs[first], &graphs[first], names[first], siblings.starts[first],
-             siblings.starts[last], threads);
+      spread(subgraph(graph, groups, first), named(groups.of(first), names), starts[first],
+             starts[last], threads);
       return;
     }
     const Part middle = first + (last - first + 1) / 2;
     run_both(
-        threads, [&](unsigned some) { spread_each(graphs, names, siblings, first, middle, some); },
-        [&](unsigned some) { spread_each(graphs, names, siblings, middle, last, some); });
+        threads,
+        [&](unsigned some) { spread_each(graph, names, groups, starts, first, middle, some); },
+        [&](unsigned some) { spread_each(graph, names, groups, starts, middle, last, some); });
+  }
+
+  static std::vector<Vertex> named(std::span<const Vertex> vertices,
+                                   std::span<const Vertex> names) {
+    std::vector<Vertex> result;
+    result.reserve(vertices.size());
+    for (const Vertex v : vertices) result.push_back(names[v]);
+    return result;
   }
 
   /// Divides the vertices of the graph among the sibling groups: cuts the graph in two, then each
@@ -106,14 +109,9 @@ class Multisection {
   void halve(const Graph& graph, std::span<const Vertex> names, const Siblings& siblings,
              Part first, Part last, unsigned threads, Placement& group_of) const {
     const Part middle = first + (last - first + 1) / 2;
-    const std::vector<Side> sides = multilevel_bisect(
-        graph, split_at(graph, names, siblings, first, middle, last), sections_.tuning);
-    std::vector<Vertex> is_right(graph.num_vertices());
-    for (Vertex v = 0; v < graph.num_vertices(); ++v) is_right[v] = sides[v] == Side::right;
-    const Groups groups = arrange(is_right, 2);
+    const Groups groups = arrange(halves_of(graph, names, siblings, first, middle, last), 2);
     const auto go_on = [&](Vertex side, Part from, Part to, unsigned some) {
-      std::vector<Vertex> inside;
-      for (const Vertex v : groups.of(side)) inside.push_back(names[v]);
+      const std::vector<Vertex> inside = named(groups.of(side), names);
       if (to - from > 1)
         halve(subgraph(graph, groups, side), inside, siblings, from, to, some, group_of);
       else
@@ -123,6 +121,17 @@ class Multisection {
         graph.num_vertices() < sections_.tuning.min_vertices_for_thread ? 1 : threads,
         [&](unsigned some) { go_on(0, first, middle, some); },
         [&](unsigned some) { go_on(1, middle, last, some); });
+  }
+
+  /// Cuts the vertices of the graph in two; returns 0 or 1 per vertex.
+  std::vector<Vertex> halves_of(const Graph& graph, std::span<const Vertex> names,
+                                const Siblings& siblings, Part first, Part middle,
+                                Part last) const {
+    const std::vector<Side> sides = multilevel_bisect(
+        graph, split_at(graph, names, siblings, first, middle, last), sections_.tuning);
+    std::vector<Vertex> halves(graph.num_vertices());
+    for (Vertex v = 0; v < graph.num_vertices(); ++v) halves[v] = sides[v] == Side::right;
+    return halves;
   }
 
   /// The groups of the coarsest level of the machine that divides these places into several groups.
@@ -204,7 +213,7 @@ std::vector<PlaceId> multisection(const Distances& distances, const Machine& mac
   Multisection cutting(distances, machine, sections, graph.num_vertices());
   std::vector<Vertex> names(graph.num_vertices());
   std::iota(names.begin(), names.end(), 0);
-  cutting.spread(graph, nullptr, names, 0, machine.num_places(), sections.threads);
+  cutting.spread(graph, names, 0, machine.num_places(), sections.threads);
   return std::move(cutting).result();
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "poise/base/error.h"
 
@@ -21,50 +20,51 @@ std::vector<std::int32_t> vertex_of_task(TaskId num_tasks, std::span<const TaskI
   return vertices;
 }
 
-double weight_of(const Arc& arc, const UnitCosts& unit) {
+}  // namespace
+
+std::int32_t WholeWeights::operator()(double value) const {
+  const double part = largest_ > 0 ? value / largest_ / sum_ : 1.0 / count_;
+  return static_cast<std::int32_t>(std::floor(part * total_ + 0.5));
+}
+
+std::vector<std::int32_t> whole_weights(std::span<const double> values, double total) {
+  const WholeWeights weight_of([&](const auto& visit) { std::ranges::for_each(values, visit); },
+                               total);
+  std::vector<std::int32_t> weights;
+  weights.reserve(values.size());
+  for (const double value : values) weights.push_back(weight_of(value));
+  return weights;
+}
+
+double edge_value(const Arc& arc, const UnitCosts& unit) {
   const double count = arc.in + arc.out, bytes = arc.in_bytes + arc.out_bytes;
   const bool is_free = unit.message_s == 0 && unit.byte_s == 0;
   return is_free ? count + bytes : count * unit.message_s + bytes * unit.byte_s;
 }
 
-}  // namespace
-
-std::vector<std::int32_t> whole_weights(std::span<const double> values, double total) {
-  const double largest = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-  // Values are divided by the largest value before they are summed, so that no sum overflows.
-  double sum = 0;
-  if (largest > 0)
-    for (const double value : values) sum += value / largest;
-  std::vector<std::int32_t> weights;
-  weights.reserve(values.size());
-  for (const double value : values) {
-    const double part = largest > 0 ? value / largest / sum : 1.0 / values.size();
-    weights.push_back(static_cast<std::int32_t>(std::floor(part * total + 0.5)));
-  }
-  return weights;
-}
-
-TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total,
-                     const Arcs* arcs) {
-  std::optional<Arcs> own;
-  if (arcs == nullptr) arcs = &own.emplace(problem.workload);
-  const UnitCosts unit = unit_costs(problem.machine, problem.costs);
-  if (arcs->count() > kMaxEntries)
+void check_size(const Arcs& arcs) {
+  if (arcs.count() > kMaxEntries)
     fail(
         "the messages connect {} pairs of tasks; partitioners accept at most {}; name a strategy "
         "that does not partition, such as refine_comm",
-        arcs->count() / 2, kMaxEntries / 2);
+        arcs.count() / 2, kMaxEntries / 2);
+}
+
+TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total) {
+  const Arcs arcs(problem.workload);
+  const UnitCosts unit = unit_costs(problem.machine, problem.costs);
+  check_size(arcs);
   const std::vector<std::int32_t> vertices = vertex_of_task(problem.workload.num_tasks(), tasks);
   TaskGraph graph;
   std::vector<double> weights;
-  graph.neighbour.reserve(arcs->count());
-  weights.reserve(arcs->count());
+  graph.neighbour.reserve(arcs.count());
+  weights.reserve(arcs.count());
   graph.first.push_back(0);
   for (const TaskId t : tasks) {
-    for (const Arc& arc : arcs->of(t)) {
+    for (const Arc& arc : arcs.of(t)) {
       if (vertices[arc.task] == kOutside) continue;
       graph.neighbour.push_back(vertices[arc.task]);
-      weights.push_back(weight_of(arc, unit));
+      weights.push_back(edge_value(arc, unit));
     }
     graph.first.push_back(graph.neighbour.size());
   }

@@ -2,6 +2,7 @@
 // Tasks and messages as a graph of integers in compressed rows, the input of METIS and Scotch.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,14 +24,37 @@ struct TaskGraph {
 /// tasks that exchange messages have an edge. Its weight is the time that these messages would take
 /// with a latency and bandwidth factor of 1. If messages are free in the cost model, the weight is
 /// the number of these messages plus their bytes. All weights are scaled to add up to about
-/// `total`. Throws Error if the graph has more than 2^30 entries. `arcs` must be those of the
-/// workload, or null; then they are computed.
-TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total,
-                     const Arcs* arcs = nullptr);
+/// `total`. Throws Error if the graph has more than 2^30 entries.
+TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total);
 
-/// Returns the values scaled to integers that add up to about `total`. If all values are 0, all
-/// integers are equal. METIS and Scotch need such integers, because they add up weights in 32 bits
-/// and divide by the sum.
+/// Scales values to integers that add up to about `total`. If all values are 0, all integers are
+/// equal. METIS and Scotch need such integers, because they add up weights in 32 bits and divide by
+/// the sum.
+class WholeWeights {
+ public:
+  /// visit_all(f) must call f(value) for every value. It is called twice.
+  template <typename VisitAll>
+  WholeWeights(const VisitAll& visit_all, double total) : total_(total) {
+    visit_all([this](double value) {
+      largest_ = std::max(largest_, value);
+      ++count_;
+    });
+    // Values are divided by the largest value before they are summed, so that no sum overflows.
+    if (largest_ > 0) visit_all([this](double value) { sum_ += value / largest_; });
+  }
+
+  std::int32_t operator()(double value) const;
+
+ private:
+  double total_, largest_ = 0, sum_ = 0, count_ = 0;
+};
+
 std::vector<std::int32_t> whole_weights(std::span<const double> values, double total);
+
+/// The values from which the weights of edges are made, see task_graph().
+double edge_value(const Arc& arc, const UnitCosts& unit);
+
+/// Throws Error if a graph of the arcs has more than 2^30 entries.
+void check_size(const Arcs& arcs);
 
 }  // namespace poise

@@ -3,7 +3,6 @@
 #include "poise/partition/traffic_graph.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "poise/partition/task_graph.h"
 
@@ -19,16 +18,28 @@ constexpr double kTotalCost = 1e9;
 
 }  // namespace
 
-Graph traffic_graph(const Problem& problem, const Arcs* arcs) {
+Graph traffic_graph(const Problem& problem, const Arcs& arcs) {
+  check_size(arcs);
   const std::vector<Task>& tasks = problem.workload.tasks;
-  std::vector<TaskId> all(tasks.size());
-  std::iota(all.begin(), all.end(), 0);
-  TaskGraph rows = task_graph(problem, all, kTotalCost, arcs);
+  const UnitCosts unit = unit_costs(problem.machine, problem.costs);
+  const WholeWeights weight_of(
+      [&](const auto& visit) {
+        for (TaskId t = 0; t < tasks.size(); ++t)
+          for (const Arc& arc : arcs.of(t)) visit(edge_value(arc, unit));
+      },
+      kTotalCost);
   Graph graph;
-  graph.first.assign(rows.first.begin(), rows.first.end());
-  graph.to.assign(rows.neighbour.begin(), rows.neighbour.end());
-  std::vector<std::int32_t>().swap(rows.neighbour);  // "= {}" would not free the memory
-  graph.affinity.assign(rows.edge_weight.begin(), rows.edge_weight.end());
+  graph.first.reserve(tasks.size() + 1);
+  graph.weight.reserve(tasks.size());
+  graph.to.reserve(arcs.count());
+  graph.affinity.reserve(arcs.count());
+  for (TaskId t = 0; t < tasks.size(); ++t) {
+    for (const Arc& arc : arcs.of(t)) {
+      graph.to.push_back(arc.task);
+      graph.affinity.push_back(std::max(weight_of(edge_value(arc, unit)), 1));
+    }
+    graph.first.push_back(graph.to.size());
+  }
   const bool is_idle = total_load_s(problem.workload) == 0;
   for (const Task& task : tasks) graph.weight.push_back(is_idle ? 1 : task.load_s);
   return graph;

@@ -35,8 +35,8 @@ bool add(double& sum, std::uint64_t more) {
 /// in two rows, that of its sender and that of its receiver.
 struct MessagesOfTasks {
   // The index of each task's first entry; the last element is the number of all entries.
-  std::vector<std::size_t> first;
-  std::vector<std::uint32_t> indices;
+  LargeArray<std::size_t> first;
+  LargeArray<std::uint32_t> indices;
 
   explicit MessagesOfTasks(const Workload& workload) : first(workload.tasks.size() + 2, 0) {
     POISE_CHECK(workload.messages.size() <= std::numeric_limits<std::uint32_t>::max());
@@ -72,14 +72,14 @@ struct MessagesOfTasks {
 Arcs::Arcs(const Workload& workload) : first_(workload.tasks.size() + 2, 0) {
   const MessagesOfTasks messages(workload);
   {
-    std::vector<TaskId> last_partner(workload.num_tasks(), workload.num_tasks());
+    LargeArray<TaskId> last_partner(workload.num_tasks(), workload.num_tasks());
     messages.for_each_end(workload, [&](TaskId t, TaskId partner, const Message&) {
       if (std::exchange(last_partner[t], partner) != partner) ++first_[t + 2];
     });
   }
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   if (fill(messages, workload, small_)) return;
-  small_ = std::vector<SmallArc>();  // "= {}" would not free the memory
+  small_ = LargeArray<SmallArc>();   // "= {}" would not free the memory
   first_.insert(first_.begin(), 0);  // first_[t + 1] is the start of row t again
   fill(messages, workload, large_);
 }
@@ -88,9 +88,9 @@ Arcs::Arcs(const Workload& workload) : first_(workload.tasks.size() + 2, 0) {
 /// first_[t]. Returns false if a sum is too large for the type.
 template <typename Stored>
 bool Arcs::fill(const MessagesOfTasks& messages, const Workload& workload,
-                std::vector<Stored>& arcs) {
+                LargeArray<Stored>& arcs) {
   arcs.resize(first_.back());
-  std::vector<TaskId> last_partner(workload.num_tasks(), workload.num_tasks());
+  LargeArray<TaskId> last_partner(workload.num_tasks(), workload.num_tasks());
   bool fits = true;
   messages.for_each_end(workload, [&](TaskId t, TaskId partner, const Message& message) {
     // This pass advances first_[t + 1] to the end of row t.

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "poise/base/large_array.h"
 #include "poise/workload/workload.h"
 
 namespace poise {
@@ -78,11 +78,11 @@ class Arcs {
 
  private:
   template <typename Stored>
-  bool fill(const MessagesOfTasks& messages, const Workload& workload, std::vector<Stored>& arcs);
+  bool fill(const MessagesOfTasks& messages, const Workload& workload, LargeArray<Stored>& arcs);
 
-  std::vector<std::size_t> first_;  // index of each task's first arc; last: number of all arcs
-  std::vector<SmallArc> small_;
-  std::vector<Arc> large_;  // instead of small_; empty if all arcs are small
+  LargeArray<std::size_t> first_;  // index of each task's first arc; last: number of all arcs
+  LargeArray<SmallArc> small_;
+  LargeArray<Arc> large_;  // instead of small_; empty if all arcs are small
 };
 
 }  // namespace poise

@@ -61,9 +61,11 @@
 
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
+#include "poise/base/free_memory.h"
 #include "poise/base/in_parallel.h"
 #include "poise/base/knobs.h"
 #include "poise/partition/from_scratch.h"
+#include "poise/partition/traffic_graph.h"
 #include "poise/placement/consecutive_shares.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/migration_times.h"
@@ -372,9 +374,24 @@ class Search {
     Tuning quick = tuning_;
     quick.refining_passes = std::min(refines ? 1 : 0, quick.refining_passes);
     const Effort effort{.attempts = tuning_.attempts, .climbs = 0, .threads = options_.threads};
-    Outcome fresh = outcome_of(
-        problem_, fitted(placed_from_scratch(problem_, effort, quick, &way_.shared->arcs)));
+    Outcome fresh = outcome_of(problem_, fitted(partitioned(effort, quick)));
     return total_s(blocks) < total_s(fresh) ? blocks : fresh;
+  }
+
+  /// Places all tasks anew. The coarse graphs of a large graph take about as much memory as the
+  /// arcs, which are therefore freed meanwhile and made again from the messages.
+  Placement partitioned(const Effort& effort, const Tuning& tuning) {
+    std::optional graph(traffic_graph(problem_, way_.shared->arcs));
+    if (entries_ <= tuning.cached_entries)
+      return placed_from_scratch(problem_, *graph, effort, tuning);
+    way_.shared.reset();
+    return_freed_memory();
+    Placement placement = placed_from_scratch(problem_, *graph, effort, tuning);
+    graph.reset();
+    return_freed_memory();
+    way_.shared = std::make_shared<const BusyTimes::Shared>(problem_.machine, problem_.workload,
+                                                            problem_.costs);
+    return placement;
   }
 
   /// The number of scans per entry (task, arc or place) that descend() rarely exceeds without a
@@ -448,7 +465,7 @@ class Search {
   const PoiseOptions& options_;
   const Tuning& tuning_;
   const double steps_;  // number of phases in which migrations must pay off
-  const Way way_;
+  Way way_;
   const bool is_within_room_;
   const double bound_s_;
   Outcome best_;

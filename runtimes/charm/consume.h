@@ -4,21 +4,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <vector>
 
-namespace poise::charm {
+#include "poise/base/pages.h"
 
-/// Returns the whole pages in [first, last) to the system. The memory must be unused. It stays
-/// allocated: if it is written again, the system provides new pages.
-inline void return_pages(const void* first, const void* last) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(first) + page - 1) / page * page,
-                       end = reinterpret_cast<std::uintptr_t>(last) / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-}
+namespace poise::charm {
 
 /// Calls visit(row) for every row, from the last to the first. Removes the rows, and returns their
 /// memory to the system as it goes.

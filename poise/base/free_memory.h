@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Returns freed memory to the system.
+#pragma once
+
+#include <cstdlib>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace poise {
+
+/// Returns the memory that this process has freed to the system, as far as the C library can.
+/// Otherwise the library keeps arrays of up to 32 MB for later, and they add to the memory of the
+/// process, although larger arrays do not fit there.
+inline void return_freed_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+}  // namespace poise
