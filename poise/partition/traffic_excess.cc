@@ -2,7 +2,6 @@
 
 #include "poise/partition/traffic_excess.h"
 
-#include <numeric>
 #include <utility>
 
 namespace poise {
@@ -16,8 +15,8 @@ TrafficExcess::TrafficExcess(const RankProblem& problem, const TrafficLimits& li
   const Graph& graph = problem.graph;
   nodes_.resize(problem.distances.num_nodes());
   for (Vertex v = 0; v < graph.num_vertices(); ++v) {
-    const double both = std::accumulate(graph.affinity.begin() + graph.first[v],
-                                        graph.affinity.begin() + graph.first[v + 1], 0.0);
+    double both = 0;
+    for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e) both += graph.affinity[e];
     sent_.push_back(limits.sent.empty() ? both / 2 : v < limits.sent.size() ? limits.sent[v] : 0);
     received_.push_back(both - sent_[v]);
   }
