@@ -251,7 +251,7 @@ TEST_P(TwoCauses, the_remedy_of_the_more_costly_one_is_recommended) {
 INSTANTIATE_TEST_SUITE_P(diagnose, TwoCauses,
                          testing::Values("persistent", "drifting", "random", "mapping", "binding",
                                          "odd_threads", "crowding"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& cause) { return cause.param; });
 
 TEST(diagnose, names_the_ranks_for_which_others_waited) {
   MeasuredRun run{.node_of_rank = {0, 0, 0}};
