@@ -29,7 +29,7 @@ TEST(LendingAgent, learns_the_slowness_of_a_rank_as_the_mean_over_its_first_long
   EXPECT_NEAR(agent.slowness_of(1), 1, 0.01);
 }
 
-TEST(LendingAgent, believes_the_first_result_of_a_long_task_even_if_the_rank_is_very_slow) {
+TEST(LendingAgent, learns_how_slow_a_rank_is_from_the_first_result_of_a_long_task) {
   LendingAgent agent = agent_of_two_ranks();
   agent.learn_slowness(1, 40e-3, 5e-3);
   EXPECT_NEAR(agent.slowness_of(1), 8, 1e-6);

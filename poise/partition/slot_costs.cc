@@ -46,7 +46,7 @@ std::size_t SlotCosts::exchange(Vertex v, Vertex u) {
       for (SlotClass c = first; c < last; ++c) row[c] += affinity * lengthens_[c];
     }
   std::swap(at_[v], at_[u]);
-  return (graph_.degree(v) + graph_.degree(u)) * (last - std::min(first, last));
+  return (graph_.degree(v) + graph_.degree(u)) * (last - first);
 }
 
 }  // namespace poise

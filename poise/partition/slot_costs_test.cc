@@ -45,7 +45,7 @@ double sum_of(const Graph& graph, const SlotClasses& classes, const std::vector<
   return twice / 2;
 }
 
-TEST(SlotCosts, predict_the_change_of_the_sum_by_each_of_many_swaps) {
+TEST(SlotCosts, the_predicted_change_of_each_swap_is_the_change_of_the_sum_over_edges) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -67,7 +67,7 @@ TEST(SlotCosts, predict_the_change_of_the_sum_by_each_of_many_swaps) {
   }
 }
 
-TEST(SlotCosts, of_all_vertices_are_twice_the_sum) {
+TEST(SlotCosts, the_costs_of_all_vertices_add_up_to_twice_the_sum_over_edges) {
   Random random(1);
   const Graph graph = random_graph(random);
   const SlotClasses classes = row_of_classes();

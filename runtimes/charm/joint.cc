@@ -153,7 +153,7 @@ void find_receivers(Communicator& ranks, OwnArrays& arrays) {
   set_ranks(arrays, rank_of_receiver);
 }
 
-/// The ranks of receivers of the own messages after a decision, for the senders' ranks. Collective.
+/// The new ranks of the receivers of this rank's messages, for the senders' ranks. Collective.
 std::vector<News> news_of(Communicator& ranks, const OwnArrays& arrays, const OwnTasks& tasks,
                           const std::vector<std::uint32_t>& rank_of_task, const PeMap& pe_map) {
   const OwnGraph graph(ranks, tasks);
@@ -309,7 +309,7 @@ JointDecision JointBalancer::State::decided(const Statistics& own,
   return decision;
 }
 
-/// Of all PEs with a trouble, the first one returns a warning. Collective.
+/// If the decision failed on several PEs, only the first of them returns its warning. Collective.
 std::string JointBalancer::State::news_of_trouble(const poise_communication& pes,
                                                   const std::string& trouble) {
   std::uint64_t first = trouble.empty() ? 0 : pes.num_ranks - std::uint64_t{pes.rank};

@@ -19,7 +19,7 @@ namespace poise::charm {
 struct JointDecision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
   std::uint64_t num_arriving = 0;          // objects that come to this PE
-  /// Where the receivers of the own objects' messages are, for the PEs that may not know it; those
+  /// Where the receivers of this PE's messages are, for the PEs that may not know it; those
   /// for the same PE one after the other. Empty if the strategy uses no messages.
   std::vector<News> news;
   std::uint64_t num_moves = 0, num_objects = 0;  // of all PEs
@@ -52,8 +52,8 @@ class JointBalancer {
   std::uint64_t num_decisions() const;
   void restart(std::uint64_t num_decisions);
 
-  /// The strategy with its knobs, as for `poise plan`; known on PE 0 from the start, and on all PEs
-  /// after the first decision.
+  /// The strategy with its parameters, as for `poise plan`; known on PE 0 from the start, and on
+  /// all PEs after the first decision.
   std::string strategy() const;
 
  private:

@@ -138,7 +138,7 @@ TEST(JointBalancer, reductions_and_exchanges_of_a_decision_hardly_grow_with_the_
   for (const std::uint32_t num_pes : {4, 100}) {  // groups on one level, and on two
     Pes pes("poise", num_pes), without_messages("greedy_refine", num_pes);
     pes.decide(before), without_messages.decide(before);
-    EXPECT_LE(pes.calls(), 160u);  // docs/charm_trees.md tells these three numbers
+    EXPECT_LE(pes.calls(), 160u);  // docs/charm_trees.md states these three bounds
     EXPECT_LE(without_messages.calls(), 100u);
     Pes again("poise", num_pes);
     again.decide(before, [](std::uint32_t, Statistics& own) {
@@ -159,7 +159,7 @@ TEST(JointBalancer, moves_nothing_because_of_one_disturbed_load) {
   Pes pes("poise");
   EXPECT_EQ(pes.decide(before, with_spike(1))[0].num_moves, 0u);
   EXPECT_EQ(pes.decide(before, with_spike(9))[0].num_moves, 0u);
-  EXPECT_GT(pes.decide(before, with_spike(9))[0].num_moves, 0u);  // it is no spike any more
+  EXPECT_GT(pes.decide(before, with_spike(9))[0].num_moves, 0u);  // a load that lasts is no spike
 }
 
 TEST(JointBalancer, moves_nothing_if_there_is_nothing_to_gain) {

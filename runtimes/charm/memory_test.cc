@@ -89,7 +89,7 @@ TEST(Memory, the_memory_of_a_decision_is_at_most_a_fixed_number_of_bytes_per_obj
   EXPECT_GT(bytes_of("nuco"), 24 * kMessagesPerObject) << "the allocations are not counted";
 }
 
-TEST(Memory, a_decision_that_partitions_the_graph_of_all_objects_takes_no_more) {
+TEST(Memory, a_decision_that_partitions_the_graph_of_all_objects_takes_little_memory) {
   constexpr std::uint64_t kManyObjects = 250'000;  // poise frees its arcs only if there are many
   constexpr std::uint32_t kHeavyMessage = 10'000'000;  // bytes
   EXPECT_LT(bytes_of("poise", 1, kManyObjects, kHeavyMessage), kBytesOfPoise);

@@ -14,8 +14,8 @@
 
 namespace poise::charm {
 
-/// All public functions are collective: all ranks call them in the same order. Takes 32 bytes per
-/// object of this rank.
+/// The last loads of the objects of one rank, 32 bytes per object. All public functions are
+/// collective: all ranks call them in the same order.
 class OwnPast {
  public:
   /// Replaces spikes in the loads of the objects, as replace_spikes() does for one PE that knows
@@ -23,7 +23,7 @@ class OwnPast {
   /// loads as they were measured. Returns the number of objects of all ranks.
   std::uint64_t replace_spikes(Communicator& ranks, OwnArrays& arrays);
 
-  /// Returns the past of the objects that this rank will have after a decision. rank_of_task[t] is
+  /// Returns the loads of the objects that this rank will have after a decision. rank_of_task[t] is
   /// the new rank of object t in the arrays of the last call of replace_spikes(). Sets num_arriving
   /// to the number of objects that come to this rank.
   OwnPast after(Communicator& ranks, const std::vector<std::uint32_t>& rank_of_task,
