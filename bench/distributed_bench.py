@@ -51,7 +51,7 @@ def cost(ranks, tasks, recipe):
 def decided_by(tool, ranks, tasks, recipe):
     """Returns the time of one decision and the cost of its placement, or None if the tool is not installed."""
     command = ["mpiexec", "-n", str(ranks), BIN / "distributed_peers", tool, str(tasks), recipe]
-    done = subprocess.run(command, env=os.environ | ENVIRONMENT, capture_output=True, text=True, timeout=900, check=False)
+    done = subprocess.run(command, env=os.environ | ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode == 77:
         print(f"skipped: {tool} was not found when distributed_peers was built", flush=True)
         return None

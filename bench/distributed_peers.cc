@@ -274,7 +274,9 @@ void measure(std::string_view tool, TaskId num_tasks, const char* recipe) {
 int main(int argc, char** argv) {
   if (argc != 4) return fmt::print(stderr, "usage: distributed_peers TOOL TASKS RECIPE\n"), 2;
   if (!poise::has(argv[1])) return 77;
-  MPI_Init(&argc, &argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE,
+                  &provided);  // PT-Scotch 7 calls MPI from several threads at once.
   poise::measure(argv[1], std::atoi(argv[2]), argv[3]);
   MPI_Finalize();
 }
