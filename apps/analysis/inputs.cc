@@ -79,7 +79,8 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
                   "Machine: \"live\", a name such as NUMA32, a .json or .xml file, or "
                   "text such as \"node:2 numa:2 core:4\" (default: the trace's)")
       ->type_name("M")
-      ->expected(1);
+      ->expected(1)
+      ->allow_extra_args(false);  // Otherwise it would also take the words that follow its value.
   auto* current = command.add_option(
       current_flag, options.current,
       "Current placement, instead of the trace's: one place number per line, or .json");

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <fmt/core.h>
 #include <memory>
 #include <string_view>
@@ -93,7 +94,10 @@ std::string unexpected(const CLI::App& command, const std::vector<std::string>& 
     return word.size() > 1 && word[0] == '-';
   });
   if (option != words.end()) return unknown_option(command, *option);
-  return fmt::format("unexpected argument \"{}\"", words.front());
+  const std::string& word = words.front();
+  const bool is_part = word.find(':') != std::string::npos && !std::filesystem::exists(word);
+  return fmt::format("unexpected argument \"{}\"{}", word,
+                     is_part ? "; put the text of a machine in quotes" : "");
 }
 
 /// Rewords errors of CLI11 that are unclear.

@@ -43,6 +43,10 @@ class BadInput(CliTest):
         self.assert_refused("plan", "g.graph", "-s", "keep", "-s", "greedy", says="more than once")
         self.assert_refused("strategies", "all", says='"all"')
 
+    def test_the_error_of_a_machine_without_quotes_asks_for_quotes(self):
+        self.assert_refused("map", "g.graph", "--machine", "node:2", "core:2", says=['"core:2"', "quotes"])
+        self.assert_refused("map", "g.graph", "--machine", "node:2", "--machine", "core:2", says="more than once")
+
     def test_option_values_that_are_out_of_range_or_not_whole_numbers_are_refused(self):
         plan = "plan", "g.graph", "--strategy=keep", "--machine=core:2"
         for flag in "--seed", "--phase", "--every":
