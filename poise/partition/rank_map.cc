@@ -105,15 +105,58 @@ std::vector<Map> best_cuts(const RankProblem& problem, std::uint64_t seed, std::
   return best;
 }
 
-/// Improves the best cuts by swaps, several of them if the graph is small, and returns the best
-/// map.
+/// Returns the first place of each node that has slots, or nothing if nodes have different numbers
+/// of slots.
+std::vector<PlaceId> first_places(const RankProblem& problem) {
+  std::vector<Slot> first;
+  for (Slot slot = 0; slot < problem.slots.size(); ++slot)
+    if (slot == 0 || problem.distances.node_of(problem.slots[slot]) !=
+                         problem.distances.node_of(problem.slots[slot - 1]))
+      first.push_back(slot);
+  const Slot size = problem.slots.size() / first.size();
+  std::vector<PlaceId> places;
+  for (Slot node = 0; node < first.size(); ++node) {
+    if (first[node] != node * size || problem.slots.size() % size != 0) return {};
+    places.push_back(problem.slots[first[node]]);
+  }
+  return places;
+}
+
+std::vector<Slot> best_map(const RankProblem& problem, const SwapEffort& effort);
+
+/// Divides the ranks into groups, one for each node, then puts whole groups on the nodes: on a
+/// torus, mesh or dragonfly few bytes between nodes can matter more than short ways. Returns
+/// nothing for other machines, or if nodes have different numbers of slots.
+std::optional<std::vector<Slot>> map_by_nodes(const RankProblem& problem,
+                                              const SwapEffort& effort) {
+  if (problem.machine.network().shape == Network::Shape::tree) return std::nullopt;
+  const std::vector<PlaceId> nodes = first_places(problem);
+  if (nodes.size() < 2 || nodes.size() == problem.slots.size()) return std::nullopt;
+  const Slot size = problem.slots.size() / nodes.size();
+  std::vector<Slot> slot_of = cut_into_nodes(problem, kPartitionTuning.bisection_attempts);
+  std::vector<Vertex> group_of(slot_of.size());
+  for (Vertex v = 0; v < group_of.size(); ++v) group_of[v] = slot_of[v] / size;
+  const Graph groups = graphs::contract(problem.graph, group_of, nodes.size());
+  const std::vector<Slot> node_of =
+      best_map({groups, problem.machine, problem.distances, nodes}, effort);
+  for (Vertex v = 0; v < group_of.size(); ++v)
+    slot_of[v] = node_of[group_of[v]] * size + slot_of[v] % size;
+  return slot_of;
+}
+
+/// Improves the best cuts by swaps, several of them if the graph is small, and the map by nodes if
+/// there is one. Returns the best map.
 std::vector<Slot> best_map(const RankProblem& problem, const SwapEffort& effort) {
   const double scans = effort.scans_per_edge * (problem.graph.to.size() / 2 + 1);
   const double starts =
       std::clamp<double>(effort.max_scans / scans, 1, kPartitionTuning.max_starts);
   std::vector<Map> maps = best_cuts(problem, effort.seed, starts);
+  SwapEffort half = effort;
+  half.max_scans /= 2;
+  std::optional<std::vector<Slot>> by_nodes = map_by_nodes(problem, half);
+  if (by_nodes) maps.push_back({*std::move(by_nodes), 0});
   for (Map& map : maps) {
-    search_by_swaps(problem, {}, effort, map.slot_of);
+    search_by_swaps(problem, {}, by_nodes ? half : effort, map.slot_of);
     map.traffic = traffic(problem, map.slot_of);
   }
   return std::move(std::ranges::min_element(maps, {}, &Map::traffic)->slot_of);

@@ -232,6 +232,30 @@ TEST(MapRanks, maps_shuffled_ranks_of_a_torus_nearly_as_well_as_ordered_ranks) {
   EXPECT_LE(sum / seeds, 1.08 * least);
 }
 
+TEST(MapRanks, maps_a_grid_of_ranks_onto_a_torus_of_nodes_as_well_as_by_hand) {
+  // By hand, each node gets a block of 4 x 4 ranks, and the grid of 8 x 8 nodes is folded twice, so
+  // that it fits on the torus: all bytes between nodes travel one hop.
+  const Machine machine = machine_from_text("torus:4x4x4 core:16");
+  Workload workload;
+  workload.tasks.resize(1024);
+  Placement by_hand(1024);
+  const auto folded = [](PlaceId node) { return node < 4 ? node : 7 - node; };
+  constexpr PlaceId layer[2][2] = {{0, 1}, {3, 2}};  // neighbours differ by 1, as on a ring of four
+  for (TaskId x = 0; x < 32; ++x)
+    for (TaskId y = 0; y < 32; ++y) {
+      const TaskId rank = 32 * x + y;
+      if (x < 31) workload.messages.push_back({rank, rank + 32, 1, 10});
+      if (y < 31) workload.messages.push_back({rank, rank + 1, 1, 10});
+      const PlaceId i = x / 4, j = y / 4;
+      const PlaceId node = 16 * folded(i) + 4 * folded(j) + layer[i / 4][j / 4];
+      by_hand.move(rank, 16 * node + 4 * (x % 4) + y % 4);
+    }
+  RankMapOptions options;
+  options.effort.scans_per_edge = 1000;
+  const Placement map = map_ranks(machine, workload, nullptr, options);
+  EXPECT_LE(cost_of(machine, workload, map).traffic, cost_of(machine, workload, by_hand).traffic);
+}
+
 TEST(MapRanks, starts_from_the_current_map_if_one_is_given) {
   const Machine machine = machine_from_text("node:4 core:8 factors:10,1");
   const Workload workload = generate(parse_recipe("geometric"), 32, 3).front();

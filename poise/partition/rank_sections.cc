@@ -26,9 +26,10 @@ struct Region {
 
 class Halving {
  public:
-  Halving(const RankProblem& problem, unsigned attempts)
+  Halving(const RankProblem& problem, unsigned attempts, bool nodes_are_alike)
       : problem_(problem),
         attempts_(attempts),
+        nodes_are_alike_(nodes_are_alike),
         region_of_(problem.graph.num_vertices(), 0),
         position_(problem.graph.num_vertices(), 0),
         slot_of_(problem.graph.num_vertices(), 0) {
@@ -84,9 +85,7 @@ class Halving {
   std::size_t order_slots(std::vector<Slot>& slots) const {
     const Machine& machine = problem_.machine;
     const auto place = [&](Slot s) { return problem_.slots[s]; };
-    const NodeId first_node = machine.node_of_place(place(slots.front()));
-    const NodeId last_node = machine.node_of_place(place(slots.back()));
-    if (first_node != last_node && !machine.network().coordinates.empty())
+    if (!nodes_are_alike_ && has_several_nodes(slots) && !machine.network().coordinates.empty())
       if (const std::size_t left = order_by_side(slots)) return left;
     for (std::size_t l = 0; l < machine.levels().size(); ++l) {
       const auto group = [&](Slot s) { return machine.group_of(l, place(s)); };
@@ -94,6 +93,11 @@ class Halving {
       return group_border(slots, group);
     }
     return slots.size() / 2;
+  }
+
+  bool has_several_nodes(const std::vector<Slot>& slots) const {
+    const auto node = [&](Slot s) { return problem_.distances.node_of(problem_.slots[s]); };
+    return node(slots.front()) != node(slots.back());
   }
 
   /// Returns the number of slots in the first half of the groups to which the slots belong.
@@ -150,6 +154,7 @@ class Halving {
   /// the left half).
   std::vector<double> pulls(std::size_t r, const std::array<Region, 2>& halves) const {
     std::vector<double> pull(regions_[r].members.size(), 0);
+    if (nodes_are_alike_ && has_several_nodes(regions_[r].slots)) return pull;
     for (Vertex i = 0; i < pull.size(); ++i) {
       const Vertex v = regions_[r].members[i];
       for (std::size_t e = problem_.graph.first[v]; e < problem_.graph.first[v + 1]; ++e) {
@@ -202,6 +207,7 @@ class Halving {
 
   const RankProblem& problem_;
   const unsigned attempts_;
+  const bool nodes_are_alike_;
   // Regions in the order in which they are halved; a region is emptied when it has been halved.
   std::vector<Region> regions_;
   std::vector<std::size_t> region_of_;  // per vertex
@@ -212,7 +218,11 @@ class Halving {
 }  // namespace
 
 std::vector<Slot> cut_into_slots(const RankProblem& problem, unsigned attempts) {
-  return Halving(problem, attempts).run();
+  return Halving(problem, attempts, false).run();
+}
+
+std::vector<Slot> cut_into_nodes(const RankProblem& problem, unsigned attempts) {
+  return Halving(problem, attempts, true).run();
 }
 
 }  // namespace poise
