@@ -22,7 +22,7 @@ function(compile_quickly target)
 endfunction()
 
 # unit_tests(PROGRAM PREFIX SOURCES… [LINK LIBRARIES…]) builds PROGRAM and adds each of its tests to
-# CTest as PREFIX.Suite.name.
+# CTest as PREFIX.Suite.name. The root folder's CMakeLists.txt lists the programs in unit_tests.txt.
 function(unit_tests program prefix)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_executable(${program} ${arg_UNPARSED_ARGUMENTS})
@@ -34,4 +34,5 @@ function(unit_tests program prefix)
   gtest_discover_tests(${program} TEST_PREFIX ${prefix}. DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 300)
   add_dependencies(unit_tests ${program})
+  set_property(GLOBAL APPEND PROPERTY UNIT_TEST_PROGRAMS ${program})
 endfunction()

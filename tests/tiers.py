@@ -26,7 +26,7 @@ SANITIZED_TASKS = (
     r"|target_calls|(chameleon|chameleon_tool|chameleon_application|target_regions_of_clang_16"
     r"|target_clauses_of_clang_16)_on_2)|miniapps.nbody_lent_on_(2|4)_ranks)$")
 # Random tests run more seeds than usual if POISE_SEEDS is set (tests/support/seeds.h).
-SEEDED = "for test in build/bin/*_test; do timeout 7200 $test --gtest_brief=1 || exit 1; done"
+SEEDED = "xargs -a build/unit_tests.txt -P $(nproc) -I{} timeout 7200 build/bin/{} --gtest_brief=1"
 RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|explore_on_2|funneled|serialized)$"
 EMULATED = "python3 tests/vm/vm_test.py -v && python3 tests/vm/pages_test.py -v && python3 tests/vm/limits_test.py -v"
 NAMES_DEFINED = "git ls-files '*.py' | xargs pyflakes3"
