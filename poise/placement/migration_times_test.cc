@@ -47,7 +47,7 @@ TEST(MigrationTimes,
       EXPECT_LE(times.seconds(), cost_s * (is_physical ? 2 : 1) * (1 + 1e-9) + 1e-15);
     }
     EXPECT_NEAR(MigrationTimes(problem, placement).seconds(), times.seconds(),
-                1e-9 * times.seconds());
+                1e-9 * times.seconds() + 1e-15);
   }
 }
 
