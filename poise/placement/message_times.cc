@@ -212,9 +212,9 @@ double busy_s(double work_s, double overhead_s, double exposed_s, double overlap
   return std::max(work_s + overhead_s + (1 - overlap) * exposed_s, exposed_s);
 }
 
-double physical_migration_s(const Machine& machine, const Workload& workload,
-                            const CostModel& costs, const Placement& before,
-                            const Placement& after) {
+std::vector<double> physical_migration_s(const Machine& machine, const Workload& workload,
+                                         const CostModel& costs, const Placement& before,
+                                         const Placement& after) {
   const std::vector<Migration> moves = migrations(before, after);
   Tally tally(machine, costs);
   for (const Migration& move : moves) {
@@ -224,12 +224,9 @@ double physical_migration_s(const Machine& machine, const Workload& workload,
     tally.add(move.from, move.to, parts, bytes, {pack_s, pack_s});
   }
   for (const Migration& move : moves) tally.wait(move.from, move.to);
-  const MessageTimes& times = tally.times();
-  double longest_s = 0;
-  for (const Migration& move : moves)
-    for (const PlaceId p : {move.from, move.to})
-      longest_s = std::max(longest_s, times.overhead_s[p] + times.exposed_s[p]);
-  return longest_s;
+  MessageTimes& times = tally.times();
+  for (PlaceId p = 0; p < machine.num_places(); ++p) times.exposed_s[p] += times.overhead_s[p];
+  return std::move(times.exposed_s);
 }
 
 }  // namespace poise

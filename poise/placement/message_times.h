@@ -61,11 +61,11 @@ double physical_message_s(const Machine& machine, const CostModel& costs, const 
 /// Busy time of a place, by the formula at the top of this file.
 double busy_s(double work_s, double overhead_s, double exposed_s, double overlap);
 
-/// Seconds of moving all tasks from `before` to `after`, as if each task were a message of its
-/// size: the packing time at both ends, then the time on the resources that the tasks cross. It is
-/// 0 if no task moves.
-double physical_migration_s(const Machine& machine, const Workload& workload,
-                            const CostModel& costs, const Placement& before,
-                            const Placement& after);
+/// Per place, the seconds of moving all tasks from `before` to `after`, as if each task were a
+/// message of its size: the packing time of the tasks that leave the place or arrive there, then
+/// the time of the slowest resource that they cross. It is 0 for places without such tasks.
+std::vector<double> physical_migration_s(const Machine& machine, const Workload& workload,
+                                         const CostModel& costs, const Placement& before,
+                                         const Placement& after);
 
 }  // namespace poise

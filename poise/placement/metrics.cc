@@ -200,20 +200,30 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
                              const CostModel& costs, const Placement& before,
                              const Placement& after) {
   MigrationCost cost;
+  for (const Migration& migration : migrations(before, after)) {
+    ++cost.tasks;
+    cost.bytes += workload.tasks[migration.task].bytes;
+  }
+  cost.seconds = largest(migration_s_by_place(machine, workload, costs, before, after));
+  return cost;
+}
+
+std::vector<double> migration_s_by_place(const Machine& machine, const Workload& workload,
+                                         const CostModel& costs, const Placement& before,
+                                         const Placement& after) {
+  if (costs.formula == CostFormula::physical)
+    return physical_migration_s(machine, workload, costs, before, after);
   // Under the formula `nuco`, a place sends its tasks one after the other and receives its tasks
   // one after the other; sending, receiving, and all places run in parallel.
   std::vector<double> sent(machine.num_places(), 0), received(machine.num_places(), 0);
   for (const Migration& migration : migrations(before, after)) {
     const std::uint64_t bytes = workload.tasks[migration.task].bytes;
-    ++cost.tasks;
-    cost.bytes += bytes;
     sent[migration.from] += bytes;
     received[migration.to] += bytes;
   }
-  cost.seconds = costs.formula == CostFormula::physical
-                     ? physical_migration_s(machine, workload, costs, before, after)
-                     : costs.seconds_per_migrated_byte * std::max(largest(sent), largest(received));
-  return cost;
+  for (PlaceId p = 0; p < machine.num_places(); ++p)
+    sent[p] = costs.seconds_per_migrated_byte * std::max(sent[p], received[p]);
+  return sent;
 }
 
 Metrics evaluate(const Machine& machine, const Workload& workload, const CostModel& costs,

@@ -77,6 +77,12 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
                              const CostModel& costs, const Placement& before,
                              const Placement& after);
 
+/// Per place, the seconds until all tasks that leave it or arrive there have moved; the largest of
+/// them is MigrationCost::seconds.
+std::vector<double> migration_s_by_place(const Machine& machine, const Workload& workload,
+                                         const CostModel& costs, const Placement& before,
+                                         const Placement& after);
+
 /// Lower bounds on the makespan of any placement, each derived in a different way.
 struct MakespanBounds {
   double average_s = 0;       // all work / sum of all speeds

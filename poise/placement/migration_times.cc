@@ -82,22 +82,12 @@ double MigrationTimes::busiest_resource_s() const {
   return first == seconds_.end() ? 0 : std::max(0.0, *std::max_element(first, seconds_.end()));
 }
 
-bool MigrationTimes::uses_busiest(TaskId t, double place_s, double resource_s) const {
-  bool is_busiest = false;
+double MigrationTimes::resource_s_of(TaskId t, double least_s) const {
+  double most_s = 0;
   for_each_use(t, places_[t], [&](Index i, double seconds) {
-    const double busiest_s = i < first_resource_ ? place_s : resource_s;
-    is_busiest |= seconds > 0 && seconds_[i] >= busiest_s;
+    if (i >= first_resource_ && seconds_[i] >= least_s) most_s = std::max(most_s, seconds);
   });
-  return is_busiest;
-}
-
-double MigrationTimes::most_saved_s(TaskId t) const {
-  double place_s = 0, resource_s = 0;
-  for_each_use(t, places_[t], [&](Index i, double seconds) {
-    double& most_s = i < first_resource_ ? place_s : resource_s;
-    most_s = std::max(most_s, seconds);
-  });
-  return place_s + resource_s;
+  return most_s;
 }
 
 bool MigrationTimes::fits(TaskId t, PlaceId to, double limit_s) {

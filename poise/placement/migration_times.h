@@ -44,12 +44,9 @@ class MigrationTimes {
 
   double busiest_place_s() const;
   double busiest_resource_s() const;
-  /// A quick test: returns true if t uses the busiest place or the busiest resource of the
-  /// migration. If not, returning t to its home cannot shorten the migration. place_s is the time
-  /// of the busiest place, resource_s that of the busiest resource.
-  bool uses_busiest(TaskId t, double place_s, double resource_s) const;
-  /// Upper bound on the seconds by which the migration becomes shorter if task t does not migrate.
-  double most_saved_s(TaskId t) const;
+  /// Returns the most seconds that the migration of t takes on a resource whose time is at least
+  /// `least_s`.
+  double resource_s_of(TaskId t, double least_s) const;
 
  private:
   using Index = std::size_t;

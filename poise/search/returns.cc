@@ -3,6 +3,7 @@
 #include "poise/search/returns.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -16,6 +17,8 @@
 namespace poise {
 
 namespace {
+
+constexpr double kRounding = 1e-9;  // relative; sums are also added up in another order
 
 class Returns {
  public:
@@ -55,7 +58,6 @@ class Returns {
   /// True only if the place `home` would certainly be busy for longer than limit_s if t returned.
   /// Most tasks cannot return, and for most of these this quick test replaces a slower trial.
   bool is_surely_busier(TaskId t, PlaceId home, double limit_s) const {
-    constexpr double kRounding = 1e-9;  // relative; try_move() adds the numbers in another order
     return times_.least_busy_s(t, home) > (1 + kRounding) * limit_s;
   }
 
@@ -107,20 +109,41 @@ class SingleReturns {
     busiest_ = 0;
     for (PlaceId p = 0; p < problem_.machine.num_places(); ++p)
       if (times_.pressure_s(p) > times_.pressure_s(busiest_)) busiest_ = p;
-    sender_s_ = moved_.busiest_place_s();
-    resource_s_ = moved_.busiest_resource_s();
+    busiest_migrating_s_ = moved_.busiest_place_s();
+    const std::vector<double> migration_s = migration_s_by_place(
+        problem_.machine, problem_.workload, problem_.costs, problem_.current, outcome_.placement);
+    slowest_.fill({});
+    for (PlaceId p = 0; p < migration_s.size(); ++p) {
+      const Slow slow{migration_s[p], p};
+      for (Slow other = slow; Slow & kept : slowest_)
+        if (other.seconds > kept.seconds) std::swap(other, kept);
+    }
+  }
+
+  /// Returns an upper bound on the seconds by which the migration becomes shorter if t returns. If
+  /// t leaves or reaches the place whose migrations end last, these may end before those of the
+  /// next place. At any other place, migrations can only end earlier by the time that t's migration
+  /// takes on a resource for which the place waits.
+  double most_saved_s(TaskId t) const {
+    const PlaceId home = problem_.current.of(t), at = outcome_.placement.of(t);
+    const double other_s = std::ranges::find_if(slowest_, [&](const Slow& slow) {
+                             return slow.place != home && slow.place != at;
+                           })->seconds;
+    const double least_s = other_s * (1 - kRounding) - busiest_migrating_s_;
+    return outcome_.migration_s - other_s + moved_.resource_s_of(t, least_s);
   }
 
   /// Returns false if returning t to its current place cannot shorten the total time. There are two
   /// such cases. First, the return makes the iterations longer by more than it shortens the
-  /// migration. Second, it relieves neither the busiest place or resource of the migration, nor the
-  /// busiest place of the iteration, nor the resource for which that place waits.
+  /// migration. Second, it shortens neither the migration, nor the busiest place of the iteration,
+  /// nor the time of the resource for which that place waits.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));
     const double longer_s = steps_ * (times_.least_iteration_s() - outcome_.iteration_s);
-    if (longer_s > moved_.most_saved_s(t)) return false;
-    if (moved_.uses_busiest(t, sender_s_, resource_s_)) return true;
+    const double saved_s = most_saved_s(t);
+    if (longer_s > saved_s) return false;
+    if (saved_s > 0) return true;
     const SpotId resource = times_.slowest_resource(busiest_);
     return times_.change_s(busiest_) < 0 || (resource != 0 && times_.change_s(resource) < 0);
   }
@@ -149,7 +172,12 @@ class SingleReturns {
   Room room_;
   std::size_t trials_;
   PlaceId busiest_ = 0;
-  double sender_s_ = 0, resource_s_ = 0;
+  double busiest_migrating_s_ = 0;  // most seconds that a place needs to pack and unpack tasks
+  struct Slow {
+    double seconds = 0;
+    PlaceId place = 0;
+  };
+  std::array<Slow, 3> slowest_;  // places whose migrations end last
 };
 
 /// Goes step by step from the placement `far` back to the current one. For each fraction in `parts`

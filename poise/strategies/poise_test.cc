@@ -362,7 +362,10 @@ TEST(Poise, refuses_the_options_passes_and_budget_s_if_it_starts_from_scratch) {
 }
 
 TEST(Poise, undoing_any_single_migration_would_not_shorten_the_total_time) {
-  for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
+  for (std::uint64_t i = 0; i <= num_seeds(60); ++i) {
+    // 4129: the return of a task without data shortens the migration, because its place then no
+    // longer waits for a busy card.
+    const std::uint64_t seed = i == 0 ? 4129 : i - 1;
     SCOPED_TRACE(seed);
     Random random(mix(seed));
     OwnedProblem owned = random_problem(random);
