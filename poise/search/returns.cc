@@ -126,9 +126,9 @@ class SingleReturns {
   /// takes on a resource for which the place waits.
   double most_saved_s(TaskId t) const {
     const PlaceId home = problem_.current.of(t), at = outcome_.placement.of(t);
-    const double other_s = std::ranges::find_if(slowest_, [&](const Slow& slow) {
-                             return slow.place != home && slow.place != at;
-                           })->seconds;
+    const auto other = std::ranges::find_if(
+        slowest_, [&](const Slow& slow) { return slow.place != home && slow.place != at; });
+    const double other_s = other == slowest_.end() ? 0 : other->seconds;
     const double least_s = other_s * (1 - kRounding) - busiest_migrating_s_;
     return outcome_.migration_s - other_s + moved_.resource_s_of(t, least_s);
   }
@@ -177,7 +177,7 @@ class SingleReturns {
     double seconds = 0;
     PlaceId place = 0;
   };
-  std::array<Slow, 3> slowest_;  // places whose migrations end last
+  std::array<Slow, 3> slowest_;  // places whose migrations end last; with 0 s if there are fewer
 };
 
 /// Goes step by step from the placement `far` back to the current one. For each fraction in `parts`
