@@ -124,9 +124,9 @@ std::vector<PlaceId> first_places(const RankProblem& problem) {
 
 std::vector<Slot> best_map(const RankProblem& problem, const SwapEffort& effort);
 
-/// Divides the ranks into groups, one for each node, then puts whole groups on the nodes: on a
-/// torus, mesh or dragonfly few bytes between nodes can matter more than short ways. Returns
-/// nothing for other machines, or if nodes have different numbers of slots.
+/// Divides the ranks into groups, one for each node, then maps the groups to the nodes of a torus,
+/// mesh or dragonfly. This sends fewer bytes between nodes than a cut along the network, but over
+/// more hops. Returns nothing for other networks, or if nodes have different numbers of slots.
 std::optional<std::vector<Slot>> map_by_nodes(const RankProblem& problem,
                                               const SwapEffort& effort) {
   if (problem.machine.network().shape == Network::Shape::tree) return std::nullopt;

@@ -18,7 +18,8 @@ namespace poise {
 
 namespace {
 
-constexpr double kRounding = 1e-9;  // relative; sums are also added up in another order
+/// Relative difference between two sums of the same numbers that are added up in different orders.
+constexpr double kRounding = 1e-9;
 
 class Returns {
  public:
@@ -120,10 +121,9 @@ class SingleReturns {
     }
   }
 
-  /// Returns an upper bound on the seconds by which the migration becomes shorter if t returns. If
-  /// t leaves or reaches the place whose migrations end last, these may end before those of the
-  /// next place. At any other place, migrations can only end earlier by the time that t's migration
-  /// takes on a resource for which the place waits.
+  /// Returns an upper bound on the seconds by which the migration becomes shorter if t returns. The
+  /// two places between which t migrates may then be done at once. Every other place is done
+  /// earlier by at most the time that t's migration takes on the resource that delays this place.
   double most_saved_s(TaskId t) const {
     const PlaceId home = problem_.current.of(t), at = outcome_.placement.of(t);
     const auto other = std::ranges::find_if(
@@ -177,7 +177,7 @@ class SingleReturns {
     double seconds = 0;
     PlaceId place = 0;
   };
-  std::array<Slow, 3> slowest_;  // places whose migrations end last; with 0 s if there are fewer
+  std::array<Slow, 3> slowest_;  // the last places to be done with migrating tasks
 };
 
 /// Goes step by step from the placement `far` back to the current one. For each fraction in `parts`
