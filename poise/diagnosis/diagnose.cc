@@ -372,57 +372,38 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   if (!are_free) advice.push_back(juggle(run, trace, nodes, replay));
 }
 
-/// The time lost because ranks take turns on a shared core, also inside MPI, where they wait
-/// actively. For each core it is the queueing time of the rank that queued least; the largest of
-/// these times is returned.
-double taking_turns_s(const MeasuredPhase& phase, const Placement& placement,
-                      const std::map<PlaceId, int>& ranks_at) {
-  std::map<PlaceId, double> least_s;
-  for (TaskId r = 0; r < placement.num_tasks(); ++r) {
-    if (ranks_at.at(placement.of(r)) < 2) continue;
-    const double queued_s = phase.ranks[r].queued_s;
-    double& least = least_s.try_emplace(placement.of(r), queued_s).first->second;
-    least = std::min(least, queued_s);
-  }
-  double longest_s = 0;
-  for (const auto& [place, queued_s] : least_s) longest_s = std::max(longest_s, queued_s);
-  return longest_s;
-}
-
 /// Adds the advice to bind ranks if they share or change cores although each could have its own.
 void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  std::vector<Advice>& advice) {
-  double saved_s = 0, squares = 0, turns_s = 0;
-  std::size_t with_others = 0, with_turns = 0;
+  double computing_s = 0, squares = 0, spun_s = 0;
+  std::size_t with_others = 0, with_two_on_a_core = 0;
   if (is_crowded(nodes)) return;
-  const std::vector<double> times_s = phase_times_s(run);
+  const std::vector<double> exposed_s = exposed_times_s(run);
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
-    std::map<PlaceId, int> ranks_at;
-    bool shares = false;
+    const MeasuredPhase& phase = run.phases[p];
     const Placement& placement = trace.phases[p].placement;
+    std::map<PlaceId, int> ranks_at;
+    bool shares = false, has_two_on_a_core = false;
     for (TaskId r = 0; r < placement.num_tasks(); ++r) {
       const bool has_moved = p > 0 && placement.of(r) != trace.phases[p - 1].placement.of(r);
-      shares = ++ranks_at[placement.of(r)] > 1 || has_moved || shares;
+      has_two_on_a_core = ++ranks_at[placement.of(r)] > 1 || has_two_on_a_core;
+      shares = has_two_on_a_core || has_moved || shares;
     }
     with_others += shares ? 1 : 0;
-    const double loaded_s = largest(loads_of(run.phases[p]));
-    turns_s += std::clamp(taking_turns_s(run.phases[p], placement, ranks_at), 0.0,
-                          std::max(0.0, times_s[p] - loaded_s));
-    with_turns += std::any_of(ranks_at.begin(), ranks_at.end(),
-                              [](const auto& place) { return place.second > 1; });
-    const double saved = std::max(0.0, largest_useful_s(run.phases[p]) - loaded_s);
-    saved_s += saved;
-    squares += saved * saved;
+    with_two_on_a_core += has_two_on_a_core ? 1 : 0;
+    const double queued_s = std::max(0.0, largest_useful_s(phase) - largest(loads_of(phase)));
+    computing_s += queued_s;
+    squares += queued_s * queued_s;
+    spun_s += spun_in_mpi_s(phase, placement, exposed_s[p]);
   }
   // If few phases show ranks that share or change cores, binding would not help.
   if (tuning::kMinSharing * run.phases.size() > with_others) return;
   // Ranks may share a core by chance for a while, for example because another program uses another
-  // core. If they do so in more than half of the phases, it is not by chance.
-  const bool is_lasting = 2 * with_turns > run.phases.size() && turns_s > saved_s;
-  if (is_lasting)
-    advice.push_back({Remedy::binding, {turns_s, turns_s / 4}, false});  // the model's error
-  else
-    advice.push_back({Remedy::binding, {saved_s, 1.96 * std::sqrt(squares)}, false});
+  // core. If they do so in at most half of the phases, it may be by chance. Otherwise the time
+  // counts, too, in which one of them spins in MPI while the other one needs the core.
+  if (2 * with_two_on_a_core <= run.phases.size()) spun_s = 0;
+  advice.push_back(
+      {Remedy::binding, {computing_s + spun_s, 1.96 * std::sqrt(squares) + spun_s / 4}, false});
 }
 
 /// The seconds saved by the placement `better` if ranks compute for `loads_s`, and if messages

@@ -181,17 +181,29 @@ TEST(diagnose, the_promised_gain_is_less_certain_if_some_ranks_have_long_transfe
   EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 
-TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is_idle) {
+/// A run of two ranks that compute for 0.1 s of each second and share one of two cores. In MPI each
+/// of them queues for `queued_s` for its core.
+planted::Profile run_on_one_core(double queued_s) {
   auto profile = run_on_node({0.1, 0.1}, "core:2");
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
     profile.trace.phases[p].placement = Placement(std::vector<PlaceId>{0, 0});
     for (RankTimes& rank : profile.run.phases[p].ranks) {
-      rank.waited = {0.4, 0};
-      rank.queued_s = 0.7;
+      rank.useful_s = 0.2;  // while one rank computes, the other one does, too
+      rank.queued_s = 0.1 + queued_s;
+      rank.waited = {0, 0};
     }
   }
-  EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::binding);
-  EXPECT_NEAR(advice_of(profile, Remedy::binding).saved.value, 10 * 0.7, 1e-9);
+  return profile;
+}
+
+TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is_idle) {
+  // While they compute, each rank queues for 0.1 s. Of the other 0.8 s, both spin: half of this
+  // time each queues. On cores of their own they would wait for nothing.
+  const auto spinning = run_on_one_core(0.4);
+  EXPECT_EQ(diagnose(spinning.run, spinning.trace).advice.front().remedy, Remedy::binding);
+  EXPECT_NEAR(advice_of(spinning, Remedy::binding).saved.value, 10 * (0.1 + 0.8), 1e-9);
+  // Ranks that sleep in MPI do not take the core from each other.
+  EXPECT_NEAR(advice_of(run_on_one_core(0), Remedy::binding).saved.value, 10 * 0.1, 1e-9);
 }
 
 TEST(diagnose, balancing_ranks_that_share_cores_saves_at_most_the_idle_time_of_these_cores) {

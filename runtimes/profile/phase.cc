@@ -59,18 +59,8 @@ Totals& Totals::operator-=(const Totals& other) {
   return *this;
 }
 
-std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int64_t queued_ns) {
-  const std::int64_t short_ns = std::max<std::int64_t>(0, totals.useful_ns - totals.long_wall_ns);
-  const std::int64_t rest_ns = wall_ns - totals.long_wall_ns;
-  if (rest_ns <= 0) return totals.long_cpu_ns + short_ns;
-  // In long stretches between MPI calls, a thread that is not on a cpu is assumed to wait for one.
-  // If it slept instead, `queued_in_long_ns` is too high and may exceed `queued_ns`, the measured
-  // time of all waiting for a cpu. Then no waiting is assumed outside long stretches.
-  const std::int64_t queued_in_long_ns = totals.long_wall_ns - totals.long_cpu_ns;
-  const std::int64_t queued_in_rest_ns =
-      std::clamp<std::int64_t>(queued_ns - queued_in_long_ns, 0, rest_ns);
-  const double running = 1 - 1.0 * queued_in_rest_ns / rest_ns;
-  return totals.long_cpu_ns + static_cast<std::int64_t>(short_ns * running);
+std::int64_t useful_cpu_ns(const Totals& totals) {
+  return totals.long_cpu_ns + (totals.useful_ns - totals.long_wall_ns);
 }
 
 Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns) {

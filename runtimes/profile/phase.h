@@ -77,11 +77,10 @@ struct Phase {
 /// Estimates how long the rank waited in the phase for events of the kind `what`.
 Estimate waited(const Phase& phase, WaitsFor what);
 
-/// The CPU time of a phase outside MPI. For long stretches between MPI calls it was read from the
-/// CPU clock. For short stretches it is estimated: the time for which the thread waited for a cpu
-/// outside long stretches is assumed to be spread evenly over the phase's time outside long
-/// stretches.
-std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int64_t queued_ns);
+/// The CPU time outside MPI. For long stretches between MPI calls it was read from the CPU clock. A
+/// short stretch counts whole: the kernel takes a cpu away for milliseconds, which makes the
+/// stretch a long one.
+std::int64_t useful_cpu_ns(const Totals& totals);
 
 /// Adds a phase to an earlier one. Times and counts are added up; the end and the cpu are those of
 /// the later phase; the peak memory is the larger one.

@@ -36,22 +36,27 @@ TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
   EXPECT_EQ(phase.useful_cpu_ns, 3 * kMs);
 }
 
-/// Computes in 1,000 stretches of 20 us each, which is too short for reading the CPU clock.
-/// According to the kernel, the thread waited for a cpu for a quarter of the time.
-TEST(recorder, cpu_time_of_short_computations_is_estimated_from_the_average_wait_for_a_cpu) {
+/// A thread that has its cpu for 3 of every 10 ms, and is preempted only in every 200th of its
+/// computations of 20 us. In MPI it spins, so it also waits for its cpu there.
+TEST(recorder, a_computation_is_either_short_or_has_its_cpu_time_read) {
   Recorder recorder;
   recorder.start(0, 0, {});
-  std::int64_t now_ns = 0;
-  for (int i = 0; i < 1000; ++i) {
-    EXPECT_FALSE(recorder.enter(now_ns += 20'000));
-    if (recorder.leave(now_ns, now_ns + 10'000, Kind::wait))
-      recorder.read_cpu_at_exit(now_ns + 10'000, 0);
+  std::int64_t now_ns = 0, cpu_ns = 0, computed_ns = 0;
+  for (int i = 1; i <= 1000; ++i) {
+    const bool is_preempted = i % 200 == 0;
+    now_ns += is_preempted ? 7'020'000 : 20'000;
+    cpu_ns += 20'000;
+    computed_ns += 20'000;
+    EXPECT_EQ(recorder.enter(now_ns), is_preempted);
+    if (is_preempted) recorder.read_cpu_at_entry(now_ns, cpu_ns);
     now_ns += 10'000;
+    cpu_ns += 5'000;
+    if (recorder.leave(now_ns - 10'000, now_ns, Kind::wait))
+      recorder.read_cpu_at_exit(now_ns, cpu_ns);
   }
-  const Phase phase =
-      recorder.cut(Cuts::pcontrol, now_ns, {.run_ns = 3 * now_ns / 4, .queued_ns = now_ns / 4});
-  EXPECT_EQ(phase.totals.useful_ns, 20 * kMs);
-  EXPECT_NEAR(static_cast<double>(phase.useful_cpu_ns), 15 * kMs, 10);
+  const Phase phase = recorder.cut(Cuts::pcontrol, now_ns, {.queued_ns = now_ns - cpu_ns});
+  EXPECT_EQ(phase.totals.useful_ns, computed_ns + 5 * 7 * kMs);
+  EXPECT_NEAR(static_cast<double>(phase.useful_cpu_ns), computed_ns, 0.02 * computed_ns);
 }
 
 TEST(recorder, a_computation_longer_than_a_time_slice_is_divided_among_all_slices_that_it_spans) {

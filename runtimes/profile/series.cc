@@ -21,7 +21,7 @@ Phase Series::cut(std::int64_t now_ns, const Sums& sums, const Machinery& machin
   Phase phase{.label = label_, .begin_ns = begin_ns_, .end_ns = now_ns, .totals = sums.totals};
   phase.totals -= totals_;
   phase.queued_ns = machinery.queued_ns - machinery_.queued_ns;
-  phase.useful_cpu_ns = useful_cpu_ns(phase.totals, now_ns - begin_ns_, phase.queued_ns);
+  phase.useful_cpu_ns = useful_cpu_ns(phase.totals);
   phase.peak_bytes = machinery.peak_bytes;
   phase.cpu = machinery.cpu;
   const auto totals = sums.traffic.totals();
