@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Measures the cost of `poise profile`: the nanoseconds that it adds to an MPI call, and the slow-down of a program with about
-20,000 calls per second, for each installed MPI. If eztrace is installed, it is measured in the same way."""
+20,000 calls per second, for each installed MPI. If eztrace is installed, it is measured in the same way, and also mpiP if
+--mpip names a folder with openmpi/libmpiP.so and mpich/libmpiP.so, built with these MPIs."""
+import argparse
 import os
 import pathlib
 import shutil
@@ -35,11 +37,14 @@ def times(mpi, program, tool, what=()):
     return {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}
 
 
-def tools(mpi, folder):
+def tools(mpi, folder, mpip):
     found = {"poise": ({"LD_PRELOAD": str(LIBRARY), "POISE_PROFILE": str(folder / "profile")}, [])}
     eztrace = shlex.split(os.environ.get("EZTRACE", "eztrace"))  # may name options
     if shutil.which(eztrace[0]):
         found["eztrace"] = ({}, [*eztrace, "-t", mpi, "-o", str(folder / "eztrace")])
+    library = mpip / mpi / "libmpiP.so" if mpip else None
+    if library and library.exists():
+        found["mpiP"] = ({"LD_PRELOAD": str(library), "MPIP": f"-f {folder}"}, [])
     return found
 
 
@@ -70,19 +75,22 @@ def slow_downs(mpi, program, measured):
         yield {"mpi": mpi, "tool": name, "calls_per_s": round(statistics.median(rates)), "slow_down": median_interval(ratios[name])}
 
 
-def rows(mpi, folder):
+def rows(mpi, folder, mpip):
     program = folder / f"cost.{mpi}"
     subprocess.run([f"mpicc.{mpi}", "-O2", "-w", SOURCE, "-o", program], check=True, timeout=TIMEOUT_S)
-    measured = tools(mpi, folder)
+    measured = tools(mpi, folder, mpip)
     return [*costs(mpi, program, measured), *slow_downs(mpi, program, measured)]
 
 
 def main():
+    parser = argparse.ArgumentParser(prog="./dev bench profile", description=__doc__)
+    parser.add_argument("--mpip", type=pathlib.Path, metavar="FOLDER", help="folder with mpiP's libraries")
+    mpip = parser.parse_args().mpip
     measured = []
     with tempfile.TemporaryDirectory() as folder:
         for mpi in ("openmpi", "mpich"):
             if shutil.which(f"mpicc.{mpi}"):
-                measured += rows(mpi, pathlib.Path(folder))
+                measured += rows(mpi, pathlib.Path(folder), mpip)
     for row in measured:
         if "call" in row:
             print("{mpi:8} {tool:8} {call:16} {plain_ns:8} ns a call, {added_ns} ns more profiled "

@@ -504,6 +504,12 @@ PAGES = {
               {"program": "{name}", "ranks": "{ranks}", "parallel": "{parallel:.0%}", "load balance": "{load_balance:.0%}",
                "communication": "{communication:.0%}", "advice": "`{advice}`", "predicted": "{predicted_saving:.1%}",
                "saved": "{measured_saving}", "": "{verdict}", "beside it": "{other}"})]),
+    "talp": ("Efficiencies beside those of TALP", [
+        Table("The same runs",
+              "Each run was measured in turn by `poise profile` and by TALP, the profiler of DLB 3, which prints whole per "
+              "cent. Of each tool the shortest of five runs counts.", where(),
+              {"program": "{name}", "ranks": "{ranks}", "efficiency": "{efficiency}", "Poise": "{poise:.1%}", "TALP": "{talp:.0%}",
+               "difference": "{difference:+.1%}"})]),
     "mapped": ("Maps of ranks in real runs", [
         Table("On slow links",
               "Eight ranks ran on four simulated hosts, whose links have 50 Mbit/s. The launcher assigned the ranks to "
@@ -511,7 +517,8 @@ PAGES = {
               "`POISE_REORDER`, `before` is the time in the launcher's order and `after` the time with the new map of "
               "the ranks: medians of seven pairs of runs. `result` is the part of the time that is saved, with its 95 "
               "% interval. In rows of `poise run`, `result` is the line that `poise run` printed when it had decided "
-              "about the map.", mapped,
+              "about the map. No map helps kneighbor: its objects are already assigned to the places in the order of the "
+              "nodes, whatever the order of the ranks.", mapped,
               {"program": "{name}", "by": "`{by}`", "before, s": "{before_s}", "after, s": "{after_s}", "result": "{result}"},
               figure_of_hpcc)]),
     "reproduce": ("The tables of five papers beside ours", [
@@ -826,8 +833,8 @@ PAGES = {
                "over Poise": "{seconds_over_poise[0]:.2f} ({seconds_over_poise[1]:.2f}–{seconds_over_poise[2]:.2f})",
                "over keeping": "{cost_over_keeping:.3f}", "tasks moved": "{moved:.1%}"})]),
     "profile": ("What `poise profile` adds to a call", [
-        Table("Nanoseconds a call", "The table shows the time that `poise profile` adds to an MPI call and, if it was measured, the time "
-              "that eztrace adds: the median over the runs, and the worst run.", profiled_calls,
+        Table("Nanoseconds a call", "The table shows the time that `poise profile` and other tools add to an MPI call: the median over "
+              "the runs, and the worst run.", profiled_calls,
               {"MPI": "{mpi}", "tool": "{tool}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"}),
         Table("Slow-down", "A program computes for about 50 µs between two calls. The table shows how much longer its loop takes under the "
               "tool: the median over pairs of runs, and its 95 % interval.", profiled_programs,
