@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures the cost of `poise profile`: the nanoseconds that it adds to an MPI call, and the slow-down of a program with about
+"""Measures the cost of `poise profile`: the nanoseconds that it adds to an MPI call, and the slow-down of a program with
 20,000 calls per second, for each installed MPI. If eztrace is installed, it is measured in the same way, and also mpiP if
 --mpip names a folder with openmpi/libmpiP.so and mpich/libmpiP.so, built with these MPIs."""
 import argparse
@@ -21,6 +21,7 @@ LIBRARY = ROOT / "build" / "lib" / "libpoise_profile.so"
 SOURCE = ROOT / "bench" / "profile_cost.c"
 REPEATS = 5
 PAIRS = 15  # number of pairs of runs of the program: without and with a tool
+CALLS_PER_S = 20000  # of the program
 TIMEOUT_S = 300
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -34,7 +35,8 @@ def times(mpi, program, tool, what=()):
         command += ["-x", f"{name}={value}"] if mpi == "openmpi" else ["-genv", name, value]
     done = subprocess.run([*command, *before, program, *what], capture_output=True, text=True, timeout=TIMEOUT_S, env=ENVIRONMENT,
                           check=True)
-    return {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}
+    figures = (line.split() for line in done.stdout.splitlines() if not line.startswith("mpiP") and line)  # mpiP prints, too
+    return {name: float(value) for name, value in figures}
 
 
 def tools(mpi, folder, mpip):
@@ -65,11 +67,12 @@ def costs(mpi, program, measured):
 
 def slow_downs(mpi, program, measured):
     """Yields rows: how much each tool slows the program down."""
-    ratios, rates = {name: [] for name in measured}, []
+    ratios, rates, additions = {name: [] for name in measured}, [], 10000
+    additions = round(additions * times(mpi, program, ({}, []), ["program", str(additions)])["calls_per_s"] / CALLS_PER_S)
     for _ in range(PAIRS):
         for name, tool in measured.items():
-            before = times(mpi, program, ({}, []), ["program"])
-            ratios[name].append(times(mpi, program, tool, ["program"])["loop_s"] / before["loop_s"] - 1)
+            before = times(mpi, program, ({}, []), ["program", str(additions)])
+            ratios[name].append(times(mpi, program, tool, ["program", str(additions)])["loop_s"] / before["loop_s"] - 1)
             rates.append(before["calls_per_s"])
     for name in measured:
         yield {"mpi": mpi, "tool": name, "calls_per_s": round(statistics.median(rates)), "slow_down": median_interval(ratios[name])}

@@ -6,6 +6,20 @@
 
 namespace poise::profile {
 
+namespace {
+
+/// The kernel's measurements at a time between two readings: after the fraction `part` of the time
+/// between them.
+Machinery between(const Machinery& before, const Machinery& now, double part) {
+  Machinery at = now;
+  at.run_ns = before.run_ns + static_cast<std::int64_t>(part * (now.run_ns - before.run_ns));
+  at.queued_ns =
+      before.queued_ns + static_cast<std::int64_t>(part * (now.queued_ns - before.queued_ns));
+  return at;
+}
+
+}  // namespace
+
 void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& machinery,
                      std::int64_t slice_ns) {
   left_ns_ = cpu_read_ns_ = now_ns;
@@ -15,22 +29,38 @@ void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& 
   for (Series& series : series_) series.start(now_ns, sums_, machinery);
 }
 
-void Recorder::read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns) {
-  // The CPU clock was last read at the end of the previous MPI call, or earlier: it is not read at
-  // short calls and short stretches between calls. CPU time is assumed to be spread evenly over the
-  // whole time since the last reading.
-  const std::int64_t wall_ns = now_ns - cpu_read_ns_, stretch_ns = now_ns - left_ns_;
-  const double share = 1.0 * stretch_ns / std::max<std::int64_t>(1, wall_ns);
-  sums_.totals.long_wall_ns += stretch_ns;
-  sums_.totals.long_cpu_ns +=
-      std::min(stretch_ns, static_cast<std::int64_t>((cpu_ns - cpu_ns_) * share));
+/// Returns the share of the present stretch in which the thread had a cpu. `useful_ns` is the
+/// useful time before this stretch. Short stretches since the CPU clock was last read had their cpu
+/// (useful_cpu_ns()). The rest of the CPU time is assumed to be spread evenly over this stretch and
+/// the calls of MPI.
+double Recorder::share_on_cpu(std::int64_t now_ns, std::int64_t cpu_ns,
+                              std::int64_t useful_ns) const {
+  const std::int64_t short_ns = useful_ns - useful_at_read_ns_;
+  const double wall_ns = std::max<std::int64_t>(1, now_ns - cpu_read_ns_ - short_ns);
+  return std::clamp((cpu_ns - cpu_ns_ - short_ns) / wall_ns, 0.0, 1.0);
+}
+
+void Recorder::add_long(std::int64_t wall_ns, double share_on_cpu) {
+  sums_.totals.long_wall_ns += wall_ns;
+  sums_.totals.long_cpu_ns += static_cast<std::int64_t>(wall_ns * share_on_cpu);
+}
+
+void Recorder::keep_read(std::int64_t now_ns, std::int64_t cpu_ns) {
   cpu_read_ns_ = now_ns;
   cpu_ns_ = cpu_ns;
+  useful_at_read_ns_ = sums_.totals.useful_ns;
+}
+
+void Recorder::read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns) {
+  const std::int64_t stretch_ns = now_ns - left_ns_;
+  add_long(stretch_ns, share_on_cpu(now_ns, cpu_ns, sums_.totals.useful_ns - stretch_ns));
+  keep_read(now_ns, cpu_ns);
+  read_pause_ns_ = tuning::kLongStretch_ns;
 }
 
 void Recorder::read_cpu_at_exit(std::int64_t now_ns, std::int64_t cpu_ns) {
-  cpu_read_ns_ = now_ns;
-  cpu_ns_ = cpu_ns;
+  keep_read(now_ns, cpu_ns);
+  read_pause_ns_ = std::min(2 * read_pause_ns_, tuning::kMaxReadPause_ns);
 }
 
 bool Recorder::collective(std::uint64_t token) {
@@ -42,16 +72,25 @@ Phase Recorder::cut(Cuts cuts, std::int64_t now_ns, const Machinery& machinery,
   return series(cuts).cut(now_ns, sums_, machinery, label);
 }
 
-std::vector<Phase> Recorder::cut_slices(std::int64_t now_ns, const Machinery& machinery) {
+std::vector<Phase> Recorder::cut_slices(std::int64_t now_ns, std::int64_t cpu_ns,
+                                        const Machinery& machinery) {
   Series& slices = series(Cuts::slices);
+  const Machinery before = slices.machinery();
+  const std::int64_t begin_ns = slices.begin_ns();
+  const double share = share_on_cpu(now_ns, cpu_ns, sums_.totals.useful_ns);
+  const bool is_long = now_ns - left_ns_ >= tuning::kLongStretch_ns;
   std::vector<Phase> ended;
   for (; slice_is_over(now_ns); slice_end_ns_ += slice_ns_) {
-    if (left_ns_ < slice_end_ns_) {
-      sums_.totals.useful_ns += slice_end_ns_ - left_ns_;
-      left_ns_ = slice_end_ns_;
-    }
-    if (slices.is_due()) ended.push_back(slices.cut(slice_end_ns_, sums_, machinery));
+    const std::int64_t part_ns = std::max<std::int64_t>(0, slice_end_ns_ - left_ns_);
+    sums_.totals.useful_ns += part_ns;
+    left_ns_ += part_ns;
+    if (is_long) add_long(part_ns, share);
+    if (!slices.is_due()) continue;
+    // The kernel's measurements are taken only now; they are divided evenly among the slices.
+    const double part = 1.0 * (slice_end_ns_ - begin_ns) / (now_ns - begin_ns);
+    ended.push_back(slices.cut(slice_end_ns_, sums_, between(before, machinery, part)));
   }
+  if (is_long) keep_read(left_ns_, cpu_ns - static_cast<std::int64_t>((now_ns - left_ns_) * share));
   return ended;
 }
 

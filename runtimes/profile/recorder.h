@@ -47,7 +47,7 @@ class Recorder {
     sums_.totals.mpi_ns[k] += now_ns - entered_ns;
     ++sums_.totals.calls[k];
     left_ns_ = now_ns;
-    return now_ns - cpu_read_ns_ >= tuning::kLongStretch_ns;
+    return now_ns - cpu_read_ns_ >= read_pause_ns_;
   }
   /// Records that the call which has just returned may have waited for another rank.
   void may_wait(WaitsFor what, std::int64_t took_ns) {
@@ -70,17 +70,24 @@ class Recorder {
   /// Ends the current phase in the division of the run by `cuts`, and returns that phase.
   Phase cut(Cuts cuts, std::int64_t now_ns, const Machinery& machinery, std::uint64_t label = 0);
   /// Ends all time slices that are over. To be called before enter(), so that the time since the
-  /// last MPI call is divided among all slices that it spans.
-  std::vector<Phase> cut_slices(std::int64_t now_ns, const Machinery& machinery);
+  /// last MPI call is divided among all slices that it spans. `cpu_ns` is what the CPU clock shows.
+  std::vector<Phase> cut_slices(std::int64_t now_ns, std::int64_t cpu_ns,
+                                const Machinery& machinery);
 
   Series& series(Cuts cuts) { return series_[index_of(cuts)]; }
 
  private:
+  double share_on_cpu(std::int64_t now_ns, std::int64_t cpu_ns, std::int64_t useful_ns) const;
+  void add_long(std::int64_t wall_ns, double share_on_cpu);
+  void keep_read(std::int64_t now_ns, std::int64_t cpu_ns);
+
   Sums sums_;
   std::array<Series, kNumCuts> series_;
   PhaseFinder finder_;
   std::int64_t left_ns_ = 0;                   // when the last call of MPI returned
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock
+  std::int64_t useful_at_read_ns_ = 0;         // the useful time until then
+  std::int64_t read_pause_ns_ = tuning::kLongStretch_ns;  // minimum time between reads at exits
   std::int64_t slice_ns_ = tuning::kSlice_ns, slice_end_ns_ = 0;
 };
 

@@ -36,8 +36,8 @@ TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
   EXPECT_EQ(phase.useful_cpu_ns, 3 * kMs);
 }
 
-/// A thread that has its cpu for 3 of every 10 ms, and is preempted only in every 200th of its
-/// computations of 20 us. In MPI it spins, so it also waits for its cpu there.
+/// A thread that is preempted for 7 ms in every 200th of its computations of 20 us. In MPI it
+/// spins.
 TEST(recorder, a_computation_is_either_short_or_has_its_cpu_time_read) {
   Recorder recorder;
   recorder.start(0, 0, {});
@@ -50,7 +50,7 @@ TEST(recorder, a_computation_is_either_short_or_has_its_cpu_time_read) {
     EXPECT_EQ(recorder.enter(now_ns), is_preempted);
     if (is_preempted) recorder.read_cpu_at_entry(now_ns, cpu_ns);
     now_ns += 10'000;
-    cpu_ns += 5'000;
+    cpu_ns += 10'000;
     if (recorder.leave(now_ns - 10'000, now_ns, Kind::wait))
       recorder.read_cpu_at_exit(now_ns, cpu_ns);
   }
@@ -62,12 +62,21 @@ TEST(recorder, a_computation_is_either_short_or_has_its_cpu_time_read) {
 TEST(recorder, a_computation_longer_than_a_time_slice_is_divided_among_all_slices_that_it_spans) {
   Recorder recorder;
   recorder.start(0, 0, {});
-  const std::int64_t now_ns = 2 * tuning::kSlice_ns + 5;
-  const std::vector<Phase> ended = recorder.cut_slices(now_ns, {});
-  recorder.enter(now_ns);
+  // The rank has a cpu for a quarter of the time.
+  const std::int64_t now_ns = 2 * tuning::kSlice_ns + kMs;
+  const std::vector<Phase> ended =
+      recorder.cut_slices(now_ns, now_ns / 4, {.queued_ns = 3 * now_ns / 4});
+  ASSERT_TRUE(recorder.enter(now_ns));
+  recorder.read_cpu_at_entry(now_ns, now_ns / 4);
   ASSERT_EQ(ended.size(), 2u);
-  for (const Phase& phase : ended) EXPECT_EQ(phase.totals.useful_ns, tuning::kSlice_ns);
+  for (const Phase& phase : ended) {
+    EXPECT_EQ(phase.totals.useful_ns, tuning::kSlice_ns);
+    EXPECT_NEAR(static_cast<double>(phase.useful_cpu_ns), tuning::kSlice_ns / 4, 2);
+    EXPECT_NEAR(static_cast<double>(phase.queued_ns), 3 * tuning::kSlice_ns / 4, 2);
+  }
   EXPECT_EQ(recorder.sums().totals.useful_ns, now_ns);
+  EXPECT_EQ(recorder.sums().totals.long_wall_ns, now_ns);
+  EXPECT_NEAR(static_cast<double>(recorder.sums().totals.long_cpu_ns), now_ns / 4, 2);
 }
 
 TEST(recorder, ends_a_phase_after_each_iteration_found_in_the_sequence_of_collectives) {

@@ -38,6 +38,9 @@ class Series {
   const std::vector<Phase>& phases() const { return phases_; }
   std::vector<Phase> take() { return std::move(phases_); }
   std::uint64_t cuts_per_phase() const { return cuts_per_phase_; }
+  /// When the current phase began, and the kernel's measurements at that time.
+  std::int64_t begin_ns() const { return begin_ns_; }
+  const Machinery& machinery() const { return machinery_; }
 
  private:
   void halve();

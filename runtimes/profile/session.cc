@@ -339,7 +339,7 @@ void Session::cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label) {
 }
 
 void Session::cut_slices(std::int64_t now_ns) {
-  for (const Phase& phase : recorder_.cut_slices(now_ns, meter_.read()))
+  for (const Phase& phase : recorder_.cut_slices(now_ns, thread_cpu_now_ns(), meter_.read()))
     journal_.append(Cuts::slices, phase, names_);
 }
 

@@ -10,6 +10,10 @@ namespace poise::profile::tuning {
 /// Minimum length of a useful stretch (the time between two MPI calls) for which the CPU clock is
 /// read. For shorter ones the read would cost too much: it is a system call of about 0.5 us.
 inline constexpr std::int64_t kLongStretch_ns = 100'000;
+/// Maximum time between two reads of the CPU clock at ends of calls. While no stretch is long, the
+/// time doubles up to this maximum, because only a long stretch needs the last read. The CPU time
+/// of a long stretch is less certain the older that read is.
+inline constexpr std::int64_t kMaxReadPause_ns = 4 * kLongStretch_ns;
 
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,
 /// neighbouring phases with the same label are merged.
