@@ -19,13 +19,14 @@ import time
 from intervals import median_interval
 from keep import ROOT, keep
 
-POISE = ROOT / "build" / "bin" / "poise"
+BIN = ROOT / "build" / "bin"
+POISE = BIN / "poise"
 INPUTS = ROOT / "bench" / "real"
 BUILT = ROOT / "build" / "real"
 PAIRS = 7
 TIMEOUT_S = 300
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
-LAUNCHERS = {"openmpi": ("mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-np"), "mpich": ("mpiexec.mpich", "-n")}
+LAUNCHERS = {"openmpi": ("mpirun.openmpi", "--oversubscribe", "--bind-to", "{bind_to}", "-np"), "mpich": ("mpiexec.mpich", "-n")}
 PYTHON = "/usr/bin/python3"  # this Python has Debian's mpi4py, which is built with Open MPI
 PETSC = "/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real/lib/pkgconfig"  # PETSc's folder in Debian 12
 # Programs of bench/real that are compiled, and what they are linked with.
@@ -41,7 +42,8 @@ class Run:
     seconds: str = ""
     ranks: int = 2
     mpi: str = "openmpi"
-    under: tuple = ()
+    under: tuple = ()  # a command that starts the launcher
+    bind_to: str = "none"  # the value of Open MPI's option
     on_one_core: bool = False  # all ranks
 
     def executable(self):
@@ -62,7 +64,8 @@ class Run:
 
     def command(self):
         pinned = ("taskset", "-c", str(min(os.sched_getaffinity(0)))) if self.on_one_core else ()
-        return [*self.under, *LAUNCHERS[self.mpi], str(self.ranks), *pinned, self.executable(), *self.arguments]
+        launcher = [word.format(bind_to=self.bind_to) for word in LAUNCHERS[self.mpi]]
+        return [*self.under, *launcher, str(self.ranks), *pinned, self.executable(), *self.arguments]
 
     def but(self, **changes):
         return dataclasses.replace(self, **changes)
@@ -73,24 +76,31 @@ class Run:
         return float(re.search(self.seconds, output)[1]) if self.seconds else time.monotonic() - start
 
 
-def lammps(text, ranks, steps, balance="no", under=()):
-    return Run("lmp", ("-in", text, "-var", "steps", str(steps), "-var", "balance", balance, "-log", "none"), r"Loop time of (\S+)",
-               ranks, under=under)
+def lammps(text, ranks, steps, balance="no", speed=0):
+    return Run("lmp", ("-in", text, "-var", "steps", str(steps), "-var", "balance", balance, "-var", "speed", str(speed), "-log", "none"),
+               r"Loop time of (\S+)", ranks)
 
 
-def particles(rule):
-    return Run(PYTHON, ("particles.py", "40000", "800", rule), r"Time of the steps: (\S+)")
+def particles(rule, *periods):
+    return Run(PYTHON, ("particles.py", "40000", "800", rule, *periods), r"Time of the steps: (\S+)")
 
 
-def p4est(rule):
-    return Run("p4est_weights", ("7", "150", rule), r"Time of the steps: (\S+)")
+def p4est(rule, level=7, *turns):
+    return Run("p4est_weights", (str(level), "150", rule, *turns), r"Time of the steps: (\S+)")
 
 
 def petsc(share, solves=16):
     return Run("petsc_poisson", ("300", str(solves), share), r"Time of the solves: (\S+)")
 
 
+def fission(*plain):
+    return Run(str(BIN / "fission"), ("--steps", "100", "--flights", "3000", *plain), r"Time of the steps: (\S+)")
+
+
 FULL = lammps("full.lmp", 2, 900)
+THREE = lammps("full.lmp", 3, 600)
+BOUND = THREE.but(bind_to="core:overload-allowed")
+JUGGLED = (POISE, "juggle", "--")
 # Ranks that spin on the same core need up to a hundred times as long, so they do less.
 FULL_BRIEFLY, PETSC_BRIEFLY = lammps("full.lmp", 2, 100), petsc("0", 1)
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
@@ -102,10 +112,12 @@ CASES = [
     ("lammps, the box full", FULL, {"nothing": None}),
     ("lammps, both ranks on one core", FULL_BRIEFLY.but(on_one_core=True), {"binding": FULL_BRIEFLY}),
     ("lammps, the box full, 4 ranks on 2 cores", FULL.but(ranks=4), {"fewer_ranks": FULL}),
-    ("lammps, 3 spinning ranks on 2 cores", lammps("full.lmp", 3, 600),
-     {"fewer_ranks": lammps("full.lmp", 2, 600),
-      "juggle": lammps("full.lmp", 3, 600, under=(POISE, "juggle", "--"))}),
+    ("lammps, 3 spinning ranks on 2 cores", THREE, {"fewer_ranks": THREE.but(ranks=2), "juggle": THREE.but(under=JUGGLED)}),
+    ("lammps, 3 spinning ranks on 2 cores, bound", BOUND, {"fewer_ranks": THREE.but(ranks=2), "juggle": BOUND.but(under=JUGGLED)}),
+    ("lammps, a crystal that flies from rank to rank", lammps("in.uneven", 2, 900, speed=8),
+     {"objects": lammps("in.uneven", 2, 900, "repeated", speed=8)}),
     ("p4est, elements of unequal cost", p4est("even"), {"objects": p4est("weighted")}),
+    ("p4est, costly elements that move", p4est("even", 8, "1"), {"objects": p4est("weighted", 8, "1")}),
     ("p4est, divided by cost", p4est("weighted"), {"nothing": None}),
     ("p4est, both ranks on one core", p4est("weighted").but(on_one_core=True), {"binding": p4est("weighted")}),
     ("p4est, divided by cost, 4 ranks on 2 cores", p4est("weighted").but(ranks=4), {"fewer_ranks": p4est("weighted")}),
@@ -114,13 +126,17 @@ CASES = [
     ("PETSc, both ranks on one core", PETSC_BRIEFLY.but(on_one_core=True), {"binding": PETSC_BRIEFLY}),
     ("PETSc, the same number of rows, 4 ranks on 2 cores", petsc("0").but(ranks=4), {"fewer_ranks": petsc("0")}),
     ("mpi4py, slabs of the same width", particles("even"), {"objects": particles("by_count")}),
+    ("mpi4py, a cloud that swings from rank to rank", particles("even", "1"), {"objects": particles("repeated", "1")}),
+    ("fission, chains of random lengths", fission("--plain"), {"lending": fission()}),
     ("hpcc", Run("hpcc", ()), None),
     # Debian's nwchem.mpich does not converge for this input, with or without a profile.
     ("NWChem", Run("nwchem.openmpi", ("water.nw",), r"Total times .* wall: +(\S+)s"), None),
 ]
 
 # For some cases, another remedy that the program itself offers: its name, and a run in which the program uses it.
-BESIDE = {"lammps, a third of the box full": ("fix balance of LAMMPS", lammps("in.uneven", 2, 900, "repeated"))}
+BESIDE = {"lammps, a third of the box full": ("fix balance of LAMMPS", lammps("in.uneven", 2, 900, "repeated")),
+          "lammps, 3 spinning ranks on 2 cores": ("poise juggle", THREE.but(under=JUGGLED)),
+          "lammps, 3 spinning ranks on 2 cores, bound": ("poise juggle", BOUND.but(under=JUGGLED))}
 
 
 def output_of(command, folder):

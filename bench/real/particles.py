@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Particles in slabs, one slab per rank, with mpi4py. Usage: particles.py PARTICLES STEPS even|by_count
+"""Particles in slabs, one slab per rank, with mpi4py. Usage: particles.py PARTICLES STEPS even|by_count|repeated
+[PERIODS]
 
 The particles are denser at small x. `even` cuts the box into slabs of the same width; `by_count` cuts it so that all
-slabs hold about the same number of particles. Particles that leave a slab are sent to the neighbour."""
+slabs hold about the same number of particles; `repeated` does so again every 10 steps. With PERIODS, the particles
+begin as a cloud at x = 0.2 and swing PERIODS times to x = 0.8 and back."""
 
 import bisect
+import math
 import random
 import sys
 import time
@@ -13,18 +16,39 @@ import time
 from mpi4py import MPI
 
 STEP = 1e-4
+BINS = 400  # of the histogram from which `repeated` takes the cuts
 
 
-def moved(particles):
-    """Returns the particles after one step in the force of a spring around x = 0.2."""
-    return [(x + STEP * v, v - STEP * (x - 0.2)) for x, v in particles]
+def moved(particles, step, middle):
+    """Returns the particles after one step in the force of a spring around x = middle."""
+    return [(x + step * v, v - step * (x - middle)) for x, v in particles]
+
+
+def cuts_by_count(world, own):
+    """Returns the borders of slabs that hold about the same number of particles."""
+    bins = [0] * BINS
+    for x, _ in own:
+        bins[min(BINS - 1, max(0, int(BINS * x)))] += 1
+    bins = [sum(of_rank) for of_rank in zip(*world.allgather(bins))]
+    cuts, below, count = [], 0, sum(bins)
+    for i, inside in enumerate(bins):
+        below += inside
+        while len(cuts) + 1 < world.size and below * world.size >= count * (len(cuts) + 1):
+            cuts.append((i + 1) / BINS)
+    return cuts
 
 
 def main():
     world = MPI.COMM_WORLD
     count, steps, rule = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    periods = float(sys.argv[4]) if len(sys.argv) > 4 else 0
     random.seed(1)
-    everything = [(random.random() ** 2, random.uniform(-1, 1)) for _ in range(count)]
+    if periods:
+        step, middle = 2 * math.pi * periods / steps, 0.5
+        everything = [(random.gauss(0.2, 0.05), random.gauss(0, 0.05)) for _ in range(count)]
+    else:
+        step, middle = STEP, 0.2
+        everything = [(random.random() ** 2, random.uniform(-1, 1)) for _ in range(count)]
     if rule == "even":
         cuts = [k / world.size for k in range(1, world.size)]
     else:
@@ -37,9 +61,11 @@ def main():
     right = rank + 1 if rank + 1 < world.size else MPI.PROC_NULL
     world.Barrier()
     start = time.perf_counter()
-    for _ in range(steps):
+    for i in range(steps):
+        if rule == "repeated" and i % 10 == 0:
+            cuts = cuts_by_count(world, own)
         staying, to_left, to_right = [], [], []
-        for particle in moved(own):
+        for particle in moved(own, step, middle):
             slab = bisect.bisect(cuts, particle[0])
             (staying if slab == rank else to_left if slab < rank else to_right).append(particle)
         from_right = world.sendrecv(to_left, dest=left, source=right)
