@@ -59,24 +59,20 @@ Seconds mean_wait(const MeasuredRun& run) {
   return {sum / n, std::sqrt(squares) / n};
 }
 
-/// The time that each rank spends in MPI without waiting for another rank.
-std::vector<double> transfer_times_s(const MeasuredRun& run) {
-  std::vector<double> times_s(run.num_ranks());
-  for (const MeasuredPhase& phase : run.phases)
-    for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
-      const RankTimes& rank = phase.ranks[r];
-      times_s[r] += std::max(0.0, rank.wall_s - rank.useful_s - rank.waited.value);
-    }
-  return times_s;
-}
-
-/// The mean transfer time of all ranks minus the shortest transfer time of any rank. Part of this
-/// difference may be waiting time: a message may arrive late because its sender computes for longer
-/// and delivers the message only in its next MPI call.
+/// The mean transfer time of all ranks minus the shortest transfer time of any rank, summed over
+/// the phases. Part of this difference may be waiting time: a message may arrive late because its
+/// sender computes for longer and delivers the message only in its next MPI call, and ranks that
+/// poll for messages wait although no call does.
 double uneven_transfer_s(const MeasuredRun& run) {
-  const std::vector<double> times_s = transfer_times_s(run);
-  const double all_s = std::accumulate(times_s.begin(), times_s.end(), 0.0);
-  return all_s / run.num_ranks() - *std::min_element(times_s.begin(), times_s.end());
+  double uneven_s = 0;
+  for (const MeasuredPhase& phase : run.phases) {
+    std::vector<double> times_s;
+    for (const RankTimes& rank : phase.ranks)
+      times_s.push_back(std::max(0.0, rank.wall_s - rank.useful_s - rank.waited.value));
+    const double all_s = std::accumulate(times_s.begin(), times_s.end(), 0.0);
+    uneven_s += all_s / times_s.size() - *std::min_element(times_s.begin(), times_s.end());
+  }
+  return uneven_s;
 }
 
 /// Limits `saved`: distributing the work saves no more than the ranks' mean waiting time plus the

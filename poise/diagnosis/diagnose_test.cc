@@ -181,6 +181,20 @@ TEST(diagnose, the_promised_gain_is_less_certain_if_some_ranks_have_long_transfe
   EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 
+TEST(diagnose, ranks_that_poll_in_turn_are_known_to_wait) {
+  auto profile = run_on_node({0.9, 0.3}, "core:2");
+  for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
+    std::vector<RankTimes>& ranks = profile.run.phases[p].ranks;
+    for (RankTimes& rank : ranks) rank.waited = {0, 0};  // no call of MPI waits
+    if (p >= 5) std::swap(ranks[0], ranks[1]);
+  }
+  // Work is distributed anew after each phase. This costs 0.1 s when the loads have been swapped.
+  const double saved_s = 8 * 0.3 - 0.1;
+  const Advice objects = advice_of(profile, Remedy::objects);
+  EXPECT_NEAR(objects.saved.value, saved_s, objects.saved.half_width);
+  EXPECT_LT(objects.saved.half_width, 0.6 * saved_s);
+}
+
 /// A run of two ranks that compute for 0.1 s of each second and share one of two cores. In MPI each
 /// of them queues for `queued_s` for its core.
 planted::Profile run_on_one_core(double queued_s) {

@@ -53,7 +53,14 @@ void Recorder::keep_read(std::int64_t now_ns, std::int64_t cpu_ns) {
 
 void Recorder::read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns) {
   const std::int64_t stretch_ns = now_ns - left_ns_;
-  add_long(stretch_ns, share_on_cpu(now_ns, cpu_ns, sums_.totals.useful_ns - stretch_ns));
+  const double share = share_on_cpu(now_ns, cpu_ns, sums_.totals.useful_ns - stretch_ns);
+  if (is_in_loop_ && stretch_ns * share < tuning::kPollGapCpu_ns) {
+    // The rank slept, or yielded its core to others, before it polled again.
+    sums_.totals.useful_ns -= stretch_ns;
+    sums_.totals.mpi_ns[index_of(Kind::wait)] += stretch_ns;
+  } else {
+    add_long(stretch_ns, share);
+  }
   keep_read(now_ns, cpu_ns);
   read_pause_ns_ = tuning::kLongStretch_ns;
 }

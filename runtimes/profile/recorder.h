@@ -32,9 +32,16 @@ class Recorder {
 
   /// To be called when the program calls MPI. Returns true if read_cpu_at_entry() must be called
   /// before leave().
-  bool enter(std::int64_t now_ns) {
+  /// `is_poll`: the call only asks whether messages have arrived, like MPI_Test. A short time
+  /// between a poll that found nothing and the next poll is part of a loop that waits, so it counts
+  /// as time in MPI.
+  bool enter(std::int64_t now_ns, bool is_poll = false) {
     const std::int64_t stretch_ns = now_ns - left_ns_;
-    sums_.totals.useful_ns += stretch_ns;
+    is_in_loop_ = is_poll && was_poll_empty_;
+    if (is_in_loop_ && stretch_ns < tuning::kPollGap_ns)
+      sums_.totals.mpi_ns[index_of(Kind::wait)] += stretch_ns;
+    else
+      sums_.totals.useful_ns += stretch_ns;
     return stretch_ns >= tuning::kLongStretch_ns;
   }
   /// Stores `cpu_ns`: what the CPU clock showed at the entry of the call for which enter()
@@ -47,8 +54,11 @@ class Recorder {
     sums_.totals.mpi_ns[k] += now_ns - entered_ns;
     ++sums_.totals.calls[k];
     left_ns_ = now_ns;
+    was_poll_empty_ = false;
     return now_ns - cpu_read_ns_ >= read_pause_ns_;
   }
+  /// Records that the call which has just returned was a poll that found nothing.
+  void poll_was_empty() { was_poll_empty_ = true; }
   /// Records that the call which has just returned may have waited for another rank.
   void may_wait(WaitsFor what, std::int64_t took_ns) {
     const auto w = index_of(what);
@@ -85,6 +95,8 @@ class Recorder {
   std::array<Series, kNumCuts> series_;
   PhaseFinder finder_;
   std::int64_t left_ns_ = 0;                   // when the last call of MPI returned
+  bool was_poll_empty_ = false;                // that call was a poll that found nothing
+  bool is_in_loop_ = false;                    // the stretch before this call was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock
   std::int64_t useful_at_read_ns_ = 0;         // the useful time until then
   std::int64_t read_pause_ns_ = tuning::kLongStretch_ns;  // minimum time between reads at exits

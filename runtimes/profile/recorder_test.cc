@@ -59,6 +59,44 @@ TEST(recorder, a_computation_is_either_short_or_has_its_cpu_time_read) {
   EXPECT_NEAR(static_cast<double>(phase.useful_cpu_ns), computed_ns, 0.02 * computed_ns);
 }
 
+/// A rank that computes for 1 ms and then polls ten times. Between two polls it needs 1 us of CPU
+/// time, and `pause_ns` pass.
+Totals polled(std::int64_t pause_ns) {
+  Recorder recorder;
+  recorder.start(0, 0, {});
+  std::int64_t now_ns = kMs, cpu_ns = kMs;
+  for (int i = 0; i < 10; ++i) {
+    if (recorder.enter(now_ns, true)) recorder.read_cpu_at_entry(now_ns, cpu_ns);
+    if (recorder.leave(now_ns, now_ns + 100, Kind::wait))
+      recorder.read_cpu_at_exit(now_ns + 100, cpu_ns + 100);
+    if (i < 9) recorder.poll_was_empty();
+    now_ns += 100 + pause_ns;
+    cpu_ns += 1100;
+  }
+  recorder.enter(now_ns, true);
+  return recorder.sums().totals;
+}
+
+TEST(recorder, time_between_polls_that_find_nothing_counts_as_mpi_time) {
+  for (const std::int64_t pause_ns : {std::int64_t{1000}, 4 * kMs}) {  // 4 ms: it yields its core
+    const Totals totals = polled(pause_ns);
+    EXPECT_EQ(totals.useful_ns, kMs + pause_ns);  // the last poll found something to work on
+    EXPECT_EQ(totals.mpi_ns[static_cast<int>(Kind::wait)], 10 * 100 + 9 * pause_ns);
+    EXPECT_LE(useful_cpu_ns(totals), kMs + pause_ns);
+  }
+}
+
+TEST(recorder, computations_between_polls_are_useful) {
+  Recorder recorder;
+  recorder.start(0, 0, {});
+  for (int i = 0; i < 10; ++i) {
+    recorder.enter(20'000 * (i + 1), true);
+    recorder.leave(20'000 * (i + 1), 20'000 * (i + 1), Kind::wait);
+    recorder.poll_was_empty();
+  }
+  EXPECT_EQ(recorder.sums().totals.useful_ns, 200'000);
+}
+
 TEST(recorder, a_computation_longer_than_a_time_slice_is_divided_among_all_slices_that_it_spans) {
   Recorder recorder;
   recorder.start(0, 0, {});

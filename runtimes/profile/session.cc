@@ -48,6 +48,11 @@ bool has_succeeded(const Call& call, int result) {
   return error == nullptr || *error == 0;
 }
 
+/// True if the call asked whether messages have arrived, and none had.
+bool is_empty_poll(const Function& function, const Arguments& arguments) {
+  return function.flag >= 0 && *reinterpret_cast<const int*>(arguments.word(function.flag)) == 0;
+}
+
 /// Reads a text from an address that the program passed to MPI_Pcontrol. The address may be
 /// invalid.
 std::string text_at(Word address) {
@@ -251,7 +256,7 @@ void Session::enter(Call& call) {
   call.entered_ns = call_time_ns(ticks_);
   if (is_main) {
     if (recorder_.slice_is_over(call.entered_ns)) cut_slices(call.entered_ns);
-    if (recorder_.enter(call.entered_ns))
+    if (recorder_.enter(call.entered_ns, call.function.flag >= 0))
       recorder_.read_cpu_at_entry(call.entered_ns, thread_cpu_now_ns());
   }
   if (call.function.meaning == Meaning::nothing) return;
@@ -287,6 +292,7 @@ void Session::note(Call& call, std::int64_t now_ns) {
   interpreter_.after(call.function, arguments);
   if (PointToPoint::concerns(call.function)) note_messages(call, arguments, now_ns);
   if (!is_main) return;
+  if (is_empty_poll(call.function, arguments)) recorder_.poll_was_empty();
   if (call.function.meaning == Meaning::pcontrol) note_pcontrol(call, now_ns);
   if (call.function.mode == Mode::blocking) note_collective(call, arguments, now_ns);
 }

@@ -15,6 +15,14 @@ inline constexpr std::int64_t kLongStretch_ns = 100'000;
 /// of a long stretch is less certain the older that read is.
 inline constexpr std::int64_t kMaxReadPause_ns = 4 * kLongStretch_ns;
 
+/// A rank whose poll was empty and that polls again after less time than this waits in a loop: the
+/// time between the polls does not count as useful. Such loops need below 1 us. Programs that poll
+/// while they compute do so less often, because a poll costs 0.1 us.
+inline constexpr std::int64_t kPollGap_ns = 3'000;
+/// Between these polls, a rank may sleep or yield its core. If so, the gap is a long stretch with
+/// less CPU time than this: that of a few context switches.
+inline constexpr std::int64_t kPollGapCpu_ns = 20'000;
+
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,
 /// neighbouring phases with the same label are merged.
 inline constexpr std::size_t kMaxPhases = 1024;
@@ -62,6 +70,7 @@ inline constexpr std::uint64_t kLongAllreduce_bytes = 1 << 16;
 inline constexpr int kMaxReorderedRanks = 1 << 16;
 inline constexpr std::int64_t kMaxReorderedEdges = 1 << 22;
 
+static_assert(kPollGap_ns < kLongStretch_ns && kPollGapCpu_ns < kLongStretch_ns);
 static_assert(kMaxPhases % 2 == 0 && kMaxSamples % 2 == 0, "halves are dropped");
 
 }  // namespace poise::profile::tuning
