@@ -97,6 +97,14 @@ def fission(*plain):
     return Run(str(BIN / "fission"), ("--steps", "100", "--flights", "3000", *plain), r"Time of the steps: (\S+)")
 
 
+def products(*plain):
+    return Run(str(BIN / "matmul"), ("--size", "200", "--tasks", "16", "--steps", "100", "--random", *plain), r"all steps: (\S+)")
+
+
+def trees(*plain):
+    return Run(str(BIN / "uts"), ("T3", "--steps", "40", *plain), r" in (\S+) s,")
+
+
 FULL = lammps("full.lmp", 2, 900)
 THREE = lammps("full.lmp", 3, 600)
 BOUND = THREE.but(bind_to="core:overload-allowed")
@@ -128,6 +136,8 @@ CASES = [
     ("mpi4py, slabs of the same width", particles("even"), {"objects": particles("by_count")}),
     ("mpi4py, a cloud that swings from rank to rank", particles("even", "1"), {"objects": particles("repeated", "1")}),
     ("fission, chains of random lengths", fission("--plain"), {"lending": fission()}),
+    ("matmul, random numbers of products", products("--openmp"), {"lending": products()}),
+    ("uts, subtrees of random sizes", trees("--plain"), {"lending": trees()}),
     ("hpcc", Run("hpcc", ()), None),
     # Debian's nwchem.mpich does not converge for this input, with or without a profile.
     ("NWChem", Run("nwchem.openmpi", ("water.nw",), r"Total times .* wall: +(\S+)s"), None),

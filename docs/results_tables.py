@@ -499,7 +499,8 @@ PAGES = {
               "without and with the advice, and its 95 % confidence interval. A verdict is given only where the right "
               "advice is known. It is `right` if the diagnosis gave this advice and the prediction differs from the "
               "measured gain by at most a quarter of that gain, or by at most 3 % of the run time. The efficiencies "
-              "are those of POP. `fission` is a mini-app of Poise: without tasks in the runs without the advice.",
+              "are those of POP. `fission`, `matmul` and `uts` are mini-apps of Poise, which run "
+              "without tasks in the runs without the advice.",
               real_programs,
               {"program": "{name}", "ranks": "{ranks}", "parallel": "{parallel:.0%}", "load balance": "{load_balance:.0%}",
                "communication": "{communication:.0%}", "advice": "`{advice}`", "predicted": "{predicted_saving:.1%}",

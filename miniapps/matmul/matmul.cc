@@ -11,6 +11,8 @@
 #include "miniapps/arguments.h"
 #include "runtimes/tasks/context.h"
 
+#include "poise/base/random.h"
+
 namespace {
 
 namespace tasks = poise::tasks;
@@ -57,13 +59,13 @@ struct Wanted {
   std::vector<int> tasks = {100};
   unsigned threads = 1;
   std::string settings;
-  bool summary = false, openmp = false, versus_openmp = false;
+  bool summary = false, openmp = false, versus_openmp = false, random = false;
 };
 
 /// Computes all products: as tasks that ranks may offload to each other, or, for comparison, each
 /// rank's products on its own OpenMP threads.
 void compute(tasks::Context& context, const Wanted& wanted, bool openmp,
-             std::vector<Product>& products) {
+             std::span<Product> products) {
   if (!openmp) {
     for (Product& p : products)
       context.submit(kMultiply, tasks::in(p.a), tasks::in(p.b), tasks::out(p.c), wanted.size);
@@ -83,7 +85,7 @@ void compute(tasks::Context& context, const Wanted& wanted, bool openmp,
 /// Computes all products and returns the time in seconds. Adds the number of wrong products to
 /// `wrong`. Fills the products with -1 afterwards, so that a later step must compute them again.
 double timed(tasks::Context& context, const Wanted& wanted, bool openmp,
-             std::vector<Product>& products, int& wrong) {
+             std::span<Product> products, int& wrong) {
   MPI_Barrier(MPI_COMM_WORLD);
   const auto begin = std::chrono::steady_clock::now();
   compute(context, wanted, openmp, products);
@@ -95,17 +97,28 @@ double timed(tasks::Context& context, const Wanted& wanted, bool openmp,
   return took.count();
 }
 
+/// The products that this rank computes in a step: all of them or, with --random, the first ones.
+std::span<Product> products_in(int step, int rank, const Wanted& wanted,
+                               std::vector<Product>& products) {
+  if (!wanted.random) return products;
+  const std::uint64_t drawn = poise::mix((std::uint64_t{1} * rank << 32) + step);
+  return std::span(products).first(drawn % (products.size() + 1));
+}
+
 int run(const Wanted& wanted) {
   tasks::Context context(MPI_COMM_WORLD, {wanted.threads, wanted.settings});
   const std::size_t mine = std::min<std::size_t>(context.rank(), wanted.tasks.size() - 1);
   std::vector<Product> products;
   for (int t = 0; t < wanted.tasks[mine]; ++t) products.emplace_back(wanted.size, t);
   int wrong = 0;
+  double all_s = 0;
   for (int step = 0; step < wanted.steps; ++step) {
-    const auto by_openmp = [&] { return timed(context, wanted, true, products, wrong); };
+    const std::span<Product> now = products_in(step, context.rank(), wanted, products);
+    const auto by_openmp = [&] { return timed(context, wanted, true, now, wrong); };
     const bool openmp_first = wanted.versus_openmp && step % 2 == 1;
     double openmp_s = openmp_first ? by_openmp() : 0;
-    const double took_s = timed(context, wanted, wanted.openmp, products, wrong);
+    const double took_s = timed(context, wanted, wanted.openmp, now, wrong);
+    all_s += took_s;
     if (wanted.versus_openmp && !openmp_first) openmp_s = by_openmp();
     if (context.rank() > 0) continue;
     std::cout << "step " << step << ": " << took_s << " s";
@@ -115,7 +128,8 @@ int run(const Wanted& wanted) {
   if (wanted.summary) std::cout << context.summary();
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (context.rank() == 0)
-    std::cout << (wrong ? "products are WRONG\n" : "all products are right\n");
+    std::cout << "all steps: " << all_s << " s\n"
+              << (wrong ? "products are WRONG\n" : "all products are right\n");
   return wrong ? 1 : 0;
 }
 
@@ -131,6 +145,8 @@ int main(int argc, char** argv) {
   arguments.add("--steps", wanted.steps, "number of times that all products are computed", 0,
                 1000000000);
   arguments.add("--threads", wanted.threads, "threads per rank", 1, 10000);
+  arguments.add_flag("--random", wanted.random,
+                     "in each step a rank computes a random number of its products");
   arguments.add_flag("--openmp", wanted.openmp,
                      "compute each rank's products on its own threads, without offloading");
   arguments.add_flag("--versus-openmp", wanted.versus_openmp,

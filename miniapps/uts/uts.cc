@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unbalanced tree search: counts the nodes of a tree whose subtrees have unpredictable sizes. The
 // search starts with one task on rank 0. A task visits a limited number of nodes and submits the
-// unvisited rest as new tasks.
+// unvisited rest as new tasks. With `--steps`, the children of the root are divided evenly among
+// the steps and ranks, and all ranks wait for each other after each step.
 #include <atomic>
 #include <chrono>
 #include <iostream>
+#include <limits>
 #include <mpi.h>
 #include <vector>
 
@@ -68,20 +70,52 @@ const tasks::Function<void, Start> kSearch = tasks::function("search", search);
 struct Wanted {
   std::string tree = "T1", settings;
   unsigned threads = 1;
-  bool summary = false;
+  int steps = 1;
+  bool summary = false, plain = false;
 };
 
-int run(const Wanted& wanted) {
-  tree = &uts::find_tree(wanted.tree);
-  tasks::Context context(MPI_COMM_WORLD, {wanted.threads, wanted.settings});
+/// Searches the subtrees of the step: as tasks, or this rank's own without tasks.
+void search_in_step(tasks::Context& context, const Wanted& wanted, int step) {
+  const uts::Node root = uts::root_of(*tree);
+  int num_ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  for (int i = step * num_ranks + context.rank(); i < uts::num_children(*tree, root);
+       i += wanted.steps * num_ranks) {
+    Start start{1, {}};
+    start.nodes[0] = uts::child_of(root, i);
+    if (wanted.plain)
+      search(start);
+    else
+      context.submit(kSearch, start);
+  }
+  if (!wanted.plain) context.wait();
   MPI_Barrier(MPI_COMM_WORLD);
-  const auto begin = std::chrono::steady_clock::now();
+}
+
+void search_in_steps(tasks::Context& context, const Wanted& wanted) {
+  if (wanted.plain) share = std::numeric_limits<int>::max();
+  if (context.rank() == 0) ++found.nodes;  // the root
+  for (int step = 0; step < wanted.steps; ++step) search_in_step(context, wanted, step);
+}
+
+void search_from_root(tasks::Context& context) {
   if (context.rank() == 0) {
     Start start{1, {}};
     start.nodes[0] = uts::root_of(*tree);
     context.submit(kSearch, start);
   }
   context.wait();
+}
+
+int run(const Wanted& wanted) {
+  tree = &uts::find_tree(wanted.tree);
+  tasks::Context context(MPI_COMM_WORLD, {wanted.threads, wanted.settings});
+  MPI_Barrier(MPI_COMM_WORLD);
+  const auto begin = std::chrono::steady_clock::now();
+  if (wanted.steps > 1 || wanted.plain)
+    search_in_steps(context, wanted);
+  else
+    search_from_root(context);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::uint64_t sums[2] = {found.nodes, found.leaves};
   int height = found.height;
@@ -110,6 +144,10 @@ int main(int argc, char** argv) {
   arguments.add("--threads", wanted.threads, "threads per rank", 1, 10000);
   arguments.add("--settings", wanted.settings,
                 "settings of the tasks runtime, like policy=paired,pull=0");
+  arguments.add("--steps", wanted.steps,
+                "divide the children of the root among this number of steps and all ranks", 1,
+                1000000000);
+  arguments.add_flag("--plain", wanted.plain, "each rank searches its subtrees without tasks");
   arguments.add_flag("--summary", wanted.summary, "print a summary of all ranks' counters");
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   int level = 0, status = 2;
