@@ -39,6 +39,7 @@ LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
       tasks_at_(machine_.num_places()),
       kept_steps_(machine_.num_places()),
       next_task_(machine_.num_places(), 0),
+      by_load_(machine_.num_places()),
       is_open_(machine_.num_places(), false) {
   potential_of_.resize(times_.num_spots());
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
@@ -245,16 +246,28 @@ double LocalSearch::change_of_exchange(TaskId t, TaskId u) {
   return change_of_trial();
 }
 
-/// The tasks at p sorted by load, for gather_swaps(). The list is valid until a task moves.
+/// The tasks at p sorted by load. Sorts them once; from then on, relist() keeps the order.
 const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId p) {
-  auto [found, is_new] = by_load_.try_emplace(p);
-  auto& tasks = found->second;
-  if (is_new) {
+  auto& tasks = by_load_[p];
+  if (tasks.empty() && !tasks_at_[p].empty()) {
     for (const TaskId t : tasks_at_[p]) tasks.push_back({workload_.tasks[t].load_s, t});
     std::sort(tasks.begin(), tasks.end());
     scans_of_swaps_ += 2 * tasks.size();
   }
   return tasks;
+}
+
+/// Moves task t in tasks_at_, and in those lists of by_load_ that exist.
+void LocalSearch::relist(TaskId t, PlaceId from, PlaceId to) {
+  const std::pair entry(workload_.tasks[t].load_s, t);
+  if (auto& tasks = by_load_[from]; !tasks.empty())
+    tasks.erase(std::lower_bound(tasks.begin(), tasks.end(), entry));
+  if (auto& tasks = by_load_[to]; !tasks.empty())
+    tasks.insert(std::lower_bound(tasks.begin(), tasks.end(), entry), entry);
+  auto& row = tasks_at_[from];
+  *std::find(row.begin(), row.end(), t) = row.back();
+  row.pop_back();
+  tasks_at_[to].push_back(t);
 }
 
 /// Returns the tasks at place `to` that are candidates for an exchange with t. The ideal candidate
@@ -285,7 +298,6 @@ std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, 
 
 /// For each task at p, finds the best exchange with a task at one of its destinations.
 void LocalSearch::gather_swaps(PlaceId p, double limit) {
-  by_load_.clear();
   for (const TaskId t : tasks_at_[p]) {
     gather_destinations(t, p);
     Step best{limit, kNobody, kNobody, p};
@@ -306,10 +318,7 @@ void LocalSearch::open(PlaceId p) {
 
 void LocalSearch::relocate(TaskId t, PlaceId to) {
   if (steps_to_pay_ != 0) moves_since_.push_back({t, times_.place_of(t), to});
-  auto& row = tasks_at_[times_.place_of(t)];
-  *std::find(row.begin(), row.end(), t) = row.back();
-  row.pop_back();
-  tasks_at_[to].push_back(t);
+  relist(t, times_.place_of(t), to);
   times_.move(t, to);
   room_.move(t, to);
   if (moved_) moved_->move(t, to);

@@ -108,6 +108,7 @@ class LocalSearch {
   void gather_pulls(PlaceId p, double limit);
   void gather_moves(PlaceId p, double limit);
   const std::vector<std::pair<double, TaskId>>& tasks_by_load(PlaceId p);
+  void relist(TaskId t, PlaceId from, PlaceId to);
   std::span<const std::pair<double, TaskId>> partners_at(PlaceId to, TaskId t);
   void gather_swaps(PlaceId p, double limit);
   void refresh();
@@ -152,7 +153,8 @@ class LocalSearch {
   std::map<NodeId, std::vector<NodeId>> near_nodes_;  // filled on demand
   std::vector<std::pair<TaskId, double>> pulls_;  // tasks that send messages to the visited place,
                                                   // and the seconds saved if they move there
-  std::map<PlaceId, std::vector<std::pair<double, TaskId>>> by_load_;
+  /// Per place, the tasks of tasks_at_ with their loads, in ascending order; empty until needed.
+  std::vector<std::vector<std::pair<double, TaskId>>> by_load_;
   std::vector<Step> steps_;
   std::priority_queue<std::pair<double, PlaceId>> queue_;
   std::vector<bool> is_open_;
