@@ -23,7 +23,8 @@
 /// take a notable part of the time, step 3 comes before step 2, because the budget may not last for
 /// both.
 /// 4. Polish: a last stage of local search, with an exponent so large that only the busiest place
-/// counts.
+/// counts. If step 2 made no partition, and it would take at most half of the remaining budget, the
+/// search starts once more from a placement with little traffic.
 /// 5. The best placement is perturbed near its busiest places and searched again, until the budget
 /// is used up or many perturbations in a row do not shorten the total time. With the knobs `passes`
 /// or `budget_s`, passes of several perturbations each follow, even if the budget of computing time
@@ -32,8 +33,9 @@
 /// shortest total time is kept (returns.h). At the end, tasks return one by one if that pays.
 ///
 /// A placement is scattered if messages stay within places hardly more often than by chance. If the
-/// current placement is scattered and the budget does not allow all of these steps, the first
-/// search starts from the placement with little traffic if its total time is shorter.
+/// current placement is scattered or has as much traffic as blocks of consecutive tasks, and the
+/// budget does not allow all of these steps, the first search starts from the placement with little
+/// traffic if its total time is shorter.
 ///
 /// Step 1 always runs. The other steps run within a budget of computing time: 1 % of the time of
 /// the coming phases, or 2 ms plus 3 us per task if that is longer (scan_budget.h).
@@ -228,6 +230,18 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
+  /// Runs local search from a new placement with little traffic, if none has been made so far
+  /// because messages take only a small part of the time. At least half of the remaining budget is
+  /// left for perturbations.
+  void try_less_traffic() {
+    const double shortest_s = std::max(bound_s_, best_.makespan_s) * (1 + tuning_.same_total);
+    if (has_partitioned_ || !is_within_room_ || best_.iteration_s <= shortest_s ||
+        !may_spend(
+            2 * (kCosts.consecutive_scans + kCosts.new_placement_scans + kCosts.descent_scans())))
+      return;
+    try_from(with_little_traffic(consecutive()).placement);
+  }
+
   /// Perturbs the best placement near its busiest places and searches again, until the budget is
   /// used up or many perturbations in a row have not shortened the total time.
   void try_perturbations() {
@@ -330,12 +344,14 @@ class Search {
   /// Returns the placement from which the first search starts. Usually that is the current
   /// placement. But if it is scattered, and the budget does not suffice for a search from there and
   /// another one from a placement with little traffic, the search starts from the placement with
-  /// little traffic or from the best one so far, whichever has the shorter total time. A placement
-  /// that is not scattered remains the start, because local search then needs fewer migrations. A
+  /// little traffic or from the best one so far, whichever has the shorter total time. The same
+  /// holds if the current placement has as much traffic as blocks of consecutive tasks. Any other
+  /// placement remains the start, because local search then needs fewer migrations. A
   /// placement with little traffic is not tried if its migrations would take longer than less
   /// traffic could save.
   Placement first_start() {
-    if (!is_within_room_ || !messages_weigh() || !pays() || !is_scattered(problem_.current) ||
+    if (!is_within_room_ || !messages_weigh() || !pays() ||
+        !(is_scattered(problem_.current) || is_like_blocks()) ||
         !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||
         may_spend(full_descent_scans() + kCosts.consecutive_scans + kCosts.new_placement_scans +
                   kCosts.refining_scans + kCosts.descent_scans()))
@@ -345,14 +361,29 @@ class Search {
     return total_s(start) < total_s(best_) ? start.placement : best_.placement;
   }
 
-  /// True if messages stay within places at most twice as often as by chance.
-  bool is_scattered(const Placement& placement) const {
+  /// The fraction of messages that stay within places.
+  double share_inside(const Placement& placement) const {
     double inside = 0, all = 0;
     for (const Message& message : problem_.workload.messages) {
       all += message.count;
       if (placement.of(message.from) == placement.of(message.to)) inside += message.count;
     }
-    return inside * problem_.machine.num_places() <= 2 * all;
+    return all > 0 ? inside / all : 0;
+  }
+
+  /// True if messages stay within places at most twice as often as by chance.
+  bool is_scattered(const Placement& placement) const {
+    return share_inside(placement) * problem_.machine.num_places() <= 2;
+  }
+
+  /// True if a partition would probably save more than a search from the current placement: about
+  /// as many messages leave their place as in blocks of consecutive tasks, migrations are cheap,
+  /// and the partition fits into the budget.
+  bool is_like_blocks() const {
+    return blocks_ && longest_migration_s() <= tuning_.tolerance * total_s(best_) &&
+           1 - share_inside(problem_.current) >=
+               (1 - tuning_.tolerance) * (1 - share_inside(blocks_->placement)) &&
+           may_spend(kCosts.new_placement_scans + kCosts.descent_scans());
   }
 
   Outcome consecutive() {
@@ -367,6 +398,7 @@ class Search {
   /// search would not fit into the budget afterwards: such a stage gains more.
   Outcome with_little_traffic(Outcome blocks) {
     if (!may_spend(kCosts.new_placement_scans + kCosts.descent_scans())) return blocks;
+    has_partitioned_ = true;
     const bool refines =
         may_spend(kCosts.new_placement_scans + kCosts.refining_scans + kCosts.build_scans +
                   kCosts.way_back_scans + tuning_.scans_per_entry);
@@ -480,6 +512,7 @@ class Search {
   // migrations of a new placement would take. Less traffic can lower the average of the busy times
   // to their lower bound at best.
   bool traffic_cannot_pay_ = false;
+  bool has_partitioned_ = false;  // a partition has been tried as a start
   unsigned passes_in_vain_ = 0;
   // True if a pass has found the best placement; then no task has been returned to its place yet.
   bool has_passed_ = false;
@@ -517,6 +550,7 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
     search.try_limited_migrations();
   }
   search.polish();
+  search.try_less_traffic();
   search.try_perturbations();
   bool goes_on = true;
   std::uint64_t number = 0;
