@@ -10,8 +10,9 @@
 namespace poise {
 
 /// Gives the same results as Machine::message_factor() and byte_factor(). Stores one number per
-/// pair of nodes for up to 2,048 nodes (32 MB); for more nodes it calls the machine, to which it
-/// keeps a reference.
+/// pair of domains for up to 128 domains (128 KB, which fits into a processor's cache), otherwise
+/// per pair of nodes for up to 2,048 nodes (32 MB); for more nodes it calls the machine, to which
+/// it keeps a reference.
 class FactorTable {
  public:
   /// Whether factors between nodes are stored, or computed at each query. On a torus of hundreds of
@@ -23,6 +24,8 @@ class FactorTable {
 
   double message(PlaceId from, PlaceId to) const {
     const DomainId domain_from = domain_of_[from], domain_to = domain_of_[to];
+    if (!by_domain_.empty())
+      return from == to ? 0 : by_domain_[std::size_t{domain_from} * num_domains_ + domain_to];
     if (domain_from == domain_to) return inside(from, to);
     const NodeId node_from = machine_.node_of(domain_from), node_to = machine_.node_of(domain_to);
     if (message_.empty() || node_from == node_to)
@@ -42,9 +45,12 @@ class FactorTable {
   }
 
   const Machine& machine_;
-  std::size_t num_nodes_;
+  std::size_t num_nodes_, num_domains_;
   bool is_flat_inside_;  // all messages inside a domain have factor 1
   std::vector<DomainId> domain_of_;
+  // Factor per pair of domains, for different places; empty: the machine has too many domains, or
+  // factors differ inside a domain.
+  std::vector<double> by_domain_;
   std::vector<double> message_;  // factor per pair of nodes; empty: computed when it is needed
 };
 

@@ -13,7 +13,7 @@ TEST(FactorTable, gives_the_same_cost_factors_as_the_machine_from_which_it_was_b
   for (const char* text :
        {"core:6", "l3:2 core:3 factors:1.2,1", "node:2 numa:2 l3:2 core:2 factors:20,2,1.2,1",
         "rack:2 node:2 numa:2 core:2 factors:20,10,1.5,1", "torus:3x3 numa:2 core:2",
-        "node:2100 core:2"}) {
+        "node:130 numa:2 core:2", "node:2100 core:2"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
     const FactorTable tabulated(machine);
