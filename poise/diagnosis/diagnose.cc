@@ -359,8 +359,12 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
       continue;
     }
     const Placement& placement = trace.phases[p].placement;
-    spun_s += std::max(0.0, largest_useful_s(phase) - fullest_core_s(phase, placement)) +
-              spun_in_mpi_s(phase, placement, exposed_s[p]);
+    const double lost_s =
+        std::max(0.0, largest_useful_s(phase) - fullest_core_s(phase, placement)) +
+        spun_in_mpi_s(phase, placement, exposed_s[p]);
+    // Fewer ranks have the same work, so a phase still takes at least shared_s().
+    const double phase_s = exposed_s[p] + largest_useful_s(phase);
+    spun_s += std::min(lost_s, std::max(0.0, phase_s - shared_s(phase, nodes)));
   }
   // Up to half of the time that seems lost by spinning may have other causes, so the half width
   // (the uncertainty) is half of the saving.

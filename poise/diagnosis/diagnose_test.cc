@@ -220,6 +220,15 @@ TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is
   EXPECT_NEAR(advice_of(run_on_one_core(0), Remedy::binding).saved.value, 10 * 0.1, 1e-9);
 }
 
+TEST(diagnose, fewer_ranks_save_at_most_the_time_in_which_bound_ranks_do_not_compute) {
+  // Ranks 0 and 2 share a core and compute in turn, for 0.45 s each. All ranks spin while they
+  // wait. On two ranks the work of 1.35 s takes 0.675 s.
+  auto profile = run_on_node({0.45, 0.45, 0.45}, "core:2");
+  for (MeasuredPhase& phase : profile.run.phases)
+    phase.ranks[0].queued_s = phase.ranks[2].queued_s = 0.5;
+  EXPECT_NEAR(advice_of(profile, Remedy::fewer_ranks).saved.value, 10 * (1 - 0.675), 1e-9);
+}
+
 TEST(diagnose, balancing_ranks_that_share_cores_saves_at_most_the_idle_time_of_these_cores) {
   // In each second the four ranks work for 1, 0.1, 0 and 0 s, so the imbalance is 0.725 s. But each
   // of their two cores is idle for only 0.45 s on average.
