@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "miniapps/arguments.h"
+#include "miniapps/tasks_program.h"
 #include "runtimes/tasks/context.h"
 
 #include "poise/base/random.h"
@@ -119,13 +120,5 @@ int main(int argc, char** argv) {
   arguments.add("--settings", wanted.settings,
                 "settings of the tasks runtime, like policy=paired,pull=0");
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
-  int level = 0, status = 2;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  try {
-    status = run(wanted);
-  } catch (const poise::Error& error) {
-    std::cerr << "fission: " << error.what() << '\n';
-  }
-  MPI_Finalize();
-  return status;
+  return poise::miniapps::run_under_mpi("fission", argc, argv, [&] { return run(wanted); });
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "miniapps/arguments.h"
+#include "miniapps/tasks_program.h"
 #include "runtimes/tasks/context.h"
 
 #include "poise/base/random.h"
@@ -155,14 +156,5 @@ int main(int argc, char** argv) {
                 "settings of the tasks runtime, like policy=paired,pull=0");
   arguments.add_flag("--summary", wanted.summary, "print a summary of all ranks' counters");
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
-  int level = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  int status = 2;
-  try {
-    status = run(wanted);
-  } catch (const poise::Error& error) {
-    std::cerr << "matmul: " << error.what() << '\n';
-  }
-  MPI_Finalize();
-  return status;
+  return poise::miniapps::run_under_mpi("matmul", argc, argv, [&] { return run(wanted); });
 }

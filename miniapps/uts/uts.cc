@@ -2,7 +2,7 @@
 // Unbalanced tree search: counts the nodes of a tree whose subtrees have unpredictable sizes. The
 // search starts with one task on rank 0. A task visits a limited number of nodes and submits the
 // unvisited rest as new tasks. With `--steps`, the children of the root are divided evenly among
-// the steps and ranks, and all ranks wait for each other after each step.
+// the steps and ranks, and each step ends with a barrier.
 #include <atomic>
 #include <chrono>
 #include <iostream>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "miniapps/arguments.h"
+#include "miniapps/tasks_program.h"
 #include "miniapps/uts/tree.h"
 #include "runtimes/tasks/context.h"
 
@@ -74,7 +75,7 @@ struct Wanted {
   bool summary = false, plain = false;
 };
 
-/// Searches the subtrees of the step: as tasks, or this rank's own without tasks.
+/// Searches this rank's subtrees of one step: as tasks or, with --plain, without tasks.
 void search_in_step(tasks::Context& context, const Wanted& wanted, int step) {
   const uts::Node root = uts::root_of(*tree);
   int num_ranks = 1;
@@ -150,13 +151,5 @@ int main(int argc, char** argv) {
   arguments.add_flag("--plain", wanted.plain, "each rank searches its subtrees without tasks");
   arguments.add_flag("--summary", wanted.summary, "print a summary of all ranks' counters");
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
-  int level = 0, status = 2;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  try {
-    status = run(wanted);
-  } catch (const poise::Error& error) {
-    std::cerr << "uts: " << error.what() << '\n';
-  }
-  MPI_Finalize();
-  return status;
+  return poise::miniapps::run_under_mpi("uts", argc, argv, [&] { return run(wanted); });
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "poise/base/error.h"
@@ -61,8 +62,8 @@ Seconds mean_wait(const MeasuredRun& run) {
 
 /// The mean transfer time of all ranks minus the shortest transfer time of any rank, summed over
 /// the phases. Part of this difference may be waiting time: a message may arrive late because its
-/// sender computes for longer and delivers the message only in its next MPI call, and ranks that
-/// poll for messages wait although no call does.
+/// sender computes for longer and delivers the message only in its next MPI call, and a rank that
+/// polls for messages waits although each of its calls returns at once.
 double uneven_transfer_s(const MeasuredRun& run) {
   double uneven_s = 0;
   for (const MeasuredPhase& phase : run.phases) {
@@ -382,11 +383,11 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const MeasuredPhase& phase = run.phases[p];
     const Placement& placement = trace.phases[p].placement;
-    std::map<PlaceId, int> ranks_at;
+    std::set<PlaceId> taken;
     bool shares = false, has_two_on_a_core = false;
     for (TaskId r = 0; r < placement.num_tasks(); ++r) {
       const bool has_moved = p > 0 && placement.of(r) != trace.phases[p - 1].placement.of(r);
-      has_two_on_a_core = ++ranks_at[placement.of(r)] > 1 || has_two_on_a_core;
+      has_two_on_a_core = !taken.insert(placement.of(r)).second || has_two_on_a_core;
       shares = has_two_on_a_core || has_moved || shares;
     }
     with_others += shares ? 1 : 0;

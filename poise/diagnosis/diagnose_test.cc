@@ -202,7 +202,7 @@ planted::Profile run_on_one_core(double queued_s) {
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
     profile.trace.phases[p].placement = Placement(std::vector<PlaceId>{0, 0});
     for (RankTimes& rank : profile.run.phases[p].ranks) {
-      rank.useful_s = 0.2;  // while one rank computes, the other one does, too
+      rank.useful_s = 0.2;  // both compute at the same time, each at half speed
       rank.queued_s = 0.1 + queued_s;
       rank.waited = {0, 0};
     }
@@ -211,12 +211,12 @@ planted::Profile run_on_one_core(double queued_s) {
 }
 
 TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is_idle) {
-  // While they compute, each rank queues for 0.1 s. Of the other 0.8 s, both spin: half of this
-  // time each queues. On cores of their own they would wait for nothing.
+  // While both ranks compute, each queues for 0.1 s. In the other 0.8 s both spin, and each queues
+  // for half of that time. On cores of their own they would not wait.
   const auto spinning = run_on_one_core(0.4);
   EXPECT_EQ(diagnose(spinning.run, spinning.trace).advice.front().remedy, Remedy::binding);
   EXPECT_NEAR(advice_of(spinning, Remedy::binding).saved.value, 10 * (0.1 + 0.8), 1e-9);
-  // Ranks that sleep in MPI do not take the core from each other.
+  // Ranks that sleep in MPI do not delay each other there.
   EXPECT_NEAR(advice_of(run_on_one_core(0), Remedy::binding).saved.value, 10 * 0.1, 1e-9);
 }
 

@@ -351,10 +351,10 @@ class Search {
   /// traffic could save.
   Placement first_start() {
     if (!is_within_room_ || !messages_weigh() || !pays() ||
-        !(is_scattered(problem_.current) || is_like_blocks()) ||
         !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||
         may_spend(full_descent_scans() + kCosts.consecutive_scans + kCosts.new_placement_scans +
-                  kCosts.refining_scans + kCosts.descent_scans()))
+                  kCosts.refining_scans + kCosts.descent_scans()) ||
+        !(is_scattered(problem_.current) || is_like_blocks()))
       return fitted(problem_.current);
     if (traffic_cannot_pay_) return best_.placement;
     Outcome start = with_little_traffic(consecutive());
@@ -380,10 +380,10 @@ class Search {
   /// as many messages leave their place as in blocks of consecutive tasks, migrations are cheap,
   /// and the partition fits into the budget.
   bool is_like_blocks() const {
-    return blocks_ && longest_migration_s() <= tuning_.tolerance * total_s(best_) &&
+    return blocks_ && may_spend(kCosts.new_placement_scans + kCosts.descent_scans()) &&
+           longest_migration_s() <= tuning_.tolerance * total_s(best_) &&
            1 - share_inside(problem_.current) >=
-               (1 - tuning_.tolerance) * (1 - share_inside(blocks_->placement)) &&
-           may_spend(kCosts.new_placement_scans + kCosts.descent_scans());
+               (1 - tuning_.tolerance) * (1 - share_inside(blocks_->placement));
   }
 
   Outcome consecutive() {

@@ -213,8 +213,8 @@ TEST(Poise, partitions_tasks_of_a_grid_although_each_place_has_consecutive_ones)
 }
 
 TEST(Poise, partitions_tasks_if_messages_take_little_time_and_much_computing_time_is_left) {
-  // Local search alone comes within 3 % of the bound here, so no other start pays. A partition
-  // shortens the iterations by 3 % more.
+  // Local search alone comes within 3 % of the bound here, so no other start is tried then. A
+  // partition shortens the iterations by 3 % more.
   const Machine machine =
       with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"), CostFormula::nuco);
   double ours_s = 0, treematch_s = 0;

@@ -78,8 +78,8 @@ struct Phase {
 Estimate waited(const Phase& phase, WaitsFor what);
 
 /// The CPU time outside MPI. For long stretches between MPI calls it was read from the CPU clock. A
-/// short stretch counts whole: the kernel takes a cpu away for milliseconds, which makes the
-/// stretch a long one.
+/// short stretch counts in full: a preempted thread waits for milliseconds, so a stretch in which
+/// the thread is preempted is a long one.
 std::int64_t useful_cpu_ns(const Totals& totals);
 
 /// Adds a phase to an earlier one. Times and counts are added up; the end and the cpu are those of

@@ -99,7 +99,7 @@ class Recorder {
   bool is_in_loop_ = false;                    // the stretch before this call was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock
   std::int64_t useful_at_read_ns_ = 0;         // the useful time until then
-  std::int64_t read_pause_ns_ = tuning::kLongStretch_ns;  // minimum time between reads at exits
+  std::int64_t read_pause_ns_ = tuning::kLongStretch_ns;  // between reads at ends of calls
   std::int64_t slice_ns_ = tuning::kSlice_ns, slice_end_ns_ = 0;
 };
 

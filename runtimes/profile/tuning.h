@@ -16,8 +16,8 @@ inline constexpr std::int64_t kLongStretch_ns = 100'000;
 inline constexpr std::int64_t kMaxReadPause_ns = 4 * kLongStretch_ns;
 
 /// A rank whose poll was empty and that polls again after less time than this waits in a loop: the
-/// time between the polls does not count as useful. Such loops need below 1 us. Programs that poll
-/// while they compute do so less often, because a poll costs 0.1 us.
+/// time between the polls does not count as useful. One round of such a loop takes less than 1 us.
+/// Programs that poll while they compute do so less often, because a poll costs 0.1 us.
 inline constexpr std::int64_t kPollGap_ns = 3'000;
 /// Between these polls, a rank may sleep or yield its core. If so, the gap is a long stretch with
 /// less CPU time than this: that of a few context switches.
