@@ -152,6 +152,7 @@ json rows_of(const LendingTuningOptions& options) {
     add(options.set);
     return rows;
   }
+  if (!options.only.empty()) number_called(options.only);  // throws if there is no such number
   for (const Number& number : lending_tuning::kNumbers) {
     if (!options.only.empty() && options.only != number.name) continue;
     const double initial = number.get();
@@ -171,7 +172,6 @@ int main(int argc, char** argv) {
   try {
     const LendingTuningOptions options = options_of(argc, argv);
     const json rows = rows_of(options);
-    if (rows.empty()) fail("--only={}: there is no tuned number of this name", options.only);
     if (!options.out.empty())
       write_file(options.out, json{{"context", json::object()}, {"benchmarks", rows}}.dump(1));
   } catch (const Error& error) {

@@ -208,7 +208,10 @@ int main(int argc, char** argv) {
     json rows = json::array();
     if (options.of != "juggle") add_rows_of_poise(options, rows);
     if (options.of != "poise") add_rows_of_juggle(options, rows);
-    if (rows.empty()) fail("--names={}: no tuned number has one of these names", options.names);
+    if (rows.empty())
+      fail(
+          "--names={}: no tuned number has one of these names; poise strategies --tuning lists all",
+          options.names);
     if (!options.out.empty())
       write_file(options.out, json{{"context", json::object()}, {"benchmarks", rows}}.dump(1));
   } catch (const Error& error) {

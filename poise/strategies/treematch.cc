@@ -6,7 +6,7 @@
 /// "Near-optimal placement of MPI processes on hierarchical NUMA architectures", Euro-Par 2010.
 /// Tasks are grouped by affinity and load, one group per node; swaps even out the loads of the
 /// groups; then the groups are mapped to the nodes of any network. Each node then maps its tasks to
-/// its tree of places. The option `levels` divides tasks among the groups of another level instead
+/// its tree of places. The knob `levels` divides tasks among the groups of another level instead
 /// of the nodes; with `levels=auto` every level is tried, and the one with the shortest iteration
 /// is taken. Finally, tasks leave overloaded places for the nearest places with room until
 /// `max_imbalance` holds. If several places are equally good, a task keeps its current one. Ignores
@@ -53,7 +53,7 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
   demand.open_places = std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
                                      [](double share) { return share > 0; });
   demand.one_each = tasks.size() <= demand.open_places;
-  // The option max_imbalance lets the load of a place exceed its fair share by the fraction
+  // The knob max_imbalance lets the load of a place exceed its fair share by the fraction
   // max_imbalance - 1. Half of this excess may arise when tasks are divided among nodes, the other
   // half when the tasks of a node are divided among its places.
   demand.tolerance = (knobs["max_imbalance"] - 1) / 2;
@@ -114,7 +114,7 @@ std::vector<std::uint32_t> blocks_of_tasks(const Problem& problem, const Demand&
   return groups;
 }
 
-/// The divisions of the machine into blocks that the option `levels` selects. A level number that
+/// The divisions of the machine into blocks that the knob `levels` selects. A level number that
 /// is too large selects the last level above the places.
 std::vector<Blocks> chosen_blocks(const Machine& machine, std::string_view levels) {
   if (levels == "node") return {all_nodes(machine)};
