@@ -43,7 +43,7 @@ class Run:
     ranks: int = 2
     mpi: str = "openmpi"
     under: tuple = ()  # a command that starts the launcher
-    bind_to: str = "none"  # the value of Open MPI's option
+    bind_to: str = "none"  # the value of Open MPI's option --bind-to
     on_one_core: bool = False  # all ranks
 
     def executable(self):

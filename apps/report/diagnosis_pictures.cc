@@ -48,7 +48,7 @@ std::string rank_axis(double left, double width, double y, std::size_t count) {
   return out;
 }
 
-/// Returns the mean times of ranks [first, end), summed over all phases.
+/// The mean times of ranks [first, end), summed over all phases.
 struct Times {
   std::size_t first = 0, end = 0;
   double useful_s = 0, waited_s = 0, transfer_s = 0;

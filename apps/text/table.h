@@ -27,8 +27,9 @@ struct Table {
 /// A column of numbers that share a unit.
 struct Figures {
   std::string heading;
-  std::vector<std::optional<double>> values;  // one per row that has no remark; no value: unknown
-  Unit (*unit)(double largest) = nullptr;     // null: no unit
+  /// The values of those rows that have no remark. A missing value is shown as "unknown".
+  std::vector<std::optional<double>> values;
+  Unit (*unit)(double largest) = nullptr;  // null: no unit
 };
 
 /// Adds the column, unless all values are known and none is above 0.

@@ -93,7 +93,7 @@ def kept_check(check, others):
 
 
 def sentence_of(decided, rows):
-    """Returns a sentence that summarises the rows. The `remark` of the section is appended."""
+    """Returns how many statements of the rows hold, and which ones do not, in a sentence or two."""
     named = {word: [row["says"] for row in rows if row["outcome"] == word]
              for word in ("holds", "fails", "is open", "agrees", "differs")}
     counted = sum(map(len, named.values()))

@@ -87,8 +87,8 @@ int poise_tasks_wait(poise_tasks* context);
 /* The same for num_threads threads of the program, each of which calls it. */
 int poise_tasks_wait_team(poise_tasks* context, int num_threads);
 
-/* Runs one task, if there is one, inside a wait or before it. `ran`, which may be null, says
-   whether there was. */
+/* Runs one queued task if there is one. May be called by tasks, and by the program before it waits.
+   `ran`, which may be null, is set to 1 if a task ran, otherwise to 0. */
 int poise_tasks_yield(poise_tasks* context, int* ran);
 
 /* Polls for messages. Long tasks may call it now and then. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gravity between clusters of particles, like ChaNGa. Objects are pieces of space with equally many
-// particles. Strongly accelerated ones take shorter time steps, so in most steps only a few are
-// active, nearly all in the dense cores: the load is uneven and varies from step to step.
+// particles. Strongly accelerated particles take shorter time steps, so in most steps only a few
+// are active, nearly all in the dense cores: the load is uneven and varies from step to step.
 //
 // In each step a piece sends the positions of its active particles to all pieces, and each replies
 // with its pull on them: near particles singly, far groups as one mass (Barnes and Hut, 1986; for

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The project's clocks. No other file reads a clock, so a search for the functions of this file
-// finds all code that depends on time.
+// The project's clocks. No other file reads a clock, except mini-apps and
+// runtimes/profile/tick_clock.h (the processor's time-stamp counter). So a search for the functions
+// of these two files finds all code that depends on time.
 #pragma once
 
 #include <cstdint>

@@ -107,9 +107,8 @@ class Machine {
   NodeId node_of(DomainId d) const { return node_of_domain_[d]; }
   NodeId node_of_place(PlaceId p) const { return node_of_domain_[domain_of(p)]; }
   DomainId first_domain(NodeId n) const { return first_domain_[n]; }
-  PlaceId first_place(DomainId d) const {
-    return first_place_[d];
-  }  // d may be num_domains(); then returns the number of places
+  /// The first place of domain d; the number of places if d is num_domains().
+  PlaceId first_place(DomainId d) const { return first_place_[d]; }
 
   const Network& network() const { return parts_.network; }
 

@@ -144,8 +144,8 @@ std::optional<std::vector<Slot>> map_by_nodes(const RankProblem& problem,
   return slot_of;
 }
 
-/// Improves the best cuts by swaps, several of them if the graph is small, and the map by nodes if
-/// there is one. Returns the best map.
+/// Improves several maps by swaps: the best cuts (only one if the graph is large) and, if there is
+/// one, the map by nodes. Returns the map that then has the least traffic.
 std::vector<Slot> best_map(const RankProblem& problem, const SwapEffort& effort) {
   const double scans = effort.scans_per_edge * (problem.graph.to.size() / 2 + 1);
   const double starts =

@@ -207,7 +207,8 @@ class SwapSearch {
             {one.inside.here + other.inside.there, one.inside.there + other.inside.here}};
   }
 
-  /// The effect if v moves to the slot of u, and u leaves that.
+  /// Returns what the move of v contributes if v and u exchange their slots. Edges between v and u
+  /// do not count, because the exchange does not change their lengths.
   Swap moved(Vertex v, Vertex u) {
     const RankDistances::Position before = where_[v], after = where_[u];
     Swap move;

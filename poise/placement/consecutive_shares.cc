@@ -124,7 +124,7 @@ class Cuts {
 
   const Machine& machine_;
   const std::vector<double> shares_, fixed_s_;
-  std::vector<double> before_{0};  // load of the movable tasks before each; then that of all
+  std::vector<double> before_{0};  // [i]: load of the movable tasks before the i-th; last: of all
   double longest_s_ = 0;
 };
 

@@ -24,7 +24,7 @@ Machine physical_machine(std::string_view text) {
   return with_formula(machine_from_text(text), CostFormula::physical);
 }
 
-/// Returns a workload with one task of the given load per place.
+/// A machine with one task of the given load per place, and messages between these tasks.
 struct Scene {
   Machine machine;
   Workload workload;

@@ -17,7 +17,7 @@ struct SpeedGroup {
   double min_speed, max_speed;
   std::vector<PlaceId> places;  // in ascending order
   LeastBusy busy;               // the busy times, by index in `places`
-  bool is_dense;                // place i has index i, as on a machine of one speed
+  bool is_dense;                // places[i] is i for every i, as on a machine of one speed
 
   bool has_one_speed() const { return min_speed == max_speed; }
   PlaceId place(PlaceId index) const { return is_dense ? index : places[index]; }

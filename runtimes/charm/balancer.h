@@ -44,8 +44,8 @@ struct Decision {
   /// sender's PE. Empty if the strategy uses no messages.
   std::vector<Location> locations;
   /// Objects that are not in the statistics and get messages from the PEs, which are given as an
-  /// index into statistics.pes. Without the number of the balancing. Empty if the statistics have
-  /// all PEs, or if the strategy uses no messages.
+  /// index into statistics.pes. The number of the balancing step is not set. Empty if the
+  /// statistics have all PEs, or if the strategy uses no messages.
   std::vector<Question> questions;
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;

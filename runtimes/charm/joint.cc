@@ -85,8 +85,8 @@ std::vector<PeRow> rows_of_all(const poise_communication& pes, const PeRow& own)
   return rows;
 }
 
-/// Returns for each place whether any PE says that its PE is unavailable; nothing if all PEs are
-/// available. Collective.
+/// Returns for each place whether its PE is unavailable, according to any of the PEs; nothing if
+/// all PEs are available. Collective.
 Unavailable shared(const poise_communication& pes, const std::vector<std::int32_t>& unavailable,
                    const PeMap& pe_map) {
   std::vector<std::uint64_t> count{unavailable.size()};

@@ -15,7 +15,7 @@ namespace poise::charm {
 
 namespace {
 
-/// Not the number of an array.
+/// Replaces the number of the array in the names of PEs. No array has this number.
 constexpr std::int32_t kArrayOfPes = -1;
 
 /// A message from a task of this PE.
@@ -130,7 +130,7 @@ void add_messages(const std::vector<Sent>& sent, OwnArrays& arrays) {
 }  // namespace
 
 std::uint64_t task_id_of(const ObjectName& object) {
-  const std::uint32_t array = object.array;  // no sign that fills the high bits
+  const std::uint32_t array = object.array;  // unsigned, so the high bits of mix()'s argument are 0
   return mix(object.id ^ mix(array));
 }
 

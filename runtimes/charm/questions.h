@@ -16,8 +16,8 @@ struct Question {
   ObjectName object;
   std::int32_t last_known_pe = 0;
   std::int32_t sender_pe = 0;
-  std::int32_t step = 0;       // the number of the balancing
-  std::int16_t num_asked = 0;  // groups that were asked before
+  std::int32_t step = 0;       // number of the balancing step
+  std::int16_t num_asked = 0;  // number of groups that were asked before
   bool must_tell = false;      // false: the sender's PE knows `last_known_pe` already
 };
 
@@ -45,7 +45,8 @@ class GroupLocations {
     std::vector<Question> unknown;    // objects that the group does not have
   };
 
-  /// Answers the questions, except those about a balancing in which the group has not decided yet.
+  /// Answers the questions, except those about a balancing step in which the group has not decided
+  /// yet.
   Answers ask(const std::vector<Question>& questions);
 
   /// Replaces the objects after a decision. Answers the questions that waited for it. Each object

@@ -32,7 +32,7 @@ class Groups {
   std::size_t random_object() { return random_.below(before_.size()); }
   bool is_heads() { return random_.below(2) == 0; }
 
-  /// Begins a balancing that moves half of the objects.
+  /// Begins a balancing step that moves half of the objects.
   void begin(std::int32_t step) {
     before_ = after_;
     step_ = step;
@@ -144,7 +144,7 @@ TEST(Questions, a_sender_learns_the_pe_of_each_receiver_that_moved_in_any_order_
   }
 }
 
-TEST(Questions, a_sender_that_did_not_know_the_receivers_group_learns_its_pe) {
+TEST(Questions, a_sender_that_did_not_know_the_group_of_a_receiver_learns_the_pe_of_the_receiver) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Groups groups(seed, 3, 20);
     groups.begin(0);
@@ -163,7 +163,7 @@ TEST(Questions, a_sender_that_did_not_know_the_receivers_group_learns_its_pe) {
   }
 }
 
-TEST(Questions, an_object_that_stayed_is_told_only_to_senders_that_do_not_know_its_pe) {
+TEST(Questions, the_pe_of_an_object_that_stayed_is_told_only_to_senders_that_do_not_know_it) {
   GroupLocations group;
   const auto knows = group.decide(0, {{name_of(1), 2, false, false}});
   EXPECT_TRUE(knows.news.empty());
@@ -187,7 +187,7 @@ TEST(Questions, a_question_waits_until_the_group_has_decided) {
   EXPECT_EQ(answers.news[0].told_pe, 5);
 }
 
-TEST(Questions, no_more_groups_are_asked_about_an_object_of_which_nothing_new_is_known) {
+TEST(Questions, the_search_for_an_object_ends_after_a_few_groups_or_if_a_group_knows_nothing_new) {
   const Question question{name_of(1), 4, 5, 0, 0, false};
   EXPECT_TRUE(asked_again(question, -1).empty());
   EXPECT_TRUE(asked_again(question, 4).empty());

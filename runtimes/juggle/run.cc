@@ -61,7 +61,8 @@ void stop_like_terminal() {
   ::sigprocmask(SIG_BLOCK, &stop, nullptr);
 }
 
-/// Forwards signals to the program.
+/// Handles the signals that have arrived. Forwards them to a program that this process started. An
+/// attached program gets none; signals that usually end a process make the balancer leave it.
 WakeUp take_signals(const Signals& signals, const Program& program) {
   WakeUp wake_up;
   while (const auto info = signals.next()) {

@@ -44,7 +44,8 @@ TEST(GhostDirectory, a_rank_that_is_not_the_home_of_an_object_can_learn_where_it
   EXPECT_EQ(after.position, 3u);
 }
 
-TEST(GhostDirectory, after_migrations_a_rank_finds_its_objects_and_those_that_get_their_messages) {
+TEST(GhostDirectory,
+     after_migrations_a_rank_finds_its_objects_and_the_receivers_of_their_messages) {
   SimulatedRanks(kRanks).run([](const poise_communication& table) {
     Communicator ranks(table);
     const std::uint32_t rank = table.rank;

@@ -145,7 +145,8 @@ class Context {
   /// Polls for messages. Long tasks may call it now and then, so that other ranks are answered.
   void poll();
 
-  /// Runs one task if one is queued, inside a wait or before it. Returns whether it did.
+  /// Runs one queued task if there is one, and returns whether it did. May be called by tasks, and
+  /// by the program before it waits.
   bool yield();
 
   std::uint32_t rank() const;

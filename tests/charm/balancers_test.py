@@ -64,7 +64,7 @@ def balancers():
 
 def charm(*flags, pes=4, variables=()):
     # There may be more PEs than cores, so idle PEs sleep. Processes without threads do not know the option for this.
-    # Without +LBPeriod, Charm++ 6.10 waits for half a second at each balancing.
+    # Without +LBPeriod, Charm++ 6.10 waits for half a second at each balancing step.
     shared = ["+setcpuaffinity", *["+CmiSleepOnIdle"] * (HAS_THREADS or not IS_NETWORK)]
     if not (HOME / "include/LBManager.h").exists():
         shared += ["+LBPeriod", "0.001"]
@@ -100,7 +100,7 @@ class Balancers(unittest.TestCase):
         return int(line[1])
 
     def dump(self):
-        """Makes Charm++ dump the second and third balancing to files whose names differ only in the number at the end.
+        """Makes Charm++ dump the second and third balancing step to files whose names differ only in the number at the end.
         Returns their path without this number."""
         name = self.folder / "dump"
         done = charm("+balancer", "PoiseKeepLB", "+LBDump", "1", "+LBDumpSteps", "2", "+LBDumpFile", str(name))
@@ -149,7 +149,7 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ 6 tells the senders itself")
         self.check_detours("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(self.folder / "run.poise")})
 
-    def test_messages_go_straight_again_after_the_first_balancing_of_a_restarted_run_even_if_no_object_moves(self):
+    def test_messages_go_straight_again_after_the_first_balancing_step_of_a_restarted_run_even_if_no_object_moves(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ 6 tells the senders itself")
         trace = {"POISE_TRACE": str(self.folder / "run.poise")}
@@ -175,12 +175,12 @@ class Balancers(unittest.TestCase):
         self.check_detours(*self.tree(tree="PE_Process_Root", process=level, root=level | {"step_freq": 2}), pes=8)
 
     def checkpoint(self, *flags, **more):
-        """Returns the number of moves in a run that writes a checkpoint after each balancing."""
+        """Returns the number of moves in a run that writes a checkpoint after each balancing step."""
         return self.moves(*flags, "checkpoint", str(self.folder / "saved"), **more)
 
     def restarted(self, *flags, step=20, **more):
-        """Returns the number of moves in a run that restarts from the checkpoint of this step; step 20 is the second
-        balancing."""
+        """Returns the number of moves in a run that restarts from the checkpoint of this step; the second
+        balancing step is after step 20."""
         return self.moves("+restart", str(self.folder / f"saved.{step}"), *flags, **more)
 
     def test_every_balancer_continues_after_a_restart_from_a_checkpoint(self):
@@ -331,7 +331,7 @@ class Balancers(unittest.TestCase):
                 self.assertEqual(sum(a != b for k in range(3) for a, b in zip(start[k], plan[k])), moves)
                 self.assertEqual(moves, 3 * MOVABLE if strategy == "rotate" else moves)
 
-    def test_at_each_balancing_one_level_of_the_tree_decides_with_the_next_strategy_in_its_list(self):
+    def test_at_each_balancing_step_one_level_of_the_tree_decides_with_the_next_strategy_in_its_list(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         # The balancer is called three times. The process level of the tree decides in the first and third call, the
@@ -387,7 +387,7 @@ class Balancers(unittest.TestCase):
         self.checkpoint(*self.tree(tree="PE_Process_Root", process=rotate, root=rotate | {"step_freq": 2}))
         self.assertEqual(self.restarted(), moves_of_tree(2, 1))
 
-    def test_the_random_strategy_uses_a_new_seed_at_every_balancing(self):
+    def test_the_random_strategy_uses_a_new_seed_at_every_balancing_step(self):
         trace, log = self.folder / "run.poise", self.folder / "log"
         self.moves("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
         said = [int(re.search(r"(\d+) migrations", line)[1]) for line in log.read_text().splitlines()]

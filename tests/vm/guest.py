@@ -42,7 +42,8 @@ def needed(program):
 
 
 def kernel():
-    """Returns Debian's cloud kernel 6.1. Its drivers for the console and the initial file system are built in."""
+    """Returns the path of the kernel that POISE_VM_KERNEL names or, by default, of Debian's cloud kernel 6.1, in which
+    the drivers for the console and the initial file system are built in."""
     own = os.environ.get("POISE_VM_KERNEL")
     if own:
         return pathlib.Path(own)

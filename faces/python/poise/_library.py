@@ -292,7 +292,7 @@ def shown(value: Any) -> str:
 
 
 def whole(value: Any, name: str, bits: int = 64) -> int:
-    """Returns the value as a whole number. Raises Error if it needs more than `bits` bits, which ctypes would drop."""
+    """Returns the value as a whole number. Raises Error unless it is from 0 to 2^bits - 1: ctypes would drop higher bits."""
     try:
         number = int(value)
         is_valid = bool(number == value) and 0 <= number < 2**bits

@@ -108,9 +108,9 @@ void PoiseHybridLB::begin() {
   lbname = "PoiseHybridLB";
   poise::charm::measure_messages();
   statsStrategy = tree->numLevels() > 2 ? SHRINK : FULL;
-  // All PEs wait until the balancing is complete. HybridBaseLB resets a group's count of objects
-  // when the group's first PE is done, so it would lose the objects of a PE that had already begun
-  // the next balancing.
+  // All PEs wait until the balancing step is complete. HybridBaseLB resets a group's count of
+  // objects when the group's first PE is done, so it would lose the objects of a PE that had
+  // already begun the next step.
   if (CkMyRank() == 0) _lb_args.syncResume() = true;
   initTree();
   if (tree->isroot(CkMyPe(), 1))

@@ -18,10 +18,10 @@ using poise::charm::JointBalancer;
 using poise::charm::JointDecision;
 using poise::charm::Statistics;
 
-/// One balancing on a PE: LBManager calls InvokeLB() when all objects of the PE wait. The thread of
-/// decide() makes the decision with those of all other PEs, and lets objects leave. When the
-/// objects that come to this PE have arrived, its objects resume, although other PEs may still
-/// wait. The next balancing begins when all PEs have joined it, so no PE can mistake its arrivals.
+/// One balancing step on a PE: LBManager calls InvokeLB() when all objects of the PE wait. The
+/// thread of decide() makes the decision with those of all other PEs, and lets objects leave. When
+/// the objects that come to this PE have arrived, its objects resume, although other PEs may still
+/// wait. The next step begins when all PEs have joined it, so no PE can mistake its arrivals.
 class PoiseJointLB : public CBase_PoiseJointLB {
  public:
   PoiseJointLB(const CkLBOptions& options, bool with_messages)
@@ -70,7 +70,7 @@ class PoiseJointLB : public CBase_PoiseJointLB {
   bool with_messages_ = false, is_started_ = false;
   bool is_balancing_ = false, has_decided_ = false;
   std::uint64_t num_arriving_ = 0, num_arrived_ = 0;
-  double start_s_ = 0;  // of the balancing
+  double start_s_ = 0;  // of the balancing step
   JointBalancer balancer_;
   poise::charm::PeCommunication<PoiseJointLB> pes_{*this};
   poise::charm::Learner learner_;

@@ -69,7 +69,7 @@ class GroupTeller {
   GroupTeller(Proxy group, std::function<int(int)> first_of_group)
       : group_(group), first_of_group_(std::move(first_of_group)) {}
 
-  /// An object leaves for the group of the PE `first` in the balancing that is going on.
+  /// An object leaves for the group of the PE `first` in the current balancing step.
   void leaves(const ObjectName& object, int first) {
     objects_.push_back({object, first, true, true});
   }
