@@ -18,7 +18,7 @@ namespace poise {
 /// (Workload::capacity), everything fits. All functions take O(1).
 class CoreRoom {
  public:
-  /// Takes O(tasks + places) time if there is a capacity.
+  /// Takes O(tasks + places) time if there is a capacity, otherwise O(1).
   CoreRoom(const Machine& machine, const Workload& workload, const Placement& placement);
 
   bool is_limited() const { return is_limited_; }

@@ -34,7 +34,8 @@ inline constexpr double kAnswerBytesPerTask = 4;
 /// there are more, the whole cache is emptied before another phase is added. That many pairs
 /// take 2 GB.
 inline constexpr std::size_t kMaxCachedPairs = std::size_t{1} << 25;
-/// A predictor sees at most this number of past steps, and of past loads (128 MB).
+/// Limits on what a predictor sees: number of past steps, and number of past loads (one per task
+/// and step), which take 128 MB.
 inline constexpr std::size_t kMaxPastSteps = 1000, kMaxPastLoads = std::size_t{1} << 24;
 /// Unpacking is not slowed down while at most this fraction of the memory is used. The value is
 /// assumed.

@@ -44,7 +44,7 @@ class TaskFailed : public std::runtime_error {
 /// How a context runs tasks.
 struct ContextOptions {
   unsigned threads = 1;  // threads that run tasks, including the one that waits
-  // Settings as text, for example "policy=paired,pull=0"; settings.cc lists all settings. If a
+  // Settings as text, for example "policy=paired,pull=0"; docs/tasks.md lists all settings. If a
   // setting is also given by a POISE_TASKS_* variable, the variable wins.
   std::string settings = {};
   Policy policy = {};
