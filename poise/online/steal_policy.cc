@@ -12,8 +12,8 @@ namespace {
 using lending_tuning::kMaxPause_s;
 using lending_tuning::kMinPause_s;
 
-double pause_after(std::uint8_t declines) {
-  return std::min(kMaxPause_s, kMinPause_s * (1U << (declines - 1)));
+double pause_after(std::uint32_t declines) {
+  return std::min(kMaxPause_s, std::ldexp(kMinPause_s, static_cast<int>(declines) - 1));
 }
 }  // namespace
 
@@ -96,8 +96,11 @@ void StealPolicy::got_tasks(PeerTable& peers, std::uint32_t from, bool asked, do
 
 void StealPolicy::was_declined(PeerTable& peers, std::uint32_t from, double now_s) {
   forget_request(peers, from);
-  next_s_ = now_s;
   ++declined_;
+  // After many declined requests, probably many more ranks are idle than have tasks. If all of them
+  // at once asked the next rank known to have tasks, they would keep it from working.
+  const bool are_many = declined_ > lending_tuning::kRandomTries;
+  next_s_ = now_s + (are_many ? pause_after(declined_ - lending_tuning::kRandomTries) : 0);
   Peer& peer = peers.at(from);
   if (peer.declines == 0 || pause_after(peer.declines) < kMaxPause_s) ++peer.declines;
   peer.excluded_until_s = now_s + pause_after(peer.declines);

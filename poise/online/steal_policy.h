@@ -23,7 +23,8 @@ struct StealRequest {
 /// otherwise to ranks to which it has lent tasks, otherwise to a few random ranks. After
 /// kRandomTries declined requests it first sends each of its partners one lasting request. Then it
 /// sends requests only to ranks known to have tasks, so idle ranks become silent. These are the
-/// lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011.
+/// lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011. Before each
+/// of these later requests it pauses, twice as long after every declined request.
 ///
 /// The pause between requests is learnt from answers without tasks, and the pause for one victim
 /// from that victim's answers. Both are forgotten when tasks arrive.

@@ -71,6 +71,29 @@ TEST(StealPolicy,
   for (int i = 0; i < 2; ++i, scene.now_s += 1) ASSERT_TRUE(scene.next());
 }
 
+TEST(StealPolicy, pauses_longer_after_each_further_declined_request_until_tasks_arrive) {
+  Scene scene(100);
+  scene.until_silent();
+  const auto decline = [&](std::uint32_t victim) {
+    scene.peers.update({.rank = victim, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
+    EXPECT_EQ(scene.next()->victim, victim);
+    scene.steal.was_declined(scene.peers, victim, scene.now_s);
+    return scene.steal.next_s() - scene.now_s;
+  };
+  double pause_s = 0;
+  for (std::uint32_t victim = 70; pause_s < lending_tuning::kMaxPause_s; ++victim) {
+    ASSERT_LT(victim, 80U);
+    const double longer_s = decline(victim);
+    EXPECT_GT(longer_s, pause_s);
+    pause_s = longer_s;
+    EXPECT_FALSE(scene.next());
+    scene.now_s = scene.steal.next_s();
+  }
+  EXPECT_DOUBLE_EQ(pause_s, lending_tuning::kMaxPause_s);
+  scene.steal.got_tasks(scene.peers, 90, false, scene.now_s);
+  EXPECT_EQ(decline(90), 0);
+}
+
 TEST(StealPolicy, sends_requests_again_after_tasks_have_arrived) {
   Scene scene(8);
   scene.until_silent();
