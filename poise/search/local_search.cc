@@ -181,8 +181,11 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (best.task != kNobody) steps_.push_back(best);
 }
 
-/// Finds the best moves of tasks at p, and of tasks elsewhere that send messages to p. Examines the
-/// tasks at p in portions, and stops after the first portion in which some task can move.
+/// Finds the best moves of tasks at p. Examines them in portions, and stops after the first portion
+/// in which some task can move. Moves of tasks elsewhere that send messages to p take several times
+/// longer to examine, because p often has few tasks with many partners. So they are left out as
+/// long as a task at p can move. If the migration time is limited, only few tasks may move, so the
+/// best move of both kinds is made.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   const std::vector<TaskId>& tasks = tasks_at_[p];
@@ -193,7 +196,7 @@ void LocalSearch::gather_moves(PlaceId p, double limit) {
     gather_destinations(t, p);
     try_moves(t, limit);
   }
-  if (steps_.empty() || next >= tasks.size()) gather_pulls(p, limit);
+  if (steps_.empty() || (moved_ && next >= tasks.size())) gather_pulls(p, limit);
 }
 
 /// For each task at another place that sends messages to p, finds the best move to p or to one of

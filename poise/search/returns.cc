@@ -230,7 +230,7 @@ std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
 }
 
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
-  std::vector<Outcome> points;
+  std::vector<Outcome> points{far};  // without any returns, in case they lengthen the iterations
   const auto total_s = [&](const Outcome& outcome) { return outcome.total_s(way.steps); };
   int rises = 0;
   const bool is_cheap = far.migration_s <= tolerance * total_s(far);

@@ -9,7 +9,11 @@
 #include "tests/support/seeds.h"
 
 #include "poise/machine/text.h"
+#include "poise/placement/arcs.h"
+#include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
+#include "poise/search/finish_schedule.h"
+#include "poise/workload/generate.h"
 
 namespace poise {
 namespace {
@@ -67,6 +71,19 @@ TEST(Returns, if_total_times_are_nearly_equal_the_placement_with_the_fewest_migr
   const Outcome best =
       best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 1);
   EXPECT_EQ(best.placement, crowded.current);
+}
+
+TEST(Returns, keeps_all_moves_if_tasks_that_return_make_others_wait_for_the_network) {
+  const Machine machine =
+      with_formula(machine_from_text("torus:4x4x4 core:4"), CostFormula::physical);
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    SCOPED_TRACE(seed);
+    const Workload workload = generate(parse_recipe("commbench"), 480, seed).front();
+    const Placement current = initial_placement("random", 480, machine.num_places(), seed);
+    const Problem problem{machine, workload, current, machine.costs()};
+    const Outcome far = outcome_of(problem, schedule_by_finish(problem, Arcs(workload)));
+    EXPECT_LE(best_on_the_way(Way(problem, 100), far, 0).total_s(100), far.total_s(100));
+  }
 }
 
 TEST(Returns, each_step_back_towards_the_current_placement_keeps_or_lowers_the_migrated_bytes) {

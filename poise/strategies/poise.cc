@@ -15,9 +15,9 @@
 /// 2. If the coming phases would pay for the attempt, the same search starts at most twice more:
 /// from a new placement with little traffic if messages take a notable part of the time, and from a
 /// list schedule (finish_schedule.h), in order of their total times. The list schedule costs little
-/// to compute, so it is also a candidate without a search. The placement with little traffic is a
-/// partition (from_scratch.h) or the blocks of step 0, whichever has the shorter total time; blocks
-/// cost much less to compute.
+/// to compute, so it is made before step 1 and is also a candidate without a search. The placement
+/// with little traffic is a partition (from_scratch.h) or the blocks of step 0, whichever has the
+/// shorter total time; blocks cost much less to compute.
 /// 3. Local search runs from the current placement again, with a limit on the time of migrations
 /// that grows from stage to stage: a few moves, more moves, and all moves that pay. If migrations
 /// take a notable part of the time, step 3 comes before step 2, because the budget may not last for
@@ -29,8 +29,9 @@
 /// is used up or many perturbations in a row do not shorten the total time. With the knobs `passes`
 /// or `budget_s`, passes of several perturbations each follow, even if the budget of computing time
 /// is used up. The result is repeatable for the same seed and passes, but not with budget_s.
-/// 6. For each candidate, moves are undone step by step, and the placement on this way that has the
-/// shortest total time is kept (returns.h). At the end, tasks return one by one if that pays.
+/// 6. For each candidate whose iterations are short enough, moves are undone step by step, and the
+/// placement on this way that has the shortest total time is kept (returns.h). At the end, tasks
+/// return one by one if that pays.
 ///
 /// A placement is scattered if messages stay within places hardly more often than by chance. If the
 /// current placement is scattered or has as much traffic as blocks of consecutive tasks, and the
@@ -157,11 +158,8 @@ class Search {
   /// the shortest total time during the search is a candidate, too: local search relieves the
   /// busiest places first, so the moves that save most come first.
   void try_first_start() {
+    try_schedule();
     const Placement start = first_start();
-    if (is_within_room_ && pays() && may_spend(kCosts.schedule_scans + kCosts.descent_scans())) {
-      budget_.spend(kCosts.schedule_scans * entries_);
-      scheduled_ = outcome_of(problem_, fitted(schedule_by_finish(problem_, way_.shared->arcs)));
-    }
     if (!may_spend(kCosts.descent_scans())) budget_ = ScanBudget(kCosts.descent_scans() * entries_);
     LocalSearch descent = from(start);
     const bool is_dear = is_within_room_ && longest_migration_s() > most_saved_s();
@@ -341,6 +339,15 @@ class Search {
     run(descent, sharp(tuning_));
   }
 
+  /// Makes a list schedule, before a partition may use up the budget. It takes much less computing
+  /// time.
+  void try_schedule() {
+    if (!is_within_room_ || !pays() || !may_spend(kCosts.schedule_scans + kCosts.descent_scans()))
+      return;
+    budget_.spend(kCosts.schedule_scans * entries_);
+    scheduled_ = outcome_of(problem_, fitted(schedule_by_finish(problem_, way_.shared->arcs)));
+  }
+
   /// Returns the placement from which the first search starts. Usually that is the current
   /// placement. But if it is scattered, and the budget does not suffice for a search from there and
   /// another one from a placement with little traffic, the search starts from the placement with
@@ -466,8 +473,10 @@ class Search {
   }
 
   /// Makes `other` the best outcome if its total time is shorter, or if its total time is nearly
-  /// equal and it moves fewer bytes.
+  /// equal and it moves fewer bytes. Undoing moves shortens the migration, but seldom the
+  /// iterations, so it is not tried if the iterations alone take longer than the best total time.
   void take_if_better(Outcome other) {
+    if (steps_ * other.iteration_s > (1 + tuning_.same_total) * total_s(best_)) return;
     other = on_the_way(std::move(other));
     const double other_s = total_s(other), best_s = total_s(best_);
     const bool is_same = std::abs(other_s - best_s) <= tuning_.same_total * best_s;
