@@ -120,17 +120,24 @@ void products(int num_tasks, int n) {
 }
 
 /// Creates many tasks on the first rank, all with the same `arguments`. Checks that some of them
-/// run on other ranks.
+/// run on other ranks. Tries again if none does, because on a busy machine the other ranks may
+/// begin to wait late.
 void lend(int rank, void* code, std::vector<chameleon_map_data_entry_t> arguments,
           std::atomic<int>& ran, const char* what) {
-  const int before = ran;
-  for (int t = 0; t < kNaps && rank == 0; ++t) chameleon_add_task(make(code, arguments));
-  const int result = chameleon_distributed_taskwait(0);
-  check(result == (rank == 0 && &ran == &ran_failing ? CHAM_FAILURE : CHAM_SUCCESS), what);
-  int counts[2] = {ran - before, rank == 0 ? 0 : ran - before}, size = 1;
-  MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  check(counts[0] == kNaps && (counts[1] > 0 || size == 1), what);
+  bool some_elsewhere = size == 1;
+  for (int attempt = 0; attempt == 0 || (attempt < 20 && !some_elsewhere); ++attempt) {
+    const int before = ran;
+    for (int t = 0; t < kNaps && rank == 0; ++t) chameleon_add_task(make(code, arguments));
+    const int result = chameleon_distributed_taskwait(0);
+    check(result == (rank == 0 && &ran == &ran_failing ? CHAM_FAILURE : CHAM_SUCCESS), what);
+    int counts[2] = {ran - before, rank == 0 ? 0 : ran - before};
+    MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    check(counts[0] == kNaps, what);
+    some_elsewhere = some_elsewhere || counts[1] > 0;
+  }
+  check(some_elsewhere, what);
 }
 
 void lends_what_is_special(int rank) {

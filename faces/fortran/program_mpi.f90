@@ -101,8 +101,22 @@ program poise_tasks_program
 contains
 
   ! Checks that each task runs once, and that some tasks run on other ranks unless tasks are pinned.
+  ! Tries again if none does, because on a busy machine the other ranks may begin to wait late.
   subroutine tasks_run_once(how)
     type(poise_with), intent(in) :: how
+    logical :: some_elsewhere
+    integer :: attempt
+    do attempt = 1, 20
+      call run_tasks(how, some_elsewhere)
+      call MPI_Bcast(some_elsewhere, 1, MPI_LOGICAL, 0, MPI_COMM_WORLD, ierror)
+      if (some_elsewhere .or. how%pinned /= 0) exit
+    end do
+    call check(some_elsewhere .eqv. how%pinned == 0, "elsewhere, too, unless it is pinned")
+  end subroutine
+
+  subroutine run_tasks(how, some_elsewhere)
+    type(poise_with), intent(in) :: how
+    logical, intent(out) :: some_elsewhere
     type(poise_with) :: with
     type(poise_item) :: items(2)
     type(c_ptr) :: memory
@@ -129,8 +143,8 @@ contains
     if (my_rank == 0) then
       call check(all(numbers(:, 1) == 1), "each task runs once")
       call check(all(finished == 1), "and is said to be finished once")
-      call check(any(numbers(:, 2) > 0) .eqv. how%pinned == 0, "elsewhere, too, unless it is pinned")
     end if
+    some_elsewhere = any(numbers(:, 2) > 0)
     call check(poise_tasks_free(tasks, memory) == poise_ok, "free")
   end subroutine
 
