@@ -24,7 +24,8 @@ struct StealRequest {
 /// kRandomTries declined requests it first sends each of its partners one lasting request. Then it
 /// sends requests only to ranks known to have tasks, so idle ranks become silent. These are the
 /// lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011. Before each
-/// of these later requests it pauses, twice as long after every declined request.
+/// of these later requests it pauses. The pause doubles with every declined request, up to
+/// kMaxPause_s.
 ///
 /// The pause between requests is learnt from answers without tasks, and the pause for one victim
 /// from that victim's answers. Both are forgotten when tasks arrive.

@@ -70,7 +70,7 @@ class PoiseJointLB : public CBase_PoiseJointLB {
   bool with_messages_ = false, is_started_ = false;
   bool is_balancing_ = false, has_decided_ = false;
   std::uint64_t num_arriving_ = 0, num_arrived_ = 0;
-  double start_s_ = 0;  // of the balancing step
+  double start_s_ = 0;  // when the balancing step began
   JointBalancer balancer_;
   poise::charm::PeCommunication<PoiseJointLB> pes_{*this};
   poise::charm::Learner learner_;
