@@ -24,6 +24,7 @@ POISE = BIN / "poise"
 INPUTS = ROOT / "bench" / "real"
 BUILT = ROOT / "build" / "real"
 PAIRS = 7
+EVERY = "every"  # in the arguments of a run: the number of steps after which the program divides its work anew
 TIMEOUT_S = 300
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
 LAUNCHERS = {"openmpi": ("mpirun.openmpi", "--oversubscribe", "--bind-to", "{bind_to}", "-np"), "mpich": ("mpiexec.mpich", "-n")}
@@ -45,6 +46,12 @@ class Run:
     under: tuple = ()  # a command that starts the launcher
     bind_to: str = "none"  # the value of Open MPI's option --bind-to
     on_one_core: bool = False  # all ranks
+    steps: int = 0  # if not 0: EVERY in `arguments` stands for a number of steps
+
+    def every(self, phases, of_phases):
+        """Returns the run in which EVERY stands for as many steps as `phases` of the `of_phases` phases of a profile."""
+        steps = max(1, round(phases * self.steps / of_phases))
+        return self.but(arguments=tuple(str(steps) if word == EVERY else word for word in self.arguments))
 
     def executable(self):
         """Returns the path of the program, which is compiled first if it is one of ours; None if it is not there."""
@@ -76,17 +83,19 @@ class Run:
         return float(re.search(self.seconds, output)[1]) if self.seconds else time.monotonic() - start
 
 
-def lammps(text, ranks, steps, balance="no", speed=0):
-    return Run("lmp", ("-in", text, "-var", "steps", str(steps), "-var", "balance", balance, "-var", "speed", str(speed), "-log", "none"),
-               r"Loop time of (\S+)", ranks)
+def lammps(text, ranks, steps, balance="no", speed=0, every="50"):
+    variables = {"steps": steps, "balance": balance, "speed": speed, "every": every}
+    given = [word for name, value in variables.items() for word in ("-var", name, str(value))]
+    return Run("lmp", ("-in", text, *given, "-log", "none"),
+               r"Loop time of (\S+)", ranks, steps=steps)
 
 
 def particles(rule, *periods):
-    return Run(PYTHON, ("particles.py", "40000", "800", rule, *periods), r"Time of the steps: (\S+)")
+    return Run(PYTHON, ("particles.py", "40000", "800", rule, *periods), r"Time of the steps: (\S+)", steps=800)
 
 
 def p4est(rule, level=7, *turns):
-    return Run("p4est_weights", (str(level), "150", rule, *turns), r"Time of the steps: (\S+)")
+    return Run("p4est_weights", (str(level), "150", rule, *turns), r"Time of the steps: (\S+)", steps=150)
 
 
 def petsc(share, solves=16):
@@ -123,9 +132,9 @@ CASES = [
     ("lammps, 3 spinning ranks on 2 cores", THREE, {"fewer_ranks": THREE.but(ranks=2), "juggle": THREE.but(under=JUGGLED)}),
     ("lammps, 3 spinning ranks on 2 cores, bound", BOUND, {"fewer_ranks": THREE.but(ranks=2), "juggle": BOUND.but(under=JUGGLED)}),
     ("lammps, a crystal that flies from rank to rank", lammps("in.uneven", 2, 900, speed=8),
-     {"objects": lammps("in.uneven", 2, 900, "repeated", speed=8)}),
+     {"objects": lammps("in.uneven", 2, 900, "repeated", 8, EVERY)}),
     ("p4est, elements of unequal cost", p4est("even"), {"objects": p4est("weighted")}),
-    ("p4est, costly elements that move", p4est("even", 8, "1"), {"objects": p4est("weighted", 8, "1")}),
+    ("p4est, costly elements that move", p4est("even", 8, "1"), {"objects": p4est("weighted", 8, "1", EVERY)}),
     ("p4est, divided by cost", p4est("weighted"), {"nothing": None}),
     ("p4est, both ranks on one core", p4est("weighted").but(on_one_core=True), {"binding": p4est("weighted")}),
     ("p4est, divided by cost, 4 ranks on 2 cores", p4est("weighted").but(ranks=4), {"fewer_ranks": p4est("weighted")}),
@@ -134,7 +143,7 @@ CASES = [
     ("PETSc, both ranks on one core", PETSC_BRIEFLY.but(on_one_core=True), {"binding": PETSC_BRIEFLY}),
     ("PETSc, the same number of rows, 4 ranks on 2 cores", petsc("0").but(ranks=4), {"fewer_ranks": petsc("0")}),
     ("mpi4py, slabs of the same width", particles("even"), {"objects": particles("by_count")}),
-    ("mpi4py, a cloud that swings from rank to rank", particles("even", "1"), {"objects": particles("repeated", "1")}),
+    ("mpi4py, a cloud that swings from rank to rank", particles("even", "1"), {"objects": particles("repeated", "1", EVERY)}),
     ("fission, chains of random lengths", fission("--plain"), {"lending": fission()}),
     ("matmul, random numbers of products", products("--openmp"), {"lending": products()}),
     ("uts, subtrees of random sizes", trees("--plain"), {"lending": trees()}),
@@ -169,6 +178,7 @@ def measured(name, run, remedies, folder):
     followed = (remedies or {}).get(first["remedy"])
     if followed is None:
         return row
+    followed = followed.every(diagnosis["imbalance"]["every"], diagnosis["phases"])
     beside, other = BESIDE.get(name, ("", None))
     rounds = [[each.measure(folder) for each in (run, followed, other) if each] for _ in range(PAIRS)]
     row["plain_s"], row["followed_s"] = ([times[column] for times in rounds] for column in (0, 1))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A p4est mesh whose elements cost different times.
- * Usage: p4est_weights LEVEL STEPS even|weighted [TURNS]
+ * Usage: p4est_weights LEVEL STEPS even|weighted [TURNS [EVERY]]
  * The elements in a disk in the lower left are refined twice more than the others and cost 8 times
  * as much, as elements with a limiter or with chemistry do. `even` gives all ranks the same number
  * of elements; `weighted` divides the cost. Each step updates all elements, exchanges the values of
  * elements at the borders of ranks and computes a global maximum. With TURNS, the disk moves
  * around the middle of the square TURNS times, all elements have the same size, and `weighted`
- * divides the cost anew every 10 steps. */
+ * divides the cost anew every EVERY steps (default: 10). */
 #include <math.h>
 #include <p4est_extended.h>
 #include <p4est_ghost.h>
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kMoreLevels = 2, kCheapRounds = 50, kDearRounds = 400, kStepsPerDivision = 10 };
+enum { kMoreLevels = 2, kCheapRounds = 50, kDearRounds = 400 };
 
 static int base_level, more_levels = kMoreLevels;
 static double disk_x = 0.25, disk_y = 0.25;
@@ -87,8 +87,9 @@ static double step(p4est_t* mesh, borders* of) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc < 4 || argc > 5) {
-    fprintf(stderr, "usage: p4est_weights LEVEL STEPS even|weighted [TURNS]\n");
+  const int every = argc > 5 ? atoi(argv[5]) : 10;
+  if (argc < 4 || argc > 6 || every < 1) {
+    fprintf(stderr, "usage: p4est_weights LEVEL STEPS even|weighted [TURNS [EVERY]]\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   sc_init(MPI_COMM_WORLD, 1, 1, NULL, SC_LP_ERROR);
@@ -108,7 +109,7 @@ int main(int argc, char** argv) {
     if (turns > 0) {
       disk_x = 0.5 - 0.3 * cos(6.28318530718 * turns * i / steps);
       disk_y = 0.5 - 0.3 * sin(6.28318530718 * turns * i / steps);
-      if (is_weighted && i % kStepsPerDivision == 0) divide_anew(mesh, &of);
+      if (is_weighted && i % every == 0) divide_anew(mesh, &of);
     }
     largest = step(mesh, &of);
   }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Particles in slabs, one slab per rank, with mpi4py. Usage: particles.py PARTICLES STEPS even|by_count|repeated
-[PERIODS]
+[PERIODS [EVERY]]
 
 The particles are denser at small x. `even` cuts the box into slabs of the same width; `by_count` cuts it so that all
-slabs hold about the same number of particles; `repeated` does so again every 10 steps. With PERIODS, the particles
-begin as a cloud at x = 0.2 and swing PERIODS times to x = 0.8 and back."""
+slabs hold about the same number of particles; `repeated` does so again every EVERY steps (default: 10). With PERIODS,
+the particles begin as a cloud at x = 0.2 and swing PERIODS times to x = 0.8 and back."""
 
 import bisect
 import math
@@ -33,6 +33,7 @@ def main():
     world = MPI.COMM_WORLD
     count, steps, rule = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     periods = float(sys.argv[4]) if len(sys.argv) > 4 else 0
+    every = int(sys.argv[5]) if len(sys.argv) > 5 else 10
     random.seed(1)
     if periods:
         step, middle = 2 * math.pi * periods / steps, 0.5
@@ -53,7 +54,7 @@ def main():
     world.Barrier()
     start = time.perf_counter()
     for i in range(steps):
-        if rule == "repeated" and i % 10 == 0:
+        if rule == "repeated" and i % every == 0:
             cuts = cuts_by_count(world, own)
         staying, to_left, to_right = [], [], []
         for particle in moved(own, step, middle):

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "poise/base/error.h"
+#include "poise/diagnosis/lent_run.h"
 #include "poise/diagnosis/mapping.h"
 #include "poise/diagnosis/replayed_run.h"
 #include "poise/diagnosis/tuning.h"
@@ -86,10 +87,6 @@ Seconds at_most(Seconds saved, const MeasuredRun& run) {
   const double uncertain_s = (saved.value - wait.value) / 2;
   saved.half_width = std::max({saved.half_width, wait.half_width, uncertain_s});
   return saved;
-}
-
-Advice lending(const MeasuredRun& run, const Imbalance& imbalance) {
-  return {Remedy::lending, at_most({imbalance.total_s, imbalance.total_error_s}, run), true};
 }
 
 /// The mean idle time of a core over the whole run if there are fewer cores than ranks; else
@@ -244,6 +241,25 @@ Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imba
   saved.value -= moving_s;
   saved.half_width += moving_s;  // a rank's peak memory overestimates the bytes that would move
   return {Remedy::objects, saved, false};
+}
+
+/// Advice: lend tasks within a phase. The saving is simulated if that is possible; otherwise it is
+/// the upper bound for all runtimes.
+Advice lending(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance,
+               const ReplayedRun* replay) {
+  std::vector<double> lost_s;
+  for (const MeasuredPhase& phase : run.phases) {
+    const std::vector<double> loads_s = loads_of(phase);
+    const double sum_s = std::accumulate(loads_s.begin(), loads_s.end(), 0.0);
+    lost_s.push_back(largest(loads_s) - sum_s / loads_s.size());
+  }
+  // Lending is not simulated if it could not save enough to be listed.
+  std::optional<Seconds> simulated;
+  if (replay != nullptr && imbalance.kind != ImbalanceKind::none)
+    simulated = saved_by_lending(run, *trace.machine, *replay, lost_s);
+  Seconds saved{imbalance.total_s, imbalance.total_error_s};
+  if (simulated) saved = {simulated->value, std::max(saved.half_width, simulated->half_width)};
+  return {Remedy::lending, at_most(saved, run), !simulated};
 }
 
 /// The duration of a phase's work if the ranks of each node shared its cores evenly.
@@ -481,11 +497,11 @@ void rank_advice(std::vector<Advice>& advice, double run_s) {
     advice.push_back({});
     return;
   }
-  // The predicted saving of Remedy::lending is only an upper bound. For a fair comparison with it,
-  // that of Remedy::objects is taken at the upper end of its interval, too.
+  // If Remedy::lending could not be simulated, its saving is only an upper bound. For a fair
+  // comparison with it, that of Remedy::objects is taken at the upper end of its interval, too.
   const Advice& best = advice.front();
   const auto compared_s = [&](const Advice& other) {
-    const bool adds_width = best.remedy == Remedy::lending && other.remedy == Remedy::objects;
+    const bool adds_width = best.is_bound && other.remedy == Remedy::objects;
     return other.saved.value + (adds_width ? other.saved.half_width : 0);
   };
   auto first = advice.begin();
@@ -547,7 +563,7 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   std::optional<ReplayedRun> replay;
   if (trace.machine) replay.emplace(run, trace);
   diagnosis.advice = {objects(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr),
-                      lending(run, diagnosis.imbalance)};
+                      lending(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr)};
   if (replay) {
     const Nodes nodes = nodes_of(trace);
     if (const auto idle = idle_s(run, nodes)) limit_on_shared_cores(diagnosis.advice, *idle);

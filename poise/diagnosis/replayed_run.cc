@@ -42,18 +42,6 @@ std::vector<PlaceId> own_places_of(const Machine& machine, const Placement& last
   return places;
 }
 
-/// Estimates how many iterations of the program a phase contains: the number of messages that one
-/// rank sends to another, as a median over the pairs of ranks.
-double num_iterations(const Workload& workload) {
-  std::vector<std::uint64_t> counts;
-  for (const Message& message : workload.messages)
-    if (message.count > 0) counts.push_back(message.count);
-  if (counts.empty()) return 1;
-  const auto middle = counts.begin() + counts.size() / 2;
-  std::nth_element(counts.begin(), middle, counts.end());
-  return *middle;
-}
-
 void multiply(TransportCosts& costs, double factor) {
   costs.send_s *= factor;
   costs.receive_s *= factor;
@@ -126,6 +114,16 @@ ReplayedRun::ReplayedRun(const MeasuredRun& run, const Trace& trace)
                             (!has_nodes_ || node_of(message.from) != node_of(message.to));
 }
 
+double ReplayedRun::iterations_of(std::size_t phase) const {
+  std::vector<std::uint64_t> counts;
+  for (const Message& message : trace_.phases[phase].workload.messages)
+    if (message.count > 0) counts.push_back(message.count);
+  if (counts.empty()) return 1;
+  const auto middle = counts.begin() + counts.size() / 2;
+  std::nth_element(counts.begin(), middle, counts.end());
+  return *middle;
+}
+
 CostModel ReplayedRun::costs_times(double factor) const {
   CostModel costs = trace_.machine->costs();
   multiply(costs.network, factor);
@@ -145,7 +143,7 @@ CostModel ReplayedRun::costs_times(double factor) const {
 double ReplayedRun::phase_s(std::size_t phase, std::span<const double> loads_s,
                             const Placement& placement, double factor) const {
   const Workload& workload = trace_.phases[phase].workload;
-  const double iterations = num_iterations(workload);
+  const double iterations = iterations_of(phase);
   const EngineOptions options{.precision = tuning::kReplayPrecision};
   const Traffic traffic = message_traffic(*trace_.machine, workload, costs_times(factor), placement,
                                           options.piece_bytes, 1 / iterations, options.routing);
@@ -165,7 +163,7 @@ std::vector<double> ReplayedRun::times_s(const RankLoads& loads_s, const Placeme
 std::vector<double> ReplayedRun::juggled_times_s() const {
   std::vector<double> times_s;
   for (const std::size_t phase : phases_) {
-    const double iterations = num_iterations(trace_.phases[phase].workload);
+    const double iterations = iterations_of(phase);
     Workload iteration;
     double all_s = 0;
     for (const RankTimes& rank : run_.phases[phase].ranks) {

@@ -35,6 +35,10 @@ class ReplayedRun {
   /// The phases that the engine simulates: evenly spaced, and few if they have many messages.
   std::span<const std::size_t> phases() const { return phases_; }
 
+  /// Estimates how many iterations of the program a phase contains: the number of messages that one
+  /// rank sends to another, as a median over the pairs of ranks; 1 without messages.
+  double iterations_of(std::size_t phase) const;
+
   /// Gives each rank a place of its own on its node: its place in the last phase, or a free place
   /// if another rank took that one. O(places).
   Placement own_places() const { return Placement(own_place_); }

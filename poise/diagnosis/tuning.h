@@ -31,6 +31,15 @@ inline constexpr double kMinSharing = 0.1;
 /// Limits of the simulation of a run by the event engine: its number of phases, and the sum of the
 /// messages (pairs of ranks) of these phases. The engine needs about a microsecond per pair.
 inline constexpr std::size_t kMinSimulated = 2, kMaxSimulated = 8, kSimulatedMessages = 100'000;
+/// Numbers of tasks per iteration of a rank with the mean load, for the simulation of lending: work
+/// that is hard to divide, and work that is easy to divide.
+inline constexpr double kFewTasks = 4, kManyTasks = 32;
+/// Longer iterations are simulated as if they and all their tasks were as short as this, in
+/// seconds, because idle ranks ask for tasks all the time. Messages take microseconds, so they
+/// remain a small part of the iteration.
+inline constexpr double kMaxLent_s = 0.02;
+/// Maximum number of tasks in a simulation of lending. A task needs about a microsecond.
+inline constexpr double kSimulatedTasks = 2e6;
 /// The factor on the costs of messages is searched in at most kFactorRounds rounds, until the
 /// relative error of the time of messages is at most kFactorPrecision. In each round the factor
 /// grows or shrinks at most kMaxFactorStep times.

@@ -21,20 +21,26 @@ double mean_bytes(const Workload& workload) {
 
 }  // namespace
 
-LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
-                                 const Placement& placement, const LendingOptions& options,
-                                 LendingNetwork network) {
+LendingScenario lending_network(const Machine& machine) {
   const CostModel& costs = machine.costs();
   LendingScenario scenario;
-  scenario.num_ranks = machine.num_places();
-  scenario.ranks_per_node = std::max(1u, machine.num_places() / machine.num_nodes());
-  scenario.bytes_per_task = simulate_tuning::kHeaderBytesOfTask + mean_bytes(workload);
+  scenario.bytes_per_task = simulate_tuning::kHeaderBytesOfTask;
   scenario.near_latency_s = costs.inside.latency_s;
   scenario.far_latency_s = costs.network.latency_s;
   if (costs.card_bytes_per_s > 0) scenario.card_bytes_per_s = costs.card_bytes_per_s * costs.cards;
   scenario.message_overhead_s = costs.network.send_s;
   // The progress thread of a busy rank handles a message this long after the message has arrived.
   scenario.progress_s = lending_tuning::kNewsDelay_s;
+  return scenario;
+}
+
+LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
+                                 const Placement& placement, const LendingOptions& options,
+                                 LendingNetwork network) {
+  LendingScenario scenario = lending_network(machine);
+  scenario.num_ranks = machine.num_places();
+  scenario.ranks_per_node = std::max(1u, machine.num_places() / machine.num_nodes());
+  scenario.bytes_per_task += mean_bytes(workload);
   if (network == LendingNetwork::links) {
     scenario.machine = &machine;
     scenario.message_bytes = lending_tuning::kMessageBytes;

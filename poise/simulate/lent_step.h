@@ -49,6 +49,10 @@ struct LentStep {
   std::vector<SimulatedRank> places = {};
 };
 
+/// A scenario without ranks and work. Its messages cost what they cost on the machine (message
+/// costs: cost_model.h), with one network card per node. Its tasks have no data.
+LendingScenario lending_network(const Machine& machine);
+
 /// Describes the step as a scenario for simulate_lending(): each place is a rank with one thread.
 /// The rank first does its background load and the tasks that cannot move; then its movable tasks
 /// can be lent. Latencies and bandwidths are those of the machine (cost_model.h). The scenario may

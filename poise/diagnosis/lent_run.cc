@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/diagnosis/lent_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "poise/diagnosis/tuning.h"
+#include "poise/simulate/lent_step.h"
+
+namespace poise {
+
+namespace {
+
+namespace tuning = diagnosis_tuning;
+
+/// The ranks, sorted by their nodes, because the simulation fills one node after the other.
+std::vector<std::uint32_t> ranks_by_node(const MeasuredRun& run) {
+  std::vector<std::uint32_t> ranks(run.num_ranks());
+  std::iota(ranks.begin(), ranks.end(), 0u);
+  std::ranges::stable_sort(ranks, {}, [&](std::uint32_t r) { return run.node_of_rank[r]; });
+  return ranks;
+}
+
+/// The ranks, without work.
+LendingScenario idle_ranks(const MeasuredRun& run, const Machine& machine) {
+  LendingScenario scenario = lending_network(machine);
+  scenario.num_ranks = run.num_ranks();
+  const std::uint32_t nodes =
+      1 + *std::max_element(run.node_of_rank.begin(), run.node_of_rank.end());
+  scenario.ranks_per_node = std::max(1u, scenario.num_ranks / nodes);
+  return scenario;
+}
+
+/// Seconds that lending saves in a phase of `iterations` equal iterations if a rank with the mean
+/// load has `tasks` tasks in each of them.
+double saved_s(LendingScenario scenario, const MeasuredPhase& phase,
+               std::span<const std::uint32_t> ranks, double iterations, double tasks) {
+  double sum_s = 0, longest_s = 0;
+  for (const RankTimes& rank : phase.ranks) {
+    sum_s += rank.load_s;
+    longest_s = std::max(longest_s, rank.load_s);
+  }
+  if (sum_s <= 0) return 0;
+  const double parts = std::max(iterations, longest_s / tuning::kMaxLent_s);
+  const double task_s = sum_s / phase.ranks.size() / tasks;
+  for (const std::uint32_t r : ranks) {
+    const double load_s = phase.ranks[r].load_s, count = std::max(1.0, std::round(load_s / task_s));
+    scenario.work.push_back({{static_cast<std::uint32_t>(count), load_s / parts / count, 0}});
+  }
+  return longest_s - parts * lent_step(scenario).end_s;
+}
+
+}  // namespace
+
+std::optional<Seconds> saved_by_lending(const MeasuredRun& run, const Machine& machine,
+                                        const ReplayedRun& replay, std::span<const double> lost_s) {
+  const double tasks =
+      1.0 * tuning::kManyTasks * run.num_ranks() * static_cast<double>(replay.phases().size());
+  if (!replay.is_possible() || tasks > tuning::kSimulatedTasks) return std::nullopt;
+  const LendingScenario idle = idle_ranks(run, machine);
+  const std::vector<std::uint32_t> ranks = ranks_by_node(run);
+  const auto saving = [&](double tasks_per_rank) {
+    std::vector<double> saved;
+    for (const std::size_t p : replay.phases())
+      saved.push_back(saved_s(idle, run.phases[p], ranks, replay.iterations_of(p), tasks_per_rank));
+    return sum_over_run(saved, replay.phases(), lost_s);
+  };
+  const double most_s = std::accumulate(lost_s.begin(), lost_s.end(), 0.0);
+  const Seconds few = saving(tuning::kFewTasks), many = saving(tuning::kManyTasks);
+  const double low_s = std::clamp(std::min(few.value, many.value), 0.0, most_s);
+  const double high_s = std::clamp(std::max(few.value, many.value), 0.0, most_s);
+  return Seconds{(low_s + high_s) / 2,
+                 std::max({(high_s - low_s) / 2, few.half_width, many.half_width})};
+}
+
+}  // namespace poise
