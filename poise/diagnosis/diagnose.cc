@@ -383,9 +383,9 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     const double phase_s = exposed_s[p] + largest_useful_s(phase);
     spun_s += std::min(lost_s, std::max(0.0, phase_s - shared_s(phase, nodes)));
   }
-  // Up to half of the time that seems lost by spinning may have other causes, so the half width
-  // (the uncertainty) is half of the saving.
-  advice.push_back({Remedy::fewer_ranks, {spun_s, spun_s / 2}, false});
+  // Up to half of the time that seems lost by spinning may have other causes, such as messages,
+  // which fewer ranks send, too. So the saving lies between half of this time and all of it.
+  advice.push_back({Remedy::fewer_ranks, {0.75 * spun_s, 0.25 * spun_s}, false});
   if (!are_free) advice.push_back(juggle(run, trace, nodes, replay));
 }
 
