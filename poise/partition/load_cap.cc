@@ -301,7 +301,8 @@ class LoadCap {
     if (time_s(t, q) > cap_s_) return false;
     const std::size_t before = moves_.size();
     move(t, q);
-    shed(q, t);
+    if (busy_s_[q] <= cap_s_) return true;
+    if (can_give(q, t)) shed(q, t);
     if (busy_s_[q] <= cap_s_) return true;
     while (moves_.size() > before) {
       const Migration last = moves_.back();
@@ -309,6 +310,18 @@ class LoadCap {
       moves_.resize(moves_.size() - 2);
     }
     return false;
+  }
+
+  /// True if another place has room for the lightest task of q other than `kept`.
+  bool can_give(PlaceId q, TaskId kept) const {
+    TaskId lightest = kGone;
+    for (const TaskId t : tasks_of_[q])
+      if (t != kept && tasks_[t].load_s > 0 &&
+          (lightest == kGone || tasks_[t].load_s < tasks_[lightest].load_s))
+        lightest = t;
+    if (lightest == kGone) return false;
+    const auto to = first_to_finish(lightest, q, {0, machine_.num_places()});
+    return to && busy_s_[*to] + time_s(lightest, *to) <= cap_s_;
   }
 
   /// If the cap cannot be reached: exchanges tasks as long as that lowers the load of the busiest

@@ -51,11 +51,27 @@ class Returns {
     });
     if (num_returned == 0) return outcome_;
     times_.refresh();
-    outcome_ = outcome_of(problem_, Placement(times_.places()));
+    outcome_ = outcome_now();
     return outcome_;
   }
 
  private:
+  /// The costs of the placement after the returns so far. Without subphases they follow from
+  /// times_, up to rounding errors, so that messages need not be examined once more.
+  Outcome outcome_now() const {
+    Placement placement(times_.places());
+    if (problem_.workload.subphase_rule != SubphaseRule::no_wait)
+      return outcome_of(problem_, std::move(placement));
+    double iteration_s = 0, makespan_s = 0;
+    for (PlaceId p = 0; p < problem_.machine.num_places(); ++p)
+      iteration_s = std::max(iteration_s, times_.busy_s(p));
+    for (const double work_s : work_s(problem_.machine, problem_.workload, placement))
+      makespan_s = std::max(makespan_s, work_s);
+    const MigrationCost migration = migration_cost(problem_.machine, problem_.workload,
+                                                   problem_.costs, problem_.current, placement);
+    return {std::move(placement), iteration_s, migration.seconds, makespan_s, migration.bytes};
+  }
+
   /// True only if the place `home` would certainly be busy for longer than limit_s if t returned.
   /// Most tasks cannot return, and for most of these this quick test replaces a slower trial.
   bool is_surely_busier(TaskId t, PlaceId home, double limit_s) const {
@@ -247,7 +263,9 @@ Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
   auto best = shortest;
   for (auto point = points.begin(); point != points.end(); ++point)
     if (total_s(*point) <= limit_s && point->migrated_bytes < best->migrated_bytes) best = point;
-  return std::move(*best);
+  // The first and the last point are `far` and the current placement.
+  const bool is_exact = best == points.begin() || best + 1 == points.end();
+  return is_exact ? std::move(*best) : outcome_of(way.problem, std::move(best->placement));
 }
 
 }  // namespace poise
