@@ -24,6 +24,20 @@ std::vector<std::uint32_t> ranks_by_node(const MeasuredRun& run) {
   return ranks;
 }
 
+/// As many of the replayed phases, evenly spaced, as can be simulated quickly. Empty if these are
+/// fewer than kMinSimulated, although there are more.
+std::vector<std::size_t> lent_phases(const ReplayedRun& replay, std::uint32_t num_ranks) {
+  const std::span<const std::size_t> all = replay.phases();
+  const auto most =
+      static_cast<std::size_t>(tuning::kSimulatedTasks / tuning::kManyTasks / num_ranks);
+  const std::size_t count = std::min(all.size(), most);
+  if (count < std::min(all.size(), tuning::kMinSimulated)) return {};
+  std::vector<std::size_t> phases;
+  for (std::size_t k = 0; k < count; ++k)
+    phases.push_back(all[(2 * k + 1) * all.size() / (2 * count)]);
+  return phases;
+}
+
 /// The ranks, without work.
 LendingScenario idle_ranks(const MeasuredRun& run, const Machine& machine) {
   LendingScenario scenario = lending_network(machine);
@@ -57,16 +71,15 @@ double saved_s(LendingScenario scenario, const MeasuredPhase& phase,
 
 std::optional<Seconds> saved_by_lending(const MeasuredRun& run, const Machine& machine,
                                         const ReplayedRun& replay, std::span<const double> lost_s) {
-  const double tasks =
-      1.0 * tuning::kManyTasks * run.num_ranks() * static_cast<double>(replay.phases().size());
-  if (!replay.is_possible() || tasks > tuning::kSimulatedTasks) return std::nullopt;
+  const std::vector<std::size_t> phases = lent_phases(replay, run.num_ranks());
+  if (!replay.is_possible() || phases.empty()) return std::nullopt;
   const LendingScenario idle = idle_ranks(run, machine);
   const std::vector<std::uint32_t> ranks = ranks_by_node(run);
   const auto saving = [&](double tasks_per_rank) {
     std::vector<double> saved;
-    for (const std::size_t p : replay.phases())
+    for (const std::size_t p : phases)
       saved.push_back(saved_s(idle, run.phases[p], ranks, replay.iterations_of(p), tasks_per_rank));
-    return sum_over_run(saved, replay.phases(), lost_s);
+    return sum_over_run(saved, phases, lost_s);
   };
   const double most_s = std::accumulate(lost_s.begin(), lost_s.end(), 0.0);
   const Seconds few = saving(tuning::kFewTasks), many = saving(tuning::kManyTasks);

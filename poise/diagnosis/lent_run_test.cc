@@ -105,10 +105,23 @@ TEST(lent_run, a_phase_of_many_iterations_is_divided_in_each_of_them) {
   EXPECT_GT(Example("core:2", {0.13, 0.07}).saved()->value, many->value);
 }
 
+TEST(lent_run, fewer_phases_are_simulated_if_there_are_many_ranks) {
+  const auto ranks = 1 + static_cast<std::size_t>(
+                             diagnosis_tuning::kSimulatedTasks /
+                             (diagnosis_tuning::kManyTasks * diagnosis_tuning::kMaxSimulated));
+  std::vector<double> loads_s(ranks, 1);
+  for (std::size_t r = 0; r < ranks; r += 2) loads_s[r] = 2;
+  // All phases are equal, so any of them tells what the run would save.
+  const std::optional<Seconds> saved = Example("core:" + std::to_string(ranks), loads_s).saved();
+  ASSERT_TRUE(saved);
+  EXPECT_GT(saved->value, 10 * 0.5 / 4);
+  EXPECT_LE(saved->value, 10 * 0.5);
+}
+
 TEST(lent_run, ranks_that_share_cores_and_very_many_ranks_are_not_simulated) {
   EXPECT_FALSE(Example("core:2", {1, 1, 2}).saved());
   const double ranks = diagnosis_tuning::kSimulatedTasks /
-                       (diagnosis_tuning::kManyTasks * diagnosis_tuning::kMaxSimulated);
+                       (diagnosis_tuning::kManyTasks * diagnosis_tuning::kMinSimulated);
   const std::size_t too_many = static_cast<std::size_t>(ranks) + 1;
   const std::string machine = "core:" + std::to_string(too_many);
   EXPECT_FALSE(Example(machine, std::vector<double>(too_many, 1)).saved());

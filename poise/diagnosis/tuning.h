@@ -38,8 +38,8 @@ inline constexpr double kFewTasks = 4, kManyTasks = 32;
 /// seconds, because idle ranks ask for tasks all the time. Messages take microseconds, so they
 /// remain a small part of the iteration.
 inline constexpr double kMaxLent_s = 0.02;
-/// Maximum number of tasks in a simulation of lending. A task needs about a microsecond.
-inline constexpr double kSimulatedTasks = 2e6;
+/// Maximum number of tasks in all simulated phases together. A task needs about 10 us.
+inline constexpr double kSimulatedTasks = 130'000;
 /// The factor on the costs of messages is searched in at most kFactorRounds rounds, until the
 /// relative error of the time of messages is at most kFactorPrecision. In each round the factor
 /// grows or shrinks at most kMaxFactorStep times.
