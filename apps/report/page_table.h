@@ -11,7 +11,7 @@
 namespace poise::apps {
 
 /// A table cell with a number. The table shows `text`; the script of the page sorts by `value` and
-/// saves it. Without a `value`, the script uses `text`.
+/// writes `value` to the CSV file. Without a `value`, the script uses `text`.
 struct PageCell {
   std::string text;
   std::optional<double> value = std::nullopt;

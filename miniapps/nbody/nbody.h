@@ -237,7 +237,7 @@ struct Program : Settings {
   static constexpr const char* kName = "nbody";
   static constexpr const char* kSummary = "Gravity by a tree; few particles are active at a time.";
   std::uint64_t iterations = 64;
-  std::vector<Particle> all;  // initial state, piece by piece
+  std::vector<Particle> all;  // initial state, in the order of the pieces of space
 
   void add_options(Arguments& arguments) {
     arguments.add("--pieces", pieces, "pieces of space", 1, 100000);

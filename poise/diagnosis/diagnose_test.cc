@@ -279,7 +279,7 @@ const std::map<std::string, Cause> kCostly = {
 
 class TwoCauses : public testing::TestWithParam<std::string> {};
 
-TEST_P(TwoCauses, the_remedy_of_the_more_costly_one_is_recommended) {
+TEST_P(TwoCauses, the_remedy_of_the_more_costly_cause_is_recommended) {
   const Cause large = kCostly.at(GetParam());
   int pairs = 0;
   for (const Cause small : kAll) {

@@ -16,7 +16,8 @@ namespace {
 
 namespace tuning = diagnosis_tuning;
 
-/// The ranks, sorted by their nodes, because the simulation fills one node after the other.
+/// The ranks, sorted by their nodes, because the simulation puts as many consecutive ranks on each
+/// node.
 std::vector<std::uint32_t> ranks_by_node(const MeasuredRun& run) {
   std::vector<std::uint32_t> ranks(run.num_ranks());
   std::iota(ranks.begin(), ranks.end(), 0u);
@@ -24,8 +25,8 @@ std::vector<std::uint32_t> ranks_by_node(const MeasuredRun& run) {
   return ranks;
 }
 
-/// As many of the replayed phases, evenly spaced, as can be simulated quickly. Empty if these are
-/// fewer than kMinSimulated, although there are more.
+/// As many of the replayed phases, evenly spaced, as can be simulated quickly. Empty if these would
+/// be fewer than kMinSimulated, although more phases are replayed.
 std::vector<std::size_t> lent_phases(const ReplayedRun& replay, std::uint32_t num_ranks) {
   const std::span<const std::size_t> all = replay.phases();
   const auto most =
@@ -38,7 +39,7 @@ std::vector<std::size_t> lent_phases(const ReplayedRun& replay, std::uint32_t nu
   return phases;
 }
 
-/// The ranks, without work.
+/// The ranks, without work. Each node gets the mean number of ranks per node, rounded down.
 LendingScenario idle_ranks(const MeasuredRun& run, const Machine& machine) {
   LendingScenario scenario = lending_network(machine);
   scenario.num_ranks = run.num_ranks();

@@ -14,8 +14,9 @@ namespace poise {
 /// A profile does not say into which tasks a program could divide its work. Therefore iterations
 /// are simulated (simulate/lending_simulation.h) with few tasks per rank and with many: a rank with
 /// the mean load divides an iteration into kFewTasks or kManyTasks equal tasks (tuning.h). The
-/// predicted saving is the middle of both. Its interval covers both, or the spread over the phases
-/// if that is larger. Tasks have no data.
+/// predicted saving is the middle of both. Its interval covers both, or the uncertainty due to
+/// phases that are not simulated (sum_over_run()) if that is larger. Tasks have no data. Iterations
+/// longer than kMaxLent_s are simulated as if they took this time.
 ///
 /// `lost_s` has an entry per phase: the largest load of a rank minus the mean load. No runtime
 /// saves more. Returns nothing if `replay` is not possible, or if there are too many ranks to

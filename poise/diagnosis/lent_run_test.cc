@@ -58,8 +58,8 @@ struct Example {
 };
 
 TEST(lent_run, lending_removes_an_imbalance_that_equal_tasks_can_even_out) {
-  // The mean is 1 s. With 4 tasks per mean load, rank 0 has 6 of 8 tasks and lends 2 of them; with
-  // 32, it lends 16 of 48.
+  // The mean load is 1 s. With 4 tasks per mean load, ranks 0 and 1 have 6 and 2 tasks, and rank 0
+  // lends 2. With 32, they have 48 and 16 tasks, and rank 0 lends 16.
   const std::optional<Seconds> saved = Example("core:2", {1.5, 0.5}).saved();
   ASSERT_TRUE(saved);
   EXPECT_NEAR(saved->value, 10 * 0.5, 0.05);
@@ -69,7 +69,7 @@ TEST(lent_run, lending_removes_an_imbalance_that_equal_tasks_can_even_out) {
 TEST(lent_run, lending_saves_less_if_the_work_is_divided_into_few_tasks) {
   // With 4 tasks per mean load, rank 0 has 5 tasks of 0.26 s and rank 1 has 3 of 0.7 / 3 s. If rank
   // 0 lends one task, it still computes for 1.04 s, so 0.26 s are saved. With 32 tasks nearly the
-  // whole imbalance of 0.3 s is removed, except for at most a task.
+  // whole imbalance of 0.3 s is removed, except for at most the time of one task.
   const std::optional<Seconds> saved = Example("core:2", {1.3, 0.7}).saved();
   ASSERT_TRUE(saved);
   const double low_s = saved->value - saved->half_width, high_s = saved->value + saved->half_width;
@@ -96,7 +96,7 @@ TEST(lent_run, lending_cannot_shorten_iterations_that_are_shorter_than_its_messa
   EXPECT_EQ(saved->value, 0);
 }
 
-TEST(lent_run, a_phase_of_many_iterations_is_divided_in_each_of_them) {
+TEST(lent_run, each_iteration_of_a_phase_is_divided_into_tasks) {
   const std::optional<Seconds> one = Example("core:2", {1.3e-3, 0.7e-3}).saved(),
                                many = Example("core:2", {0.13, 0.07}, 100).saved();
   ASSERT_TRUE(one && many);

@@ -363,12 +363,12 @@ class Decision {
       candidate->times = planned_times(ranks_, machine_, own_, graph, candidate->targets);
   }
 
-  /// Returns the targets with the shortest total time: the current ranks of the tasks, what cycles
-  /// of wide groups find from there, or if messages make the iteration notably longer than the
-  /// average load, what cycles find that begin with narrow groups. Leaders decide about a coarser
-  /// graph, whose predicted times are inexact, so that each of these can be the best. Narrow groups
-  /// come last because they see few ranks at once: they keep communicating tasks together, but move
-  /// many tasks.
+  /// Compares up to three candidates and returns the one with the shortest total time: the current
+  /// ranks of the tasks; the result of cycles with wide groups; and, if messages make the iteration
+  /// notably longer than the average load, the result of cycles that begin with narrow groups. Each
+  /// of these can be the best, because leaders decide about a coarser graph, whose predicted times
+  /// are inexact. Narrow groups come last because they see few ranks at once: they keep
+  /// communicating tasks together, but move many tasks.
   std::vector<std::uint32_t> shortest(double steps) {
     Candidate best{std::vector<std::uint32_t>(own_.num_tasks(), ranks_.rank())};
     Candidate wide{after(wide_)};

@@ -32,7 +32,8 @@ TEST(JuggleTuning, a_tuning_number_is_set_by_its_name_and_all_others_keep_their_
   EXPECT_EQ(juggle_tuning_from("").noise, JuggleTuning().noise);
 }
 
-TEST(JuggleTuning, unknown_names_are_errors_and_so_are_values_with_which_sleep_cannot_be_detected) {
+TEST(JuggleTuning,
+     refuses_unknown_names_and_values_with_which_sleeping_threads_cannot_be_detected) {
   for (const auto* changes : {"noice=0.1", "noise", "noise=0.5", "noise=0.2,min_window_s=0.02"})
     EXPECT_THROW(juggle_tuning_from(changes), Error) << changes;
 }

@@ -135,6 +135,9 @@ class LoadCap {
       const int speed = std::ilogb(machine_.speed_of(p));
       class_of_.push_back(class_of_speed.try_emplace(speed, class_of_speed.size()).first->second);
     }
+    fastest_.assign(class_of_speed.size(), 0);
+    for (PlaceId p = 0; p < machine_.num_places(); ++p)
+      fastest_[class_of_[p]] = std::max(fastest_[class_of_[p]], machine_.speed_of(p));
     std::vector<std::vector<double>> busy_s(class_of_speed.size());
     for (auto& of_class : busy_s) of_class.assign(machine_.num_places(), kNever);
     for (PlaceId p = 0; p < machine_.num_places(); ++p) busy_s[class_of_[p]][p] = busy_s_[p];
@@ -302,7 +305,7 @@ class LoadCap {
     const std::size_t before = moves_.size();
     move(t, q);
     if (busy_s_[q] <= cap_s_) return true;
-    if (can_give(q, t)) shed(q, t);
+    if (may_give(q, t)) shed(q, t);
     if (busy_s_[q] <= cap_s_) return true;
     while (moves_.size() > before) {
       const Migration last = moves_.back();
@@ -312,16 +315,16 @@ class LoadCap {
     return false;
   }
 
-  /// True if another place has room for the lightest task of q other than `kept`.
-  bool can_give(PlaceId q, TaskId kept) const {
-    TaskId lightest = kGone;
+  /// False only if no other place has room for any task of q except for the task `kept`.
+  bool may_give(PlaceId q, TaskId kept) const {
+    double lightest_s = kNever;
     for (const TaskId t : tasks_of_[q])
-      if (t != kept && tasks_[t].load_s > 0 &&
-          (lightest == kGone || tasks_[t].load_s < tasks_[lightest].load_s))
-        lightest = t;
-    if (lightest == kGone) return false;
-    const auto to = first_to_finish(lightest, q, {0, machine_.num_places()});
-    return to && busy_s_[*to] + time_s(lightest, *to) <= cap_s_;
+      if (t != kept && tasks_[t].load_s > 0) lightest_s = std::min(lightest_s, tasks_[t].load_s);
+    for (std::size_t c = 0; c < least_busy_.size(); ++c) {
+      const PlaceId p = least_busy_[c].least_in(0, machine_.num_places());
+      if (least_busy_[c].busy_s(p) + lightest_s / fastest_[c] <= cap_s_) return true;
+    }
+    return false;
   }
 
   /// If the cap cannot be reached: exchanges tasks as long as that lowers the load of the busiest
@@ -359,6 +362,7 @@ class LoadCap {
   std::vector<double> pull_;  // per place: affinity of the current task; 0 between calls
   std::vector<PlaceId> near_;
   std::vector<std::size_t> class_of_;  // per place: index of its class of speed
+  std::vector<double> fastest_;        // per class: the highest speed of a place
   // One tournament tree per class of speed. Places of other classes count as infinitely busy in it.
   std::vector<LeastBusy> least_busy_;
   std::vector<Migration> moves_;  // all moves so far; the last ones can be undone

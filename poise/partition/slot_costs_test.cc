@@ -45,7 +45,7 @@ double sum_of(const Graph& graph, const SlotClasses& classes, const std::vector<
   return twice / 2;
 }
 
-TEST(SlotCosts, the_predicted_change_of_each_swap_is_the_change_of_the_sum_over_edges) {
+TEST(SlotCosts, the_predicted_change_of_a_swap_is_the_change_of_the_total_cost_of_all_edges) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -56,15 +56,16 @@ class Returns {
   }
 
  private:
-  /// The costs of the placement after the returns so far. Without subphases they follow from
-  /// times_, up to rounding errors, so that messages need not be examined once more.
+  /// The costs of the placement after the returns so far. If places do not wait between subphases,
+  /// the iteration time follows from times_, up to rounding errors, so messages are not examined
+  /// again.
   Outcome outcome_now() const {
     Placement placement(times_.places());
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait)
       return outcome_of(problem_, std::move(placement));
     double iteration_s = 0, makespan_s = 0;
     for (PlaceId p = 0; p < problem_.machine.num_places(); ++p)
-      iteration_s = std::max(iteration_s, times_.busy_s(p));
+      iteration_s = std::max(iteration_s, times_.pressure_s(p));
     for (const double work_s : work_s(problem_.machine, problem_.workload, placement))
       makespan_s = std::max(makespan_s, work_s);
     const MigrationCost migration = migration_cost(problem_.machine, problem_.workload,
@@ -246,13 +247,13 @@ std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
 }
 
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
-  std::vector<Outcome> points{far};  // without any returns, in case they lengthen the iterations
+  std::vector<Outcome> points{far};  // without any returns, in case returns lengthen the iterations
   const auto total_s = [&](const Outcome& outcome) { return outcome.total_s(way.steps); };
   int rises = 0;
   const bool is_cheap = far.migration_s <= tolerance * total_s(far);
   const auto parts = std::span(kReturnParts).first(is_cheap ? 1 : std::size(kReturnParts));
   for_each_point(way, far, parts, [&](Outcome outcome) {
-    if (!points.empty() && total_s(outcome) > total_s(points.back())) ++rises;
+    if (total_s(outcome) > total_s(points.back())) ++rises;
     points.push_back(std::move(outcome));
     return rises < 2;
   });
@@ -263,7 +264,7 @@ Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
   auto best = shortest;
   for (auto point = points.begin(); point != points.end(); ++point)
     if (total_s(*point) <= limit_s && point->migrated_bytes < best->migrated_bytes) best = point;
-  // The first and the last point are `far` and the current placement.
+  // The costs of `far`, the first point, and of the current placement, the last one, are exact.
   const bool is_exact = best == points.begin() || best + 1 == points.end();
   return is_exact ? std::move(*best) : outcome_of(way.problem, std::move(best->placement));
 }

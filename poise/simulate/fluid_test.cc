@@ -128,7 +128,7 @@ TEST(Fluid, bandwidth_that_a_flow_cannot_use_goes_to_the_others) {
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 9, 1}}), ElementsAre(12, 12));
 }
 
-TEST(Fluid, a_flow_through_two_resources_gets_its_share_of_the_slower_one) {
+TEST(Fluid, a_flow_through_two_resources_gets_half_if_each_of_them_carries_another_flow) {
   // A linear network, in which the long flow shares one resource with each of the short flows.
   const Routes routes = routes_of({{{0, 1}, {1, 1}}, {{0, 1}}, {{1, 1}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 1, 0}, {0, 1, 1}, {0, 1, 2}}),

@@ -49,8 +49,8 @@ class GroupLocations {
   /// yet.
   Answers ask(const std::vector<Question>& questions);
 
-  /// Replaces the objects after a decision. Answers the questions that waited for it. Each object
-  /// is listed once. O(n log n) for n objects.
+  /// Replaces the objects of the group after a decision, and answers the questions that waited for
+  /// this decision. `objects` must list each object once. O(n log n) for n objects.
   Answers decide(std::int32_t step, std::vector<GroupObject> objects);
 
  private:
