@@ -56,8 +56,9 @@ class Sanitized(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
 
-    def errors(self, mpi, ranks, source, *arguments, library=LIBRARY, status=0, **variables):
-        """Runs a program with the library. Returns the leaks and the other errors that its ranks report."""
+    def errors(self, mpi, ranks, source, *arguments, library=LIBRARY, statuses=(0,), **variables):
+        """Runs a program with the library. Returns the leaks and the other errors that its ranks report. The exit status of
+        the launcher must be one of `statuses`."""
         for old in self.folder.glob("report*"):
             old.unlink()
         log = f"log_path={self.folder}/report"
@@ -65,7 +66,7 @@ class Sanitized(unittest.TestCase):
                       {"LD_PRELOAD": f"{RUNTIME}:{library}", "ASAN_OPTIONS": f"{OPTIONS}:{log}", "UBSAN_OPTIONS": log, **variables},
                       timeout=120)
         reports = [errors_in(path.read_text(errors="replace")) for path in self.folder.glob("report*")]
-        self.assertEqual(done.returncode, status, f"{done.stderr}{reports}")
+        self.assertIn(done.returncode, statuses, f"{done.stderr}{reports}")
         self.assertIn("LeakSanitizer", "".join(path.read_text(errors="replace") for path in self.folder.glob("report*")),
                       "no process searched for leaks: MPI itself always has some")
         return [leak for leaks, _ in reports for leak in leaks], [error for _, others in reports for error in others]
@@ -115,7 +116,9 @@ class Sanitized(unittest.TestCase):
     def test_no_leak_is_found_if_the_program_exits_without_mpi_finalize(self):
         parts = self.folder / "parts"
         parts.mkdir()
-        self.check(2, "late.c", "exit", status=3, POISE_PROFILE=str(self.folder / "profile"), POISE_PROFILE_PARTS=str(parts))
+        # When the first rank exits, MPICH's launcher may kill the other one, which still searches for leaks. Then its exit
+        # status is 1 or 9.
+        self.check(2, "late.c", "exit", statuses=(3, 1, 9), POISE_PROFILE=str(self.folder / "profile"), POISE_PROFILE_PARTS=str(parts))
         self.assertGreater(len(list(parts.iterdir())), 0)
 
 
