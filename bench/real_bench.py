@@ -86,8 +86,7 @@ class Run:
 def lammps(text, ranks, steps, balance="no", speed=0, every="50"):
     variables = {"steps": steps, "balance": balance, "speed": speed, "every": every}
     given = [word for name, value in variables.items() for word in ("-var", name, str(value))]
-    return Run("lmp", ("-in", text, *given, "-log", "none"),
-               r"Loop time of (\S+)", ranks, steps=steps)
+    return Run("lmp", ("-in", text, *given, "-log", "none"), r"Loop time of (\S+)", ranks, steps=steps)
 
 
 def particles(rule, *periods):

@@ -247,16 +247,10 @@ Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imba
 /// the upper bound for all runtimes.
 Advice lending(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance,
                const ReplayedRun* replay) {
-  std::vector<double> lost_s;
-  for (const MeasuredPhase& phase : run.phases) {
-    const std::vector<double> loads_s = loads_of(phase);
-    const double sum_s = std::accumulate(loads_s.begin(), loads_s.end(), 0.0);
-    lost_s.push_back(largest(loads_s) - sum_s / loads_s.size());
-  }
   // Lending is not simulated if it could not save enough to be listed.
   std::optional<Seconds> simulated;
   if (replay != nullptr && imbalance.kind != ImbalanceKind::none)
-    simulated = saved_by_lending(run, *trace.machine, *replay, lost_s);
+    simulated = saved_by_lending(run, *trace.machine, *replay);
   Seconds saved{imbalance.total_s, imbalance.total_error_s};
   if (simulated) saved = {simulated->value, std::max(saved.half_width, simulated->half_width)};
   return {Remedy::lending, at_most(saved, run), !simulated};

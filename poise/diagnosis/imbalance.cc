@@ -133,13 +133,18 @@ Loads loads_of(const MeasuredRun& run) {
 
 }  // namespace
 
+std::vector<double> lost_s(const MeasuredRun& run) {
+  std::vector<double> lost;
+  for (const auto& phase : loads_of(run)) lost.push_back(excess(phase));
+  return lost;
+}
+
 Imbalance imbalance_of(const MeasuredRun& run) {
   namespace tuning = diagnosis_tuning;
   const Loads loads = loads_of(run);
   const std::vector<double> times_s = phase_times_s(run);
   Imbalance result;
-  std::vector<double> lost;
-  for (const auto& phase : loads) lost.push_back(excess(phase));
+  const std::vector<double> lost = lost_s(run);
   result.total_s = sum(lost);
   result.total_error_s = error_of_sum(lost, times_s, 0);
   const Loads even_s = distributed_once(loads);

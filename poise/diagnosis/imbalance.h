@@ -37,6 +37,9 @@ struct Imbalance {
   std::uint64_t distributions = 0;
 };
 
+/// The time lost by imbalance in each phase: the largest load of a rank minus the mean load.
+std::vector<double> lost_s(const MeasuredRun& run);
+
 /// Assumes that work is divisible, and that moved work keeps its ratio of measured to predicted
 /// load. O(phases x ranks).
 Imbalance imbalance_of(const MeasuredRun& run);

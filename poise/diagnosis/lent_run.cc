@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <vector>
 
+#include "poise/diagnosis/imbalance.h"
 #include "poise/diagnosis/tuning.h"
 #include "poise/simulate/lent_step.h"
 
@@ -39,7 +41,8 @@ std::vector<std::size_t> lent_phases(const ReplayedRun& replay, std::uint32_t nu
   return phases;
 }
 
-/// The ranks, without work. Each node gets the mean number of ranks per node, rounded down.
+/// All ranks of the run, still without work. Each node gets the mean number of ranks per node,
+/// rounded down.
 LendingScenario idle_ranks(const MeasuredRun& run, const Machine& machine) {
   LendingScenario scenario = lending_network(machine);
   scenario.num_ranks = run.num_ranks();
@@ -71,18 +74,20 @@ double saved_s(LendingScenario scenario, const MeasuredPhase& phase,
 }  // namespace
 
 std::optional<Seconds> saved_by_lending(const MeasuredRun& run, const Machine& machine,
-                                        const ReplayedRun& replay, std::span<const double> lost_s) {
+                                        const ReplayedRun& replay) {
   const std::vector<std::size_t> phases = lent_phases(replay, run.num_ranks());
   if (!replay.is_possible() || phases.empty()) return std::nullopt;
   const LendingScenario idle = idle_ranks(run, machine);
   const std::vector<std::uint32_t> ranks = ranks_by_node(run);
+  const std::vector<double> lost = lost_s(run);
   const auto saving = [&](double tasks_per_rank) {
     std::vector<double> saved;
     for (const std::size_t p : phases)
       saved.push_back(saved_s(idle, run.phases[p], ranks, replay.iterations_of(p), tasks_per_rank));
-    return sum_over_run(saved, phases, lost_s);
+    return sum_over_run(saved, phases, lost);
   };
-  const double most_s = std::accumulate(lost_s.begin(), lost_s.end(), 0.0);
+  // No runtime saves more than the time lost by imbalance.
+  const double most_s = std::accumulate(lost.begin(), lost.end(), 0.0);
   const Seconds few = saving(tuning::kFewTasks), many = saving(tuning::kManyTasks);
   const double low_s = std::clamp(std::min(few.value, many.value), 0.0, most_s);
   const double high_s = std::clamp(std::max(few.value, many.value), 0.0, most_s);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 
 #include "poise/diagnosis/measured_run.h"
 #include "poise/diagnosis/replayed_run.h"
@@ -18,10 +17,9 @@ namespace poise {
 /// phases that are not simulated (sum_over_run()) if that is larger. Tasks have no data. Iterations
 /// longer than kMaxLent_s are simulated as if they took this time.
 ///
-/// `lost_s` has an entry per phase: the largest load of a rank minus the mean load. No runtime
-/// saves more. Returns nothing if `replay` is not possible, or if there are too many ranks to
-/// simulate them quickly. O(simulated phases * tasks log tasks).
+/// Returns nothing if `replay` is not possible, or if there are too many ranks to simulate them
+/// quickly. O(simulated phases * tasks log tasks).
 std::optional<Seconds> saved_by_lending(const MeasuredRun& run, const Machine& machine,
-                                        const ReplayedRun& replay, std::span<const double> lost_s);
+                                        const ReplayedRun& replay);
 
 }  // namespace poise
