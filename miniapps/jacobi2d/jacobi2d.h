@@ -45,8 +45,9 @@ struct Block {
     if (y + 1 < blocks) send(outbox, (y + 1) * blocks + x, kUp, n, 1, 1);
   }
 
-  /// Sends n points to the neighbour `to`, beginning at (row, column); `stride` is their distance
-  /// in `values`. The neighbour stores them in its frame, on the side that `side` names.
+  /// Sends n points to the neighbour `to`, beginning at (row, column); `stride` is the distance
+  /// between consecutive points in `values`. The neighbour stores them as its ghost points on the
+  /// side `side`.
   void send(Outbox& outbox, ObjectId to, Side side, std::uint32_t row, std::uint32_t column,
             std::size_t stride) const {
     std::vector<double> edge(n);

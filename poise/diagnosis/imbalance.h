@@ -31,7 +31,8 @@ struct Imbalance {
   /// that are tried. The cost of moving the work is not subtracted.
   double periodic_s = 0;
   std::uint32_t every = 1;
-  // 95 % half widths of total_s, persistent_s and periodic_s, from the spread over phases.
+  // Half widths of the 95 % confidence intervals of total_s, persistent_s and periodic_s, computed
+  // from the spread over phases.
   double total_error_s = 0, persistent_error_s = 0, periodic_error_s = 0;
   double moved_share = 0;  // fraction of all work that moves, summed over redistributions
   std::uint64_t distributions = 0;

@@ -57,8 +57,8 @@ class TrafficExcess {
 
  private:
   struct NodeTraffic {
-    double sent = 0, received = 0;  // by the node's vertices
-    double inside = 0;              // what they send to each other
+    double sent = 0, received = 0;  // bytes, by the node's vertices
+    double inside = 0;              // bytes that the node's vertices send to each other
   };
 
   static double over(double bytes, double limit) { return std::max(0.0, bytes - limit); }

@@ -13,7 +13,8 @@ namespace poise {
 
 namespace {
 
-/// Halvings of the interval that contains the best threshold: to 1/1000 of the longest task.
+/// How often the interval that contains the best threshold is halved. Its length is at first the
+/// time of the longest task on the slowest place, and at the end about 1/1000 of this time.
 constexpr int kHalvings = 10;
 
 /// Searches for the cuts between blocks of consecutive movable tasks. A cut is the index of the

@@ -73,7 +73,7 @@ TEST(Returns, if_total_times_are_nearly_equal_the_placement_with_the_fewest_migr
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, keeps_all_moves_if_tasks_that_return_make_others_wait_for_the_network) {
+TEST(Returns, keeps_all_moves_if_moving_tasks_back_makes_others_wait_longer_for_the_network) {
   const Machine machine =
       with_formula(machine_from_text("torus:4x4x4 core:4"), CostFormula::physical);
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {

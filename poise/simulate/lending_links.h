@@ -11,9 +11,10 @@
 
 namespace poise {
 
-/// Carries one message after the other, in the order of their sending times. A resource serves
-/// messages first come, first served, piece by piece as in queues.h. So a message of a single piece
-/// can slip in between the pieces of a longer one. The class keeps a reference to the machine.
+/// Computes when messages arrive. carry() must be called in the order of their sending times. A
+/// resource serves messages first come, first served, in pieces as in queues.h. A message that is a
+/// single piece need not wait for longer messages, because it is served between their pieces. The
+/// class keeps a reference to the machine.
 class LendingLinks {
  public:
   explicit LendingLinks(const Machine& machine);

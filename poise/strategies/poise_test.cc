@@ -229,7 +229,7 @@ TEST(Poise, partitions_tasks_if_messages_take_little_time_and_much_computing_tim
   EXPECT_LE(ours_s, 0.97 * treematch_s);
 }
 
-TEST(Poise, has_time_for_local_search_after_a_partition_that_is_worse_than_the_current_placement) {
+TEST(Poise, keeps_time_for_local_search_in_case_a_partition_is_worse_than_the_current_placement) {
   // Here a decision may take 6.5 ms. The tasks with most messages make the time of every partition
   // long.
   const Machine machine = twenty_nodes();

@@ -75,7 +75,7 @@ class ThreadFinder {
   void count_run_times() { counts_run_times_ = true; }
   /// True if the system refused a counter of cpu time to some thread.
   bool lacks_clocks() const { return lacks_clocks_; }
-  /// Scans /proc for processes and threads; fast if no thread was created or ended.
+  /// Scans /proc for processes and threads; fast if none has begun or ended since the last scan.
   Changes scan();
   /// True if the number of threads of a known process has changed. Costs one fstat per process.
   bool has_changed() const;

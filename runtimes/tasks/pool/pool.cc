@@ -28,7 +28,7 @@ struct Current {
 };
 thread_local Current running_of_thread;
 
-// One recycled task per thread, because taking it is faster than malloc.
+// An unused Task object per thread, for its next task: reusing it is faster than malloc.
 thread_local std::unique_ptr<Task> blank_of_thread;
 
 }  // namespace
