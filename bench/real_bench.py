@@ -17,6 +17,7 @@ import tempfile
 import time
 
 from intervals import median_interval
+from juggle_bench import stranger
 from keep import ROOT, keep
 
 BIN = ROOT / "build" / "bin"
@@ -46,6 +47,7 @@ class Run:
     under: tuple = ()  # a command that starts the launcher
     bind_to: str = "none"  # the value of Open MPI's option --bind-to
     on_one_core: bool = False  # all ranks
+    is_disturbed: bool = False  # another program computes all the time, on the core that the kernel chooses
     steps: int = 0  # if not 0: EVERY in `arguments` stands for a number of steps
 
     def every(self, phases, of_phases):
@@ -77,9 +79,13 @@ class Run:
     def but(self, **changes):
         return dataclasses.replace(self, **changes)
 
+    def output(self, command, folder):
+        with stranger(self.is_disturbed and "free"):
+            return output_of(command, folder)
+
     def measure(self, folder):
         start = time.monotonic()
-        output = output_of(self.command(), folder)
+        output = self.output(self.command(), folder)
         return float(re.search(self.seconds, output)[1]) if self.seconds else time.monotonic() - start
 
 
@@ -127,6 +133,7 @@ CASES = [
     ("lammps, a third of the box full, 4 ranks on 2 cores", lammps("in.uneven", 4, 900), {"objects": lammps("in.uneven", 4, 900, "once")}),
     ("lammps, the box full", FULL, {"nothing": None}),
     ("lammps, both ranks on one core", FULL_BRIEFLY.but(on_one_core=True), {"binding": FULL_BRIEFLY}),
+    ("lammps, the box full, beside another program", FULL.but(is_disturbed=True), {"exclusive": FULL}),
     ("lammps, the box full, 4 ranks on 2 cores", FULL.but(ranks=4), {"fewer_ranks": FULL}),
     ("lammps, 3 spinning ranks on 2 cores", THREE, {"fewer_ranks": THREE.but(ranks=2), "juggle": THREE.but(under=JUGGLED)}),
     ("lammps, 3 spinning ranks on 2 cores, bound", BOUND, {"fewer_ranks": THREE.but(ranks=2), "juggle": BOUND.but(under=JUGGLED)}),
@@ -136,10 +143,12 @@ CASES = [
     ("p4est, costly elements that move", p4est("even", 8, "1"), {"objects": p4est("weighted", 8, "1", EVERY)}),
     ("p4est, divided by cost", p4est("weighted"), {"nothing": None}),
     ("p4est, both ranks on one core", p4est("weighted").but(on_one_core=True), {"binding": p4est("weighted")}),
+    ("p4est, divided by cost, beside another program", p4est("weighted").but(is_disturbed=True), {"exclusive": p4est("weighted")}),
     ("p4est, divided by cost, 4 ranks on 2 cores", p4est("weighted").but(ranks=4), {"fewer_ranks": p4est("weighted")}),
     ("PETSc, 70 % of the rows on rank 0", petsc("0.7"), {"objects": petsc("0")}),
     ("PETSc, the same number of rows", petsc("0"), {"nothing": None}),
     ("PETSc, both ranks on one core", PETSC_BRIEFLY.but(on_one_core=True), {"binding": PETSC_BRIEFLY}),
+    ("PETSc, the same number of rows, beside another program", petsc("0").but(is_disturbed=True), {"exclusive": petsc("0")}),
     ("PETSc, the same number of rows, 4 ranks on 2 cores", petsc("0").but(ranks=4), {"fewer_ranks": petsc("0")}),
     ("mpi4py, slabs of the same width", particles("even"), {"objects": particles("by_count")}),
     ("mpi4py, a cloud that swings from rank to rank", particles("even", "1"), {"objects": particles("repeated", "1", EVERY)}),
@@ -168,7 +177,7 @@ def output_of(command, folder):
 def measured(name, run, remedies, folder):
     """Returns a row: what the diagnosis recommends, and what a run gains by following it. The gain is measured
     by runs without the advice, with the advice and, if BESIDE names another remedy for the case, with that remedy."""
-    output_of([POISE, "profile", "-o", folder / "run.poise", "--", *run.command()], folder)
+    run.output([POISE, "profile", "-o", folder / "run.poise", "--", *run.command()], folder)
     diagnosis = json.loads(output_of([POISE, "diagnose", folder / "run.poise", "--json"], folder))
     first, run_s = diagnosis["advice"][0], diagnosis["efficiencies"]["run_s"]
     row = {"name": name, "mpi": run.mpi, "ranks": run.ranks, "efficiencies": diagnosis["efficiencies"], "advice": first["remedy"],

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <string_view>
 
@@ -19,8 +20,8 @@ namespace poise::apps {
 namespace {
 
 constexpr std::size_t kColumns = 80, kMaxNamed = 5, kMaxLate = 3;
-constexpr std::string_view kRemedies[] = {"nothing",     "mapping", "binding", "juggle",
-                                          "fewer_ranks", "objects", "lending"};
+constexpr std::string_view kRemedies[] = {"nothing", "exclusive",   "mapping", "binding",
+                                          "juggle",  "fewer_ranks", "objects", "lending"};
 constexpr std::string_view kKinds[] = {"none", "persistent", "drifting", "random", "unknown"};
 
 /// Returns "every phase", or for example "every 5 phases".
@@ -128,8 +129,23 @@ std::string imbalance_text(const Diagnosis& diagnosis) {
   }
 }
 
-std::string places_text(const Diagnosis& d) {
-  std::string text;
+/// Says how much CPU time other programs used on the cores of the run.
+std::string others_text(const MeasuredRun& run, double run_s) {
+  const double all_s = std::accumulate(run.others_s.begin(), run.others_s.end(), 0.0);
+  const auto most = std::ranges::max_element(run.others_s);
+  if (all_s < 0.01 * run_s) return "";
+  const auto node = static_cast<std::uint32_t>(most - run.others_s.begin());
+  const auto first = std::ranges::find(run.node_of_rank, node) - run.node_of_rank.begin();
+  return wrapped(
+      "", fmt::format("Other programs used the cores of this run for {}{}.", seconds_text(all_s),
+                      run.others_s.size() > 1
+                          ? fmt::format(" in total, {} of it on the node of rank {}",
+                                        seconds_text(*most), first)
+                          : ""));
+}
+
+std::string places_text(const MeasuredRun& run, const Diagnosis& d) {
+  std::string text = others_text(run, d.whole.run_s);
   if (d.ranks_per_node > d.cores_per_node && d.cores_per_node > 0)
     text += wrapped(
         "", fmt::format("{} share the {} of a node{}.", count_text(d.ranks_per_node, "rank"),
@@ -184,6 +200,9 @@ std::string how_often(const Imbalance& imbalance) {
 
 std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::string& file) {
   switch (advice.remedy) {
+    case Remedy::exclusive:
+      return "Keep other programs off the cores of this run: stop them, or ask for nodes of your "
+             "own (Slurm: --exclusive)";
     case Remedy::mapping: return fmt::format("Map the ranks to other places: poise map {}", file);
     case Remedy::binding:
       return "Bind each rank to a core of its own: mpirun --bind-to core, srun --cpu-bind=cores";
@@ -193,8 +212,8 @@ std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::stri
       return fmt::format("Start at most {} on a node", count_text(d.cores_per_node, "rank"));
     case Remedy::objects:
       return fmt::format(
-          "Divide the work by its cost{}: by the program's own means (LAMMPS: balance), or in "
-          "objects (docs/objects.md)",
+          "Distribute the work by its cost{}: with the program's own means (LAMMPS: balance), or "
+          "as objects (docs/objects.md)",
           how_often(d.imbalance));
     case Remedy::lending: return "Lend tasks to ranks that wait (docs/tasks.md)";
     default: return "";
@@ -240,7 +259,7 @@ std::string advice_text(const Diagnosis& d, const std::string& file) {
   std::string text = "\nWhat would help most";
   if (d.advice.front().remedy == Remedy::nothing)
     return text + ":\n" + wrapped("  ", advice_sentence(d, d.advice.front(), file));
-  text += " (the first saves nearly the most for the least effort):\n";
+  text += " (first: much of the best saving for the least effort):\n";
   for (std::size_t i = 0; i < d.advice.size(); ++i)
     text += wrapped(fmt::format("  {}. ", i + 1), advice_sentence(d, d.advice[i], file));
   return text;
@@ -249,7 +268,7 @@ std::string advice_text(const Diagnosis& d, const std::string& file) {
 }  // namespace
 
 std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis) {
-  return late_text(diagnosis) + imbalance_text(diagnosis) + places_text(diagnosis) +
+  return late_text(diagnosis) + imbalance_text(diagnosis) + places_text(run, diagnosis) +
          threads_text(diagnosis) + topologies_text(run.topologies);
 }
 
@@ -347,6 +366,7 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
                           {"weight_hops_before", t.before},
                           {"weight_hops_after", t.after},
                           {"deciding_s", t.deciding_s}};
+  if (!run.others_s.empty()) json["others_s"] = run.others_s;  // per node
   if (diagnosis.teams.ranks > 0)
     json["threads"] = {{"even", diagnosis.teams.even},
                        {"even_in_worst_rank", diagnosis.teams.worst},

@@ -84,6 +84,23 @@ TEST(diagnosis_text, a_saving_that_may_be_zero_is_described_by_its_upper_limit) 
       << sentence(1);
 }
 
+TEST(diagnosis_text, says_how_much_other_programs_computed_and_where_most) {
+  MeasuredRun run{.node_of_rank = {0, 1, 1}};
+  run.phases.emplace_back().ranks.assign(3, {.wall_s = 9, .useful_s = 9, .load_s = 9});
+  const auto text_if = [&](std::vector<double> others_s) {
+    run.others_s = std::move(others_s);
+    Diagnosis diagnosis;
+    diagnosis.whole = efficiencies(run);
+    return findings_text(run, diagnosis);
+  };
+  EXPECT_NE(text_if({1, 2}).find("Other programs used the cores of this run for 3.000 s in total, "
+                                 "2.000 s of it on\nthe node of rank 1."),
+            std::string::npos)
+      << text_if({1, 2});
+  EXPECT_EQ(text_if({0.04, 0.04}).find("Other programs"), std::string::npos);
+  EXPECT_EQ(text_if({}).find("Other programs"), std::string::npos);
+}
+
 /// The second run has twice the ranks, the same work, and half the efficiency.
 TEST(diagnosis_text, for_two_runs_shows_how_the_efficiencies_change_with_the_number_of_ranks) {
   MeasuredRun two{.node_of_rank = {0, 0}}, four{.node_of_rank = {0, 0, 0, 0}};

@@ -34,5 +34,6 @@ inline std::int64_t thread_cpu_now_ns() { return clock_now_ns(CLOCK_THREAD_CPUTI
 
 /// Returns the CPU time of this process, the sum over its threads.
 inline double process_cpu_now_s() { return clock_now_s(CLOCK_PROCESS_CPUTIME_ID); }
+inline std::int64_t process_cpu_now_ns() { return clock_now_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace poise

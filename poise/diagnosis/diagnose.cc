@@ -383,6 +383,55 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   if (!are_free) advice.push_back(juggle(run, trace, nodes, replay));
 }
 
+/// Per rank, the fraction of its queued time for which other programs are the reason: their CPU
+/// time on the cores of the rank's node, divided by the queued time of all ranks of the node.
+std::vector<double> queued_behind_others(const MeasuredRun& run) {
+  std::vector<double> queued_s(run.others_s.size()), shares(run.num_ranks());
+  for (const MeasuredPhase& phase : run.phases)
+    for (std::size_t r = 0; r < phase.ranks.size(); ++r)
+      queued_s[run.node_of_rank[r]] += phase.ranks[r].queued_s;
+  for (std::size_t r = 0; r < shares.size(); ++r) {
+    const std::uint32_t node = run.node_of_rank[r];
+    if (queued_s[node] > 0) shares[r] = std::min(1.0, run.others_s[node] / queued_s[node]);
+  }
+  return shares;
+}
+
+/// Returns the run without the time for which ranks queued behind other programs. Phases last as
+/// long as before: what ranks queued less outside MPI is added to their time in MPI.
+MeasuredRun without_others(MeasuredRun run) {
+  const std::vector<double> shares = queued_behind_others(run);
+  for (MeasuredPhase& phase : run.phases)
+    for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
+      RankTimes& rank = phase.ranks[r];
+      rank.useful_s -= shares[r] * (rank.useful_s - rank.load_s);
+      rank.queued_s -= shares[r] * rank.queued_s;
+    }
+  return run;
+}
+
+/// Advice: keep other programs off the cores of the run. `alone` is without_others(run). A rank
+/// then computes without queueing behind them. How much longer it made the others wait while it
+/// queued inside MPI is uncertain: if all ranks queued at the same time, a phase lost the mean of
+/// their times; if they queued one after another, and each waited for all others, it lost the sum,
+/// but no more than the time in which its busiest rank does not compute.
+Advice exclusive(const MeasuredRun& run, const MeasuredRun& alone) {
+  const std::vector<double> exposed_s = exposed_times_s(run);
+  double least_s = 0, most_s = 0;
+  for (std::size_t p = 0; p < run.phases.size(); ++p) {
+    const auto& ranks = run.phases[p].ranks;
+    double in_mpi_s = 0;
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const RankTimes& other = alone.phases[p].ranks[r];
+      in_mpi_s += (ranks[r].queued_s - other.queued_s) - (ranks[r].useful_s - other.useful_s);
+    }
+    const double computing_s = largest_useful_s(run.phases[p]) - largest_useful_s(alone.phases[p]);
+    least_s += computing_s + std::clamp(in_mpi_s / ranks.size(), 0.0, exposed_s[p]);
+    most_s += computing_s + std::clamp(in_mpi_s, 0.0, exposed_s[p]);
+  }
+  return {Remedy::exclusive, {(least_s + most_s) / 2, (most_s - least_s) / 2}, false};
+}
+
 /// Adds the advice to bind ranks if they share or change cores although each could have its own.
 void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  std::vector<Advice>& advice) {
@@ -558,7 +607,13 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   if (trace.machine) replay.emplace(run, trace);
   diagnosis.advice = {objects(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr),
                       lending(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr)};
+  std::optional<MeasuredRun> alone;
+  if (!run.others_s.empty()) {
+    alone = without_others(run);
+    diagnosis.advice.push_back(exclusive(run, *alone));
+  }
   if (replay) {
+    const MeasuredRun& own = alone ? *alone : run;
     const Nodes nodes = nodes_of(trace);
     if (const auto idle = idle_s(run, nodes)) limit_on_shared_cores(diagnosis.advice, *idle);
     for (std::size_t n = 0; n < nodes.ranks.size(); ++n) {
@@ -566,8 +621,8 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
       diagnosis.ranks_per_node = nodes.ranks[n];
       diagnosis.cores_per_node = nodes.cores[n];
     }
-    add_crowded(run, trace, nodes, *replay, diagnosis.advice);
-    add_binding(run, trace, nodes, diagnosis.advice);
+    add_crowded(own, trace, nodes, *replay, diagnosis.advice);
+    add_binding(own, trace, nodes, diagnosis.advice);
     add_mapping(run, trace, *replay, diagnosis);
   }
   rank_advice(diagnosis.advice, diagnosis.whole.run_s);

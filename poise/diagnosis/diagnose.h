@@ -16,6 +16,7 @@ namespace poise {
 /// What the user can do. Remedies with less effort come first.
 enum class Remedy : std::uint8_t {
   nothing,
+  exclusive,    // keep other programs off the cores of the run
   mapping,      // move ranks to other places of the machine
   binding,      // bind each rank to a core of its own
   juggle,       // move the threads of a node between its cores

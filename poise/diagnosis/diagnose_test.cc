@@ -14,9 +14,9 @@ namespace {
 
 using planted::Cause;
 
-constexpr Cause kAll[] = {Cause::none,    Cause::persistent,  Cause::drifting,
-                          Cause::random,  Cause::mapping,     Cause::network,
-                          Cause::binding, Cause::odd_threads, Cause::crowding};
+constexpr Cause kAll[] = {Cause::none,     Cause::persistent, Cause::drifting, Cause::random,
+                          Cause::mapping,  Cause::network,    Cause::binding,  Cause::odd_threads,
+                          Cause::crowding, Cause::others};
 
 // The number of profiles generated for each cause or pair of causes, and the share of them for
 // which the first advice must be the right one.
@@ -222,6 +222,48 @@ TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is
   EXPECT_NEAR(advice_of(run_on_one_core(0), Remedy::binding).saved.value, 10 * 0.1, 1e-9);
 }
 
+/// A run of two ranks on two cores. In each second each of them computes for 0.2 s, half of which
+/// it queues, and queues inside MPI for 0.1 s. Another program uses the cores for 0.4 s in the
+/// second.
+planted::Profile run_beside_another_program() {
+  auto profile = run_on_node({0.1, 0.1}, "core:2");
+  for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
+    if (p % 2 == 1) profile.trace.phases[p].placement = Placement(std::vector<PlaceId>{1, 0});
+    for (RankTimes& rank : profile.run.phases[p].ranks) {
+      rank.useful_s = 0.2;
+      rank.queued_s = 0.2;
+      rank.waited = {0, 0};
+    }
+  }
+  profile.run.others_s = {10 * 0.4};
+  return profile;
+}
+
+TEST(diagnose, recommends_to_keep_other_programs_off_the_cores_instead_of_binding_ranks) {
+  auto profile = run_beside_another_program();
+  // If both ranks queued at the same time inside MPI, the other program made each second longer by
+  // 0.1 s there; otherwise by 0.1 s for each of them.
+  const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+  ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::exclusive);
+  EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * (0.1 + 0.15), 1e-9);
+  EXPECT_NEAR(diagnosis.advice.front().saved.half_width, 10 * 0.05, 1e-9);
+  for (const Advice& advice : diagnosis.advice) EXPECT_NE(advice.remedy, Remedy::binding);
+  // The other program explains a quarter of the time in queues: binding may save the rest.
+  profile.run.others_s = {10 * 0.1};
+  EXPECT_NEAR(advice_of(profile, Remedy::exclusive).saved.value, 10 * (0.1 + 0.15) / 4, 1e-9);
+  EXPECT_NEAR(advice_of(profile, Remedy::binding).saved.value, 10 * 0.1 * 3 / 4, 1e-9);
+  profile.run.others_s = {};
+  EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::binding);
+}
+
+TEST(diagnose, refuses_a_run_whose_nodes_do_not_match_the_times_of_other_programs) {
+  auto profile = run_beside_another_program();
+  profile.run.others_s = {1, 2};
+  EXPECT_THROW(diagnose(profile.run, profile.trace), Error);
+  profile.run.others_s = {-1};
+  EXPECT_THROW(diagnose(profile.run, profile.trace), Error);
+}
+
 TEST(diagnose, fewer_ranks_save_at_most_the_time_in_which_bound_ranks_do_not_compute) {
   // Ranks 0 and 2 share a core and compute in turn, for 0.45 s each. All ranks spin while they
   // wait. On two ranks the work of 1.35 s takes 0.675 s.
@@ -275,7 +317,7 @@ const std::map<std::string, Cause> kCostly = {
     {"persistent", Cause::persistent}, {"drifting", Cause::drifting},
     {"random", Cause::random},         {"mapping", Cause::mapping},
     {"binding", Cause::binding},       {"odd_threads", Cause::odd_threads},
-    {"crowding", Cause::crowding}};
+    {"crowding", Cause::crowding},     {"others", Cause::others}};
 
 class TwoCauses : public testing::TestWithParam<std::string> {};
 
@@ -299,7 +341,7 @@ TEST_P(TwoCauses, the_remedy_of_the_more_costly_cause_is_recommended) {
 
 INSTANTIATE_TEST_SUITE_P(diagnose, TwoCauses,
                          testing::Values("persistent", "drifting", "random", "mapping", "binding",
-                                         "odd_threads", "crowding"),
+                                         "odd_threads", "crowding", "others"),
                          [](const auto& cause) { return cause.param; });
 
 TEST(diagnose, names_the_ranks_for_which_others_waited) {

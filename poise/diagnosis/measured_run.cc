@@ -2,6 +2,7 @@
 
 #include "poise/diagnosis/measured_run.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "poise/base/error.h"
@@ -12,6 +13,13 @@ void check(const MeasuredRun& run) {
   if (run.num_ranks() == 0) fail("the profile has no ranks; was the program an MPI program?");
   if (run.phases.empty())
     fail("the profile has no phases; did the program end before its first collective?");
+  const std::size_t nodes = 1 + *std::ranges::max_element(run.node_of_rank);
+  if (!run.others_s.empty() && run.others_s.size() != nodes)
+    fail("the profile has CPU times of other programs on {} nodes, but the program ran on {} nodes",
+         run.others_s.size(), nodes);
+  for (const double s : run.others_s)
+    if (!std::isfinite(s) || s < 0)
+      fail("other programs used {} s of CPU time; it must be finite and at least 0", s);
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const auto& ranks = run.phases[p].ranks;
     if (ranks.size() != run.num_ranks())

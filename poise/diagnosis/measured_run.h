@@ -59,13 +59,16 @@ struct MeasuredRun {
   // Measurements of the threads of each node, from which causes_of() in juggle_causes.h finds what
   // slows them down. On a node whose ranks all have one thread, the member `threads` is 0.
   std::vector<JuggleFacts> threads_of_node = {};
+  /// Per node: the CPU time that other programs used on the cores where the run's ranks may run.
+  /// Empty: unknown for all nodes. 0: none, or unknown for this node.
+  std::vector<double> others_s = {};
   std::vector<bool> is_free = {};  // per rank: the kernel may move it between cores; empty: unknown
   bool knows_waiting = true;       // false: waiting was not measured, so `waited` may be 0
   std::uint32_t num_ranks() const { return node_of_rank.size(); }
 };
 
-/// Throws Error if there are no ranks or phases, if phases differ in the number of ranks, or if a
-/// time is negative or not finite.
+/// Throws Error if there are no ranks or phases, if phases differ in the number of ranks, if
+/// others_s is neither empty nor of all nodes, or if a time is negative or not finite.
 void check(const MeasuredRun& run);
 
 /// Returns the phases with this name, or all phases if the name is empty.

@@ -26,6 +26,7 @@ enum class Cause {
   /// The number of ranks is a multiple of the number of cores, and waiting ranks spin on cores that
   /// other ranks need.
   crowding,
+  others,  // programs outside the run use cores of its ranks, and the kernel moves the ranks
 };
 
 /// Of the remedies that remove this cause, the one with the least effort for the user.
@@ -38,6 +39,7 @@ inline Remedy remedy_of(Cause cause) {
     case Cause::binding: return Remedy::binding;
     case Cause::odd_threads: return Remedy::juggle;
     case Cause::crowding: return Remedy::fewer_ranks;
+    case Cause::others: return Remedy::exclusive;
     default: return Remedy::nothing;
   }
 }
@@ -96,6 +98,7 @@ class Generator {
     if (share(Cause::crowding) > 0) per_node = 2 * cores;
     num_ranks_ = nodes * per_node;
     num_phases_ = 40 + below(80);
+    result_.run.others_s.resize(nodes);
     for (std::size_t r = 0; r < num_ranks_; ++r) {
       const std::size_t node = r / per_node;
       result_.run.node_of_rank.push_back(node);
@@ -163,7 +166,8 @@ class Generator {
     return list;
   }
 
-  /// The useful time of each rank: its load, plus the time that it waits for its core.
+  /// The useful time of each rank: its load, plus the time that it waits for its core. In a phase,
+  /// other programs use the core of one rank.
   std::vector<double> useful_times(std::size_t p, const std::vector<double>& loads) {
     std::vector<double> useful = loads;
     std::vector<PlaceId> places = places_;
@@ -181,6 +185,13 @@ class Generator {
     for (std::size_t r = 0; r < num_ranks_; ++r) at[places[r]] += loads[r];
     for (std::size_t r = 0; r < num_ranks_; ++r)
       useful[r] = std::max(loads[r], at[places[r]]) * (1 + share(Cause::crowding));
+    if (const double others = share(Cause::others); others > 0) {
+      const std::size_t victim = below(num_ranks_), other = (victim + 1) % num_ranks_;
+      useful[victim] += others;
+      result_.run.others_s[result_.run.node_of_rank[victim]] += others;
+      if (result_.run.node_of_rank[victim] == result_.run.node_of_rank[other])
+        std::swap(places[victim], places[other]);
+    }
     result_.trace.phases[p].placement = Placement(places);
     return useful;
   }

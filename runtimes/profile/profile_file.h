@@ -8,17 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "runtimes/profile/cpu_watch.h"
 #include "runtimes/profile/phase.h"
 #include "runtimes/profile/recorder.h"
 #include "runtimes/profile/team_watch.h"
 
 namespace poise::profile {
 
-inline constexpr std::string_view kMagic = "POISE PROFILE 4\n";
-/// Older versions, which can still be read. Version 3 lacks TeamUse; version 2 lacks TeamUse and
-/// Reorderings.
-inline constexpr std::string_view kMagicWithoutTeam = "POISE PROFILE 3\n";
-inline constexpr std::string_view kMagicWithoutReorderings = "POISE PROFILE 2\n";
+/// The digit is the version of the format. Older versions can be read, too: version 4 lacks CpuUse,
+/// version 3 also TeamUse, and version 2 also Reorderings.
+inline constexpr std::string_view kMagic = "POISE PROFILE 5\n";
+inline constexpr int kOldestVersion = 2;
 
 /// The topologies that this process created with reorder = true while POISE_REORDER was set.
 struct Reorderings {
@@ -46,6 +46,7 @@ struct RankProfile {
   std::vector<Phase> phases = {};
   std::map<std::uint64_t, std::string> names = {};  // of labels
   TeamUse team = {};                                // empty if the rank did not reach MPI_Finalize
+  CpuUse cpus = {};                                 // unknown if the rank did not
   /// The work of each OpenMP thread (omp_watch.h). It is the last part of a block of the file and
   /// is left out if unknown.
   std::vector<std::int64_t> omp_work_ns = {};

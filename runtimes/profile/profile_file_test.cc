@@ -33,7 +33,8 @@ RankProfile example(std::uint32_t rank) {
           .reorderings = {.calls = 3, .reordered = 2, .deciding_ns = 7, .before = 1.5, .after = 1},
           .phases = {phase, {}},
           .names = {{3, "assembly"}},
-          .team = {.watched_ns = 900, .cpus = {0, 5}, .threads = {{40, 2, 9, -1}, {30, 0, 1, 5}}}};
+          .team = {.watched_ns = 900, .cpus = {0, 5}, .threads = {{40, 2, 9, -1}, {30, 0, 1, 5}}},
+          .cpus = {.all_ns = 700, .own_ns = 70}};
 }
 
 TEST(profile_file, a_profile_is_unchanged_after_writing_and_reading) {
@@ -52,6 +53,8 @@ TEST(profile_file, a_profile_is_unchanged_after_writing_and_reading) {
   EXPECT_EQ(ranks[1].names.at(3), "assembly");
   EXPECT_EQ(ranks[1].team.cpus, (std::vector<std::int32_t>{0, 5}));
   EXPECT_EQ(ranks[1].team.threads[1].only_cpu, 5);
+  EXPECT_EQ(ranks[1].cpus.all_ns, 700);
+  EXPECT_EQ(ranks[1].cpus.own_ns, 70);
 }
 
 /// The bytes of a block in the older file format, which stores no reorderings.
@@ -71,20 +74,35 @@ std::string without_reorderings(const RankProfile& profile) {
 
 TEST(profile_file, reads_files_of_format_version_2_which_stores_no_reordering_of_ranks) {
   const std::vector<RankProfile> ranks =
-      decode("x", std::string(kMagicWithoutReorderings) + without_reorderings(example(1)));
+      decode("x", "POISE PROFILE 2\n" + without_reorderings(example(1)));
   ASSERT_EQ(ranks.size(), 1u);
   RankProfile expected = example(1);
   expected.reorderings = {};
   expected.team = {};
+  expected.cpus = {};
   EXPECT_EQ(encode(ranks[0]), encode(expected));
 }
 
 TEST(profile_file, reads_files_of_format_version_3_which_stores_no_data_about_threads) {
-  const std::vector<RankProfile> ranks =
-      decode("x", std::string(kMagicWithoutTeam) + encode(example(1)));
+  const std::vector<RankProfile> ranks = decode("x", "POISE PROFILE 3\n" + encode(example(1)));
   ASSERT_EQ(ranks.size(), 1u);
   EXPECT_EQ(ranks[0].reorderings.before, 1.5);
   EXPECT_TRUE(ranks[0].team.threads.empty());
+  EXPECT_EQ(ranks[0].cpus.all_ns, -1);
+}
+
+TEST(profile_file, reads_files_of_format_version_4_which_stores_no_cpu_time_of_other_programs) {
+  // Version 4 has neither of the two numbers: the block is as long as if the team were the last
+  // part.
+  RankProfile profile = example(1);
+  profile.cpus = {.all_ns = 0, .own_ns = 0};
+  std::string block = encode(profile);
+  block.resize(block.size() - 2);
+  block[0] = static_cast<char>(block[0] - 2);
+  const std::vector<RankProfile> ranks = decode("x", "POISE PROFILE 4\n" + block);
+  ASSERT_EQ(ranks.size(), 1u);
+  EXPECT_EQ(ranks[0].team.threads[1].only_cpu, 5);
+  EXPECT_EQ(ranks[0].cpus.all_ns, -1);
 }
 
 TEST(profile_file, the_work_of_openmp_threads_is_stored_only_if_it_is_known) {
@@ -105,7 +123,9 @@ TEST(profile_file, an_incomplete_block_at_the_end_is_ignored) {
 }
 
 TEST(profile_file, refuses_damaged_files_and_files_of_other_formats) {
-  EXPECT_THROW(decode("x", "no profile"), Error);
+  for (const std::string start : {"no profile", "POISE PROFILE 1\n", "POISE PROFILE 6\n",
+                                  "POISE PROFILE x\n", "POISE PROFILE 5 ", "POISE"})
+    EXPECT_THROW(decode("x", start), Error) << start;
   std::string bytes = std::string(kMagic) + encode(example(0));
   for (std::size_t i = kMagic.size(); i < bytes.size(); ++i) {  // decode() must not crash
     std::string damaged = bytes;

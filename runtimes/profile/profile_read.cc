@@ -140,12 +140,15 @@ TeamUse team_from(Reader& reader) {
   return team;
 }
 
-/// Which optional parts a block has. Blocks of older file versions lack some of them.
-struct Contents {
-  bool reorderings = true, team = true;
-};
+/// Returns the version of the file's format. Throws Error if the file is not a profile.
+int version_of(std::string_view name, std::string_view bytes) {
+  std::string magic(kMagic);
+  for (char& digit = magic[magic.size() - 2]; digit >= '0' + kOldestVersion; --digit)
+    if (bytes.starts_with(magic)) return digit - '0';
+  fail("{}: the file is not a profile; `poise profile` writes profiles", name);
+}
 
-RankProfile profile_from(Reader& reader, Contents contents) {
+RankProfile profile_from(Reader& reader, int version) {
   constexpr std::uint32_t kMaxRanks = 1 << 26;
   RankProfile profile;
   const std::uint64_t rank = reader.number();
@@ -158,15 +161,19 @@ RankProfile profile_from(Reader& reader, Contents contents) {
   profile.knows_waiting = (flags & 2) != 0;
   profile.knows_message_waits = (flags & 4) != 0;
   profile.clock_error_ns = reader.number();
-  if (contents.reorderings) profile.reorderings = reorderings_from(reader);
+  if (version >= 3) profile.reorderings = reorderings_from(reader);
   profile.phases.resize(reader.count(44));
   for (Phase& phase : profile.phases) phase = phase_from(reader, profile.num_ranks);
   for (std::size_t left = reader.count(); left > 0; --left) {
     const std::uint64_t label = reader.number();
     profile.names[label] = reader.text();
   }
-  if (contents.team) profile.team = team_from(reader);
-  if (contents.team && reader.remaining() > 0) {
+  if (version >= 4) profile.team = team_from(reader);
+  if (version >= 5) {
+    profile.cpus.all_ns = reader.signed_number();
+    profile.cpus.own_ns = reader.signed_number();
+  }
+  if (version >= 4 && reader.remaining() > 0) {
     profile.omp_work_ns.resize(reader.count());
     for (std::int64_t& ns : profile.omp_work_ns) ns = reader.signed_number();
   }
@@ -176,10 +183,7 @@ RankProfile profile_from(Reader& reader, Contents contents) {
 }  // namespace
 
 std::vector<RankProfile> decode(std::string_view name, std::string_view bytes) {
-  const Contents contents{.reorderings = !bytes.starts_with(kMagicWithoutReorderings),
-                          .team = bytes.starts_with(kMagic)};
-  if (contents.reorderings && !contents.team && !bytes.starts_with(kMagicWithoutTeam))
-    fail("{}: the file is not a profile; `poise profile` writes profiles", name);
+  const int version = version_of(name, bytes);
   Reader file(name, bytes, 0);
   file.take(kMagic.size());
   std::vector<RankProfile> ranks;
@@ -193,7 +197,7 @@ std::vector<RankProfile> decode(std::string_view name, std::string_view bytes) {
     }
     if (size > file.remaining()) break;
     Reader block(name, file.take(size), begin);
-    ranks.push_back(profile_from(block, contents));
+    ranks.push_back(profile_from(block, version));
   }
   std::stable_sort(ranks.begin(), ranks.end(),
                    [](const RankProfile& a, const RankProfile& b) { return a.rank < b.rank; });

@@ -107,6 +107,8 @@ std::string encode(const RankProfile& profile) {
     add_text(block, name);
   }
   add_team(block, profile.team);
+  add_signed(block, profile.cpus.all_ns);
+  add_signed(block, profile.cpus.own_ns);
   if (!profile.omp_work_ns.empty()) {
     add(block, profile.omp_work_ns.size());
     for (const std::int64_t ns : profile.omp_work_ns) add_signed(block, ns);

@@ -389,6 +389,7 @@ void Session::finish() {
   profile.cuts = cuts;
   profile.names = names_;
   profile.team = team_.read();
+  profile.cpus = cpus_.read(profile.team.cpus);
   profile.omp_work_ns = omp_work_ns();
   profile.phases = recorder_.series(cuts).take();
   std::vector<double> lengths;

@@ -74,6 +74,7 @@ class Session {
   CommonClock clock_;
   ThreadMeter meter_;
   TeamWatch team_;
+  CpuWatch cpus_;
   TickClock ticks_;
   Recorder recorder_;
   Interpreter interpreter_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "runtimes/profile/to_trace.h"
 
@@ -125,6 +126,44 @@ void add_threads(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
   for (const NodeThreads& node : nodes) run.threads_of_node.push_back(node.facts());
 }
 
+/// The CPU time of other programs on the cores of a node. Ranks may run on the same cores or on
+/// different ones; if the cores of two ranks overlap only partly, the time is unknown.
+class NodeCpus {
+ public:
+  void add(const std::vector<std::int32_t>& cpus, const CpuUse& use) {
+    is_known_ = is_known_ && use.all_ns >= 0;
+    own_ns_ += use.own_ns;
+    std::int64_t& all_ns = all_ns_[cpus];
+    all_ns = std::max(all_ns, use.all_ns);
+  }
+
+  /// Returns 0 if the time is unknown.
+  double others_s() const {
+    std::set<std::int32_t> seen;
+    std::int64_t all_ns = 0;
+    for (const auto& [cpus, ns] : all_ns_) {
+      for (const std::int32_t cpu : cpus)
+        if (!seen.insert(cpu).second) return 0;
+      all_ns += ns;
+    }
+    return is_known_ ? seconds(all_ns - own_ns_) : 0;
+  }
+
+ private:
+  std::map<std::vector<std::int32_t>, std::int64_t> all_ns_;  // per set of cpus
+  std::int64_t own_ns_ = 0;
+  bool is_known_ = true;
+};
+
+void add_others(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
+  std::vector<NodeCpus> nodes;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    nodes.resize(std::max<std::size_t>(nodes.size(), run.node_of_rank[r] + 1));
+    nodes[run.node_of_rank[r]].add(ranks[r].team.cpus, ranks[r].cpus);
+  }
+  for (const NodeCpus& node : nodes) run.others_s.push_back(node.others_s());
+}
+
 }  // namespace
 
 MeasuredRun measured(const std::vector<RankProfile>& ranks) {
@@ -143,6 +182,7 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
     for (const RankProfile& rank : ranks) phase.ranks.push_back(times_of(rank.phases[p]));
   }
   add_threads(ranks, run);
+  add_others(ranks, run);
   return run;
 }
 

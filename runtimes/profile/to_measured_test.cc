@@ -72,5 +72,32 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   EXPECT_TRUE(run.is_free[1]);
 }
 
+/// The seconds that other programs used on a node with two ranks.
+double others_s(const RankProfile& a, const RankProfile& b) {
+  const MeasuredRun run = measured({a, b});
+  EXPECT_EQ(run.others_s.size(), 1u);
+  return run.others_s[0];
+}
+
+TEST(to_measured, other_programs_have_used_what_the_ranks_of_a_node_did_not_use_of_its_cpus) {
+  const Phase phase{.begin_ns = 0, .end_ns = 1'000'000'000};
+  RankProfile a{.rank = 0, .num_ranks = 2, .host = "a", .phases = {phase}};
+  a.team.cpus = {0, 1};
+  a.cpus = {.all_ns = 9'000'000'000, .own_ns = 3'000'000'000};
+  RankProfile b = a;
+  b.rank = 1;
+  b.cpus = {.all_ns = 8'000'000'000, .own_ns = 2'000'000'000};
+  EXPECT_DOUBLE_EQ(others_s(a, b), 9 - 3 - 2);  // both ranks saw the same cpus
+  b.team.cpus = {2};
+  EXPECT_DOUBLE_EQ(others_s(a, b), 9 + 8 - 3 - 2);
+  b.team.cpus = {1, 2};  // what the others used of cpu 1 would count twice
+  EXPECT_EQ(others_s(a, b), 0);
+  b.team.cpus = {2};
+  b.cpus.all_ns = -1;
+  EXPECT_EQ(others_s(a, b), 0);
+  b.cpus = {.all_ns = 1, .own_ns = 12'000'000'000};  // the kernel counts in ticks
+  EXPECT_EQ(others_s(a, b), 0);
+}
+
 }  // namespace
 }  // namespace poise::profile

@@ -97,6 +97,8 @@ class Paths(unittest.TestCase):
                 self.assertEqual(sum(phase["calls"][kind] for phase in rank["phases"]), calls, kind)
         self.assertEqual(traffic_of(ranks), expected_traffic())
         for rank in ranks:
+            self.assertGreater(rank["cpus"]["own_ns"], 0)
+            self.assertGreaterEqual(rank["cpus"]["all_ns"], 0)  # -1 if the kernel does not tell
             for phase in rank["phases"]:
                 self.assertEqual((phase["not_understood"], phase["outside"]), (0, 0))
         return profiled
