@@ -133,7 +133,7 @@ std::string imbalance_text(const Diagnosis& diagnosis) {
 std::string others_text(const MeasuredRun& run, double run_s) {
   const double all_s = std::accumulate(run.others_s.begin(), run.others_s.end(), 0.0);
   const auto most = std::ranges::max_element(run.others_s);
-  if (all_s < 0.01 * run_s) return "";
+  if (all_s < 0.01 * run_s * run.num_ranks()) return "";  // daemons
   const auto node = static_cast<std::uint32_t>(most - run.others_s.begin());
   const auto first = std::ranges::find(run.node_of_rank, node) - run.node_of_rank.begin();
   return wrapped(
