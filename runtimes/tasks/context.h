@@ -69,7 +69,8 @@ struct With {
   // task depend on one another only, because their parent may wait for them.
   bool ordered = false;
   // Called once, on this rank, when the outputs are in place or the task has failed. It may submit
-  // tasks but not wait. If it throws, the task counts as failed.
+  // tasks, which get the same parent as this task, but not wait. If it throws, the task counts as
+  // failed.
   std::function<void()> on_finish = {};
   // Called once, on this rank, before the task is first lent. It may set the data and bytes of
   // items (arguments or the result), for example to fill data that only a lent task needs. It must

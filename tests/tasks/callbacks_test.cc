@@ -3,12 +3,14 @@
 // run each test.
 #include <atomic>
 #include <fmt/format.h>
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <memory>
 #include <mpi.h>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtimes/tasks/context.h"
@@ -26,6 +28,15 @@ const auto kThrow = function("throw", [](int what) {
   ++runs;
 });
 const auto kThrowNumber = function("throw a number", [](int number) { throw number; });
+
+std::function<void()> what_to_call;
+const auto kCall = function("call", [] { what_to_call(); });
+
+// Submits a task that calls `what` on this rank.
+void call_in_a_task(Context& context, std::function<void()> what) {
+  what_to_call = std::move(what);
+  context.submit({.pinned = true}, kCall);
+}
 
 // Returns the text of the exception that the wait throws on this rank, or an empty text if it
 // throws none.
@@ -198,6 +209,66 @@ TEST(Callbacks, a_call_of_wait_inside_an_on_finish_callback_is_refused) {
   if (is_first()) {
     EXPECT_THAT(text, HasSubstr("wait was called in on_finish, on_lend or a policy"));
   }
+}
+
+// A task that yields runs other tasks, whose callbacks are then called inside it.
+const auto kYieldAndWait = function("yield and wait", [] {
+  Context::current().yield();
+  Context::current().wait();
+});
+const auto kAppend = function(
+    "append", [](std::span<int> digits, int digit) { digits[0] = 10 * digits[0] + digit; });
+
+TEST(Callbacks, tasks_submitted_by_a_callback_are_no_children_of_a_task_that_yields) {
+  Context context(MPI_COMM_WORLD);
+  std::vector<int> digits(1);
+  const auto submit_second = [&] {
+    context.submit({.pinned = true, .ordered = true}, kAppend, inout(digits), 2);
+  };
+  context.submit({.priority = 3, .pinned = true}, kYieldAndWait);
+  context.submit({.priority = 2, .pinned = true, .on_finish = submit_second}, kPause, in(""), 0);
+  context.submit({.priority = 1, .pinned = true, .ordered = true}, kAppend, inout(digits), 1);
+  context.wait();
+  EXPECT_EQ(digits[0], 12);
+}
+
+TEST(Callbacks, a_task_waits_for_the_tasks_that_callbacks_of_its_children_submit) {
+  for (const unsigned threads : {1u, 3u}) {
+    Context context(MPI_COMM_WORLD, {.threads = threads});
+    std::atomic<int> finished = 0, finished_at_end = 0;
+    constexpr int kChildren = 20;
+    const auto child = [&] {
+      return With{.on_finish = [&] {
+        context.submit({.on_finish = [&finished] { ++finished; }}, kPause, in(""), 100);
+      }};
+    };
+    const auto parent_body = [&] {
+      for (int t = 0; t < kChildren; ++t) context.submit(child(), kPause, in(""), 100);
+      context.wait();
+      finished_at_end = finished.load();
+    };
+    call_in_a_task(context, parent_body);
+    context.wait();
+    EXPECT_EQ(finished_at_end, kChildren);
+  }
+}
+
+TEST(Callbacks, a_call_of_wait_is_refused_even_if_the_callback_is_called_inside_a_task) {
+  Context context(MPI_COMM_WORLD);
+  std::string text;
+  const auto wait = [&] {
+    try {
+      context.wait();
+    } catch (const Error& error) {
+      text = error.what();
+    }
+  };
+  call_in_a_task(context, [&] {
+    context.submit({.pinned = true, .on_finish = wait}, kPause, in(""), 0);
+    context.wait();
+  });
+  context.wait();
+  EXPECT_THAT(text, HasSubstr("wait was called in on_finish, on_lend or a policy"));
 }
 
 }  // namespace

@@ -22,8 +22,10 @@ namespace {
 // run another task; the entry of the waiting task is then saved, and restored afterwards.
 struct Current {
   const TaskPool* pool = nullptr;
-  Task* task = nullptr;
-  std::shared_ptr<Children>* children = nullptr;  // the children of the task
+  Task* task = nullptr;  // null in a callback
+  // The tasks to which a submitted task is added: the children of the task or, in a callback, the
+  // siblings of the task that has ended. Null: the submitted task gets no parent.
+  std::shared_ptr<Children>* family = nullptr;
   unsigned depth = 0;
 };
 thread_local Current running_of_thread;
@@ -44,7 +46,7 @@ Task* TaskPool::current() const {
 }
 
 Children* TaskPool::children() const {
-  return current() ? running_of_thread.children->get() : nullptr;
+  return current() ? running_of_thread.family->get() : nullptr;
 }
 
 std::unique_ptr<Task> TaskPool::blank() {
@@ -52,11 +54,11 @@ std::unique_ptr<Task> TaskPool::blank() {
 }
 
 void TaskPool::submit(std::unique_ptr<Task> task, bool in_order) {
-  const bool parent = current() != nullptr;
+  const bool parent = running_of_thread.pool == this && running_of_thread.family;
   if (parent) {
-    std::shared_ptr<Children>& children = *running_of_thread.children;
-    if (!children) children = std::make_shared<Children>();
-    task->siblings = children;
+    std::shared_ptr<Children>& family = *running_of_thread.family;
+    if (!family) family = std::make_shared<Children>();
+    task->siblings = family;
     task->has_parent = true;
     task->siblings->open.fetch_add(1, std::memory_order_relaxed);
   }
@@ -232,9 +234,15 @@ void TaskPool::count_run(std::unique_ptr<Task>& task) {
 // Calls the program's callbacks. Returns true if it called any, which may have taken time. Removes
 // the program's objects from the task, because the data to which they refer may be gone once the
 // task counts as finished.
+//
+// The thread may be inside another task, which waits or polls. The callbacks do not belong to that
+// task: what they submit are siblings of `task`.
 bool TaskPool::deliver(Task& task) {
   if (!task.extras) return false;
   Extras& extras = task.extras.make();
+  const Current before = std::exchange(
+      running_of_thread,
+      {this, nullptr, task.siblings ? &task.siblings : nullptr, running_of_thread.depth});
   const auto call = [&](std::function<void()>&& what) {
     const std::function<void()> once = std::exchange(what, nullptr);
     if (!once) return;
@@ -248,6 +256,7 @@ bool TaskPool::deliver(Task& task) {
   if (task.failed) extras.deliver = nullptr;
   call(std::move(extras.deliver));
   call(std::move(extras.on_finish));
+  running_of_thread = before;
   return true;
 }
 
