@@ -147,7 +147,8 @@ class Context {
   void poll();
 
   /// Runs one queued task if there is one, and returns whether it did. May be called by tasks, and
-  /// by the program before it waits.
+  /// by the program before it waits. Runs none if too many tasks that have yielded are on the stack
+  /// of this thread.
   bool yield();
 
   std::uint32_t rank() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests of waits: tasks wait for their children, two threads wait at once, ranks share no memory,
 // and an exception destroys a context. All ranks run each test.
+#include <atomic>
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <stdexcept>
@@ -60,6 +61,34 @@ TEST(Waits, the_depth_of_nested_waits_is_limited) {
   context.wait();
   const Counters counters = context.counters();
   EXPECT_EQ(sum_over_ranks(counters.ran_own + counters.ran_borrowed), 2u * kParents);
+}
+
+// Each task that yields runs the next one on top of its stack.
+const auto kYield = function("yield", [] { Context::current().yield(); });
+
+TEST(Waits, the_depth_of_nested_yields_is_limited) {
+  Context context(MPI_COMM_WORLD);
+  constexpr int kTasks = 100000;
+  for (int t = 0; t < kTasks && is_first(); ++t) context.submit(kYield);
+  context.wait();
+  const Counters counters = context.counters();
+  EXPECT_EQ(sum_over_ranks(counters.ran_own + counters.ran_borrowed), 1u * kTasks);
+}
+
+// This task runs only if the tasks before it yield until it has run.
+std::atomic<bool> is_set{false};
+const auto kUntilSet = function("until set", [] {
+  while (!is_set) Context::current().yield();
+});
+const auto kSet = function("set", [] { is_set = true; });
+
+TEST(Waits, many_tasks_may_yield_until_another_task_has_run) {
+  Context context(MPI_COMM_WORLD);
+  is_set = false;
+  for (int t = 0; t < 500; ++t) context.submit({.pinned = true}, kUntilSet);
+  context.submit({.pinned = true}, kSet);
+  context.wait();
+  EXPECT_EQ(context.counters().ran_own, 501u);
 }
 
 const auto kFill =

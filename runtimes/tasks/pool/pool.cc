@@ -146,12 +146,16 @@ struct TaskPool::Batch {
 // wait. If it refused these too, all ranks could reach that depth and wait for one another forever.
 // Borrowed tasks cannot wait for one another in a circle: a child starts after its parent, and a
 // task that runs during a wait starts after the task that waits.
+//
+// A task without children runs other tasks only if it yields, and need not wait until they have
+// ended. So if too many such tasks are nested, it takes none.
 std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
   if (task) return task;
-  const bool is_deep = awaited && running_of_thread.depth > tuning::kMaxNestedWaits;
-  return is_deep ? queue_.pop_borrowed_child() : queue_.pop();
+  const unsigned depth = running_of_thread.depth;
+  if (awaited && depth > tuning::kMaxNestedWaits) return queue_.pop_borrowed_child();
+  return depth > tuning::kMaxNestedYields ? nullptr : queue_.pop();
 }
 
 // Takes the first task of a batch from the queue. From now on, the batch counts as running.

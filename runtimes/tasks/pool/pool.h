@@ -53,7 +53,9 @@ class TaskPool {
   ///
   /// A thread whose task waits for its children runs these children first. It also runs other
   /// tasks, as long as at most kMaxNestedWaits such waits are nested on it. Beyond that depth, it
-  /// runs only the children and those borrowed tasks for which a task of another rank may wait.
+  /// runs only the children and those borrowed tasks for which a task of another rank may wait. A
+  /// task without children that yields runs other tasks only at a depth of at most
+  /// kMaxNestedYields.
   std::size_t run(double& now_s, std::size_t max_tasks, const std::function<bool()>& is_notified);
 
   /// The task of this pool that the calling thread runs, or null.
