@@ -5,18 +5,16 @@
 #include <map>
 #include <utility>
 
+#include "poise/base/random.h"
 #include "poise/distributed/id_table.h"
 
 namespace poise {
 
-namespace {
-
-/// Returns the rank whose part of the directory contains the task with this id.
+// IdTable chooses the slot of an id by the lowest bits of mix(). If these bits also chose the rank,
+// then with a power of two ranks all ids of a rank would start at few slots of its table.
 std::uint32_t directory_of(std::uint64_t id, std::uint32_t num_ranks) {
-  return mix(id) % num_ranks;
+  return static_cast<std::uint32_t>((mix(id) >> 32) * num_ranks >> 32);
 }
-
-}  // namespace
 
 std::vector<std::uint32_t> ranks_of_tasks(Communicator& ranks, std::span<const std::uint64_t> own,
                                           const std::vector<std::uint64_t>& wanted) {
