@@ -16,6 +16,17 @@ void add_edge(const std::shared_ptr<DependencyNode>& before,
   ++after->num_predecessors;
 }
 
+// Adds a reader. Drops the finished ones only if the list is full, and then makes it so large that
+// many readers fit before it is full again. So a reader costs constant time, on average.
+void add_reader(std::vector<std::shared_ptr<DependencyNode>>& readers,
+                const std::shared_ptr<DependencyNode>& reader) {
+  if (readers.size() == readers.capacity()) {
+    std::erase_if(readers, [](const auto& other) { return other->finished; });
+    readers.reserve(2 * readers.size() + 1);
+  }
+  readers.push_back(reader);
+}
+
 }  // namespace
 
 void DependencyTracker::split(Address at) {
@@ -55,8 +66,7 @@ void DependencyTracker::read(Address begin, Address end,
     }
     Segment& segment = next->second;
     add_edge(segment.writer, node);
-    std::erase_if(segment.readers, [](const auto& reader) { return reader->finished; });
-    segment.readers.push_back(node);
+    add_reader(segment.readers, node);
     at = segment.end;
   }
 }

@@ -3,10 +3,13 @@
 #include "runtimes/tasks/pool/dependencies.h"
 
 #include <gtest/gtest.h>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/support/seeds.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/random.h"
 
 namespace poise::tasks {
@@ -92,6 +95,36 @@ TEST(DependencyTracker, releases_a_task_exactly_when_its_predecessors_have_finis
     }
     while (!world.all_finished()) world.run_one();
   }
+}
+
+std::unique_ptr<Task> task_with(const std::vector<Item>& items) {
+  auto task = std::make_unique<Task>();
+  task->items.assign(items);
+  return task;
+}
+
+// If each new reader looked at all earlier ones, this test would take longer than the time limit by
+// a factor of ten.
+TEST(DependencyTracker, many_readers_of_the_same_data_take_time_proportional_to_their_number) {
+  DependencyTracker dependencies;
+  std::vector<std::unique_ptr<Task>> readers;
+  int data = 0;
+  const Item item{&data, sizeof data, Mode::in};
+  const double begin_s = thread_cpu_now_s();
+  for (int r = 0; r < 400000; ++r) {
+    readers.push_back(dependencies.add(task_with({item})));
+    ASSERT_TRUE(readers.back());
+    if (r % 4 == 0) {
+      dependencies.finish(*readers.back()->extras->ordered);
+      readers.pop_back();
+    }
+  }
+  EXPECT_LT(thread_cpu_now_s() - begin_s, 5);
+  EXPECT_EQ(dependencies.add(task_with({{&data, sizeof data, Mode::out}})), nullptr);
+  std::size_t released = 0;
+  for (const auto& reader : readers)
+    released += dependencies.finish(*reader->extras->ordered).size();
+  EXPECT_EQ(released, 1u);
 }
 
 }  // namespace
