@@ -2,6 +2,7 @@
 
 #include "runtimes/objects/engine.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
@@ -47,8 +48,22 @@ std::uint32_t threads_per_place(const CollectionOptions& options) {
   return options.place_per_thread ? 1 : threads_of(options);
 }
 
+/// Ends the job if the ranks have different numbers of places. Collective.
+void check_places(MPI_Comm comm, int places) {
+  const std::vector<int> all = allgather_rows(comm, std::vector<int>{places});
+  const auto other = std::find_if(all.begin(), all.end(), [&](int p) { return p != all[0]; });
+  std::string problem;
+  if (other != all.end())
+    problem = fmt::format(
+        "POISE_PLACES=thread needs the same number of threads on all ranks, but rank 0 has {} and "
+        "rank {} has {}; set OMP_NUM_THREADS to one value",
+        all[0], other - all.begin(), *other);
+  tasks::end_job_on_error(comm, problem);
+}
+
 JobLayout layout_of(MPI_Comm comm, const CollectionOptions& options) {
   const int places = options.place_per_thread ? threads_of(options) : 1;
+  if (options.place_per_thread) check_places(comm, places);
   return discover_layout(comm, {static_cast<std::uint32_t>(places), options.ranks_per_host});
 }
 
