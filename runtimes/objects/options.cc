@@ -2,6 +2,7 @@
 
 #include "runtimes/objects/options.h"
 
+#include <limits>
 #include <string_view>
 
 #include "runtimes/balance/environment.h"
@@ -16,9 +17,9 @@ namespace {
 
 using Text = std::string_view;
 
-// Lower limit for the option that sets the maximum size of an MPI message. A message must have room
-// for its header.
-constexpr std::size_t kMinPieceBytes = 64;
+// Limits for the option that sets the maximum size of an MPI message. A message must have room for
+// its header, and MPI counts its bytes in an int.
+constexpr std::size_t kMinPieceBytes = 64, kMaxPieceBytes = std::numeric_limits<int>::max();
 
 void set_strategy(CollectionOptions& options, Text text, const Variable&) {
   options.strategy = parse_strategy(text).text();
@@ -71,9 +72,9 @@ CollectionOptions with_environment(CollectionOptions options,
         "them in this mode; use POISE_MODE=root or another strategy",
         strategy.name, strategy.needs);
   initial_placement(options.placement, 1, 1, 0);
-  if (options.max_piece_bytes < kMinPieceBytes)
-    fail("objects: max_piece_bytes is {}; it must be at least {}", options.max_piece_bytes,
-         kMinPieceBytes);
+  if (options.max_piece_bytes < kMinPieceBytes || options.max_piece_bytes > kMaxPieceBytes)
+    fail("objects: max_piece_bytes is {}; it must be from {} to {}", options.max_piece_bytes,
+         kMinPieceBytes, kMaxPieceBytes);
   return options;
 }
 

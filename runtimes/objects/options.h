@@ -67,7 +67,7 @@ struct CollectionOptions {
   /// same on every rank. Loads are then measured per kind of step, and the strategy `poise`
   /// balances the load of each kind. Empty if all steps are alike.
   std::function<std::uint32_t(std::uint64_t step)> subphase_of_step = {};
-  /// Maximum number of bytes of one MPI message; at least 64. Larger messages are split.
+  /// Maximum number of bytes of one MPI message, from 64 to 2^31 - 1. Larger messages are split.
   std::size_t max_piece_bytes = std::size_t{1} << 30;
 };
 
