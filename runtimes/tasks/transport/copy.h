@@ -29,7 +29,7 @@ inline void copy_past_caches(void* to, const void* from, std::size_t bytes) {
   for (; bytes >= kLine; target += kLine, source += kLine, bytes -= kLine) {
     const auto* words = reinterpret_cast<const __m128i*>(source);
     auto* stored = reinterpret_cast<__m128i*>(target);
-    if (bytes > kAhead) _mm_prefetch(reinterpret_cast<const char*>(source + kAhead), _MM_HINT_NTA);
+    if (bytes > kAhead) __builtin_prefetch(source + kAhead, 0, 0);  // read once
     const __m128i a = _mm_loadu_si128(words), b = _mm_loadu_si128(words + 1),
                   c = _mm_loadu_si128(words + 2), d = _mm_loadu_si128(words + 3);
     _mm_stream_si128(stored, a);
