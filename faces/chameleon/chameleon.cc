@@ -374,10 +374,19 @@ int32_t chameleon_distributed_taskwait(int) {
   const void* const code = __builtin_return_address(0);
   const int team = omp_get_num_threads ? omp_get_num_threads() : 1;
   face::tell_sync(cham_t_sync_region_start, code);
-  const int32_t result =
-      face::guarded<int32_t>(CHAM_FAILURE, [&] { return started().wait(team), CHAM_SUCCESS; });
+  bool has_waited = false;  // false if the wait is refused, for example in a callback
+  const int32_t result = face::guarded<int32_t>(CHAM_FAILURE, [&] {
+    try {
+      started().wait(team);
+    } catch (const tasks::TaskFailed&) {
+      has_waited = true;
+      throw;
+    }
+    has_waited = true;
+    return CHAM_SUCCESS;
+  });
   if (!context) return result;
-  if (!running_here.task) leave_together(team);
+  if (has_waited && !running_here.task) leave_together(team);
   face::tell_sync(cham_t_sync_region_end, code);
   return result;
 }

@@ -164,6 +164,24 @@ void many_arguments() {
   check(!make(reinterpret_cast<void*>(many), arguments), "there is a limit");
 }
 
+void waits(void* id) {
+  check(chameleon_distributed_taskwait(0) == CHAM_FAILURE, "a wait in a callback is refused");
+  check(chameleon_get_task_annotations(*static_cast<int*>(id)), "the task is still there");
+}
+
+// A refused wait must not drop the finished tasks, because one of them is still calling back.
+void waits_in_a_callback() {
+  std::atomic<int> calls{0};
+  auto* task = make(reinterpret_cast<void*>(nothing), {});
+  int id = chameleon_get_task_id(task);
+  chameleon_set_task_annotations(task, chameleon_create_annotation_container());
+  chameleon_set_callback_task_finish(task, waits, &id);
+  chameleon_set_callback_task_finish(task, finished, &calls);
+  check(chameleon_add_task(task) == CHAM_SUCCESS, "a task without arguments is added");
+  check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait");
+  check(calls == 1, "all callbacks are called");
+}
+
 void corners(int rank) {
   char numbers[9] = {1, 2, 3, 4, 5, 6, 7, 8, 0};
   std::vector<chameleon_map_data_entry_t> arguments;
@@ -192,6 +210,7 @@ void corners(int rank) {
   check(numbers[8] == 36, "nine arguments");
   check(calls == 1, "a task added twice has finished once");
   many_arguments();
+  waits_in_a_callback();
   lends_what_is_special(rank);
 }
 
@@ -252,7 +271,7 @@ int main(int argc, char** argv) {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (rank == 0) {
-    check(sums[1] == 2 * (240 + 2 * size + 4 * kNaps), "the tool saw every task created");
+    check(sums[1] == 2 * (240 + 3 * size + 4 * kNaps), "the tool saw every task created");
     check(sums[2] == sums[1] && sums[3] == sums[1], "and every task run, whether it throws or not");
     std::puts(sums[0] + wrong ? "something is WRONG" : "all is right");
   }
