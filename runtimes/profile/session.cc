@@ -237,7 +237,8 @@ Session::Session(const MpiLibrary& mpi, Word own, const Settings& settings)
   if (exchange_.rank() == 0 && !settings.parts.empty() && !journal_.is_open())
     print_note("POISE_PROFILE_PARTS: cannot write in " + settings.parts +
                ": there will be no profile if the program does not reach MPI_Finalize");
-  recorder_.start(wall_now_ns(), thread_cpu_now_ns(), meter_.read(),
+  begun_ns_ = wall_now_ns();
+  recorder_.start(begun_ns_, thread_cpu_now_ns(), meter_.read(),
                   period_ns_ > 0 ? period_ns_ : tuning::kSlice_ns);
 }
 
@@ -245,7 +246,6 @@ RankProfile Session::head() const {
   return {.rank = static_cast<std::uint32_t>(exchange_.rank()),
           .num_ranks = static_cast<std::uint32_t>(exchange_.size()),
           .host = host_name(),
-          .knows_message_waits = !messages_.ends().has_given_up(),
           .clock_error_ns = static_cast<std::uint64_t>(clock_.error_ns()),
           .reorderings = reorderings()};
 }
@@ -291,6 +291,7 @@ void Session::note(Call& call, std::int64_t now_ns) {
   const Arguments arguments(mpi_, call.function, call.language, call.words);
   interpreter_.after(call.function, arguments);
   if (PointToPoint::concerns(call.function)) note_messages(call, arguments, now_ns);
+  if (!recorded_ns_ && messages_.ends().has_given_up()) recorded_ns_ = message_ns();
   if (!is_main) return;
   if (is_empty_poll(call.function, arguments)) recorder_.poll_was_empty();
   if (call.function.meaning == Meaning::pcontrol) note_pcontrol(call, now_ns);
@@ -304,6 +305,19 @@ void Session::note_messages(const Call& call, const Arguments& arguments, std::i
   const std::int64_t left_ns = is_main ? now_ns : call.entered_ns;
   if (!messages_.after(call.function, arguments, call.entered_ns, left_ns) || !is_main) return;
   recorder_.may_wait(WaitsFor::message, now_ns - call.entered_ns);
+}
+
+/// The time until now in calls that send, receive or wait for messages.
+std::int64_t Session::message_ns() {
+  const Totals& totals = recorder_.sums().totals;
+  return totals.mpi_ns[index_of(Kind::point_to_point)] + totals.mpi_ns[index_of(Kind::wait)];
+}
+
+/// False if the rank has stopped recording messages, and has since then spent a notable part of the
+/// run in calls that may wait for them. Many programs cancel a receive only when they end.
+bool Session::knows_message_waits() {
+  if (!recorded_ns_) return true;
+  return message_ns() - *recorded_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);
 }
 
 void Session::note_collective(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
@@ -386,6 +400,7 @@ void Session::finish() {
   cut_all(wall_now_ns());
   const Cuts cuts = agreed_cuts();
   RankProfile profile = head();
+  profile.knows_message_waits = knows_message_waits();
   profile.cuts = cuts;
   profile.names = names_;
   profile.team = team_.read();

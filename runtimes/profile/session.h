@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "runtimes/profile/exchange.h"
@@ -65,6 +66,8 @@ class Session {
   void cut_slices(std::int64_t now_ns);
   void cut_all(std::int64_t now_ns);
   RankProfile head() const;
+  std::int64_t message_ns();
+  bool knows_message_waits();
   Cuts agreed_cuts();
   void write(const std::string& bytes) const;
 
@@ -82,6 +85,8 @@ class Session {
   Journal journal_;
   std::mutex mutex_;  // locked wherever several threads may call MPI
   bool is_multiple_ = false;
+  std::int64_t begun_ns_ = 0;
+  std::optional<std::int64_t> recorded_ns_;  // message_ns() when the record of messages ended
   std::int64_t period_ns_ = 0;  // length of time slices, if the user set it; 0: finds phases itself
   std::vector<Wait> waits_;     // waits in communicators that were freed
   std::map<std::uint64_t, std::string> names_;

@@ -174,7 +174,8 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
     run.node_of_rank.push_back(host);
     add(rank.reorderings, run.topologies);
     // A rank that died could not compare its records with those of other ranks.
-    run.knows_waiting = run.knows_waiting && rank.is_complete && rank.knows_waiting;
+    run.knows_waiting =
+        run.knows_waiting && rank.is_complete && rank.knows_waiting && rank.knows_message_waits;
   }
   for (std::size_t p = 0; p < ranks[0].phases.size(); ++p) {
     MeasuredPhase& phase = run.phases.emplace_back();

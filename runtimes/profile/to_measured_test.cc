@@ -40,6 +40,9 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   EXPECT_TRUE(run.knows_waiting);
   ranks[1].is_complete = false;
   EXPECT_FALSE(measured(ranks).knows_waiting);
+  ranks[1].is_complete = true;
+  ranks[0].knows_message_waits = false;
+  EXPECT_FALSE(measured(ranks).knows_waiting);
 }
 
 TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {

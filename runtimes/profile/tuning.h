@@ -55,6 +55,10 @@ inline constexpr std::size_t kMaxStreams = 1 << 18;
 /// the profile no longer computes how long ranks waited for messages.
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
+/// A rank that has stopped recording messages may spend up to this fraction of the run in calls
+/// that wait for them. If it spends more, the diagnosis does not tell waiting from transfer.
+inline constexpr double kMaxUnrecorded = 0.01;
+
 /// Seconds after which a rank stops waiting for other ranks to join the profile. All ranks join at
 /// about the same time, because MPI_Init synchronises them.
 inline constexpr double kMaxJoin_s = 10;

@@ -18,7 +18,7 @@ from reader import ENVIRONMENT, LIBRARY, compile_c, installations
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 POISE = os.environ["POISE"] if "POISE" in os.environ else ""
 HAS_NAMESPACES = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
-PIECES, PIECE, THREADS, EACH, COMMUNICATORS = 32769, 65536, 4, 200, 5000  # of programs/trouble.c
+PIECES, PIECE, THREADS, EACH, COMMUNICATORS, LATE = 32769, 65536, 4, 200, 5000, 20  # of programs/trouble.c
 
 
 def launcher(mpi):
@@ -70,6 +70,14 @@ class Trouble(unittest.TestCase):
 
     def test_messages_that_several_threads_send_at_once_are_counted(self):
         self.for_each("threads", (THREADS * EACH, 4 * THREADS * EACH))
+
+    def test_waiting_is_unknown_if_a_rank_waits_for_messages_after_it_has_cancelled_one(self):
+        for mpi in installations():
+            for mode, is_known in (("cancel_first", False), ("cancel_last", True)):
+                with self.subTest(mpi=mpi, mode=mode):
+                    done = self.profile(*launcher(mpi), "-np", 2, self.program(mpi), mode)
+                    self.check(done, (LATE, 4 * LATE))
+                    self.assertEqual("Waiting cannot be distinguished from transfer" not in done.stderr, is_known, done.stderr)
 
     def test_ranks_that_a_shell_starts_and_that_call_exec_after_mpi_finalize_are_profiled(self):
         for mpi in installations():

@@ -9,7 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECES = 32769, PIECE = 65536, THREADS = 4, EACH = 200, COMMUNICATORS = 5000, ALIVE = 500 };
+enum {
+  PIECES = 32769,
+  PIECE = 65536,
+  THREADS = 4,
+  EACH = 200,
+  COMMUNICATORS = 5000,
+  ALIVE = 500,
+  LATE = 20
+};
 
 static int rank, sum = 0;
 
@@ -33,6 +41,25 @@ static int communicators(void) {
   }
   for (int i = 0; i < ALIVE; ++i) MPI_Comm_free(&alive[i]);
   return sum == COMMUNICATORS;
+}
+
+/* Rank 0 cancels a receive. */
+static void cancel(void) {
+  int data;
+  MPI_Request request;
+  if (rank != 0) return;
+  MPI_Irecv(&data, 1, MPI_INT, 1, 99, MPI_COMM_WORLD, &request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Rank 0 waits for messages that rank 1 sends late. */
+static int late(void) {
+  for (int i = 0; i < LATE; ++i) {
+    if (rank == 1) usleep(5000);
+    send_one(MPI_COMM_WORLD);
+  }
+  return sum == LATE;
 }
 
 /* A message of more than 2^31 bytes that needs little memory, because its pieces overlap. */
@@ -111,6 +138,10 @@ int main(int argc, char** argv) {
       is_right = large();
     else if (!strcmp(mode, "threads"))
       is_right = provided < MPI_THREAD_MULTIPLE || threads();
+    else if (!strcmp(mode, "cancel_first"))
+      cancel(), is_right = late();
+    else if (!strcmp(mode, "cancel_last"))
+      is_right = late(), cancel();
     else if (!strcmp(mode, "spawn"))
       is_right = spawn(argv[0]);
     else
