@@ -170,10 +170,13 @@ std::optional<Profiled> ProfiledLaunch::collect(bool failed) const {
   if (fs::exists(whole(), error)) return from_blocks(profile::decode(whole(), read_file(whole())));
   const std::vector<profile::RankProfile> parts = left_parts(folder_);
   if (parts.empty()) {
-    note(command_, failed ? "no profile: no rank called MPI_Init before the command failed"
-                          : "no profile: no rank called MPI_Init of a shared MPI library on a file "
-                            "system that this host sees; is it an MPI program, not linked "
-                            "statically?");
+    // A rank creates its file in MPI_Init.
+    const bool has_begun = !fs::is_empty(folder_, error) && !error;
+    note(command_, has_begun ? "no profile: the program ended before a rank finished a phase"
+                   : failed  ? "no profile: no rank called MPI_Init before the command failed"
+                             : "no profile: no rank called MPI_Init of a shared MPI library on a "
+                               "file system that this host sees; is it an MPI program, not linked "
+                               "statically?");
     return std::nullopt;
   }
   note(command_,

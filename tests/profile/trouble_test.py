@@ -79,6 +79,14 @@ class Trouble(unittest.TestCase):
                     self.check(done, (LATE, 4 * LATE))
                     self.assertEqual("Waiting cannot be distinguished from transfer" not in done.stderr, is_known, done.stderr)
 
+    def test_one_line_says_that_a_program_died_before_its_first_phase_ended(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                done = self.profile(*launcher(mpi), "-np", 2, self.program(mpi), "_exit")
+                self.assertNotEqual(done.returncode, 0)
+                notes = [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
+                self.assertEqual(notes, ["poise profile: no profile: the program ended before a rank finished a phase"])
+
     def test_ranks_that_a_shell_starts_and_that_call_exec_after_mpi_finalize_are_profiled(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):

@@ -131,6 +131,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, level, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (!strcmp(mode, "_exit")) _exit(3);
   if (size > 1 || !strcmp(mode, "spawn")) {
     if (!strcmp(mode, "communicators"))
       is_right = communicators();
