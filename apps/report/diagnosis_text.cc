@@ -191,6 +191,19 @@ std::string topologies_text(const ReorderedTopologies& t) {
                                  t.reordered, t.calls, gain, seconds_text(t.deciding_s)));
 }
 
+std::string io_text(const MeasuredRun& run) {
+  double io_s = 0, all_s = 0;
+  for (const MeasuredPhase& phase : run.phases)
+    for (const RankTimes& rank : phase.ranks) {
+      io_s += rank.io_s;
+      all_s += rank.wall_s;
+    }
+  if (io_s < 0.01 * all_s) return "";
+  return wrapped("", fmt::format("Ranks spent {} of their time in MPI's file functions. It counts "
+                                 "as transfer, also if they waited there for each other.",
+                                 percent(io_s / all_s)));
+}
+
 /// Says how often work should be distributed anew: " once", or for example " every 5 phases".
 /// Returns an empty text if no interval is known.
 std::string how_often(const Imbalance& imbalance) {
@@ -269,7 +282,7 @@ std::string advice_text(const Diagnosis& d, const std::string& file) {
 
 std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis) {
   return late_text(diagnosis) + imbalance_text(diagnosis) + places_text(run, diagnosis) +
-         threads_text(diagnosis) + topologies_text(run.topologies);
+         io_text(run) + threads_text(diagnosis) + topologies_text(run.topologies);
 }
 
 std::string advice_sentence(const Diagnosis& d, const Advice& advice, const std::string& file) {

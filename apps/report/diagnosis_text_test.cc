@@ -71,6 +71,19 @@ TEST(diagnosis_text, explains_each_number_in_a_sentence) {
   EXPECT_EQ(json["advice"][0]["remedy"], "objects");
 }
 
+TEST(diagnosis_text, says_how_long_ranks_were_in_file_functions) {
+  MeasuredRun run{.node_of_rank = {0, 0}};
+  RankTimes times{.wall_s = 4, .useful_s = 3, .load_s = 3};
+  run.phases.emplace_back().ranks = {times, times};
+  Trace trace;
+  trace.phases.emplace_back().placement = Placement(std::vector<PlaceId>{0, 1});
+  EXPECT_EQ(diagnosis_text(run, diagnose(run, trace), "x.poise").find("file"), std::string::npos);
+  run.phases[0].ranks[1].io_s = 1;
+  const std::string text = diagnosis_text(run, diagnose(run, trace), "x.poise");
+  EXPECT_NE(text.find("Ranks spent 12 % of their time in MPI's file functions."), std::string::npos)
+      << text;
+}
+
 TEST(diagnosis_text, a_saving_that_may_be_zero_is_described_by_its_upper_limit) {
   Diagnosis diagnosis;
   diagnosis.whole.run_s = 20;

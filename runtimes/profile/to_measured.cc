@@ -21,7 +21,8 @@ RankTimes times_of(const Phase& phase) {
   RankTimes times{.wall_s = seconds(phase.end_ns - phase.begin_ns),
                   .useful_s = seconds(phase.totals.useful_ns),
                   .load_s = load_s(phase),
-                  .queued_s = seconds(phase.queued_ns)};
+                  .queued_s = seconds(phase.queued_ns),
+                  .io_s = seconds(phase.totals.mpi_ns[index_of(Kind::io)])};
   double squares = 0;
   for (const auto what : {WaitsFor::collective, WaitsFor::message}) {
     const Estimate estimate = waited(phase, what);
