@@ -237,6 +237,9 @@ std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::stri
 std::string nothing_text(const Diagnosis& d) {
   const Efficiencies& e = d.whole;
   if (e.parallel > 0.9) return "Nothing: the run is efficient.";
+  if (!d.knows_waiting && e.communication <= e.load_balance)
+    return "Nothing here: ranks wait for each other, or time goes into moving data. This profile "
+           "does not tell which.";
   if (e.transfer <= std::min(e.serialisation, e.load_balance))
     return "Nothing here: time goes into moving data. Send less, or send while computing.";
   return "Nothing here: ranks wait in turns for what others compute. Shorten the chain of "

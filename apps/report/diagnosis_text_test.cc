@@ -84,6 +84,19 @@ TEST(diagnosis_text, says_how_long_ranks_were_in_file_functions) {
       << text;
 }
 
+TEST(diagnosis_text, does_not_claim_that_ranks_wait_if_waiting_is_unknown) {
+  MeasuredRun run{.node_of_rank = {0, 1}};
+  const RankTimes times{.wall_s = 4, .useful_s = 1, .load_s = 1, .waited = {2.9, 0}};
+  run.phases.emplace_back().ranks = {times, times};
+  Trace trace;
+  trace.phases.emplace_back().placement = Placement(std::vector<PlaceId>{0, 1});
+  const auto text = [&] { return diagnosis_text(run, diagnose(run, trace), "x.poise"); };
+  EXPECT_NE(text().find("Nothing here: ranks wait in turns"), std::string::npos) << text();
+  run.knows_waiting = false;
+  EXPECT_NE(text().find("Nothing here: ranks wait for each other, or time goes"), std::string::npos)
+      << text();
+}
+
 TEST(diagnosis_text, a_saving_that_may_be_zero_is_described_by_its_upper_limit) {
   Diagnosis diagnosis;
   diagnosis.whole.run_s = 20;

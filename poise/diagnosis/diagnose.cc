@@ -595,6 +595,7 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
         trace.phases.empty() ? 0 : trace.phases[0].placement.num_tasks(), trace.phases.size());
   Diagnosis diagnosis;
   diagnosis.whole = efficiencies(run);
+  diagnosis.knows_waiting = run.knows_waiting;
   std::map<std::string, bool> names;
   for (const MeasuredPhase& phase : run.phases)
     if (!phase.name.empty() && names.try_emplace(phase.name).second)
