@@ -35,13 +35,15 @@ Phase Series::cut(std::int64_t now_ns, const Sums& sums, const Machinery& machin
   }
   phases_.push_back(phase);
   start(now_ns, sums, machinery);
-  label_ = next_label;
+  label_ = has_labels_ ? next_label : 0;
   cuts_since_ = 0;
   if (phases_.size() >= tuning::kMaxPhases) halve();
   return phase;
 }
 
-void Series::halve() {
+/// Merges phases with the same label in pairs. Returns the number of labels whose last phase was
+/// not merged.
+std::size_t Series::merge_pairs() {
   std::map<std::uint64_t, std::size_t> open;  // label -> its phase that is not merged yet
   std::size_t size = 0;
   for (std::size_t i = 0; i < phases_.size(); ++i) {
@@ -56,7 +58,22 @@ void Series::halve() {
     ++size;
   }
   phases_.resize(size);
-  if (open.size() <= 1 && label_ == 0) cuts_per_phase_ *= 2;
+  return open.size();
+}
+
+void Series::drop_labels() {
+  has_labels_ = false;
+  label_ = 0;
+  for (Phase& phase : phases_) phase.label = 0;
+}
+
+void Series::halve() {
+  std::size_t unmerged = merge_pairs();
+  if (phases_.size() > tuning::kMaxLabelled) {
+    drop_labels();
+    unmerged = merge_pairs();
+  }
+  if (unmerged <= 1 && label_ == 0) cuts_per_phase_ *= 2;
 }
 
 void merge_short(std::vector<Phase>& phases, const std::vector<std::int64_t>& longest_ns,

@@ -18,10 +18,11 @@ struct Sums {
 };
 
 /// Holds at most tuning::kMaxPhases phases. When there are more, phases with the same label are
-/// merged in pairs. From then on, a phase ends only after twice as many cuts (moments at which a
-/// phase may end). Ranks that make the same cuts merge the same phases, independently of their
-/// clocks. Phases are merged each time the number of cuts has doubled, so the time for merging
-/// grows with the logarithm of the number of cuts.
+/// merged in pairs. If there are too many labels for that, as when a program counts its steps in
+/// them, all phases lose their labels. From then on, a phase ends only after twice as many cuts
+/// (moments at which a phase may end). Ranks that make the same cuts merge the same phases,
+/// independently of their clocks. Phases are merged each time the number of cuts has doubled, so
+/// the time for merging grows with the logarithm of the number of cuts.
 class Series {
  public:
   /// Begins the first phase.
@@ -38,15 +39,20 @@ class Series {
   const std::vector<Phase>& phases() const { return phases_; }
   std::vector<Phase> take() { return std::move(phases_); }
   std::uint64_t cuts_per_phase() const { return cuts_per_phase_; }
+  /// False if there were too many labels.
+  bool has_labels() const { return has_labels_; }
   /// When the current phase began, and the kernel's measurements at that time.
   std::int64_t begin_ns() const { return begin_ns_; }
   const Machinery& machinery() const { return machinery_; }
 
  private:
   void halve();
+  std::size_t merge_pairs();
+  void drop_labels();
 
   std::vector<Phase> phases_;
   std::uint64_t label_ = 0, cuts_since_ = 0, cuts_per_phase_ = 1;
+  bool has_labels_ = true;
   // Values at the last cut. `traffic_` has one entry per peer that was known then, in the order of
   // the table of peers, which may have grown since.
   std::int64_t begin_ns_ = 0;

@@ -79,6 +79,28 @@ TEST(series, merges_only_phases_with_the_same_label) {
   EXPECT_EQ(of_label[1], 100 * (half - 1));
 }
 
+/// A program that counts its steps in labels must not have a phase for each.
+TEST(series, phases_lose_their_labels_if_there_are_too_many) {
+  Sums sums;
+  Series series;
+  series.start(0, sums, {});
+  for (std::uint64_t cut = 1; cut <= 100 * tuning::kMaxPhases; ++cut) {
+    sums.totals.useful_ns += 3;
+    if (series.has_labels() || series.is_due())
+      series.cut(static_cast<std::int64_t>(cut), sums, {}, cut);
+  }
+  series.cut(100 * tuning::kMaxPhases + 1, sums, {});
+  EXPECT_FALSE(series.has_labels());
+  EXPECT_LE(series.phases().size(), tuning::kMaxPhases);
+  EXPECT_GE(series.phases().size(), tuning::kMaxPhases / 2);
+  std::int64_t useful_ns = 0;
+  for (const Phase& phase : series.phases()) {
+    EXPECT_EQ(phase.label, 0u);
+    useful_ns += phase.totals.useful_ns;
+  }
+  EXPECT_EQ(useful_ns, static_cast<std::int64_t>(300 * tuning::kMaxPhases));
+}
+
 TEST(series, merges_short_phases_until_they_reach_the_minimum_length) {
   std::vector<Phase> phases;
   std::vector<std::int64_t> longest_ns = {3, 3, 3, 50, 4, 4, 4, 4};

@@ -343,6 +343,11 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
 /// name.
 void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
   if (period_ns_ > 0) return;
+  if (!recorder_.series(Cuts::pcontrol).has_labels()) {
+    names_.clear();
+    if (recorder_.series(Cuts::pcontrol).is_due()) cut(Cuts::pcontrol, now_ns);
+    return;
+  }
   const Arguments arguments(mpi_, call.function, call.language, call.words);
   const std::int32_t level = arguments.number(call.function.level);
   std::uint64_t label = std::max(0, level);

@@ -26,6 +26,9 @@ inline constexpr std::int64_t kPollGapCpu_ns = 20'000;
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,
 /// neighbouring phases with the same label are merged.
 inline constexpr std::size_t kMaxPhases = 1024;
+/// If more phases than this remain when phases with the same label have been merged in pairs, there
+/// are too many labels, and phases lose them. Otherwise merging would be needed often.
+inline constexpr std::size_t kMaxLabelled = kMaxPhases / 4 * 3;
 /// Initial length of time slices, for programs without phases. It doubles when there are many
 /// slices. Runs of a second have enough slices to tell the kind of imbalance.
 inline constexpr std::int64_t kSlice_ns = 250'000'000;
