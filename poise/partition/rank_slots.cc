@@ -44,10 +44,12 @@ std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks,
   }
   if (slots.size() < ranks)
     fail(
-        "{} ranks with {} cores each do not fit on machine \"{}\": its {} places hold only {} such "
+        "{} ranks with {} core{} each do not fit on machine \"{}\": its {} places hold only {} "
+        "such "
         "ranks; name a larger machine by --machine or, for ranks with one core, allow more ranks "
         "per place by --capacity",
-        ranks, shape.cores_per_rank, machine.name(), machine.num_places(), slots.size());
+        ranks, shape.cores_per_rank, shape.cores_per_rank == 1 ? "" : "s", machine.name(),
+        machine.num_places(), slots.size());
   if (shape.fills_nodes) slots.resize(ranks);
   return slots;
 }

@@ -52,6 +52,10 @@ class Communicators {
   /// Returns the communicator of a handle; null for MPI_COMM_NULL and for handles that this MPI
   /// does not know.
   Communicator* of(Word communicator);
+  /// True if the program has created or used this communicator.
+  bool is_known(Word communicator) const {
+    return ids_.contains(communicator) || communicators_.contains(communicator);
+  }
   Communicator* of_window(Word window);
   void forget(Word communicator);
   /// Records that the program created `communicator` (or MPI_COMM_NULL) from `parent`, and gives

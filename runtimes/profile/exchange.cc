@@ -188,6 +188,7 @@ void Exchange::find_waits(const std::vector<Communicator*>& communicators, const
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const Entry& last = reduction->last[i];
       Sample own = kept[i];
+      if (own.took_ns == Sample::kUntimed) continue;
       own.entered_ns = clock.common_ns(own.entered_ns);
       const std::int64_t waited = waited_ns(own, static_cast<std::int64_t>(1e9 * last.entered_s));
       const int who = waited > 0 ? reduction->communicator->world_rank(last.rank) : -1;

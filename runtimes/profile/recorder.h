@@ -37,6 +37,7 @@ class Recorder {
   /// as time in MPI.
   bool enter(std::int64_t now_ns, bool is_poll = false) {
     const std::int64_t stretch_ns = now_ns - left_ns_;
+    entered_ns_ = now_ns;
     is_in_loop_ = is_poll && was_poll_empty_;
     if (is_in_loop_ && stretch_ns < tuning::kPollGap_ns)
       sums_.totals.mpi_ns[index_of(Kind::wait)] += stretch_ns;
@@ -57,6 +58,9 @@ class Recorder {
     was_poll_empty_ = false;
     return now_ns - cpu_read_ns_ >= read_pause_ns_;
   }
+  /// To be called instead of leave() if the program has jumped out of the call. The time since the
+  /// call then counts as useful.
+  void forget_call() { left_ns_ = entered_ns_; }
   /// Records that the call which has just returned was a poll that found nothing.
   void poll_was_empty() { was_poll_empty_ = true; }
   /// Records that the call which has just returned may have waited for another rank.
@@ -95,6 +99,7 @@ class Recorder {
   std::array<Series, kNumCuts> series_;
   PhaseFinder finder_;
   std::int64_t left_ns_ = 0;                   // when the last call of MPI returned
+  std::int64_t entered_ns_ = 0;                // when the program last called MPI
   bool was_poll_empty_ = false;                // that call was a poll that found nothing
   bool is_in_loop_ = false;                    // the stretch before this call was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock

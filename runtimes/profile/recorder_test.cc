@@ -22,6 +22,17 @@ TEST(recorder, all_time_counts_as_either_useful_or_mpi_time) {
   EXPECT_EQ(recorder.sums().totals.calls[static_cast<int>(Kind::wait)], 1u);
 }
 
+TEST(recorder, the_time_since_a_call_that_the_program_jumped_out_of_is_useful) {
+  Recorder recorder;
+  recorder.start(0, 0, {});
+  recorder.enter(10);
+  recorder.forget_call();
+  recorder.enter(17);
+  recorder.leave(17, 30, Kind::wait);
+  EXPECT_EQ(recorder.sums().totals.useful_ns, 17);
+  EXPECT_EQ(recorder.sums().totals.mpi_ns[static_cast<int>(Kind::wait)], 13);
+}
+
 /// A rank that ran on a cpu for 3 of 10 ms.
 TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
   Recorder recorder;

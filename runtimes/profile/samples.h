@@ -17,6 +17,9 @@ struct Part {
 };
 
 struct Sample {
+  /// The duration of calls of other threads than the initial one, whose time is not recorded.
+  static constexpr std::int64_t kUntimed = -1;
+
   std::uint64_t sequence = 0;  // index of the collective on its communicator
   std::int64_t entered_ns = 0, took_ns = 0;
   Part part = {};

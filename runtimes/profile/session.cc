@@ -34,6 +34,8 @@ std::atomic<Session*> session = nullptr;
 std::atomic<Session*> abandoned = nullptr;
 pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
+// Where the stack was when depth became 1.
+thread_local const void* outermost __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 
 /// Measures the time of a call. Any thread may use it, but only the initial thread uses it often.
@@ -151,8 +153,11 @@ void begin_session() {
   is_main = true;
   owner = ::getpid();
   session.store(new Session(*mpi, own, given), std::memory_order_release);
-  std::atexit(abandon_session);
 }
+
+/// Exit handlers run in reverse order. This one is registered when the library is loaded, before
+/// those of the program, because some of them call MPI_Finalize.
+[[gnu::constructor]] void abandon_at_exit() { std::atexit(abandon_session); }
 
 void end_session() {
   Session* const running = session.exchange(nullptr);
@@ -181,9 +186,21 @@ void enter_nested(const Call& call) noexcept {
   }
 }
 
+/// True if the call in which this thread was has surely ended without leave(), because an error
+/// handler threw an exception or jumped out of it: the stack is shorter now. A destructor in
+/// relay() cannot tell, because exceptions of the program cannot pass clean-up code that is linked
+/// to another unwinder.
+bool has_jumped_out(const void* stack) { return depth != 0 && stack >= outermost; }
+
 }  // namespace
 
 bool enter(Call& call) noexcept {
+  const void* const stack = __builtin_frame_address(0);
+  if (has_jumped_out(stack)) {
+    depth = 0;
+    Session* const running = session.load(std::memory_order_acquire);
+    if (running != nullptr) running->forget_call();
+  }
   if (depth != 0) {
     enter_nested(call);
     return false;
@@ -193,6 +210,7 @@ bool enter(Call& call) noexcept {
   if (running == nullptr && call.function.meaning != Meaning::init && !is_reordered) return false;
   if (call.function.meaning == Meaning::init) drop_weak_references_to_missing_functions();
   depth = 1;
+  outermost = stack;
   if (running == nullptr) {
     if (is_reordered) begin_reordering(call);
     return true;
@@ -264,10 +282,26 @@ void Session::enter(Call& call) {
   if (call.function.meaning == Meaning::communicator_free) {
     Communicator* const freed =
         interpreter_.communicators().of(arguments.comm_at_address(call.function.comm));
-    if (freed != nullptr && is_main) exchange_.find_waits({freed}, clock_, waits_);
+    if (freed != nullptr) {
+      // Other threads may have to call MPI before other ranks free this communicator.
+      if (is_multiple_) lock.unlock();
+      std::vector<Wait> found;
+      exchange_.find_waits({freed}, clock_, found);
+      if (is_multiple_) lock.lock();
+      waits_.insert(waits_.end(), found.begin(), found.end());
+    }
   }
-  if (PointToPoint::concerns(call.function)) messages_.before(call.function, arguments, call.words);
+  if (PointToPoint::concerns(call.function)) {
+    // If several threads send, the receiver cannot know the order of their messages. And
+    // `messages_` follows one call at a time.
+    if (!is_main && is_multiple_) messages_.ends().give_up();
+    messages_.before(call.function, arguments, call.words);
+  }
   interpreter_.before(call.function, arguments);
+}
+
+void Session::forget_call() {
+  if (is_main) recorder_.forget_call();
 }
 
 void Session::forget_freed(const Call& call) {
@@ -283,24 +317,28 @@ void Session::leave(Call& call, int result) {
   if (is_multiple_) lock.lock();
   if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind))
     recorder_.read_cpu_at_exit(now_ns, thread_cpu_now_ns());
-  if (call.function.meaning == Meaning::nothing || !has_succeeded(call, result)) return;
-  note(call, now_ns);
+  if (call.function.meaning == Meaning::nothing) return;
+  if (has_succeeded(call, result)) return note(call, now_ns);
+  if (call.function.mode != Mode::blocking) return;
+  const Arguments arguments(mpi_, call.function, call.language, call.words);
+  if (interpreter_.communicators().is_known(arguments.comm(call.function.comm)))
+    sample(call, arguments, now_ns);
 }
 
 void Session::note(Call& call, std::int64_t now_ns) {
   const Arguments arguments(mpi_, call.function, call.language, call.words);
   interpreter_.after(call.function, arguments);
   if (PointToPoint::concerns(call.function)) note_messages(call, arguments, now_ns);
-  if (!recorded_ns_ && messages_.ends().has_given_up()) recorded_ns_ = message_ns();
+  Communicator* const communicator =
+      call.function.mode == Mode::blocking ? sample(call, arguments, now_ns) : nullptr;
   if (!is_main) return;
+  if (!recorded_ns_ && messages_.ends().has_given_up()) recorded_ns_ = message_ns();
   if (is_empty_poll(call.function, arguments)) recorder_.poll_was_empty();
   if (call.function.meaning == Meaning::pcontrol) note_pcontrol(call, now_ns);
-  if (call.function.mode == Mode::blocking) note_collective(call, arguments, now_ns);
+  if (communicator != nullptr) note_collective(call, arguments, *communicator, now_ns);
 }
 
 void Session::note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
-  // If several threads send, the receiver cannot know the order of their messages.
-  if (!is_main && is_multiple_) return messages_.ends().give_up();
   // Only the time of the initial thread is recorded.
   const std::int64_t left_ns = is_main ? now_ns : call.entered_ns;
   if (!messages_.after(call.function, arguments, call.entered_ns, left_ns) || !is_main) return;
@@ -320,22 +358,30 @@ bool Session::knows_message_waits() {
   return message_ns() - *recorded_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);
 }
 
-void Session::note_collective(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
+/// Keeps a sample of a collective, and returns its communicator if this is an intracommunicator.
+/// All ranks must keep the same samples, because they compare them together. So calls of all
+/// threads are sampled, and calls that failed, because they may have succeeded on other ranks.
+Communicator* Session::sample(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
   const Function& function = call.function;
   Communicator* const communicator = interpreter_.communicators().of(arguments.comm(function.comm));
-  if (communicator == nullptr || communicator->is_inter) return;
+  if (communicator == nullptr || communicator->is_inter) return nullptr;
   const auto part = interpreter_.part_in(function, arguments, *communicator);
-  if (part && communicator->size > 1) {
-    recorder_.may_wait(WaitsFor::collective, now_ns - call.entered_ns);
-    if (communicator->samples.next())
-      communicator->samples.keep(call.entered_ns, now_ns - call.entered_ns, *part);
-  }
-  if (communicator->size != exchange_.size() || period_ns_ > 0) return;
+  if (!part || communicator->size < 2) return communicator;
+  const std::int64_t took_ns = is_main ? now_ns - call.entered_ns : Sample::kUntimed;
+  if (is_main) recorder_.may_wait(WaitsFor::collective, took_ns);
+  if (communicator->samples.next()) communicator->samples.keep(call.entered_ns, took_ns, *part);
+  return communicator;
+}
+
+void Session::note_collective(const Call& call, const Arguments& arguments,
+                              const Communicator& communicator, std::int64_t now_ns) {
+  if (communicator.size != exchange_.size() || period_ns_ > 0) return;
+  const Function& function = call.function;
   // A token stands for the collective in the search for iterations. It must not depend on the rank,
   // because all ranks must see the same sequence of tokens.
   const std::uint64_t bytes = std::bit_width(interpreter_.agreed_bytes(function, arguments));
   const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;
-  const bool is_world = communicator->handle == mpi_.world;
+  const bool is_world = communicator.handle == mpi_.world;
   if (recorder_.collective(mixed(call_token, is_world ? 1 : 0))) cut(Cuts::collectives, now_ns);
 }
 

@@ -50,6 +50,8 @@ class Session {
 
   void enter(Call& call);
   void leave(Call& call, int result);
+  /// To be called if the program has jumped out of a call, so that leave() was not called.
+  void forget_call();
   /// Forgets a handle that a nested call of MPI frees.
   void forget_freed(const Call& call);
   /// Ends the profile before MPI_Finalize; rank 0 writes it. Collective.
@@ -60,7 +62,9 @@ class Session {
  private:
   void note(Call& call, std::int64_t now_ns);
   void note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns);
-  void note_collective(const Call& call, const Arguments& arguments, std::int64_t now_ns);
+  Communicator* sample(const Call& call, const Arguments& arguments, std::int64_t now_ns);
+  void note_collective(const Call& call, const Arguments& arguments,
+                       const Communicator& communicator, std::int64_t now_ns);
   void note_pcontrol(const Call& call, std::int64_t now_ns);
   void cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label = 0);
   void cut_slices(std::int64_t now_ns);

@@ -50,6 +50,7 @@ class Trouble(unittest.TestCase):
         messages of collectives."""
         self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
         self.assertIn(f"run.poise: {ranks} ranks,", done.stderr)
+        self.assertNotIn("not all ranks came to MPI_Finalize", done.stderr)
         messages, size = reader.traffic_of(self.recorded(ranks))[1, 0]
         self.assertEqual((messages, size), sent)
 
@@ -86,6 +87,22 @@ class Trouble(unittest.TestCase):
                 self.assertNotEqual(done.returncode, 0)
                 notes = [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
                 self.assertEqual(notes, ["poise profile: no profile: the program ended before a rank finished a phase"])
+    def test_a_rank_may_call_collectives_and_free_communicators_in_another_thread_than_the_other_ranks(self):
+        self.for_each("another_thread", (2, 4))  # the barrier and an int
+
+    def test_a_collective_may_fail_on_some_of_its_ranks(self):
+        self.for_each("failing", (1, 4))
+
+    def test_messages_are_recorded_after_an_error_handler_has_jumped_out_of_a_call(self):
+        self.for_each("jumping", (1, 4))
+
+    def test_a_program_may_call_mpi_finalize_in_an_exit_handler(self):
+        self.for_each("exit", (1, 4))
+
+    def test_a_program_that_gives_each_step_a_name_of_its_own_has_a_limited_number_of_phases(self):
+        self.for_each("labels", (1, 4))
+        for rank in self.recorded():
+            self.assertEqual(rank["names"], {})
 
     def test_ranks_that_a_shell_starts_and_that_call_exec_after_mpi_finalize_are_profiled(self):
         for mpi in installations():

@@ -4,6 +4,7 @@
    to rank 0 and prints "right" on rank 0 if they arrived. Argument: the mode. */
 #include <mpi.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ enum {
   EACH = 200,
   COMMUNICATORS = 5000,
   ALIVE = 500,
+  LABELS = 5000,
   LATE = 20
 };
 
@@ -101,6 +103,71 @@ static int threads(void) {
   return is_right;
 }
 
+static void* synchronise_and_free(void* comm) {
+  MPI_Barrier(*(MPI_Comm*)comm);
+  MPI_Comm_free((MPI_Comm*)comm);
+  return NULL;
+}
+
+/* In rank 1 another thread than in the other ranks calls the collectives. */
+static int another_thread(void) {
+  MPI_Comm comm;
+  pthread_t other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  if (rank == 1) {
+    pthread_create(&other, NULL, synchronise_and_free, &comm);
+    pthread_join(other, NULL);
+  } else {
+    synchronise_and_free(&comm);
+  }
+  send_one(MPI_COMM_WORLD);
+  return sum == (rank == 0);
+}
+
+/* A broadcast that succeeds on rank 0 and fails on rank 1, which has too little memory for it. */
+static int failing(void) {
+  int data[2] = {0, 0};
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Bcast(data, rank == 1 ? 1 : 2, MPI_INT, 0, comm);
+  send_one(MPI_COMM_WORLD);
+  return sum == (rank == 0);
+}
+
+static jmp_buf before_call;
+static void jump(MPI_Comm* comm, int* error, ...) { longjmp(before_call, 1); }
+
+static void send_to_nobody(void) {
+  char data[999] = {0}; /* so the stack is longer than in later calls */
+  MPI_Send(data, sizeof data, MPI_CHAR, -77, 7, MPI_COMM_WORLD);
+}
+
+static int jumping(void) {
+  MPI_Errhandler handler;
+  volatile int jumps = 0;
+  MPI_Comm_create_errhandler(jump, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  if (setjmp(before_call) == 0)
+    send_to_nobody();
+  else
+    ++jumps;
+  send_one(MPI_COMM_WORLD);
+  return jumps == 1 && sum == (rank == 0);
+}
+
+static int labels(void) {
+  for (int i = 1; i <= LABELS; ++i) {
+    char name[20];
+    snprintf(name, sizeof name, "step %d", i);
+    MPI_Pcontrol(-1, name);
+  }
+  send_one(MPI_COMM_WORLD);
+  return sum == (rank == 0);
+}
+
+static void finalize(void) { MPI_Finalize(); }
+
 static int spawn(char* program) {
   MPI_Comm parent, child;
   int data = 0;
@@ -124,10 +191,12 @@ static int spawn(char* program) {
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
   int provided, size, is_right = 1;
-  const int level = !strcmp(mode, "threads")      ? MPI_THREAD_MULTIPLE
-                    : !strcmp(mode, "serialized") ? MPI_THREAD_SERIALIZED
-                    : !strcmp(mode, "funneled")   ? MPI_THREAD_FUNNELED
-                                                  : MPI_THREAD_SINGLE;
+  const int level = !strcmp(mode, "threads")          ? MPI_THREAD_MULTIPLE
+                    : !strcmp(mode, "serialized")     ? MPI_THREAD_SERIALIZED
+                    : !strcmp(mode, "another_thread") ? MPI_THREAD_SERIALIZED
+                    : !strcmp(mode, "funneled")       ? MPI_THREAD_FUNNELED
+                                                      : MPI_THREAD_SINGLE;
+  if (!strcmp(mode, "exit")) atexit(finalize);
   MPI_Init_thread(&argc, &argv, level, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -143,12 +212,21 @@ int main(int argc, char** argv) {
       cancel(), is_right = late();
     else if (!strcmp(mode, "cancel_last"))
       is_right = late(), cancel();
+    else if (!strcmp(mode, "another_thread"))
+      is_right = provided < MPI_THREAD_SERIALIZED || another_thread();
+    else if (!strcmp(mode, "failing"))
+      is_right = failing();
+    else if (!strcmp(mode, "jumping"))
+      is_right = jumping();
+    else if (!strcmp(mode, "labels"))
+      is_right = labels();
     else if (!strcmp(mode, "spawn"))
       is_right = spawn(argv[0]);
     else
       send_one(MPI_COMM_WORLD);
   }
   if (rank == 0) printf(is_right ? "right\n" : "wrong\n"), fflush(stdout);
+  if (!strcmp(mode, "exit")) return 0;
   MPI_Finalize();
   if (!strcmp(mode, "exec")) execlp("true", "true", NULL);
   return 0;
