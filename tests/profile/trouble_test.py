@@ -87,6 +87,7 @@ class Trouble(unittest.TestCase):
                 self.assertNotEqual(done.returncode, 0)
                 notes = [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
                 self.assertEqual(notes, ["poise profile: no profile: the program ended before a rank finished a phase"])
+
     def test_a_rank_may_call_collectives_and_free_communicators_in_another_thread_than_the_other_ranks(self):
         self.for_each("another_thread", (2, 4))  # the barrier and an int
 

@@ -45,14 +45,15 @@ static int communicators(void) {
   return sum == COMMUNICATORS;
 }
 
-/* Rank 0 cancels a receive. */
+/* Rank 0 cancels a receive. It does not wait for the request, because that may take long on a busy
+ * machine. */
 static void cancel(void) {
   int data;
   MPI_Request request;
   if (rank != 0) return;
   MPI_Irecv(&data, 1, MPI_INT, 1, 99, MPI_COMM_WORLD, &request);
   MPI_Cancel(&request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
 }
 
 /* Rank 0 waits for messages that rank 1 sends late. */
