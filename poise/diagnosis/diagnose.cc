@@ -410,26 +410,32 @@ MeasuredRun without_others(MeasuredRun run) {
   return run;
 }
 
-/// Advice: keep other programs off the cores of the run. `alone` is without_others(run). A rank
-/// then computes without queueing behind them. How much longer it made the others wait while it
-/// queued inside MPI is uncertain: if all ranks queued at the same time, a phase lost the mean of
-/// their times; if they queued one after another, and each waited for all others, it lost the sum,
-/// but no more than the time in which its busiest rank does not compute.
+/// Advice: keep other programs off the cores of the run. `alone` is without_others(run). What a
+/// phase loses depends on when its ranks queue and how often they wait for each other. Inside MPI
+/// they do wait for each other, so it loses the sum of what they queue there, but no more than the
+/// time in which the busiest rank does not compute. Outside MPI it loses between what the busiest
+/// rank queues and the sum over the ranks; the middle is the prediction. It loses least if all
+/// ranks queue at the same time inside MPI, too: then the mean counts there instead of the sum.
 Advice exclusive(const MeasuredRun& run, const MeasuredRun& alone) {
-  const std::vector<double> exposed_s = exposed_times_s(run);
-  double least_s = 0, most_s = 0;
+  const std::vector<double> phases_s = phase_times_s(run), exposed_s = exposed_times_s(run);
+  double least_s = 0, low_s = 0, high_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const auto& ranks = run.phases[p].ranks;
-    double in_mpi_s = 0;
+    double queued_s = 0, computing_s = 0;  // behind other programs: anywhere, and outside MPI
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const RankTimes& other = alone.phases[p].ranks[r];
-      in_mpi_s += (ranks[r].queued_s - other.queued_s) - (ranks[r].useful_s - other.useful_s);
+      queued_s += ranks[r].queued_s - other.queued_s;
+      computing_s += ranks[r].useful_s - other.useful_s;
     }
-    const double computing_s = largest_useful_s(run.phases[p]) - largest_useful_s(alone.phases[p]);
-    least_s += computing_s + std::clamp(in_mpi_s / ranks.size(), 0.0, exposed_s[p]);
-    most_s += computing_s + std::clamp(in_mpi_s, 0.0, exposed_s[p]);
+    const double alone_s = largest_useful_s(alone.phases[p]);
+    const double busiest_s = largest_useful_s(run.phases[p]) - alone_s;
+    const double in_mpi_s = std::max(0.0, queued_s - computing_s);
+    least_s += busiest_s + std::min(in_mpi_s / ranks.size(), exposed_s[p]);
+    low_s += busiest_s + std::min(in_mpi_s, exposed_s[p]);
+    high_s += std::min(computing_s + in_mpi_s, std::max(0.0, phases_s[p] - alone_s));
   }
-  return {Remedy::exclusive, {(least_s + most_s) / 2, (most_s - least_s) / 2}, false};
+  const double middle_s = (low_s + std::max(low_s, high_s)) / 2;
+  return {Remedy::exclusive, {middle_s, middle_s - least_s}, false};
 }
 
 /// Adds the advice to bind ranks if they share or change cores although each could have its own.

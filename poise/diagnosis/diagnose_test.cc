@@ -241,16 +241,16 @@ planted::Profile run_beside_another_program() {
 
 TEST(diagnose, recommends_to_keep_other_programs_off_the_cores_instead_of_binding_ranks) {
   auto profile = run_beside_another_program();
-  // If both ranks queued at the same time inside MPI, the other program made each second longer by
-  // 0.1 s there; otherwise by 0.1 s for each of them.
+  // Each second lost 0.2 s inside MPI, and 0.1 or 0.2 s outside. If both ranks queued at the same
+  // time everywhere, it lost 0.2 s in all.
   const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
   ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::exclusive);
-  EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * (0.1 + 0.15), 1e-9);
-  EXPECT_NEAR(diagnosis.advice.front().saved.half_width, 10 * 0.05, 1e-9);
+  EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * 0.35, 1e-9);
+  EXPECT_NEAR(diagnosis.advice.front().saved.half_width, 10 * 0.15, 1e-9);
   for (const Advice& advice : diagnosis.advice) EXPECT_NE(advice.remedy, Remedy::binding);
   // The other program explains a quarter of the time in queues: binding may save the rest.
   profile.run.others_s = {10 * 0.1};
-  EXPECT_NEAR(advice_of(profile, Remedy::exclusive).saved.value, 10 * (0.1 + 0.15) / 4, 1e-9);
+  EXPECT_NEAR(advice_of(profile, Remedy::exclusive).saved.value, 10 * 0.35 / 4, 1e-9);
   EXPECT_NEAR(advice_of(profile, Remedy::binding).saved.value, 10 * 0.1 * 3 / 4, 1e-9);
   profile.run.others_s = {};
   EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::binding);
