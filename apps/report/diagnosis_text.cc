@@ -204,6 +204,13 @@ std::string io_text(const MeasuredRun& run) {
                                  percent(io_s / all_s)));
 }
 
+std::string outside_text(const MeasuredRun& run) {
+  if (run.messages_outside == 0) return "";
+  return wrapped("", fmt::format("Ranks sent {} to processes outside this run (MPI_Comm_spawn, "
+                                 "MPI_Comm_connect). What these do is not profiled.",
+                                 count_text(run.messages_outside, "message")));
+}
+
 /// Says how often work should be distributed anew: " once", or for example " every 5 phases".
 /// Returns an empty text if no interval is known.
 std::string how_often(const Imbalance& imbalance) {
@@ -285,7 +292,8 @@ std::string advice_text(const Diagnosis& d, const std::string& file) {
 
 std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis) {
   return late_text(diagnosis) + imbalance_text(diagnosis) + places_text(run, diagnosis) +
-         io_text(run) + threads_text(diagnosis) + topologies_text(run.topologies);
+         io_text(run) + outside_text(run) + threads_text(diagnosis) +
+         topologies_text(run.topologies);
 }
 
 std::string advice_sentence(const Diagnosis& d, const Advice& advice, const std::string& file) {
@@ -382,6 +390,7 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
                           {"weight_hops_before", t.before},
                           {"weight_hops_after", t.after},
                           {"deciding_s", t.deciding_s}};
+  if (run.messages_outside > 0) json["messages_outside"] = run.messages_outside;
   if (!run.others_s.empty()) json["others_s"] = run.others_s;  // per node
   if (diagnosis.teams.ranks > 0)
     json["threads"] = {{"even", diagnosis.teams.even},

@@ -97,6 +97,18 @@ TEST(diagnosis_text, does_not_claim_that_ranks_wait_if_waiting_is_unknown) {
       << text();
 }
 
+TEST(diagnosis_text, says_that_processes_outside_the_run_are_not_profiled) {
+  MeasuredRun run{.node_of_rank = {0}};
+  run.phases.emplace_back().ranks = {{.wall_s = 4, .useful_s = 4, .load_s = 4}};
+  Diagnosis diagnosis;
+  diagnosis.whole = efficiencies(run);
+  EXPECT_EQ(findings_text(run, diagnosis).find("outside"), std::string::npos);
+  run.messages_outside = 7;
+  const std::string text = findings_text(run, diagnosis);
+  EXPECT_NE(text.find("Ranks sent 7 messages to processes outside this run"), std::string::npos)
+      << text;
+}
+
 TEST(diagnosis_text, a_saving_that_may_be_zero_is_described_by_its_upper_limit) {
   Diagnosis diagnosis;
   diagnosis.whole.run_s = 20;

@@ -63,6 +63,8 @@ struct MeasuredRun {
   /// Per node: the CPU time that other programs used on the cores where the run's ranks may run.
   /// Empty: unknown for all nodes. 0: none, or unknown for this node.
   std::vector<double> others_s = {};
+  /// Messages that the ranks sent to processes outside the run, which they spawned or joined.
+  std::uint64_t messages_outside = 0;
   std::vector<bool> is_free = {};  // per rank: the kernel may move it between cores; empty: unknown
   bool knows_waiting = true;       // false: waiting was not measured, so `waited` may be 0
   std::uint32_t num_ranks() const { return node_of_rank.size(); }

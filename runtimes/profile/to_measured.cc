@@ -181,7 +181,10 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
   for (std::size_t p = 0; p < ranks[0].phases.size(); ++p) {
     MeasuredPhase& phase = run.phases.emplace_back();
     phase.name = name_of(ranks[0], ranks[0].phases[p].label);
-    for (const RankProfile& rank : ranks) phase.ranks.push_back(times_of(rank.phases[p]));
+    for (const RankProfile& rank : ranks) {
+      phase.ranks.push_back(times_of(rank.phases[p]));
+      run.messages_outside += rank.phases[p].totals.outside_messages;
+    }
   }
   add_threads(ranks, run);
   add_others(ranks, run);

@@ -15,6 +15,7 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   phase.useful_cpu_ns = 3'000'000'000;
   phase.queued_ns = 500'000'000;
   phase.totals.mpi_ns[index_of(Kind::io)] = 500'000'000;
+  phase.totals.outside_messages = 3;
   phase.totals.may_wait_calls = {2, 10};
   phase.totals.may_wait_ns = {3'000'000'000, 2'000'000'000};
   phase.waiting[0] = {.samples = 2,
@@ -38,6 +39,7 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   EXPECT_DOUBLE_EQ(times.useful_s, 4);
   EXPECT_DOUBLE_EQ(times.load_s, 3.5);
   EXPECT_DOUBLE_EQ(times.io_s, 0.5);
+  EXPECT_EQ(run.messages_outside, 6u);  // of two ranks
   EXPECT_DOUBLE_EQ(times.waited.value, 2);
   ASSERT_EQ(times.waited_for.size(), 2u);
   EXPECT_DOUBLE_EQ(times.waited_for[0].second + times.waited_for[1].second, 2);

@@ -137,6 +137,7 @@ class Trouble(unittest.TestCase):
                     continue  # Debian's MPICH cannot spawn
                 done = self.profile(*command)
                 self.check(done, (1, 4))
+                self.assertRegex(done.stderr, r"Ranks sent 1 message to processes outside this run")
 
     @unittest.skipIf(len(installations()) < 2, "needs both MPIs")
     def test_one_line_says_why_there_is_no_profile_if_program_and_launcher_belong_to_different_mpis(self):

@@ -175,7 +175,7 @@ static int spawn(char* program) {
   char* arguments[] = {"spawn", NULL};
   MPI_Comm_get_parent(&parent);
   if (parent != MPI_COMM_NULL) {
-    data = 5;
+    MPI_Recv(&data, 1, MPI_INT, 0, 2, parent, MPI_STATUS_IGNORE);
     MPI_Send(&data, 1, MPI_INT, 0, 3, parent);
     MPI_Comm_disconnect(&parent);
     MPI_Finalize();
@@ -183,7 +183,11 @@ static int spawn(char* program) {
   }
   MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child,
                  MPI_ERRCODES_IGNORE);
-  if (rank == 0) MPI_Recv(&data, 1, MPI_INT, 0, 3, child, MPI_STATUS_IGNORE);
+  if (rank == 0) {
+    int sent = 5;
+    MPI_Send(&sent, 1, MPI_INT, 0, 2, child);
+    MPI_Recv(&data, 1, MPI_INT, 0, 3, child, MPI_STATUS_IGNORE);
+  }
   send_one(MPI_COMM_WORLD);
   MPI_Comm_disconnect(&child);
   return data == 5 && sum == 1;
