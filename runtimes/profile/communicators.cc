@@ -84,6 +84,14 @@ void Communicators::forget(Word communicator) {
   last_found_ = nullptr;
 }
 
+std::unique_ptr<Communicator> Communicators::taken(Word communicator) {
+  const auto known = communicators_.find(communicator);
+  std::unique_ptr<Communicator> result;
+  if (known != communicators_.end()) result = std::move(known->second);
+  forget(communicator);
+  return result;
+}
+
 void Communicators::created(Word parent, Word communicator, std::optional<std::uint64_t> group) {
   const auto id = ids_.find(parent);
   if (id == ids_.end()) return;
@@ -101,6 +109,23 @@ std::vector<Communicator*> Communicators::all() {
   std::sort(found.begin(), found.end(),
             [](const Communicator* a, const Communicator* b) { return a->order < b->order; });
   return found;
+}
+
+std::unique_ptr<Freed> samples_of(Communicator& communicator) {
+  const auto kept = communicator.samples.kept();
+  if (communicator.is_inter || communicator.size < 2 || communicator.id == 0 || kept.empty())
+    return nullptr;
+  auto result =
+      std::make_unique<Freed>(Freed{.id = communicator.id,
+                                    .rank = communicator.rank,
+                                    .size = communicator.size,
+                                    .own_world_rank = communicator.world_rank(communicator.rank)});
+  result->samples.assign(kept.begin(), kept.end());
+  for (int step = 1; step < communicator.size; step *= 2) {
+    result->before.push_back(communicator.world_rank(communicator.rank - step));
+    result->after.push_back(communicator.world_rank(communicator.rank + step));
+  }
+  return result;
 }
 
 }  // namespace poise::profile

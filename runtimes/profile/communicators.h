@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtimes/profile/freed_samples.h"
 #include "runtimes/profile/mpi_library.h"
 #include "runtimes/profile/samples.h"
 
@@ -45,6 +46,10 @@ class Communicator {
   std::unordered_map<int, int> known_;
 };
 
+/// What must be kept of a communicator that the program frees. Returns null if there is nothing to
+/// compare, or if the ranks could not find each other's samples.
+std::unique_ptr<Freed> samples_of(Communicator& communicator);
+
 class Communicators {
  public:
   explicit Communicators(const MpiLibrary& mpi);
@@ -58,6 +63,8 @@ class Communicators {
   }
   Communicator* of_window(Word window);
   void forget(Word communicator);
+  /// Forgets the communicator. Returns null if none of its calls was recorded.
+  std::unique_ptr<Communicator> taken(Word communicator);
   /// Records that the program created `communicator` (or MPI_COMM_NULL) from `parent`, and gives
   /// the new communicator an ID that is the same on all its ranks. If `group` is empty, all ranks
   /// of the parent must make this call, and the ID follows from counting these calls. If only the

@@ -197,10 +197,25 @@ void Exchange::find_waits(const std::vector<Communicator*>& communicators, const
   }
 }
 
+void Exchange::find_waits(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock,
+                          std::vector<Wait>& waits) const {
+  FreedSamples samples(std::move(freed), clock);
+  const auto rounds = static_cast<int>(largest({1.0 * samples.num_rounds()})[0]);
+  for (int round = 0; round < rounds; ++round)
+    deliver(samples.reports_up(round),
+            [&](int, const std::string& report) { samples.read_up(report); });
+  for (int round = rounds - 1; round >= 0; --round)
+    deliver(samples.reports_down(round),
+            [&](int, const std::string& report) { samples.read_down(report); });
+  const std::vector<Wait> found = samples.waits();
+  waits.insert(waits.end(), found.begin(), found.end());
+}
+
 void Exchange::find_waits(const MessageEnds& ends, const CommonClock& clock,
                           std::vector<Wait>& waits) const {
   MessageWaits messages(ends, clock);
-  deliver(messages.reports(), messages);
+  deliver(messages.reports(),
+          [&](int from, const std::string& report) { messages.read(from, report); });
   const std::vector<Wait> found = messages.waits();
   waits.insert(waits.end(), found.begin(), found.end());
 }
@@ -209,7 +224,8 @@ void Exchange::find_waits(const MessageEnds& ends, const CommonClock& clock,
 /// completes. A rank enters the barrier when its partners have begun to receive all of its reports.
 /// Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data
 /// exchange", PPoPP 2010.
-void Exchange::deliver(const std::map<int, std::string>& reports, MessageWaits& reader) const {
+void Exchange::deliver(const std::map<int, std::string>& reports,
+                       const std::function<void(int from, const std::string& report)>& read) const {
   std::vector<Sent> sent;
   sent.reserve(reports.size());
   for (const auto& [to, text] : reports) {
@@ -233,7 +249,7 @@ void Exchange::deliver(const std::map<int, std::string>& reports, MessageWaits& 
       mpi_.get_count(status, mpi_.byte, &size);
       std::string report(size, '\0');
       mpi_.recv(report.data(), size, mpi_.byte, from, kReportTag, own_, status);
-      reader.read(from, report);
+      read(from, report);
       continue;
     }
     if (is_in_barrier) {

@@ -4,12 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "runtimes/profile/clock.h"
 #include "runtimes/profile/communicators.h"
+#include "runtimes/profile/freed_samples.h"
 #include "runtimes/profile/message_waits.h"
 #include "runtimes/profile/series.h"
 #include "runtimes/profile/wait.h"
@@ -45,6 +48,11 @@ class Exchange {
   /// must list it, but ranks may list their communicators in different orders.
   void find_waits(const std::vector<Communicator*>& communicators, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
+  /// The same for communicators that the program has freed. Collective on all ranks. Takes
+  /// O(log² ranks) rounds of short messages, and each rank sends only to O(log ranks) others per
+  /// communicator.
+  void find_waits(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock,
+                  std::vector<Wait>& waits) const;
   /// Finds how long this rank waited for the partners of its messages. Collective; each rank sends
   /// only to its partners.
   void find_waits(const MessageEnds& ends, const CommonClock& clock,
@@ -56,7 +64,10 @@ class Exchange {
 
  private:
   void find_hosts();
-  void deliver(const std::map<int, std::string>& reports, MessageWaits& reader) const;
+  /// Sends each report to the rank that is its key, and calls `read` with the sender and the text
+  /// of each report that other ranks send to this rank. Collective.
+  void deliver(const std::map<int, std::string>& reports,
+               const std::function<void(int from, const std::string& report)>& read) const;
   ClockOffset offset_of_leader() const;
   std::vector<RoundTrip> ask(int leader) const;
   void answer(int leader) const;

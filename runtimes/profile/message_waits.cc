@@ -3,7 +3,8 @@
 #include "runtimes/profile/message_waits.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "runtimes/profile/bytes.h"
 
 namespace poise::profile {
 
@@ -14,21 +15,6 @@ struct Line {
   std::uint64_t stream = 0, number = 0;
   std::int64_t begun_ns = 0;
 };
-
-template <typename Value>
-void append(std::string& bytes, const Value& value) {
-  const std::size_t size = bytes.size();
-  bytes.resize(size + sizeof value);
-  std::memcpy(bytes.data() + size, &value, sizeof value);
-}
-
-template <typename Value>
-bool take(std::string_view& bytes, Value& value) {
-  if (bytes.size() < sizeof value) return false;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  bytes.remove_prefix(sizeof value);
-  return true;
-}
 
 }  // namespace
 
@@ -43,10 +29,10 @@ std::map<int, std::string> MessageWaits::reports() const {
   std::map<int, std::string> reports;
   for (const auto& [partner, ends] : by_partner_) {
     std::string& report = reports[partner];
-    append(report, std::uint64_t{ends.sends.size()});
+    bytes::append(report, std::uint64_t{ends.sends.size()});
     for (const auto* const side : {&ends.sends, &ends.receives})
       for (const auto& [key, end] : *side)
-        append(report, Line{key.first, key.second, clock_.common_ns(end.begun_ns)});
+        bytes::append(report, Line{key.first, key.second, clock_.common_ns(end.begun_ns)});
   }
   return reports;
 }
@@ -54,9 +40,9 @@ std::map<int, std::string> MessageWaits::reports() const {
 void MessageWaits::read(int partner, std::string_view report) {
   const auto known = by_partner_.find(partner);
   std::uint64_t num_sends = 0;
-  if (known == by_partner_.end() || !take(report, num_sends)) return;
+  if (known == by_partner_.end() || !bytes::take(report, num_sends)) return;
   Line line;
-  for (std::uint64_t i = 0; take(report, line); ++i) {
+  for (std::uint64_t i = 0; bytes::take(report, line); ++i) {
     const bool was_sent = i < num_sends;  // the partner sent the message, this rank received it
     const auto& own = was_sent ? known->second.receives : known->second.sends;
     const auto found = own.find({line.stream, static_cast<std::uint32_t>(line.number)});

@@ -280,15 +280,13 @@ void Session::enter(Call& call) {
   if (call.function.meaning == Meaning::nothing) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
   if (call.function.meaning == Meaning::communicator_free) {
-    Communicator* const freed =
-        interpreter_.communicators().of(arguments.comm_at_address(call.function.comm));
-    if (freed != nullptr) {
-      // Other threads may have to call MPI before other ranks free this communicator.
-      if (is_multiple_) lock.unlock();
-      std::vector<Wait> found;
-      exchange_.find_waits({freed}, clock_, found);
-      if (is_multiple_) lock.lock();
-      waits_.insert(waits_.end(), found.begin(), found.end());
+    const auto communicator =
+        interpreter_.communicators().taken(arguments.comm_at_address(call.function.comm));
+    auto samples = communicator ? samples_of(*communicator) : nullptr;
+    if (samples && freed_.size() < tuning::kMaxFreed &&
+        num_freed_samples_ + samples->samples.size() <= tuning::kMaxFreedSamples) {
+      num_freed_samples_ += samples->samples.size();
+      freed_.push_back(std::move(samples));
     }
   }
   if (PointToPoint::concerns(call.function)) {
@@ -466,6 +464,7 @@ void Session::finish() {
   merge_short(profile.phases, longest_ns, tuning::kMinPhase_ns);
   clock_.add(exchange_.offset_to_first());
   exchange_.find_waits(interpreter_.communicators().all(), clock_, waits_);
+  exchange_.find_waits(std::move(freed_), clock_, waits_);
   exchange_.find_waits(messages_.ends(), clock_, waits_);
   add_waits(waits_, profile.phases);
   profile.clock_error_ns = clock_.error_ns();

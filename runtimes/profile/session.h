@@ -92,7 +92,9 @@ class Session {
   std::int64_t begun_ns_ = 0;
   std::optional<std::int64_t> recorded_ns_;  // message_ns() when the record of messages ended
   std::int64_t period_ns_ = 0;  // length of time slices, if the user set it; 0: finds phases itself
-  std::vector<Wait> waits_;     // waits in communicators that were freed
+  std::vector<Wait> waits_;
+  std::vector<std::unique_ptr<Freed>> freed_;  // communicators
+  std::size_t num_freed_samples_ = 0;          // of all of them
   std::map<std::uint64_t, std::string> names_;
 };
 

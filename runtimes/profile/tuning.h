@@ -58,6 +58,11 @@ inline constexpr std::size_t kMaxStreams = 1 << 18;
 /// the profile no longer computes how long ranks waited for messages.
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
+/// Maximum number of freed communicators whose samples a rank keeps until the program ends (a few
+/// MiB), and maximum number of these samples (40 MiB). The waits in other freed communicators are
+/// estimated from those that were kept.
+inline constexpr std::size_t kMaxFreed = 1 << 14, kMaxFreedSamples = 1 << 20;
+
 /// A rank that has stopped recording messages may spend up to this fraction of the run in calls
 /// that wait for them. If it spends more, the diagnosis does not tell waiting from transfer.
 inline constexpr double kMaxUnrecorded = 0.01;

@@ -91,6 +91,9 @@ class Trouble(unittest.TestCase):
     def test_a_rank_may_call_collectives_and_free_communicators_in_another_thread_than_the_other_ranks(self):
         self.for_each("another_thread", (2, 4))  # the barrier and an int
 
+    def test_a_rank_may_free_a_communicator_before_it_sends_what_the_other_rank_waits_for(self):
+        self.for_each("free_first", (2, 4))  # the barrier and an int
+
     def test_a_collective_may_fail_on_some_of_its_ranks(self):
         self.for_each("failing", (1, 4))
 

@@ -136,6 +136,20 @@ static int failing(void) {
   return sum == (rank == 0);
 }
 
+/* Rank 1 frees a communicator only when it has a message that rank 0 sends after it has freed the
+ * communicator. */
+static int free_first(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Barrier(comm);
+  if (rank == 0) MPI_Comm_free(&comm);
+  if (rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+  if (rank == 1) MPI_Recv(&sum, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1) MPI_Comm_free(&comm);
+  send_one(MPI_COMM_WORLD);
+  return sum == (rank == 0);
+}
+
 static jmp_buf before_call;
 static void jump(MPI_Comm* comm, int* error, ...) { longjmp(before_call, 1); }
 
@@ -221,6 +235,8 @@ int main(int argc, char** argv) {
       is_right = provided < MPI_THREAD_SERIALIZED || another_thread();
     else if (!strcmp(mode, "failing"))
       is_right = failing();
+    else if (!strcmp(mode, "free_first"))
+      is_right = free_first();
     else if (!strcmp(mode, "jumping"))
       is_right = jumping();
     else if (!strcmp(mode, "labels"))

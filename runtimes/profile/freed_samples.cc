@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/profile/freed_samples.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "runtimes/profile/bytes.h"
+
+namespace poise::profile {
+
+namespace {
+
+constexpr std::int64_t kNever_ns = std::numeric_limits<std::int64_t>::min();
+
+/// True if the rank sends its report up in this round: its lowest bit that is set is this one.
+bool sends_up(const Freed& freed, int round) {
+  return std::countr_zero(unsigned(freed.rank)) == round;
+}
+
+}  // namespace
+
+FreedSamples::FreedSamples(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock)
+    : clock_(clock) {
+  for (std::unique_ptr<Freed>& own : freed) {
+    Part part;
+    for (const Sample& sample : own->samples)
+      part.last.push_back({sample.part.delays ? clock_.common_ns(sample.entered_ns) : kNever_ns,
+                           own->own_world_rank});
+    const std::uint64_t id = own->id;
+    part.own = std::move(own);
+    parts_.insert_or_assign(id, std::move(part));
+  }
+}
+
+int FreedSamples::num_rounds() const {
+  std::size_t rounds = 0;
+  for (const auto& [id, part] : parts_) rounds = std::max(rounds, part.own->before.size());
+  return static_cast<int>(rounds);
+}
+
+void FreedSamples::append(const Part& part, std::string& report) {
+  bytes::append(report, part.own->id);
+  bytes::append(report, part.num_ranks);
+  bytes::append(report, std::uint64_t{part.last.size()});
+  for (const Entry& entry : part.last) bytes::append(report, entry);
+}
+
+std::map<int, std::string> FreedSamples::reports_up(int round) {
+  std::map<int, std::string> reports;
+  for (const auto& [id, part] : parts_) {
+    const Freed& own = *part.own;
+    if (own.rank == 0 || !sends_up(own, round) || own.before[round] < 0) continue;
+    append(part, reports[own.before[round]]);
+  }
+  return reports;
+}
+
+std::map<int, std::string> FreedSamples::reports_down(int round) {
+  std::map<int, std::string> reports;
+  for (const auto& [id, part] : parts_) {
+    const Freed& own = *part.own;
+    const bool has_result = own.rank == 0 || std::countr_zero(unsigned(own.rank)) > round;
+    if (!has_result || round >= std::ssize(own.after) || own.after[round] < 0) continue;
+    append(part, reports[own.after[round]]);
+  }
+  return reports;
+}
+
+FreedSamples::Part* FreedSamples::take(std::string_view& reports, std::int64_t& num_ranks,
+                                       std::vector<Entry>& last) {
+  std::uint64_t id = 0, count = 0;
+  if (!bytes::take(reports, id) || !bytes::take(reports, num_ranks) ||
+      !bytes::take(reports, count) || count > reports.size() / sizeof(Entry)) {
+    reports = {};
+    return nullptr;
+  }
+  last.resize(count);
+  for (Entry& entry : last) bytes::take(reports, entry);
+  const auto part = parts_.find(id);
+  return part != parts_.end() && part->second.last.size() == count ? &part->second : nullptr;
+}
+
+void FreedSamples::read_up(std::string_view reports) {
+  while (!reports.empty()) {
+    std::int64_t num_ranks = 0;
+    std::vector<Entry> last;
+    Part* const part = take(reports, num_ranks, last);
+    if (part == nullptr) continue;  // then num_ranks stays too small, and nothing is compared
+    part->num_ranks += num_ranks;
+    for (std::size_t i = 0; i < last.size(); ++i)
+      if (last[i].entered_ns > part->last[i].entered_ns) part->last[i] = last[i];
+  }
+}
+
+void FreedSamples::read_down(std::string_view reports) {
+  while (!reports.empty()) {
+    std::int64_t num_ranks = 0;
+    std::vector<Entry> last;
+    Part* const part = take(reports, num_ranks, last);
+    if (part == nullptr) continue;
+    part->num_ranks = num_ranks;
+    part->last = std::move(last);
+  }
+}
+
+std::vector<Wait> FreedSamples::waits() const {
+  std::vector<Wait> waits;
+  for (const auto& [id, part] : parts_) {
+    if (part.num_ranks != part.own->size) continue;
+    for (std::size_t i = 0; i < part.last.size(); ++i) {
+      Sample own = part.own->samples[i];
+      if (own.took_ns == Sample::kUntimed) continue;
+      const std::int64_t entered_ns =
+          std::exchange(own.entered_ns, clock_.common_ns(own.entered_ns));
+      const std::int64_t waited = waited_ns(own, part.last[i].entered_ns);
+      waits.push_back({entered_ns, own.took_ns, waited, waited > 0 ? part.last[i].world_rank : -1,
+                       WaitsFor::collective});
+    }
+  }
+  return waits;
+}
+
+}  // namespace poise::profile

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compares the ranks' samples of collectives on communicators that the program has freed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtimes/profile/clock.h"
+#include "runtimes/profile/samples.h"
+#include "runtimes/profile/wait.h"
+
+namespace poise::profile {
+
+/// What a rank knows of a communicator when the program frees it. Ranks may free a communicator at
+/// different times, so they compare their samples only when the program ends.
+struct Freed {
+  std::uint64_t id = 0;  // the same on all ranks of the communicator
+  int rank = 0, size = 1;
+  int own_world_rank = 0;
+  std::vector<Sample> samples = {};
+  /// World ranks of the communicator's ranks `rank - step` and `rank + step`, for the steps 1, 2, 4
+  /// and so on below `size`; -1 if there is no such rank in MPI_COMM_WORLD.
+  std::vector<int> before = {}, after = {};
+};
+
+/// Finds for each collective the last rank that others wait for. The ranks of each communicator
+/// form a binomial tree with rank 0 as its root. First the reports go up the tree, in rounds with
+/// growing steps, then down in the opposite order. Each rank sends and receives at most one report
+/// per communicator and round.
+class FreedSamples {
+ public:
+  FreedSamples(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock);
+
+  /// The number of rounds in each direction that the communicators of this rank need.
+  int num_rounds() const;
+  /// The reports of a round, by world rank of the receiver.
+  std::map<int, std::string> reports_up(int round);
+  std::map<int, std::string> reports_down(int round);
+  /// Reads reports of other ranks. Ignores bytes that are not a report.
+  void read_up(std::string_view reports);
+  void read_down(std::string_view reports);
+  /// To be called after the last round. Leaves out communicators whose ranks do not all have the
+  /// same samples.
+  std::vector<Wait> waits() const;
+
+ private:
+  /// Of a collective: the last rank that others wait for, as far as known.
+  struct Entry {
+    std::int64_t entered_ns = 0;  // on the common clock
+    std::int32_t world_rank = -1;
+  };
+  struct Part {
+    std::unique_ptr<Freed> own;
+    std::int64_t num_ranks = 1;  // whose samples are in `last`
+    std::vector<Entry> last = {};
+  };
+  static void append(const Part& part, std::string& report);
+  Part* take(std::string_view& reports, std::int64_t& num_ranks, std::vector<Entry>& last);
+
+  CommonClock clock_;
+  std::map<std::uint64_t, Part> parts_;  // by id
+};
+
+}  // namespace poise::profile

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/profile/freed_samples.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <optional>
+
+#include "tests/support/seeds.h"
+
+#include "poise/base/random.h"
+
+namespace poise::profile {
+namespace {
+
+/// A communicator of the ranks `members` of MPI_COMM_WORLD, as its rank `rank` knows it.
+Freed member(std::uint64_t id, const std::vector<int>& members, int rank) {
+  const auto size = static_cast<int>(members.size());
+  const auto world_rank = [&](int r) { return r >= 0 && r < size ? members[r] : -1; };
+  Freed freed{.id = id, .rank = rank, .size = size, .own_world_rank = members[rank]};
+  for (int step = 1; step < size; step *= 2) {
+    freed.before.push_back(world_rank(rank - step));
+    freed.after.push_back(world_rank(rank + step));
+  }
+  return freed;
+}
+
+/// The ranks of MPI_COMM_WORLD, whose reports are delivered at once.
+class World {
+ public:
+  explicit World(int ranks) : freed_(ranks) {}
+
+  /// Adds what a rank knows of a communicator.
+  void add(Freed freed) {
+    const int rank = freed.own_world_rank;
+    freed_[rank].push_back(std::make_unique<Freed>(std::move(freed)));
+  }
+
+  std::vector<std::vector<Wait>> waits() {
+    std::vector<FreedSamples> ranks;
+    int rounds = 0;
+    for (auto& freed : freed_) {
+      ranks.emplace_back(std::move(freed), CommonClock());
+      rounds = std::max(rounds, ranks.back().num_rounds());
+    }
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<std::map<int, std::string>> all;
+      for (FreedSamples& rank : ranks) all.push_back(rank.reports_up(round));
+      for (const auto& reports : all)
+        for (const auto& [to, report] : reports) ranks.at(to).read_up(report);
+    }
+    for (int round = rounds - 1; round >= 0; --round) {
+      std::vector<std::map<int, std::string>> all;
+      for (FreedSamples& rank : ranks) all.push_back(rank.reports_down(round));
+      for (const auto& reports : all)
+        for (const auto& [to, report] : reports) ranks.at(to).read_down(report);
+    }
+    std::vector<std::vector<Wait>> result;
+    for (const FreedSamples& rank : ranks) result.push_back(rank.waits());
+    return result;
+  }
+
+ private:
+  std::vector<std::vector<std::unique_ptr<Freed>>> freed_;
+};
+
+// Random communicators with random samples. The oracle looks at the samples of all ranks at once.
+TEST(freed_samples, each_rank_waits_until_the_last_rank_that_delays_others_has_entered) {
+  for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
+    Random random(seed);
+    const auto num_ranks = static_cast<int>(1 + random.below(20));
+    World world(num_ranks);
+    std::vector<std::vector<std::pair<Sample, std::pair<std::int64_t, int>>>> expected(num_ranks);
+    for (std::uint64_t id = 1; id <= 1 + random.below(4); ++id) {
+      std::vector<int> members;
+      for (int r = 0; r < num_ranks; ++r)
+        if (random.below(3) > 0) members.push_back(r);
+      if (members.size() < 2) continue;
+      for (std::size_t i = members.size(); i > 1; --i)
+        std::swap(members[i - 1], members[random.below(i)]);
+      std::vector<Freed> freed;
+      for (std::size_t r = 0; r < members.size(); ++r)
+        freed.push_back(member(id, members, static_cast<int>(r)));
+      for (std::uint64_t left = 1 + random.below(5); left > 0; --left) {
+        std::pair<std::int64_t, int> last{std::numeric_limits<std::int64_t>::min(), -1};
+        for (Freed& own : freed) {
+          // Entry times of different ranks differ, so the last rank is the only one.
+          const auto entered =
+              static_cast<std::int64_t>(100 * random.below(1000)) + own.own_world_rank;
+          const bool delays = own.rank == 0 || random.below(2) == 0;
+          own.samples.push_back({.entered_ns = entered,
+                                 .took_ns = static_cast<std::int64_t>(random.below(50'000)),
+                                 .part = {.delays = delays, .waits = random.below(3) > 0}});
+          if (delays) last = std::max(last, {entered, own.own_world_rank});
+        }
+        for (const Freed& own : freed)
+          expected[own.own_world_rank].push_back({own.samples.back(), last});
+      }
+      for (Freed& own : freed) world.add(std::move(own));
+    }
+    const auto waits = world.waits();
+    for (int r = 0; r < num_ranks; ++r) {
+      ASSERT_EQ(waits[r].size(), expected[r].size()) << "seed " << seed;
+      for (std::size_t i = 0; i < waits[r].size(); ++i) {
+        const auto& [sample, last] = expected[r][i];
+        const std::int64_t waited = waited_ns(sample, last.first);
+        EXPECT_EQ(waits[r][i].entered_ns, sample.entered_ns);
+        EXPECT_EQ(waits[r][i].waited_ns, waited) << "seed " << seed;
+        EXPECT_EQ(waits[r][i].for_whom, waited > 0 ? last.second : -1);
+      }
+    }
+  }
+}
+
+TEST(freed_samples, ranks_with_different_samples_are_not_compared) {
+  const std::vector<int> members = {0, 1, 2};
+  const Sample sample{.entered_ns = 5, .took_ns = 9, .part = {.delays = true, .waits = true}};
+  World world(3);
+  for (int r = 0; r < 3; ++r) {
+    Freed freed = member(7, members, r);
+    freed.samples.assign(r == 1 ? 2 : 1, sample);  // a collective failed on ranks 0 and 2
+    world.add(std::move(freed));
+    if (r == 2) continue;
+    freed = member(8, members, r);  // rank 2 has kept no samples of this communicator
+    freed.samples = {sample};
+    world.add(std::move(freed));
+  }
+  for (const auto& waits : world.waits()) EXPECT_TRUE(waits.empty());
+}
+
+TEST(freed_samples, damaged_reports_are_ignored) {
+  std::vector<std::unique_ptr<Freed>> own;
+  own.push_back(std::make_unique<Freed>(member(7, {0, 1}, 0)));
+  own.back()->samples = {{.entered_ns = 5, .took_ns = 9, .part = {.waits = true}}};
+  std::vector<std::unique_ptr<Freed>> others;
+  others.push_back(std::make_unique<Freed>(member(7, {0, 1}, 1)));
+  others.back()->samples = {{.entered_ns = 8, .took_ns = 9, .part = {.delays = true}}};
+  FreedSamples root(std::move(own), {}), leaf(std::move(others), {});
+  const std::string report = leaf.reports_up(0).at(0);
+  for (std::size_t size = 0; size < report.size(); ++size) root.read_up(report.substr(0, size));
+  root.read_up(std::string(100, '\xff'));
+  EXPECT_TRUE(root.waits().empty());
+  root.read_up(report);
+  ASSERT_EQ(root.waits().size(), 1u);
+  EXPECT_EQ(root.waits()[0].waited_ns, 3);
+  EXPECT_EQ(root.waits()[0].for_whom, 1);
+}
+
+}  // namespace
+}  // namespace poise::profile
