@@ -28,8 +28,9 @@ SANITIZED_TASKS = (
     r"^(mpi.(tasks_on_(1|2|4)|tasks_explore_on_(2|4)|tasks_of_8_briefly|tasks_in_(c|fortran)|matmul_(c|fortran)|chameleon_fortran"
     r"|target_calls|(chameleon|chameleon_tool|chameleon_application|target_regions_of_clang_16"
     r"|target_clauses_of_clang_16)_on_2)|miniapps.nbody_lent_on_(2|4)_ranks)$")
-# Random tests run more seeds than usual if POISE_SEEDS is set (tests/support/seeds.h).
-SEEDED = "xargs -a build/unit_tests.txt -P $(nproc) -I{} timeout 7200 build/bin/{} --gtest_brief=1"
+# Random tests run more seeds than usual if POISE_SEEDS is set (tests/support/seeds.h). A program is ended after four hours
+# of CPU time, which does not depend on what else the machine does; twelve hours of wall time end a program that hangs.
+SEEDED = "ulimit -t 14400; xargs -a build/unit_tests.txt -P $(nproc) -I{} timeout 43200 build/bin/{} --gtest_brief=1"
 RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|explore_on_2|funneled|serialized)$"
 EMULATED = "python3 tests/vm/vm_test.py -v && python3 tests/vm/pages_test.py -v && python3 tests/vm/limits_test.py -v"
 # mpi4py programs under the MPI libraries that pip installs, which are newer than Debian's.
