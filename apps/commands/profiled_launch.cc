@@ -106,8 +106,10 @@ juggle::Ending run_command(const std::vector<std::string>& command) {
     if (const auto ending = program.ended()) return *ending;
     pollfd descriptor{signals.descriptor(), POLLIN, 0};
     ::poll(&descriptor, 1, kMaxWait_ms);
-    while (const auto signal = signals.next())
+    while (const auto signal = signals.next()) {
       if (signal->ssi_signo != SIGCHLD) program.forward(signal->ssi_signo, signal->ssi_code);
+      if (signal->ssi_signo == SIGTSTP) juggle::stop_like_terminal();
+    }
   }
 }
 

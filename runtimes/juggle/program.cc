@@ -153,6 +153,15 @@ void Program::forward(int signal, int code) const {
   if (is_child_ && !ending_ && code != SI_KERNEL) ::kill(pid_, signal);
 }
 
+void stop_like_terminal() {
+  sigset_t stop;
+  ::sigemptyset(&stop);
+  ::sigaddset(&stop, SIGTSTP);
+  ::raise(SIGTSTP);
+  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
+  ::sigprocmask(SIG_BLOCK, &stop, nullptr);
+}
+
 void end_like(const Ending& ending) {
   if (ending.signal == 0) std::exit(ending.status);
   std::fflush(nullptr);

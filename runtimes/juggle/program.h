@@ -89,6 +89,10 @@ class Program {
   std::optional<Ending> ending_;
 };
 
+/// Stops this process as the terminal stops a process that does not handle SIGTSTP, so that the
+/// shell sees the usual status. To be called while an object of class Signals exists.
+void stop_like_terminal();
+
 /// Ends this process like the program: with the same status, or by the same signal.
 [[noreturn]] void end_like(const Ending& ending);
 

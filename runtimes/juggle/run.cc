@@ -50,17 +50,6 @@ struct WakeUp {
   bool is_early = false;        // the balancer woke up before the next balancing point was due
 };
 
-/// Stops this process as the terminal stops a process that does not handle SIGTSTP, so that the
-/// shell sees the usual status.
-void stop_like_terminal() {
-  sigset_t stop;
-  ::sigemptyset(&stop);
-  ::sigaddset(&stop, SIGTSTP);
-  ::raise(SIGTSTP);
-  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
-  ::sigprocmask(SIG_BLOCK, &stop, nullptr);
-}
-
 /// Handles the signals that have arrived. Forwards them to a program that this process started. An
 /// attached program gets none; signals that usually end a process make the balancer leave it.
 WakeUp take_signals(const Signals& signals, const Program& program) {

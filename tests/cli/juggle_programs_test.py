@@ -195,12 +195,12 @@ class Watching(JuggleTest):
             self.assertEqual(all_of(terminal.fileno()).split(), [b"^Ccaught"])
 
     @unittest.skipUnless(shutil.which("bash"), "no bash")
-    def test_a_shell_notices_when_control_z_stops_a_program_that_the_balancer_runs(self):
-        for command in ("", f"{POISE} juggle -- "):
+    def test_a_shell_notices_when_control_z_stops_a_program_that_poise_runs(self):
+        for command in ("", f"{POISE} juggle -- ", f"{POISE} profile -- ", f"{POISE} run --history h.json -- "):
             script = f"set -m; {command}sh -c 'echo up; exec sleep 60'; echo status $?; kill -KILL %1; wait"
             leader, follower = pty.openpty()
             with os.fdopen(leader, "r+b", buffering=0) as terminal:
-                process = subprocess.Popen(["setsid", "--ctty", "bash", "-c", script],
+                process = subprocess.Popen(["setsid", "--ctty", "bash", "-c", script], cwd=self.folder,
                                            stdin=follower, stdout=follower, stderr=follower)
                 os.close(follower)
                 self.addCleanup(lambda: end_all(descendants(process.pid)))
