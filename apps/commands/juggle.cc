@@ -58,12 +58,12 @@ class Picture {
     if (tally.elapsed_s < next_s_) return;
     next_s_ = tally.elapsed_s + (is_terminal_ ? kLiveEveryS : kLineEveryS);
     if (!is_terminal_) {
-      fmt::print(stderr, "{}", juggle::live_line(tally));
+      say(juggle::live_line(tally));
       return;
     }
     const std::string text = juggle::live_text(tally, num_threads());
-    if (num_lines_ > 0) fmt::print(stderr, "\033[{}A\033[J", num_lines_);
-    fmt::print(stderr, "{}", text);
+    if (num_lines_ > 0) say(fmt::format("\033[{}A\033[J", num_lines_));
+    say(text);
     num_lines_ = std::count(text.begin(), text.end(), '\n');
   }
 
@@ -164,7 +164,7 @@ juggle::BalancerOptions options_from(const JuggleOptions& options) {
     result.on_round = [picture = Picture()](const juggle::Tally& tally) mutable {
       picture.show(tally);
     };
-  result.on_note = [](std::string_view note) { fmt::print(stderr, "poise juggle: {}\n", note); };
+  result.on_note = [](std::string_view note) { say(fmt::format("poise juggle: {}\n", note)); };
   note_unusable(result, options.cpus);
   return result;
 }
@@ -181,14 +181,14 @@ void run(const JuggleOptions& options) {
   const juggle::Outcome outcome = options.attach
                                       ? juggle::attach_balanced(*options.attach, settings)
                                       : juggle::run_balanced(options.command, settings);
-  if (options.summary) fmt::print(stderr, "{}", juggle::summary_text(outcome.tally));
+  if (options.summary) say(juggle::summary_text(outcome.tally));
   const std::string diagnosis =
       options.diagnose ? juggle::diagnosis_text(outcome.tally) : juggle::advice_text(outcome.tally);
   for (const std::string_view line : split(diagnosis, '\n'))
-    if (!options.summary && !line.empty()) fmt::print(stderr, "poise juggle: {}\n", line);
+    if (!options.summary && !line.empty()) say(fmt::format("poise juggle: {}\n", line));
   if (!options.json.empty()) write_file(options.json, juggle::summary_json(outcome.tally));
   if (!options.trace.empty()) write_file(options.trace, juggle::trace_json(outcome.tally));
-  if (!outcome.ending.text.empty()) fmt::print(stderr, "poise: {}\n", outcome.ending.text);
+  if (!outcome.ending.text.empty()) say(fmt::format("poise: {}\n", outcome.ending.text));
   juggle::end_like(outcome.ending);
 }
 

@@ -58,7 +58,7 @@ void report(const Profiled& profiled, const ProfileOptions& options) {
   if (!options.json.empty()) write_file(options.json, diagnosis_json(run, diagnosis));
   if (!options.html.empty())
     write_file(options.html, diagnosis_page(run, diagnosis, options.output));
-  fmt::print(stderr, "\n{}", diagnosis_text(run, diagnosis, options.output));
+  say("\n" + diagnosis_text(run, diagnosis, options.output));
 }
 
 void write_trace_of(const Profiled& profiled, const ProfileOptions& options) {

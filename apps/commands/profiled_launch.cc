@@ -15,6 +15,7 @@
 
 #include "apps/commands/preloaded_library.h"
 #include "apps/pingpong/launcher.h"
+#include "apps/text/output.h"
 #include "runtimes/profile/to_trace.h"
 
 #include "poise/base/error.h"
@@ -84,7 +85,7 @@ PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t ho
 }  // namespace
 
 void note(std::string_view command, std::string_view text) {
-  fmt::print(stderr, "poise {}: {}\n", command, text);
+  say(fmt::format("poise {}: {}\n", command, text));
 }
 
 KnownLauncher launcher_of(const std::string& command) {

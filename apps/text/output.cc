@@ -19,11 +19,13 @@
 namespace poise::apps {
 
 void print(std::string_view text, std::span<const std::string> notes) {
-  for (const std::string& note : notes) fmt::print(stderr, "poise: {}\n", note);
+  for (const std::string& note : notes) say(fmt::format("poise: {}\n", note));
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0)
     throw std::runtime_error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
 }
+
+void say(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 std::string reason(const std::exception& error) {
   const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
@@ -64,7 +66,7 @@ Progress::~Progress() { show(""); }
 
 void Progress::show(std::string_view text) {
   if (!is_shown_) return;
-  fmt::print(stderr, "\r\x1b[K{}", text);
+  say(fmt::format("\r\x1b[K{}", text));
   shown_s_ = wall_now_s();
 }
 

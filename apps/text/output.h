@@ -15,6 +15,10 @@ namespace poise::apps {
 /// example because the disk is full.
 void print(std::string_view text, std::span<const std::string> notes = {});
 
+/// Writes the text to stderr. Does nothing if stderr cannot be written, because a lost note must
+/// not end a program that Poise runs.
+void say(std::string_view text);
+
 /// Returns the error as text. std::bad_alloc gets a text of its own, because its what() is only its
 /// name.
 std::string reason(const std::exception& error);

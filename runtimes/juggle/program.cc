@@ -73,12 +73,16 @@ Signals::Signals() {
   child.sa_handler = SIG_DFL;
   child.sa_flags = SA_NOCLDSTOP;
   ::sigaction(SIGCHLD, &child, &child_before_);
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignored, &pipe_before_);
 }
 
 Signals::~Signals() { restore(); }
 
 void Signals::restore() const {
   ::sigaction(SIGCHLD, &child_before_, nullptr);
+  ::sigaction(SIGPIPE, &pipe_before_, nullptr);
   ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 

@@ -30,7 +30,8 @@ struct Ending {
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// Receives signals to this process through a file descriptor: those to forward to the program, and
-/// SIGCHLD when a child has ended. Throws if the system refuses that.
+/// SIGCHLD when a child has ended. Ignores SIGPIPE, because the reader of this process's messages
+/// may end before the program does. Throws if the system refuses that.
 class Signals {
  public:
   Signals();
@@ -48,7 +49,7 @@ class Signals {
 
  private:
   sigset_t mask_before_ = {};
-  struct sigaction child_before_ = {};
+  struct sigaction child_before_ = {}, pipe_before_ = {};
   Descriptor descriptor_;
 };
 

@@ -102,6 +102,17 @@ class Statuses(JuggleTest):
         (self.folder / "text").write_text("no program")
         self.assertEqual(self.status_of("./text").returncode, 126)
 
+    def test_the_program_ends_normally_although_nobody_can_read_the_messages_of_the_balancer(self):
+        reader, broken = os.pipe()
+        os.close(reader)
+        with open("/dev/full", "w", encoding="utf-8") as full, os.fdopen(broken, "w", encoding="utf-8") as pipe:
+            for stderr in full, pipe:
+                # The program ends by SIGPIPE if the signal still has the effect that it has without the balancer.
+                for script, status in ("exit 7", 7), ("exec 2>&1; kill -PIPE $$", -signal.SIGPIPE):
+                    done = self.run_poise("juggle", "--live", "--", "sh", "-c", script, capture_output=False, stderr=stderr,
+                                          stdout=subprocess.PIPE)
+                    self.assertEqual(done.returncode, status)
+
     def test_the_balanced_program_inherits_stdin_stdout_and_stderr_of_the_balancer(self):
         done = self.run_poise("juggle", "--", "sh", "-c", "cat; echo wrong >&2", input="a\nb\n")
         self.assertEqual((done.stdout, done.stderr), ("a\nb\n", "wrong\n"))

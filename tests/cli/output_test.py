@@ -207,6 +207,12 @@ class Output(CliTest):
         self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "keep", "-o", "/dev/full",
                             status=1, says="/dev/full")
 
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_an_error_that_cannot_be_written_to_stderr_still_gives_its_exit_status(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = self.run_poise("no-such-command", capture_output=False, stderr=full)
+        self.assertEqual(done.returncode, 2)
+
     def test_inputs_can_be_read_from_stdin(self):
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         files.write_vt(self.folder, "vt", [[[1.0, 2.0]]])

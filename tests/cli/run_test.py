@@ -187,6 +187,12 @@ class RunTest(CliTest):
         self.assertIn("running the command unchanged", self.said(done))
         self.assertEqual(self.run_once(["./none"]).returncode, 127)
 
+    def test_the_exit_status_of_the_program_is_passed_on_if_the_verdict_cannot_be_written_to_stderr(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = self.run_poise("run", "--history", "h.json", "--", "sh", "-c", "exit 7", env=self.environment,
+                                  capture_output=False, stderr=full)
+        self.assertEqual(done.returncode, 7)
+
     def test_by_default_poise_run_keeps_one_history_of_runs_per_command_and_folder(self):
         for words in (["sh", "-c", "true"], ["sh", "-c", "true"], ["true"]):
             done = self.run_poise("run", "--", *words, env=self.environment)
