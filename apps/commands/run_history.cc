@@ -113,7 +113,13 @@ void write_history(const std::string& path, const RunHistory& history) {
   json["runs"] = Json::array();
   for (const TimedRun& run : history.runs)
     json["runs"].push_back({{"how", kKinds[index_of(run.kind)]}, {"seconds", run.seconds}});
-  write_file(path, json.dump(1) + "\n");
+  std::string text;
+  try {
+    text = json.dump(1) + "\n";
+  } catch (const Json::type_error&) {  // JSON allows no other encoding
+    fail("{}: the command cannot be stored, because it is not text in UTF-8", path);
+  }
+  write_file(path, text);
 }
 
 }  // namespace poise::apps

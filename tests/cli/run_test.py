@@ -187,6 +187,11 @@ class RunTest(CliTest):
         self.assertIn("running the command unchanged", self.said(done))
         self.assertEqual(self.run_once(["./none"]).returncode, 127)
 
+    def test_a_command_with_bytes_that_are_not_utf8_runs_unchanged(self):
+        done = self.run_once(["sh", "-c", "exit 7", os.fsdecode(b"\xe9t\xe9.txt")])
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("not text in UTF-8; running the command unchanged", self.said(done))
+
     def test_the_exit_status_of_the_program_is_passed_on_if_the_verdict_cannot_be_written_to_stderr(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = self.run_poise("run", "--history", "h.json", "--", "sh", "-c", "exit 7", env=self.environment,
