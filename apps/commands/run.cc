@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,10 +53,27 @@ constexpr std::string_view kPlacing[] = {
     "--rank-by", "-rank-by", "--bynode",  "-bynode",  "--cpu-bind", "--distribution",
     "-m",        "-f",       "-ppn",      "-hosts",   "-rr",        "--cpu_bind"};
 
+/// Options of launchers that have two values.
+constexpr std::string_view kTwoValues[] = {"-env",  "-genv",     "-mca",
+                                           "--mca", "--prtemca", "--pmixmca"};
+
+/// Returns the words between the launcher and the program. The program is the first word that is
+/// neither an option nor the possible value of one.
+std::span<const std::string> launcher_options(const std::vector<std::string>& command) {
+  std::size_t num_values = 0, end = 1;
+  for (; end < command.size(); ++end) {
+    if (command[end].starts_with('-'))
+      num_values = std::ranges::find(kTwoValues, command[end]) == std::end(kTwoValues) ? 1 : 2;
+    else if (num_values-- == 0)
+      break;
+  }
+  return std::span(command).subspan(1, end - 1);
+}
+
 Launcher launcher_for_map(const std::vector<std::string>& command, const KnownLauncher& known) {
-  for (const std::string& word : command) {
-    if (word == ":")
-      fail("the command starts several programs (separated by \":\"); poise run can map only one");
+  if (std::ranges::find(command, ":") != command.end())
+    fail("the command starts several programs (separated by \":\"); poise run can map only one");
+  for (const std::string& word : launcher_options(command)) {
     const std::string_view option = std::string_view(word).substr(0, word.find('='));
     if (std::ranges::find(kPlacing, option) != std::end(kPlacing))
       fail("the command already sets where ranks run, by {}; remove that option to use a map",

@@ -170,6 +170,14 @@ class RunTest(CliTest):
         self.assertIn("the command already sets where ranks run, by --bind-to; remove that option to use a map; running the command unchanged", done.stderr)
         self.assertEqual(self.history()["runs"][-1]["how"], "own order")
 
+    def test_options_of_the_program_are_not_taken_for_options_of_the_launcher(self):
+        command = self.launcher("openmpi") + ["-m", "--bind-to"]
+        self.begin_trial(command)
+        self.change(runs=self.history()["runs"] + [{"how": "own order", "seconds": 10}])
+        done = self.run_once(command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.history()["runs"][-1]["how"], "mapped", done.stderr)
+
     def test_the_command_runs_unchanged_if_the_history_of_its_earlier_runs_is_invalid(self):
         for path, text, says in (("broken.json", "{", "this file is not a history that poise run can read"),
                                  ("other.json", json.dumps({"poise_run": 1, "command": ["x"], "hosts": [], "map": [],
