@@ -229,6 +229,8 @@ class Launch {
       return;
     }
     if (kind_ == RunKind::profiled) {
+      if (next_run(trial_of(history)).kind != RunKind::profiled)
+        return;  // another run was profiled
       const auto profiled = profiled_->collect(false);
       if (!profiled) return;
       learn(*profiled, file, history);
@@ -259,6 +261,7 @@ void run(RunOptions& options) {
       fail(
           "the history cannot be stored, because no home directory is known; name a file with "
           "--history FILE");
+    const HistoryLock lock(options.history);
     history = read_history(options.history, options.command);
     write_history(options.history, history);  // an error shows before the run, which may be long
   } catch (const Error& trouble) {
@@ -270,6 +273,9 @@ void run(RunOptions& options) {
     Launch launch(options, history, next_run(trial_of(history)).kind);
     ending = launch.run();
     try {
+      const HistoryLock lock(options.history);
+      // Other runs of the command may have ended since this one began.
+      history = read_history(options.history, options.command);
       if (ending.text.empty())
         launch.note_in(history, options.history, ending.status == 0 && ending.signal == 0);
       write_history(options.history, history);

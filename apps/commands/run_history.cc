@@ -3,11 +3,14 @@
 #include "apps/commands/run_history.h"
 
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "poise/base/enum_index.h"
 #include "poise/base/error.h"
@@ -80,6 +83,16 @@ std::string usual_history_file(const std::vector<std::string>& command) {
 
 std::string profile_beside(const std::string& history_file) {
   return fs::path(history_file).replace_extension(".poise").string();
+}
+
+HistoryLock::HistoryLock(const std::string& history_file) {
+  const std::string folder = fs::path(history_file).parent_path().string();
+  folder_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_ >= 0) ::flock(folder_, LOCK_EX);
+}
+
+HistoryLock::~HistoryLock() {
+  if (folder_ >= 0) ::close(folder_);
 }
 
 RunHistory read_history(const std::string& path, const std::vector<std::string>& command) {

@@ -28,6 +28,19 @@ std::string usual_history_file(const std::vector<std::string>& command);
 /// Returns the file of the profile that belongs to a history: the same file name with .poise.
 std::string profile_beside(const std::string& history_file);
 
+/// Locks the folder of a history file while this object exists, because the same command may run
+/// twice at a time. Does nothing if the file system has no locks.
+class HistoryLock {
+ public:
+  explicit HistoryLock(const std::string& history_file);
+  ~HistoryLock();
+  HistoryLock(const HistoryLock&) = delete;
+  HistoryLock& operator=(const HistoryLock&) = delete;
+
+ private:
+  int folder_;
+};
+
 /// Reads a history. Returns an empty one if there is no such file. Throws Error if the file is
 /// damaged or belongs to another command.
 RunHistory read_history(const std::string& path, const std::vector<std::string>& command);

@@ -206,6 +206,21 @@ class RunTest(CliTest):
                                   capture_output=False, stderr=full)
         self.assertEqual(done.returncode, 7)
 
+    def test_two_runs_of_a_command_at_the_same_time_are_both_recorded(self):
+        os.mkfifo(self.folder / "go")
+        command = ["sh", "-c", "if mkdir first; then echo up; cat go; fi"]
+        begun = {"poise_run": 1, "command": command, "hosts": [], "map": [], "map_failed": False, "predicted": 0,
+                 "runs": [{"how": "profiled", "seconds": 10}]}
+        (self.folder / "h.json").write_text(json.dumps(begun))
+        first = subprocess.Popen([POISE, "run", "--history", "h.json", "--", *command], cwd=self.folder, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(first.kill)
+        self.assertEqual(first.stdout.readline(), "up\n")
+        self.run_once(command)
+        (self.folder / "go").write_text("")
+        first.communicate(timeout=60)
+        self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled", "own order", "own order"])
+
     def test_by_default_poise_run_keeps_one_history_of_runs_per_command_and_folder(self):
         for words in (["sh", "-c", "true"], ["sh", "-c", "true"], ["true"]):
             done = self.run_poise("run", "--", *words, env=self.environment)
