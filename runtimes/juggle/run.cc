@@ -50,6 +50,12 @@ struct WakeUp {
   bool is_early = false;        // the balancer woke up before the next balancing point was due
 };
 
+/// True if this process was started with the signal ignored, for example by nohup.
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 /// Handles the signals that have arrived. Forwards them to a program that this process started. An
 /// attached program gets none; signals that usually end a process make the balancer leave it.
 WakeUp take_signals(const Signals& signals, const Program& program) {
@@ -63,8 +69,8 @@ WakeUp take_signals(const Signals& signals, const Program& program) {
     if (program.is_child()) {
       program.forward(signal, info->ssi_code);
     } else {
-      wake_up.leaves |=
-          signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+      wake_up.leaves |= signal == SIGINT || signal == SIGTERM || signal == SIGQUIT ||
+                        (signal == SIGHUP && !is_ignored(SIGHUP));
     }
     if (signal == SIGTSTP) stop_like_terminal();
   }

@@ -213,6 +213,20 @@ class Affinities(JuggleTest):
             self.assertEqual(process.returncode, 0)
             self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
 
+    def test_a_balancer_attached_by_nohup_stays_when_the_terminal_closes(self):
+        program = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(program.wait, WAIT_S)
+        self.addCleanup(program.kill)
+        process = self.start("--live", "--attach", str(program.pid),
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertIn("watching", process.stderr.readline())
+        process.send_signal(signal.SIGHUP)
+        for _ in range(2):
+            self.assertIn("watching", process.stderr.readline())
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=WAIT_S)
+        self.assertEqual(process.returncode, 0)
+
     def test_a_stopped_program_continues_under_the_balancer_after_SIGCONT(self):
         process, shell, workers = self.start_busy()
         for pid in workers:
