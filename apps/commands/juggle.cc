@@ -186,8 +186,12 @@ void run(const JuggleOptions& options) {
       options.diagnose ? juggle::diagnosis_text(outcome.tally) : juggle::advice_text(outcome.tally);
   for (const std::string_view line : split(diagnosis, '\n'))
     if (!options.summary && !line.empty()) say(fmt::format("poise juggle: {}\n", line));
-  if (!options.json.empty()) write_file(options.json, juggle::summary_json(outcome.tally));
-  if (!options.trace.empty()) write_file(options.trace, juggle::trace_json(outcome.tally));
+  try {
+    if (!options.json.empty()) write_file(options.json, juggle::summary_json(outcome.tally));
+    if (!options.trace.empty()) write_file(options.trace, juggle::trace_json(outcome.tally));
+  } catch (const Error& trouble) {  // poise still exits with the program's status
+    settings.on_note(trouble.what());
+  }
   if (!outcome.ending.text.empty()) say(fmt::format("poise: {}\n", outcome.ending.text));
   juggle::end_like(outcome.ending);
 }

@@ -113,6 +113,11 @@ class Statuses(JuggleTest):
                                           stdout=subprocess.PIPE)
                     self.assertEqual(done.returncode, status)
 
+    def test_the_balancer_exits_with_the_status_of_the_program_although_the_summary_cannot_be_written(self):
+        done = self.run_poise("juggle", "--json", "/dev/full", "--", "sh", "-c", "exit 7")
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("poise juggle: cannot write /dev/full: No space left on device", done.stderr)
+
     def test_the_balanced_program_inherits_stdin_stdout_and_stderr_of_the_balancer(self):
         done = self.run_poise("juggle", "--", "sh", "-c", "cat; echo wrong >&2", input="a\nb\n")
         self.assertEqual((done.stdout, done.stderr), ("a\nb\n", "wrong\n"))
