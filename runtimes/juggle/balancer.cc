@@ -365,7 +365,7 @@ Tally Balancer::finish() {
   affinities_.restore_all();
   copy_counts();
   tally_.elapsed_s = kernel_.now_s();
-  tally_.own_cpu_s = process_cpu_now_s();
+  tally_.own_cpu_s = process_cpu_now_s() - cpu_before_s_;
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   tally_.wake_ups = usage.ru_nvcsw;

@@ -21,6 +21,7 @@
 #include "runtimes/juggle/tally.h"
 #include "runtimes/juggle/watcher.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/random.h"
 #include "poise/online/juggle_team.h"
 
@@ -95,7 +96,8 @@ class Balancer {
   JuggleTeam team_;
   Random random_;
   double asked_own_s_ = 0, asked_quota_s_ = 0, round_s_ = 0;
-  std::uint32_t team_size_ = 0;  // number of balanced threads in the last round
+  double cpu_before_s_ = process_cpu_now_s();  // cpu time of this process when it began to balance
+  std::uint32_t team_size_ = 0;                // number of balanced threads in the last round
   // If true, progress is counted in instructions instead of cpu time.
   bool counts_instructions_ = false;
   std::map<std::uint64_t, Descriptor> counters_;  // counters of instructions, by key of the thread

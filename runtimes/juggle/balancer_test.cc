@@ -6,6 +6,8 @@
 
 #include "runtimes/juggle/simulated_kernel.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::juggle {
 namespace {
 
@@ -51,6 +53,13 @@ TEST_F(BalancerTest, pins_busy_threads_and_equalises_their_progress) {
   ASSERT_THAT(tally.threads, SizeIs(3));
   for (const ThreadTally& thread : tally.threads) EXPECT_NEAR(thread.run_s, 6.6, 0.4);
   EXPECT_GT(tally.migrations, 30u);
+}
+
+TEST_F(BalancerTest, the_cpu_time_before_its_start_does_not_count_as_its_cost) {
+  const double before_s = process_cpu_now_s();
+  Balancer balancer(options, store, kernel);
+  const Tally tally = balancer.finish();
+  EXPECT_LE(tally.own_cpu_s, process_cpu_now_s() - before_s);
 }
 
 TEST_F(BalancerTest, restores_the_affinity_of_every_thread_at_the_end) {

@@ -27,6 +27,10 @@ double share(const ThreadTally& thread) {
 
 double per(double value, double over) { return over > 0 ? value / over : 0; }
 
+std::string threads_text(std::size_t count) {
+  return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 double fair_share(const Tally& tally) { return per(tally.fair_s, tally.threads_s); }
@@ -57,8 +61,8 @@ std::string summary_text(const Tally& tally) {
   }
   if (tally.threads.empty()) least = 0;
   std::string text = fmt::format(
-      "{:.2f} s, of which balancing was on for {:.2f} s; {} threads on cpus {}\n", tally.elapsed_s,
-      tally.balancing_s, tally.most_threads, cpu_list_text(tally.cpus));
+      "{:.2f} s, of which balancing was on for {:.2f} s; {} on cpus {}\n", tally.elapsed_s,
+      tally.balancing_s, threads_text(tally.most_threads), cpu_list_text(tally.cpus));
   if (std::any_of(tally.speeds.begin(), tally.speeds.end(), [](double speed) { return speed < 1; }))
     text +=
         fmt::format("the cpus are unequal, with speeds {:.2f}\n", fmt::join(tally.speeds, ", "));
@@ -165,8 +169,9 @@ std::string live_line(const Tally& tally) {
     least = std::min(least, share(thread));
     most = std::max(most, share(thread));
   }
-  std::string text = fmt::format("{:.1f} s, {}, {} threads", tally.elapsed_s,
-                                 tally.is_balancing ? "balancing" : "watching", count);
+  std::string text =
+      fmt::format("{:.1f} s, {}, {}", tally.elapsed_s,
+                  tally.is_balancing ? "balancing" : "watching", threads_text(count));
   if (count > 0) text += fmt::format(" with {:.1f}% to {:.1f}% of a cpu", 100 * least, 100 * most);
   text += fmt::format(", {} migrations", tally.migrations);
   const JuggleCause cause = causes_of(tally.facts, tally.tuning).front();

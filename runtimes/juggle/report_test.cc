@@ -55,6 +55,14 @@ TEST(Report, summary_shows_the_cpu_shares_of_threads_and_the_cost_of_balancing) 
   EXPECT_THAT(text, HasSubstr("2 wake-ups before a balancing point was due"));
 }
 
+TEST(Report, a_single_thread_is_called_a_thread) {
+  Tally one = tally();
+  one.most_threads = 1;
+  one.threads.resize(1);
+  EXPECT_THAT(summary_text(one), HasSubstr("; 1 thread on cpus 0-1"));
+  EXPECT_THAT(live_line(one), HasSubstr(", 1 thread with"));
+}
+
 TEST(Report, the_summary_shows_the_speeds_of_cpus_if_speeds_differ) {
   Tally unequal = tally();
   unequal.speeds = {1, 1};
