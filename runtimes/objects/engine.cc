@@ -250,7 +250,8 @@ BalanceResult Engine::balance() {
                        .imbalance_after = decision.imbalance_after};
   result.migrations = decision.plan.num_migrations;
   result.migrated_bytes = migrate(decision.plan, packer_, objects_, messenger_, messages_);
-  for (LocalObject& object : objects_) bring_pages(object.object->memory());
+  for (LocalObject& object : objects_)
+    guard_.run(object.id, [&] { bring_pages(object.object->memory()); });
   update_directory(decision, before);
   const double end_s = wall_now_s();
   result.decision_s = decided_s - start_s;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program whose object 5 fails in the way that the argument names. step: it throws in its third
 // step. serialize: it throws an Error while it is serialized. odd: it throws an int while it is
-// serialized. kill: it kills its rank in the step after the fourth decision. none: no object fails,
-// and the program exits with status 0 after 10 steps. tests/mpi/crash_test.py checks how the job
-// ends.
+// serialized. memory: it throws when it is asked for its memory. kill: it kills its rank in the
+// step after the fourth decision. none: no object fails, and the program exits with status 0 after
+// 10 steps. tests/mpi/crash_test.py checks how the job ends.
 #include <csignal>
+#include <stdexcept>
 #include <string_view>
 
 #include "runtimes/objects/collection.h"
@@ -21,6 +22,10 @@ struct Failing {
     if (id == 5 && ++steps == 3 && failure == "step") fail("out of luck");
     if (id == 5 && steps == 13 && failure == "kill") std::raise(SIGKILL);
     outbox.send((id + 1) % 8, steps);
+  }
+  std::vector<std::span<std::byte>> memory() const {
+    if (id == 5 && failure == "memory") throw std::runtime_error("forgot where");
+    return {};
   }
   template <typename Archive>
   void serialize(Archive& archive) {

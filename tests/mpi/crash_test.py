@@ -13,7 +13,7 @@ import unittest
 POISE, PROGRAM = os.environ["POISE"], os.environ["PROGRAM"]
 LAUNCH = os.environ["LAUNCH"].split()
 DECISIONS = 4  # number of balancing decisions before the rank is killed
-OBJECT = 'object 5 of "luck", step {} on rank 1: '
+OBJECT = 'object 5 of "luck", step {} on rank {}: '
 BAD_SETTINGS = {
     "POISE_STRATEGY=gredy": 'unknown strategy "gredy"; did you mean "greedy"',
     "POISE_PERIOD=often": '"often" is not a number of steps',
@@ -43,10 +43,12 @@ class CrashTest(unittest.TestCase):
         self.trouble_of("kill", POISE_TRACE=trace)
 
     def test_the_error_of_the_job_names_the_object_that_threw_an_exception(self):
-        for trouble, step, why in (("step", 2, "out of luck"), ("serialize", 3, "cannot be packed"),
-                                   ("odd", 3, "it threw something that is not a std::exception")):
+        for trouble, step, rank, why in (("step", 2, 1, "out of luck"),
+                                         ("serialize", 3, 1, "cannot be packed"),
+                                         ("odd", 3, 1, "it threw something that is not a std::exception"),
+                                         ("memory", 3, 0, "forgot where")):
             with self.subTest(trouble):
-                self.assertEqual(self.trouble_of(trouble), [f"poise: {OBJECT.format(step)}{why}"])
+                self.assertEqual(self.trouble_of(trouble), [f"poise: {OBJECT.format(step, rank)}{why}"])
 
     def test_an_invalid_setting_ends_the_job_with_an_error_that_names_the_setting(self):
         for setting, cure in BAD_SETTINGS.items():
