@@ -103,6 +103,19 @@ TEST(Collection, balances_measured_loads) {
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
+TEST(Collection, checks_whether_to_balance_soon_after_the_program_has_balanced) {
+  const auto make = [](ObjectId) { return Heavy{2e-5}; };
+  Collection<Heavy> objects(MPI_COMM_WORLD, 16, make,
+                            {.strategy = "greedy", .is_automatic = true, .expected_steps = 40});
+  if (objects.num_ranks() == 1) return;
+  objects.run(21);  // without a reason to balance, checks become rare
+  objects.balance();
+  objects.for_each(
+      [&](ObjectId, Heavy& object) { object.load_s = objects.rank() == 0 ? 4e-3 : 0; });
+  objects.run(6);
+  EXPECT_EQ(objects.totals().phase_steps, 2u);
+}
+
 /// Each step takes `load_s` seconds of wall time. It sleeps, so ranks may outnumber cores.
 struct Sleeper {
   double load_s = 0;

@@ -109,8 +109,7 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory,
       communication_(comm_, layout_, messenger_),
       ranks_(communication_.table()),
       decider_(comm_, ranks_, directory_, options_, threads_per_place(options)),
-      files_(comm_, options_, layout_),
-      next_check_(first_check()) {
+      files_(comm_, options_, layout_) {
   create_runner();
   create_objects();
   begin_phase();
@@ -173,6 +172,7 @@ void Engine::begin_phase() {
   recorder_ = std::make_unique<Recorder>(num_objects(), layout_.machine.num_places());
   for (const auto& worker : workers_) worker->log = &recorder_->add_thread();
   meter_.begin_phase(objects_);
+  next_check_ = first_check();
 }
 
 void Engine::step() {

@@ -94,7 +94,7 @@ class Engine {
   double reachable_imbalance_ = 1;  // the imbalance that the last decision predicted
   double last_cost_s_ = 0;  // seconds of the last decision and its migrations, on the slowest rank
   // The next check whether balancing pays comes this many steps after the last decision.
-  std::uint64_t next_check_;
+  std::uint64_t next_check_ = 0;
 };
 
 }  // namespace poise::objects
