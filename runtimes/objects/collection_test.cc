@@ -116,6 +116,19 @@ TEST(Collection, checks_whether_to_balance_soon_after_the_program_has_balanced) 
   EXPECT_EQ(objects.totals().phase_steps, 2u);
 }
 
+TEST(Collection, sees_that_the_threads_of_a_rank_have_different_loads) {
+  int num_ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  const ObjectId num_objects = 8 * num_ranks;
+  // The objects of each rank's first thread have all work.
+  const auto make = [](ObjectId id) { return Heavy{id % 8 < 4 ? 2e-3 : 0}; };
+  Collection<Heavy> objects(
+      MPI_COMM_WORLD, num_objects, make,
+      {.strategy = "greedy", .is_automatic = true, .threads = 2, .place_per_thread = true});
+  objects.run(6);
+  EXPECT_EQ(objects.totals().phase_steps, 2u);
+}
+
 /// Each step takes `load_s` seconds of wall time. It sleeps, so ranks may outnumber cores.
 struct Sleeper {
   double load_s = 0;

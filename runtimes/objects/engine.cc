@@ -204,13 +204,16 @@ void Engine::balance_if_due() {
 bool Engine::is_worth_it() {
   if (meter_.phase().steps < next_check_) return false;
   std::vector<double> busiest_s = meter_.busy_s(objects_, num_threads_);
-  double sum_s = std::accumulate(busiest_s.begin(), busiest_s.end(), 0.0);
+  const RankTimes& phase = meter_.phase();
+  const int background_threads = options_.place_per_thread ? 1 : num_threads_;
+  double sums[] = {phase.own_load_s + phase.background_s * background_threads,
+                   static_cast<double>(num_threads_)};
   max_over_ranks(comm_, busiest_s);
-  sum_over_ranks(comm_, {&sum_s, 1});
+  sum_over_ranks(comm_, sums);
   const BalanceVerdict verdict =
       when_to_balance({.steps = meter_.phase().steps,
                        .busiest_s = std::accumulate(busiest_s.begin(), busiest_s.end(), 0.0),
-                       .average_s = sum_s / layout_.num_ranks,
+                       .average_s = sums[0] / sums[1],
                        .total_steps = num_steps(),
                        .expected_steps = options_.expected_steps,
                        .reachable_imbalance = reachable_imbalance_,

@@ -23,6 +23,7 @@ struct LocalObject {
 
   // Measurements of the object since the last decision.
   double wall_s = 0;                    // wall time of all steps of the object
+  double load_s = 0;                    // load of all steps, by CollectionOptions::clock
   std::vector<double> subphase_s = {};  // loads by subphase, measured by CollectionOptions::clock
 
   /// Moving average of the time that a step of the object takes, in seconds, with one entry per

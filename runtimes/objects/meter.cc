@@ -3,6 +3,7 @@
 #include "runtimes/objects/meter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "poise/base/error.h"
 #include "poise/placement/subphases.h"
@@ -20,6 +21,7 @@ void Meter::enter_subphase(std::uint32_t subphase, LocalObjects& objects) {
 
 void Meter::add_step(LocalObject& object, double load_s, double wall_s) const {
   object.wall_s += wall_s;
+  object.load_s += load_s;
   if (num_subphases_ > 0) object.subphase_s[subphase_] += load_s;
 }
 
@@ -45,18 +47,35 @@ void Meter::end_step(double wall_s) {
 void Meter::begin_phase(LocalObjects& objects) {
   phase_ = {};
   for (LocalObject& object : objects) {
-    object.wall_s = 0;
+    object.wall_s = object.load_s = 0;
     object.subphase_s.assign(num_subphases_, 0);
   }
 }
 
 std::vector<double> Meter::busy_s(const LocalObjects& objects, int num_threads) const {
+  if (!objects.by_place().empty()) return busiest_place_s(objects);
   if (num_subphases_ == 0) return {phase_.own_load_s / num_threads + phase_.background_s};
   std::vector<double> busy_s(num_subphases_, phase_.background_s / num_subphases_);
   for (const LocalObject& object : objects)
     for (std::uint32_t s = 0; s < num_subphases_; ++s)
       busy_s[s] += object.subphase_s[s] / num_threads;
   return busy_s;
+}
+
+std::vector<double> Meter::busiest_place_s(const LocalObjects& objects) const {
+  const std::uint32_t num_parts = std::max(num_subphases_, 1U);
+  std::vector<double> busiest_s(num_parts);
+  double background_s = phase_.background_s / num_parts;
+  for (const std::vector<std::uint32_t>& indices : objects.by_place()) {
+    std::vector<double> place_s(num_parts, std::exchange(background_s, 0));
+    for (const std::uint32_t index : indices) {
+      const LocalObject& object = objects[index];
+      if (num_subphases_ == 0) place_s[0] += object.load_s;
+      for (std::uint32_t s = 0; s < num_subphases_; ++s) place_s[s] += object.subphase_s[s];
+    }
+    for (std::uint32_t s = 0; s < num_parts; ++s) busiest_s[s] = std::max(busiest_s[s], place_s[s]);
+  }
+  return busiest_s;
 }
 
 }  // namespace poise::objects

@@ -46,10 +46,13 @@ class Meter {
   void begin_phase(LocalObjects& objects);
 
   /// Returns this rank's work since the last decision in seconds per thread, by subphase if the
-  /// program has subphases, otherwise in total.
+  /// program has subphases, otherwise in total. If each thread is a place, returns the work of the
+  /// rank's busiest place; background work then counts for the first place.
   std::vector<double> busy_s(const LocalObjects& objects, int num_threads) const;
 
  private:
+  std::vector<double> busiest_place_s(const LocalObjects& objects) const;
+
   RankTimes run_, phase_;
   std::uint32_t subphase_ = 0, num_subphases_ = 0;
 };

@@ -17,15 +17,19 @@ class Dummy final : public AnyObject {
   void describe(ObjectRow&) const override {}
 };
 
+std::vector<LocalObject> two_objects() {
+  std::vector<LocalObject> objects(2);
+  for (ObjectId id = 0; id < 2; ++id) {
+    objects[id].id = id;
+    objects[id].object = std::make_unique<Dummy>();
+  }
+  return objects;
+}
+
 class MeterTest : public testing::Test {
  protected:
   MeterTest() {
-    std::vector<LocalObject> objects(2);
-    for (ObjectId id = 0; id < 2; ++id) {
-      objects[id].id = id;
-      objects[id].object = std::make_unique<Dummy>();
-    }
-    objects_.update(std::move(objects), std::vector<PlaceId>(2, 0));
+    objects_.update(two_objects(), std::vector<PlaceId>(2, 0));
     meter_.begin_phase(objects_);
   }
   LocalObjects objects_;
@@ -61,6 +65,25 @@ TEST_F(MeterTest, busy_time_is_object_load_divided_by_the_number_of_threads_plus
   meter_.add_load(6, 8);
   meter_.add_background(0.5);
   EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{3.5}));
+}
+
+TEST_F(MeterTest, if_each_thread_is_a_place_busy_time_is_that_of_the_busiest_place) {
+  LocalObjects objects({4, 5});
+  objects.update(two_objects(), std::vector<PlaceId>{4, 5});
+  meter_.begin_phase(objects);
+  meter_.add_step(objects[0], 2, 3);
+  meter_.add_step(objects[1], 4, 5);
+  meter_.add_background(0.5);
+  EXPECT_EQ(meter_.busy_s(objects, 2), (std::vector<double>{4}));
+  meter_.add_background(2);
+  EXPECT_EQ(meter_.busy_s(objects, 2), (std::vector<double>{4.5}));
+  meter_.begin_phase(objects);
+  meter_.enter_subphase(0, objects);
+  meter_.add_step(objects[0], 4, 4);
+  meter_.enter_subphase(1, objects);
+  meter_.add_step(objects[0], 2, 2);
+  meter_.add_step(objects[1], 6, 6);
+  EXPECT_EQ(meter_.busy_s(objects, 2), (std::vector<double>{4, 6}));
 }
 
 TEST_F(MeterTest, loads_and_busy_times_are_measured_per_subphase) {

@@ -10,10 +10,10 @@ namespace poise::objects {
 struct RunState {
   // Measurements since the last decision.
   std::uint64_t steps = 0;
-  // Load of the busiest rank. If the program has subphases, the load of the busiest rank in each
+  // Load of the busiest place. If the program has subphases, the load of the busiest place in each
   // subphase, summed over all subphases.
   double busiest_s = 0;
-  double average_s = 0;  // average load over the ranks
+  double average_s = 0;  // average load of a place, weighted by the number of its threads
 
   // Measurements of the whole run.
   std::uint64_t total_steps = 0;
