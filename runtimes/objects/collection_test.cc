@@ -3,6 +3,7 @@
 #include "runtimes/objects/collection.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <string>
 #include <unistd.h>
@@ -127,6 +128,28 @@ TEST(Collection, sees_that_the_threads_of_a_rank_have_different_loads) {
       {.strategy = "greedy", .is_automatic = true, .threads = 2, .place_per_thread = true});
   objects.run(6);
   EXPECT_EQ(objects.totals().phase_steps, 2u);
+}
+
+/// Returns the number of threads that this rank has according to OMP_NUM_THREADS.
+int own_threads() {
+  const char* const threads = std::getenv("OMP_NUM_THREADS");
+  return threads == nullptr ? 1 : std::atoi(threads);
+}
+
+TEST(Collection, ranks_get_objects_in_proportion_to_their_threads) {
+  for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical}) {
+    const auto make = [](ObjectId) { return Heavy{2e-3}; };
+    Collection<Heavy> objects(MPI_COMM_WORLD, 24, make, {.strategy = "greedy", .mode = mode});
+    objects.run(2);
+    const BalanceResult result = objects.balance();
+    int own = 0;
+    objects.for_each([&](ObjectId, const Heavy&) { ++own; });
+    double threads = own_threads();
+    const double own_share = threads;
+    sum_over_ranks(MPI_COMM_WORLD, {&threads, 1});
+    EXPECT_NEAR(own, 24 * own_share / threads, 2);
+    EXPECT_LT(result.imbalance_after, 1.4);
+  }
 }
 
 /// Each step takes `load_s` seconds of wall time. It sleeps, so ranks may outnumber cores.

@@ -44,13 +44,8 @@ int threads_of(const CollectionOptions& options) {
 #endif
 }
 
-std::uint32_t threads_per_place(const CollectionOptions& options) {
-  return options.place_per_thread ? 1 : threads_of(options);
-}
-
 /// Ends the job if the ranks have different numbers of places. Collective.
-void check_places(MPI_Comm comm, int places) {
-  const std::vector<int> all = allgather_rows(comm, std::vector<int>{places});
+void check_places(MPI_Comm comm, const std::vector<int>& all) {
   const auto other = std::find_if(all.begin(), all.end(), [&](int p) { return p != all[0]; });
   std::string problem;
   if (other != all.end())
@@ -62,9 +57,13 @@ void check_places(MPI_Comm comm, int places) {
 }
 
 JobLayout layout_of(MPI_Comm comm, const CollectionOptions& options) {
-  const int places = options.place_per_thread ? threads_of(options) : 1;
-  if (options.place_per_thread) check_places(comm, places);
-  return discover_layout(comm, {static_cast<std::uint32_t>(places), options.ranks_per_host});
+  const std::vector<int> threads = allgather_rows(comm, std::vector<int>{threads_of(options)});
+  if (options.place_per_thread) check_places(comm, threads);
+  JobLayout layout =
+      discover_layout(comm, {options.place_per_thread ? static_cast<std::uint32_t>(threads[0]) : 1,
+                             options.ranks_per_host});
+  if (!options.place_per_thread) set_threads(layout, threads);
+  return layout;
 }
 
 CollectionOptions with_mode(CollectionOptions options, const JobLayout& layout) {
@@ -108,7 +107,7 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory,
       messages_(messenger_),
       communication_(comm_, layout_, messenger_),
       ranks_(communication_.table()),
-      decider_(comm_, ranks_, directory_, options_, threads_per_place(options)),
+      decider_(comm_, ranks_, directory_, options_, layout_.threads_per_place),
       files_(comm_, options_, layout_) {
   create_runner();
   create_objects();
@@ -232,7 +231,7 @@ void Engine::record_phase() {
   const Measurements all = gather_measurements(comm_, measure(), 0);
   if (layout_.rank == 0)
     files_.add_phase(phase_of(all, num_objects(), layout_.machine.num_places(),
-                              options_.clock == Clock::wall, threads_per_place(options_)),
+                              options_.clock == Clock::wall, layout_.threads_per_place),
                      meter_.phase().wall_s);
   begin_phase();
 }

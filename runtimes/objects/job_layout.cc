@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "runtimes/balance/job_machine.h"
 #include "runtimes/objects/collectives.h"
@@ -81,6 +82,16 @@ JobLayout discover_layout(MPI_Comm comm, const LayoutOptions& options) {
   }
   layout.machine = std::move(job.machine);
   return layout;
+}
+
+void set_threads(JobLayout& layout, const std::vector<int>& threads_of_rank) {
+  const auto [fewest, most] = std::minmax_element(threads_of_rank.begin(), threads_of_rank.end());
+  layout.threads_per_place = *most;
+  if (*fewest == *most) return;
+  MachineParts parts = layout.machine.parts();
+  for (PlaceId p = 0; p < parts.places.size(); ++p)
+    parts.places[p].speed *= static_cast<double>(threads_of_rank[layout.rank_of(p)]) / *most;
+  layout.machine = Machine(std::move(parts));
 }
 
 }  // namespace poise::objects

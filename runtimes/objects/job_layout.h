@@ -21,6 +21,8 @@ struct JobLayout {
   // Hosts are numbered in the order of their lowest ranks.
   std::vector<std::uint32_t> host_of_rank;
   std::uint32_t num_hosts = 1;
+  /// The number of threads of the place with the most threads; those with fewer are slower.
+  std::uint32_t threads_per_place = 1;
 
   const std::vector<PlaceId>& own_places() const { return places_of_rank[rank]; }
   int rank_of(PlaceId p) const { return rank_of_place[p]; }
@@ -46,6 +48,10 @@ struct LayoutOptions {
 /// to one core gets the place of that core; other ranks get the places of their host in order.
 /// Collective.
 JobLayout discover_layout(MPI_Comm comm, const LayoutOptions& options);
+
+/// Stores how many threads each rank has, if each rank is one place: the speeds of the places are
+/// in proportion to their threads.
+void set_threads(JobLayout& layout, const std::vector<int>& threads_of_rank);
 
 using World = JobLayout;  // deprecated name
 
