@@ -165,6 +165,31 @@ struct Sleeper {
   }
 };
 
+/// Objects 0 to 11 sleep, so that some of their steps are offloaded. Each sends to two objects to
+/// which no other object sends.
+struct SleepySender {
+  ObjectId id = 0;
+  void step(const Inbox&, Outbox& outbox) {
+    if (id >= 12) return;
+    Sleeper sleeper{4e-3};
+    sleeper.step(Inbox({}), outbox);
+    const ObjectId to[] = {24 + 2 * id, 25 + 2 * id};
+    outbox.send_to_all(to, id);
+  }
+};
+
+TEST(Collection, a_rank_learns_where_all_receivers_of_an_offloaded_step_are) {
+  Collection<SleepySender> objects(
+      MPI_COMM_WORLD, 48, [](ObjectId id) { return SleepySender{id}; },
+      {.clock = Clock::wall, .mode = Mode::hierarchical, .lend = true});
+  objects.step();
+  objects.for_each([&](ObjectId id, const SleepySender&) {
+    if (id >= 12) return;
+    EXPECT_NO_THROW(objects.rank_of(24 + 2 * id));
+    EXPECT_NO_THROW(objects.rank_of(25 + 2 * id));
+  });
+}
+
 TEST(CollectionInWallTime, idle_ranks_run_offloaded_steps_and_the_load_is_charged_to_the_owner) {
   const auto make = [](ObjectId id) { return Sleeper{id < 12 ? 4e-3 : 0}; };
   Collection<Sleeper> objects(MPI_COMM_WORLD, 48, make,

@@ -248,13 +248,13 @@ void OffloadedSteps::forward(std::span<const std::byte> messages) {
   Worker& worker = *parts_.workers.back();
   while (!messages.empty()) {
     const PackedMessage message = take_message(messages);
-    std::map<int, std::vector<ObjectId>> receivers_of_rank;
+    std::map<Buffer*, std::vector<ObjectId>> receivers_of_buffer;
     for (const ObjectId to : message.to) {
-      receivers_of_rank[directory_.find(to).rank].push_back(to);
+      receivers_of_buffer[&worker.buffer_for(to)].push_back(to);
       worker.note(message.from, to, message.payload.size());
     }
-    for (const auto& [rank, to] : receivers_of_rank)
-      append_message(worker.buffer_for(to[0]), {message.from, to, message.payload});
+    for (const auto& [buffer, to] : receivers_of_buffer)
+      append_message(*buffer, {message.from, to, message.payload});
   }
 }
 
