@@ -79,13 +79,19 @@ class Outbox {
     send_to_all({&to, 1}, values...);
   }
 
-  /// Sends a message to several objects. Receivers on the same rank share one copy.
+  /// Sends a message to several objects. Receivers on the same rank share one copy. If writing a
+  /// value throws, nothing is sent.
   template <typename... Ts>
   void send_to_all(std::span<const ObjectId> to, const Ts&... values) {
     if (to.empty()) return;
     const OpenMessage message = begin(to);
-    Writer writer(*message.buffer);
-    writer(values...);
+    try {
+      Writer writer(*message.buffer);
+      writer(values...);
+    } catch (...) {  // the sender may go on
+      message.buffer->resize(message.header_at);
+      throw;
+    }
     end(message, to);
   }
 

@@ -99,5 +99,28 @@ TEST(PackedMessage, throws_if_bytes_are_missing_at_the_end) {
   }
 }
 
+/// Throws after a part of it has been written.
+struct Broken {
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(1.5);
+    fail("cannot be packed");
+  }
+};
+
+TEST(Outbox, a_value_that_cannot_be_written_leaves_the_other_messages_intact) {
+  TwoBuffers router;
+  Outbox outbox(router, 7);
+  outbox.send(2, std::string("before"));
+  EXPECT_THROW(outbox.send(4, Broken{}), Error);
+  const ObjectId both[] = {1, 6};
+  EXPECT_THROW(outbox.send_to_all(both, std::string("a part"), Broken{}), Error);
+  outbox.send(6, std::string("after"));
+  EXPECT_EQ(messages_in(router.buffer[0]),
+            (std::vector<ReadMessage>{{7, {2}, "before"}, {7, {6}, "after"}}));
+  EXPECT_TRUE(router.buffer[1].empty());
+  EXPECT_EQ(router.noted.size(), 2u);
+}
+
 }  // namespace
 }  // namespace poise::objects
