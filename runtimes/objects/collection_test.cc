@@ -75,6 +75,20 @@ TEST(Collection, program_results_do_not_depend_on_the_communicator) {
   MPI_Comm_free(&half);
 }
 
+TEST(Engine, a_failing_MPI_call_ends_the_job_even_if_the_program_handles_errors_itself) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  {
+    const Engine engine(comm, 0, {}, {});
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(engine.comm(), &handler);
+    EXPECT_TRUE(handler == MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler);
+  }
+  MPI_Comm_free(&comm);
+}
+
 /// Each step uses `load_s` seconds of CPU time, so that its measured load is the same on a busy
 /// machine.
 struct Heavy {

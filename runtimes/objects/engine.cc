@@ -31,6 +31,7 @@ namespace {
 MPI_Comm duplicate(MPI_Comm comm) {
   MPI_Comm own = MPI_COMM_NULL;
   MPI_Comm_dup(comm, &own);
+  MPI_Comm_set_errhandler(own, MPI_ERRORS_ARE_FATAL);  // the runtime checks no return values
   return own;
 }
 
