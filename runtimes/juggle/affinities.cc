@@ -66,6 +66,24 @@ bool Affinities::refresh_cpus() {
   return true;
 }
 
+/// True if the thread belongs to the process `ancestor` or to a descendant of it. Also true if this
+/// is unknown, because a process between them has ended: its children then have another parent.
+bool Affinities::may_descend_from(pid_t ancestor, const FoundThread& thread) const {
+  const auto& threads = kernel_.threads();
+  const FoundThread* at = &thread;
+  // A parent's id may have been reused by a descendant, so that the way up has no end.
+  for (std::size_t left = threads.size(); at->process != ancestor; --left) {
+    if (left == 0) return true;
+    const pid_t parent = at->parent;
+    const auto found = std::ranges::find_if(
+        threads, [&](const auto& entry) { return entry.second.process == parent; });
+    // The first process has a parent that is not known, and no ancestors that are.
+    if (found == threads.end()) return at->process != threads.begin()->second.process;
+    at = &found->second;
+  }
+  return true;
+}
+
 CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   const ThreadAffinity* parent = nullptr;
@@ -73,6 +91,7 @@ CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen
     const bool is_kin = kernel_.threads().contains(key) && kept.process == thread.process;
     if (!kept.wide.empty() && kept.wide == cpus && is_kin) return kept.own;
     if (cpus.size() != 1 || (kept.cpu != cpus[0] && kept.before != cpus[0])) continue;
+    if (!may_descend_from(kept.process, thread)) continue;
     if (parent == nullptr || is_kin) parent = &kept;
     if (is_kin) break;
   }

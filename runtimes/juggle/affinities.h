@@ -58,8 +58,9 @@ class Affinities {
   /// True if set_limit() excludes some cpus that could otherwise be used.
   bool is_limited() const { return is_limited_; }
 
-  /// Adds a new thread. If its parent was pinned to a cpu, the new thread has inherited that
-  /// affinity; it is then given the affinity that the program gave the parent.
+  /// Adds a new thread. If a thread of its process or of an ancestor was pinned to a cpu, the new
+  /// thread may have inherited that affinity; it is then given the affinity that the program gave
+  /// the pinned thread.
   void add(std::uint64_t key);
   /// Removes a dead thread.
   void remove(std::uint64_t key);
@@ -102,6 +103,7 @@ class Affinities {
   std::vector<Stay> stays;
 
  private:
+  bool may_descend_from(pid_t ancestor, const FoundThread& thread) const;
   CpuSet own_affinity_of(const FoundThread& thread, const CpuSet& seen) const;
   Cpus usable() const;
   PinResult assign(std::uint64_t key, const Cpus& cpus);

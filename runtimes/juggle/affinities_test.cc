@@ -97,6 +97,38 @@ TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_its_parent_has_anot
   EXPECT_THAT(on(200), ElementsAre(3));
 }
 
+// Process 100 starts 200, which starts 300. Process 400 is another child of 100.
+TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_no_ancestor_was_pinned_to_its_cpu) {
+  kernel.start(200, 200, kAll, 100);
+  scan();
+  pin(200, 1);
+  kernel.start(300, 300, {1}, 200);
+  kernel.start(400, 400, {1}, 100);
+  scan();
+  EXPECT_EQ(on(300), kAll) << "it has inherited the affinity";
+  EXPECT_THAT(on(400), ElementsAre(1)) << "the program has bound it";
+}
+
+TEST_F(AffinitiesTest, restores_the_affinity_of_a_new_thread_if_its_parent_has_ended) {
+  kernel.start(200, 200, kAll, 100);
+  scan();
+  pin(200, 1);
+  kernel.start(300, 300, {1}, 1);  // a daemon: another process has adopted it
+  kernel.start(301, 301, {1}, 300);
+  scan();
+  EXPECT_EQ(on(300), kAll);
+  EXPECT_EQ(on(301), kAll);
+}
+
+TEST_F(AffinitiesTest, adds_a_thread_even_if_the_id_of_its_parent_was_reused_by_a_descendant) {
+  pin(101, 1);
+  kernel.start(200, 200, kAll, 300);
+  kernel.start(300, 300, kAll, 200);
+  kernel.start(400, 400, {1}, 300);
+  scan();
+  EXPECT_EQ(on(400), kAll);
+}
+
 TEST_F(AffinitiesTest, respects_an_affinity_that_the_program_has_set_and_reports_it) {
   pin(101, 1);
   kernel.threads_by_id.at(101).affinity = {2};

@@ -25,6 +25,7 @@ class SimulatedKernel : public Kernel {
     bool is_alive = true;
     double asleep = 0;      // share of the time for which the thread sleeps
     bool is_bound = false;  // setting another affinity fails with errno `refusal`
+    pid_t parent = 0;       // of the process; 0: unknown
   };
 
   static constexpr double kPhaseS = 0.002;  // seconds from one sleep of a thread to its next
@@ -33,8 +34,9 @@ class SimulatedKernel : public Kernel {
   explicit SimulatedKernel(Cpus cpus) : allowed(std::move(cpus)) {}
 
   /// Starts a thread, which the next scan() finds.
-  void start(pid_t process, pid_t id, const Cpus& affinity) {
-    threads_by_id[id] = {process, ++starts_, affinity};
+  void start(pid_t process, pid_t id, const Cpus& affinity, pid_t parent = 0) {
+    threads_by_id[id] = {
+        .process = process, .start_time = ++starts_, .affinity = affinity, .parent = parent};
     born = static_cast<std::uint64_t>(id);
     unseen_.push_back(id);
   }
@@ -91,8 +93,11 @@ class SimulatedKernel : public Kernel {
     for (const pid_t id : std::exchange(unseen_, {})) {
       const Thread& thread = threads_by_id.at(id);
       const std::uint64_t key = next_key_++;
-      found_.emplace(key, FoundThread{key, thread.process, id, thread.start_time,
-                                      rank_[thread.process]++, Descriptor(), Descriptor()});
+      FoundThread found{
+          key,          thread.process, id, thread.start_time, rank_[thread.process]++,
+          Descriptor(), Descriptor()};
+      found.parent = thread.parent;
+      found_.emplace(key, std::move(found));
       changes.born.push_back(key);
     }
     return changes;

@@ -41,6 +41,16 @@ Descriptor open_to_read(int folder, const std::string& path) {
   return Descriptor(::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
+/// Returns the number in a field of a `stat` file in /proc. The first field after the name of the
+/// command is field 3.
+std::optional<std::uint64_t> field(std::string_view stat, std::size_t number) {
+  const std::size_t command_end = stat.rfind(')');
+  if (command_end == stat.npos || command_end + 2 > stat.size()) return {};
+  const auto fields = split(stat.substr(command_end + 2), ' ');
+  if (fields.size() <= number - 3) return {};
+  return parse_unsigned(fields[number - 3]);
+}
+
 bool is_out_of_files() { return errno == EMFILE || errno == ENFILE; }
 
 /// Returns the entries of a folder whose names are numbers, as numbers. Returns nothing if this
@@ -86,14 +96,9 @@ std::optional<CpuTime> parse_schedstat(std::string_view text) {
   return CpuTime{run_ns * 1e-9, wait_ns * 1e-9, turns};
 }
 
-std::optional<std::uint64_t> parse_start_time(std::string_view stat) {
-  const std::size_t command_end = stat.rfind(')');
-  if (command_end == stat.npos || command_end + 2 > stat.size()) return {};
-  const auto fields = split(stat.substr(command_end + 2), ' ');
-  constexpr std::size_t kStartTime = 22 - 3;  // field 22 of the line; the vector begins at field 3
-  if (fields.size() <= kStartTime) return {};
-  return parse_unsigned(fields[kStartTime]);
-}
+std::optional<std::uint64_t> parse_start_time(std::string_view stat) { return field(stat, 22); }
+
+pid_t parse_parent(std::string_view stat) { return static_cast<pid_t>(field(stat, 4).value_or(0)); }
 
 std::vector<pid_t> parse_children(std::string_view text) {
   std::vector<pid_t> children;
@@ -106,6 +111,11 @@ std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) {
   const auto stat =
       read_short(open_to_read(AT_FDCWD, fmt::format("/proc/{}/task/{}/stat", process, thread)));
   return stat ? parse_start_time(*stat) : std::nullopt;
+}
+
+pid_t parent_of(pid_t process) {
+  const auto stat = read_short(open_to_read(AT_FDCWD, fmt::format("/proc/{}/stat", process)));
+  return stat ? parse_parent(*stat) : 0;
 }
 
 char state_of(pid_t process) {
@@ -247,6 +257,7 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
                      of.threads_seen++,
                      std::move(schedstat),
                      open_to_read(folder, fmt::format("{}/children", id))};
+  thread.parent = parent_of(process);
   if (counts_run_times_) open_clock(thread);
   threads_.emplace(key, std::move(thread));
   changes.born.push_back(key);

@@ -41,6 +41,9 @@ std::optional<CpuTime> parse_schedstat(std::string_view text);
 /// stands before the start time in the file, may contain blanks and brackets.
 std::optional<std::uint64_t> parse_start_time(std::string_view stat);
 
+/// Finds the id of the parent process in the text of a `stat` file in /proc; 0 if it is not there.
+pid_t parse_parent(std::string_view stat);
+
 /// Parses the numbers in /proc/PID/task/TID/children.
 std::vector<pid_t> parse_children(std::string_view text);
 
@@ -54,6 +57,7 @@ struct FoundThread {
   /// Counts the cpu time (counter.h), if schedstat is brought up to date too rarely.
   Descriptor clock{};
   double run_before_clock_s = 0;  // cpu time when `clock` was opened
+  pid_t parent = 0;               // the process that started this one; 0: unknown
 };
 
 /// The result of a scan of /proc.
@@ -135,6 +139,9 @@ std::optional<CpuTime> read_time(const FoundThread& thread);
 
 /// Returns the start time of a thread that is alive now.
 std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread);
+
+/// Returns the id of the parent of a process; 0 if the process does not exist.
+pid_t parent_of(pid_t process);
 
 /// Returns the state of a process from /proc: 'R' running, 'S' sleeping, 'T' stopped and so on; 0
 /// if the process does not exist.

@@ -32,6 +32,8 @@ TEST(Threads, start_times_are_read_even_if_the_command_name_contains_brackets_an
   const std::string rest = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21";
   EXPECT_EQ(parse_start_time("12 (sh)" + rest), 987654u);
   EXPECT_EQ(parse_start_time("12 (a) b ( 1 2)" + rest), 987654u);
+  EXPECT_EQ(parse_parent("12 (a) b ( 7 8)" + rest), 1);
+  EXPECT_EQ(parse_parent("12 (sh"), 0);
   for (const char* text : {"", "12 (sh", "12 (sh)", "12 (sh) S 1 2 3"})
     EXPECT_FALSE(parse_start_time(text)) << text;
 }
@@ -98,6 +100,7 @@ TEST(Threads, threads_of_grandchildren_are_found) {
   for (const auto& [key, thread] : finder.threads()) {
     EXPECT_TRUE(read_time(thread));
     EXPECT_EQ(start_time_of(thread.process, thread.id), thread.start_time);
+    EXPECT_EQ(thread.parent, thread.process == family.child ? ::getpid() : family.child);
   }
 }
 

@@ -126,7 +126,7 @@ TEST(Collection, checks_whether_to_balance_soon_after_the_program_has_balanced) 
   objects.run(21);  // without a reason to balance, checks become rare
   objects.balance();
   objects.for_each(
-      [&](ObjectId, Heavy& object) { object.load_s = objects.rank() == 0 ? 4e-3 : 0; });
+      [&](ObjectId, Heavy& object) { object.load_s = objects.rank() == 0 ? 1e-2 : 0; });
   objects.run(6);
   EXPECT_EQ(objects.totals().phase_steps, 2u);
 }
