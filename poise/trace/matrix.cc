@@ -10,13 +10,14 @@
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/workload/checks.h"
 #include "poise/workload/merge.h"
 
 namespace poise::matrix {
 
 namespace {
 
-constexpr double kMaxBytes = 1e15;  // limit for the bytes of one entry, so that sums fit in 64 bits
+constexpr double kMaxBytes = 1e15;  // limit for the bytes of one entry
 
 /// The lines of a file, without those that are blank or start with '%'.
 class Lines {
@@ -53,6 +54,8 @@ class Lines {
       fail_here("the entry \"{}\" is not a number of bytes from 0 to {}", text, kMaxBytes);
     return static_cast<std::uint64_t>(*value + .5);
   }
+
+  const std::string& file() const { return file_; }
 
  private:
   const std::string& file_;
@@ -101,11 +104,17 @@ void add_entry(std::vector<Message>& messages, std::uint64_t from, std::uint64_t
   add(messages, from, to, bytes > 0 ? 1 : 0, bytes);
 }
 
-Trace trace_of(std::uint64_t num_tasks, const std::vector<Message>& messages) {
+Trace trace_of(const std::string& name, std::uint64_t num_tasks, std::vector<Message> messages) {
   Trace trace;
   Workload& workload = trace.phases.emplace_back().workload;
   workload.tasks.assign(num_tasks, Task{1e-6, 0, true});
-  workload.messages = merged(num_tasks, messages);
+  workload.messages = std::move(messages);
+  try {
+    check_messages(workload);  // before merged() adds numbers whose sum might not fit in 64 bits
+  } catch (const Error& error) {
+    fail("{}: {}", name, error.what());
+  }
+  workload.messages = merged(num_tasks, workload.messages);
   trace.assumed.push_back("a matrix holds bytes only: every task takes 1 microsecond");
   return trace;
 }
@@ -191,7 +200,7 @@ Trace read_dense(Lines& lines, std::string_view line) {
       add_entry(messages, row, column, lines.bytes(fields[column]));
   }
   if (row != n) lines.fail_here("the matrix has {} columns, but {} rows", n, row);
-  return trace_of(n, messages);
+  return trace_of(lines.file(), n, std::move(messages));
 }
 
 /// Reads a list of messages. `head` is the line with the names of the columns; below it there is
@@ -224,7 +233,7 @@ Trace read_list(Lines& lines, std::string_view head, std::string_view text) {
         lines.bytes(fields[at[2]]));
   }
   if (num_tasks == 0) lines.fail_here("the list has no messages");
-  return trace_of(num_tasks, messages);
+  return trace_of(lines.file(), num_tasks, std::move(messages));
 }
 
 }  // namespace
@@ -249,7 +258,7 @@ Trace read_matrix_market(const std::string& name, std::string_view text) {
   else
     read_coordinates(lines, banner, n, lines.whole(size[2], "the number of entries"), messages);
   if (lines.next()) lines.fail_here("there is another line after the last entry");
-  return trace_of(n, messages);
+  return trace_of(name, n, std::move(messages));
 }
 
 bool is_square(std::string_view text) {

@@ -107,6 +107,14 @@ TEST(MatrixCsv, n_lines_of_n_numbers_are_read_as_a_matrix_unless_they_may_be_a_m
   EXPECT_FALSE(is_square(""));
 }
 
+TEST(MatrixCsv, refuses_messages_and_bytes_whose_sums_are_too_large) {
+  expect_refused(csv, "from,to,bytes,messages\n0,1,1,18446744073709551615\n0,1,1,2\n",
+                 "m.csv: workload: the total number of messages exceeds");
+  std::string list = "from,to,bytes\n";
+  for (int line = 0; line < 18'447; ++line) list += "0,1,1e15\n";  // more than 2^64 bytes
+  expect_refused(csv, list, "m.csv: workload: the total number of bytes of messages exceeds");
+}
+
 TEST(MatrixCsv, refuses_invalid_files) {
   expect_refused(csv, "1,2\n3\n", "m.csv:2: the row has 1 numbers, but the first row has 2");
   expect_refused(csv, "1,2\n", "2 columns, but 1 rows");
