@@ -20,6 +20,10 @@ inline bool may_begin(std::string_view bytes) {
   return kMagic.starts_with(bytes.substr(0, kMagic.size()));
 }
 
+/// The most places that a file of this size may have. A small file could claim millions of places,
+/// for which the reader would allocate memory, so this number is limited by the file's size.
+std::uint32_t max_places_of(std::size_t file_size);
+
 /// Says whether the reader accepts an incomplete file.
 enum class Reading {
   whole,    // an incomplete file is an error
@@ -36,6 +40,7 @@ struct Attachment {
 };
 
 /// Returns the bytes of a file that contains the phases of the trace, followed by the attachments.
+/// Throws Error if read() would refuse the file because the trace has too many places.
 std::string write(const Trace& trace, const std::vector<Attachment>& attachments = {});
 
 /// Returns the payload of the attachment with this tag, or nothing if the file has none.

@@ -234,13 +234,6 @@ std::optional<Section> next_section(Cursor& file, std::string& damage) {
   return Section{head.substr(0, 4), Cursor(file.file(), payload, offset)};
 }
 
-/// A small file could claim millions of places, for which the reader would allocate memory. So the
-/// number of places is limited by the file size.
-std::uint32_t max_places_of(std::size_t file_size) {
-  constexpr std::size_t kAlways = 1 << 20;
-  return std::clamp<std::size_t>(file_size, kAlways, kMaxPlaces);
-}
-
 void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
   if (file.remaining() == 0) fail("{}: the file is empty", file.file());
   if (file.remaining() < kMagic.size() || file.take(kMagic.size()) != kMagic)
@@ -274,6 +267,11 @@ void check_end(const Cursor& file, Cursor end, std::size_t num_phases) {
 }
 
 }  // namespace
+
+std::uint32_t max_places_of(std::size_t file_size) {
+  constexpr std::size_t kAlways = 1 << 20;
+  return std::clamp<std::size_t>(file_size, kAlways, kMaxPlaces);
+}
 
 Trace read(const std::string& name, std::string_view bytes, Reading reading) {
   Trace trace;

@@ -203,6 +203,19 @@ TEST(Native, files_with_values_out_of_range_are_refused) {
   EXPECT_THAT(error_of_reading(std::string(native::kMagic) + fixed(2, 4)), HasSubstr("version 2"));
 }
 
+TEST(Native, a_trace_is_not_written_if_its_places_are_too_many_for_the_reader) {
+  Trace trace = random_trace(1);
+  trace.machine.reset();
+  trace.num_places = 1 << 20;
+  for (Phase& phase : trace.phases) {
+    phase.workload.background_s.clear();
+    phase.workload.place_bytes.clear();
+  }
+  EXPECT_EQ(native::read("t.poise", native::write(trace)).num_places, trace.num_places);
+  ++trace.num_places;
+  EXPECT_THROW(native::write(trace), Error);
+}
+
 TEST(Native, random_traces_are_unchanged_after_writing_and_reading) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);

@@ -180,6 +180,10 @@ std::string write(const Trace& trace, const std::vector<Attachment>& attachments
   for (const Phase& phase : trace.phases) file += phase_section(phase);
   for (const Attachment& own : attachments) add_section(file, own.tag, own.payload);
   file += end_section(trace.phases.size());
+  const std::uint32_t max_places = max_places_of(file.size());
+  if (trace.num_places > max_places)
+    fail("{} places are too many; a .poise file of {} bytes may have {}", trace.num_places,
+         file.size(), max_places);
   return file;
 }
 
