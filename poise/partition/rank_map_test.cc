@@ -286,6 +286,12 @@ TEST(MapRanks, several_ranks_may_share_a_place_up_to_its_capacity) {
   EXPECT_THROW(map_ranks(machine, workload, nullptr, {}), Error);
 }
 
+TEST(RankSlots, a_place_has_no_more_slots_than_there_are_ranks) {
+  const Machine machine = machine_from_text("core:2");
+  EXPECT_EQ(rank_slots(machine, 3, {.ranks_per_place = 1'000'000}).size(), 6u);
+  EXPECT_EQ(rank_slots(machine, 3, {.ranks_per_place = 2}).size(), 4u);
+}
+
 TEST(MapRanks, gives_the_same_map_on_every_call) {
   const Machine machine = machine_from_text("node:8 numa:2 core:8 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("rmat"), 128, 3).front();

@@ -31,8 +31,10 @@ void add_slots(PlaceId first, PlaceId last, const RankShape& shape, std::vector<
 }  // namespace
 
 std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks,
-                                const RankShape& shape) {
-  check(shape);
+                                const RankShape& given) {
+  check(given);
+  RankShape shape = given;
+  shape.ranks_per_place = std::min(shape.ranks_per_place, std::max(ranks, 1u));  // no more are used
   std::vector<PlaceId> slots;
   for (NodeId node = 0; node < machine.num_nodes() && slots.size() < ranks; ++node) {
     const std::size_t before = slots.size();
