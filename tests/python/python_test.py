@@ -165,6 +165,17 @@ class Data(unittest.TestCase):
         self.assertGreater(costs[1], 1e6 * costs[0])
         self.assertEqual((machine.model, nuco.model, nuco.with_costs(cards=2).model), ("physical", "nuco", "nuco"))
 
+    def test_a_workload_without_messages_has_empty_arrays_of_messages(self):
+        workload = poise.Workload([1, 2])
+        self.assertEqual(repr(workload), "<poise.Workload: 2 tasks, 3 s, 0 messages>")
+        for column, dtype in (workload.indices, np.uint32), (workload.counts, np.uint64), (workload.bytes, np.uint64):
+            self.assertEqual((column.shape, column.dtype), ((0,), dtype))
+
+    def test_functions_with_the_same_name_keep_their_own_errors(self):
+        rows = poise.compare(MACHINE, ring(), None, ["keep", lambda p: 1 / 0, lambda p: p.current, lambda p: {}["k"]]).rows
+        self.assertEqual([row.error for row in rows],
+                         [None, "<lambda>: ZeroDivisionError: division by zero", None, "<lambda>: KeyError: 'k'"])
+
     def test_the_arrays_of_a_workload_are_read_only_views_of_its_memory(self):
         workload = ring()
         self.assertIs(workload.load_s.base.owner, workload.load_s.base.owner)

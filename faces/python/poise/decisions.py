@@ -158,15 +158,15 @@ class _Callbacks:
     KeyboardInterrupt), stops the work and is raised again."""
 
     def __init__(self, own: Sequence[Callable[[Problem], Any]], progress: Progress | None) -> None:
-        self.errors: dict[str, str] = {}
+        self.errors: dict[int, str] = {}  # by the index of the function
         self.raised: BaseException | None = None
         self.names = [getattr(function, "__name__", repr(function)) for function in own]
-        self.decides = [lib.DECIDE(self._decide(name, function)) for name, function in zip(self.names, own)]
+        self.decides = [lib.DECIDE(self._decide(i, function)) for i, function in enumerate(own)]
         self.own = (lib.COwn * len(own))(*[lib.COwn(name.encode(), decide, None)
                                            for name, decide in zip(self.names, self.decides)])
         self.progress = lib.PROGRESS(self._progress(progress)) if progress or own else lib.PROGRESS()
 
-    def _decide(self, name: str, function: Callable[[Problem], Any]) -> Callable[[Any, Any, Any], int]:
+    def _decide(self, index: int, function: Callable[[Problem], Any]) -> Callable[[Any, Any, Any], int]:
         def decide(problem: Any, places: Any, _argument: Any) -> int:
             try:
                 num_tasks = problem.contents.num_tasks
@@ -174,7 +174,7 @@ class _Callbacks:
                 ctypes.memmove(places, answer.ctypes.data, answer.nbytes)
                 return 0
             except Exception as error:
-                self.errors[name] = f"{name}: {type(error).__name__}: {error}"
+                self.errors[index] = f"{self.names[index]}: {type(error).__name__}: {error}"
             except BaseException as error:
                 self.raised = error
             return 1
@@ -199,10 +199,11 @@ class _Callbacks:
             raise self.raised
         return handle
 
-    def error_of(self, row: Any) -> str | None:
+    def error_of(self, row: Any, rows_left: int) -> str | None:
+        """Returns the error in a row after which `rows_left` rows follow. The rows of functions are the last ones."""
         if row.error is None:
             return None
-        return self.errors.get(row.strategy.decode(), str(row.error.decode(errors="replace")))
+        return self.errors.get(len(self.names) - 1 - rows_left, str(row.error.decode(errors="replace")))
 
 
 def _split(strategies: Strategy | Iterable[Strategy] | None) -> tuple[bytes | None, list[Callable[[Problem], Any]]]:
@@ -296,10 +297,10 @@ def compare(machine: Any, workload: Any, current: Any = None, strategies: Strate
     callbacks = _Callbacks(own, progress)
     handle = callbacks.call("comparison", "compare", places._handle.pointer, tasks._handle.pointer, lib.address(now), names,
                             callbacks.own, len(own), lib.whole(seed, "seed"), callbacks.progress, None)
-    rows = []
-    for i in range(lib.value("comparison_num_rows", handle.pointer)):
+    rows, num_rows = [], lib.value("comparison_num_rows", handle.pointer)
+    for i in range(num_rows):
         raw = lib.value("comparison_get", handle.pointer, i).contents
-        error = callbacks.error_of(raw)
+        error = callbacks.error_of(raw, num_rows - 1 - i)
         rows.append(Row(raw.strategy.decode(), error, Metrics._of(raw.metrics) if error is None else None,
                         lib.view(raw.place_of_task, (tasks.num_tasks,), handle), raw.decision_s, raw.decision_wall_s))
     best = lib.value("comparison_best", handle.pointer)
@@ -331,12 +332,13 @@ def simulate(machine: Any, trace: Trace, strategies: Strategy | Iterable[Strateg
                           callbacks.own, len(own), steps, every, charged_s, lib.whole(seed, "seed"),
                           callbacks.progress, None)
     runs, taken = [], lib.value("simulation_num_steps", done.pointer)
-    for i in range(lib.value("simulation_num_rows", done.pointer)):
+    num_rows = lib.value("simulation_num_rows", done.pointer)
+    for i in range(num_rows):
         raw = lib.value("simulation_get", done.pointer, i).contents
         per_step = [lib.column(getattr(raw, f"step_{what}_s"), (taken,), done)
                     for what in ("iteration", "decision", "migration")]
-        runs.append(Run(raw.strategy.decode(), callbacks.error_of(raw), raw.total_s, raw.iteration_s, raw.migration_s,
-                        raw.decision_s, raw.decisions, raw.migrations, raw.migrated_bytes, *per_step))
+        runs.append(Run(raw.strategy.decode(), callbacks.error_of(raw, num_rows - 1 - i), raw.total_s, raw.iteration_s,
+                        raw.migration_s, raw.decision_s, raw.decisions, raw.migrations, raw.migrated_bytes, *per_step))
     return Simulation(runs)
 
 

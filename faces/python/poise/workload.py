@@ -278,7 +278,8 @@ class Problem:
         if name == "indptr":
             return lib.view(raw.indptr, (raw.num_tasks + 1,), self._owner)
         if name in ("indices", "counts", "bytes"):
-            return lib.view(getattr(raw, name), (raw.indptr[raw.num_tasks],), self._owner)
+            pointer, size = getattr(raw, name), raw.indptr[raw.num_tasks]
+            return lib.view(pointer, (size,), self._owner) if size else np.empty(0, dtype=pointer._type_)
         shape = tuple(w if isinstance(w, int) else getattr(raw, w) for w in self.COLUMNS[name])
         return lib.view(getattr(raw, name), shape, self._owner)
 
