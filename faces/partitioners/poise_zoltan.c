@@ -93,7 +93,7 @@ static void note_parameter(Known* zoltan, const char* name, const char* value) {
   if (strcasecmp(name, "RETURN_LISTS") == 0) {
     zoltan->is_strange |= strncasecmp(value, "PART", 4) == 0;
     zoltan->returns_imports =
-        strncasecmp(value, "ALL", 3) == 0 || strncasecmp(value, "IMP", 3) == 0;
+        strncasecmp(value, "ALL", 3) == 0 || strcasestr(value, "IMPORT") != NULL;
     zoltan->returns_exports =
         strncasecmp(value, "ALL", 3) == 0 || strcasestr(value, "EXPORT") != NULL;
   }
@@ -166,24 +166,33 @@ typedef struct Answer {
 
 static void* array_of(size_t count, size_t size) { return calloc(count + 1, size); }
 
+/* Notes the error code of a query function. Zoltan goes on after a warning, and so does Poise. */
+static void note_failure(Answer* answer, int error) {
+  if (error != ZOLTAN_OK && error != ZOLTAN_WARN) answer->failure = error;
+}
+
 static void ask_sizes(Answer* answer, uint64_t* bytes, double unit_bytes) {
   const Known* const zoltan = answer->zoltan;
   const int per_local = zoltan->local_size;
+  const int are_told = zoltan->size_multi.function != NULL || zoltan->size.function != NULL;
   int* const sizes = (int*)array_of((size_t)answer->count, sizeof(int));
-  int i;
-  for (i = 0; sizes != NULL && i < answer->count; ++i) {
-    sizes[i] = (int)unit_bytes;
-    if (zoltan->size_multi.function == NULL && zoltan->size.function != NULL)
+  int i, error = ZOLTAN_OK;
+  if (sizes != NULL && zoltan->size_multi.function != NULL) {
+    ((ZOLTAN_OBJ_SIZE_MULTI_FN*)zoltan->size_multi.function)(zoltan->size_multi.data, 1, per_local,
+                                                             answer->count, answer->ids,
+                                                             answer->local, sizes, &error);
+    note_failure(answer, error);
+  } else if (sizes != NULL && zoltan->size.function != NULL) {
+    for (i = 0; i < answer->count; ++i) {
       sizes[i] = ((ZOLTAN_OBJ_SIZE_FN*)zoltan->size.function)(
-          zoltan->size.data, 1, per_local, answer->ids + i, answer->local + i * per_local,
-          &answer->failure);
+          zoltan->size.data, 1, per_local, answer->ids + i, answer->local + i * per_local, &error);
+      note_failure(answer, error);
+    }
   }
-  if (sizes != NULL && zoltan->size_multi.function != NULL)
-    ((ZOLTAN_OBJ_SIZE_MULTI_FN*)zoltan->size_multi.function)(
-        zoltan->size_multi.data, 1, per_local, answer->count, answer->ids, answer->local, sizes,
-        &answer->failure);
-  for (i = 0; sizes != NULL && i < answer->count; ++i)
-    bytes[i] = zoltan->moves_cost ? (uint64_t)sizes[i] : 0;
+  for (i = 0; sizes != NULL && i < answer->count; ++i) {
+    if (sizes[i] < 0) note_failure(answer, ZOLTAN_FATAL);
+    if (zoltan->moves_cost) bytes[i] = are_told ? (uint64_t)sizes[i] : (uint64_t)unit_bytes;
+  }
   if (sizes == NULL) answer->failure = ZOLTAN_MEMERR;
   free(sizes);
 }
@@ -191,41 +200,52 @@ static void ask_sizes(Answer* answer, uint64_t* bytes, double unit_bytes) {
 static void ask_num_edges(Answer* answer, int* numbers) {
   const Known* const zoltan = answer->zoltan;
   const int per_local = zoltan->local_size;
-  int i;
-  if (zoltan->num_edges_multi.function != NULL)
+  int i, error = ZOLTAN_OK;
+  if (zoltan->num_edges_multi.function != NULL) {
     ((ZOLTAN_NUM_EDGES_MULTI_FN*)zoltan->num_edges_multi.function)(
         zoltan->num_edges_multi.data, 1, per_local, answer->count, answer->ids, answer->local,
-        numbers, &answer->failure);
-  else
-    for (i = 0; i < answer->count; ++i)
+        numbers, &error);
+    note_failure(answer, error);
+  } else {
+    for (i = 0; i < answer->count; ++i) {
       numbers[i] = ((ZOLTAN_NUM_EDGES_FN*)zoltan->num_edges.function)(
           zoltan->num_edges.data, 1, per_local, answer->ids + i, answer->local + i * per_local,
-          &answer->failure);
+          &error);
+      note_failure(answer, error);
+    }
+  }
+  for (i = 0; i < answer->count; ++i)
+    if (numbers[i] < 0) note_failure(answer, ZOLTAN_FATAL);
 }
 
 static void ask_edges(Answer* answer, int* numbers, ZOLTAN_ID_PTR others, int* ranks,
                       float* weights) {
   const Known* const zoltan = answer->zoltan;
   const int per_local = zoltan->local_size;
-  int i, next = 0;
+  int i, next = 0, error = ZOLTAN_OK;
   if (zoltan->edges_multi.function != NULL) {
     ((ZOLTAN_EDGE_LIST_MULTI_FN*)zoltan->edges_multi.function)(
         zoltan->edges_multi.data, 1, per_local, answer->count, answer->ids, answer->local, numbers,
-        others, ranks, zoltan->edge_size, weights, &answer->failure);
+        others, ranks, zoltan->edge_size, weights, &error);
+    note_failure(answer, error);
     return;
   }
-  for (i = 0; i < answer->count; next += numbers[i++])
+  for (i = 0; i < answer->count; next += numbers[i++]) {
     ((ZOLTAN_EDGE_LIST_FN*)zoltan->edges.function)(
         zoltan->edges.data, 1, per_local, answer->ids + i, answer->local + i * per_local,
-        others + next, ranks + next, zoltan->edge_size, weights + next, &answer->failure);
+        others + next, ranks + next, zoltan->edge_size, weights + next, &error);
+    note_failure(answer, error);
+  }
 }
 
 /* Asks the program for its objects and edges, as Zoltan does. */
 static void ask(Answer* answer, const poise_units* units) {
   const Known* const zoltan = answer->zoltan;
   poise_own_tasks* const own = &answer->own;
-  const size_t n = (size_t)(answer->count = ((ZOLTAN_NUM_OBJ_FN*)zoltan->num_objects.function)(
-                                zoltan->num_objects.data, &answer->failure));
+  int error = ZOLTAN_OK;
+  const int count =
+      ((ZOLTAN_NUM_OBJ_FN*)zoltan->num_objects.function)(zoltan->num_objects.data, &error);
+  const size_t n = (size_t)(answer->count = count > 0 ? count : 0);
   float* const loads = (float*)array_of(n, sizeof(float));
   int* const numbers = (int*)array_of(n, sizeof(int));
   uint64_t* const ids = (uint64_t*)array_of(n, 8);
@@ -243,11 +263,19 @@ static void ask(Answer* answer, const poise_units* units) {
     answer->failure = ZOLTAN_MEMERR;
     return;
   }
-  ((ZOLTAN_OBJ_LIST_FN*)zoltan->objects.function)(zoltan->objects.data, 1, zoltan->local_size,
-                                                  answer->ids, answer->local, zoltan->load_size,
-                                                  loads, &answer->failure);
-  ask_sizes(answer, bytes, units->bytes);
-  ask_num_edges(answer, numbers);
+  note_failure(answer, count < 0 ? ZOLTAN_FATAL : error);
+  if (answer->failure == ZOLTAN_OK) {
+    ((ZOLTAN_OBJ_LIST_FN*)zoltan->objects.function)(zoltan->objects.data, 1, zoltan->local_size,
+                                                    answer->ids, answer->local, zoltan->load_size,
+                                                    loads, &error);
+    note_failure(answer, error);
+  }
+  if (answer->failure == ZOLTAN_OK) ask_sizes(answer, bytes, units->bytes);
+  if (answer->failure == ZOLTAN_OK) ask_num_edges(answer, numbers);
+  if (answer->failure != ZOLTAN_OK) { /* what the functions wrote may be wrong */
+    free(loads), free(numbers);
+    return;
+  }
   for (i = 0; i < n; ++i) {
     ids[i] = answer->ids[i];
     load_s[i] = units->load_s * (zoltan->load_size == 1 ? (double)loads[i] : 1);

@@ -18,6 +18,7 @@ typedef struct Object {
 static Object objects[kMax];
 static int rank_of[kMax]; /* of all objects, for the edges */
 static int num_objects, all_objects, rank, num_ranks, wrong;
+static int failing_object = -1; /* the query of its edges fails */
 
 static void check(int holds, const char* what) {
   if (holds) return;
@@ -42,13 +43,15 @@ static void list(void* data, int id_size, int local_size, ZOLTAN_ID_PTR ids, ZOL
 
 static int num_edges(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, ZOLTAN_ID_PTR local,
                      int* error) {
-  (void)data, (void)id_size, (void)local_size, (void)id, (void)local, *error = ZOLTAN_OK;
+  (void)data, (void)id_size, (void)local_size, (void)local;
+  *error = (int)*id == failing_object ? ZOLTAN_FATAL : ZOLTAN_OK;
   return 2;
 }
 
 static void edges(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, ZOLTAN_ID_PTR local,
                   ZOLTAN_ID_PTR others, int* ranks, int weights, float* values, int* error) {
-  (void)data, (void)id_size, (void)local_size, (void)local, *error = ZOLTAN_OK;
+  (void)data, (void)id_size, (void)local_size, (void)local;
+  *error = (int)*id == all_objects - 1 ? ZOLTAN_WARN : ZOLTAN_OK; /* a warning is no failure */
   others[0] = (*id + 1) % (ZOLTAN_ID_TYPE)all_objects;
   others[1] = (*id + (ZOLTAN_ID_TYPE)all_objects - 1) % (ZOLTAN_ID_TYPE)all_objects;
   ranks[0] = rank_of[others[0]], ranks[1] = rank_of[others[1]];
@@ -176,6 +179,22 @@ static void divide(void) {
   rank = saved_rank;
 }
 
+/* A query fails for one object, and succeeds for those after it. */
+static void fail_a_query(void) {
+  int changes, ids, local, num_imports = 0, num_exports = 0;
+  ZOLTAN_ID_PTR import_ids, import_local, export_ids, export_local;
+  int *import_ranks, *import_parts, *export_ranks, *export_parts;
+  struct Zoltan_Struct* zoltan = prepared("GRAPH", MPI_COMM_WORLD);
+  start();
+  failing_object = 1;
+  check(Zoltan_LB_Partition(zoltan, &changes, &ids, &local, &num_imports, &import_ids,
+                            &import_local, &import_ranks, &import_parts, &num_exports, &export_ids,
+                            &export_local, &export_ranks, &export_parts) < 0,
+        "Zoltan_LB_Partition fails if a query fails");
+  failing_object = -1;
+  Zoltan_Destroy(&zoltan);
+}
+
 int main(int argc, char** argv) {
   float version;
   MPI_Init(&argc, &argv);
@@ -185,6 +204,7 @@ int main(int argc, char** argv) {
   balance("GRAPH");
   balance("BLOCK"); /* not Poise's: Zoltan itself decides */
   divide();
+  if (argc > 1) fail_a_query(); /* Zoltan itself might wait for ever */
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && wrong == 0) puts("all is right");
   MPI_Finalize();
