@@ -50,8 +50,9 @@ std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view 
     if (to - from >= kMaxCounts)
       fail("{}: the range {} has more than {} numbers; give a shorter range", flag, part,
            kMaxCounts);
-    for (std::uint64_t count = from; count <= to; ++count)
-      if (std::find(counts.begin(), counts.end(), count) == counts.end()) counts.push_back(count);
+    for (std::uint64_t i = 0; i <= to - from; ++i)  // `to` may be the largest number there is
+      if (std::find(counts.begin(), counts.end(), from + i) == counts.end())
+        counts.push_back(from + i);
     if (counts.size() > kMaxCounts) fail("{}: more than {} numbers", flag, kMaxCounts);
   }
   return counts;

@@ -17,6 +17,8 @@ using testing::ThrowsMessage;
 TEST(Sweep, option_values_may_be_lists_and_ranges_of_numbers) {
   EXPECT_THAT(parse_counts("--every", "5,10,20", 1), ElementsAre(5, 10, 20));
   EXPECT_THAT(parse_counts("--seed", "0..3,9,2", 0), ElementsAre(0, 1, 2, 3, 9));
+  EXPECT_THAT(parse_counts("--seed", "18446744073709551614..18446744073709551615", 0),
+              ElementsAre(~std::uint64_t{1}, ~std::uint64_t{0}));
   for (const char* wrong : {"", "x", "1,,2", "0", "3..1", "1..", "1..99999999", "-1", "1.5"})
     EXPECT_THAT([&] { parse_counts("--every", wrong, 1); },
                 ThrowsMessage<Error>(HasSubstr("--every")))
