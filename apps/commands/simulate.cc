@@ -24,6 +24,7 @@
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/text.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise::apps {
 
@@ -56,9 +57,6 @@ struct Ranges {
 
   bool is_sweep() const { return every.size() * seeds.size() > 1 || !places.empty(); }
 };
-
-/// Maximum number of steps. It limits the memory, because every step of every strategy is stored.
-constexpr std::uint64_t kMaxSteps = 1'000'000;
 
 constexpr std::string_view kBeyond[] = {"hold", "cycle"};
 constexpr std::string_view kEngines[] = {"formula", "events"};
@@ -140,8 +138,9 @@ SubphaseRule subphases_of(const std::string& name) {
 ReplayPlan plan_of(const SimulateOptions& options) {
   if (options.beyond != kBeyond[0] && options.beyond != kBeyond[1])
     throw Error(unknown_name("--beyond", options.beyond, kBeyond));
-  if (options.steps > kMaxSteps)
-    fail("--steps {} is too large; at most {} can be simulated", options.steps, kMaxSteps);
+  if (options.steps > simulate_tuning::kMaxSteps)
+    fail("--steps {} is too large; at most {} can be simulated", options.steps,
+         simulate_tuning::kMaxSteps);
   std::optional<LoadModel> loads;
   if (!options.loads.empty()) loads = parse_load_model(options.loads);
   return {.steps = options.steps,

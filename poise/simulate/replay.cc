@@ -52,6 +52,9 @@ void summarise(const ReplayPlan& plan, Replay& replay) {
 Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPlan& plan)
     : trace_(std::move(trace)), machine_(std::move(machine)), plan_(plan) {
   if (plan_.steps == 0) fail("the number of steps is 0; it must be at least 1");
+  if (plan_.steps > simulate_tuning::kMaxSteps)
+    fail("{} steps are too many; at most {} can be simulated", plan_.steps,
+         simulate_tuning::kMaxSteps);
   if (plan_.every == 0)
     fail("the number of steps from one decision to the next is 0; it must be at least 1");
   if (trace_.phases.empty()) fail("the trace has no phases; at least 1 is needed");

@@ -12,6 +12,7 @@
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 namespace {
@@ -241,6 +242,8 @@ TEST(Replay, throws_if_the_trace_or_the_plan_or_a_placement_is_invalid) {
   const Trace trace = trace_of({{1, 1}});
   const Machine machine = flat_machine(2);
   EXPECT_THROW(Replayer(trace, machine, Placement(2), {.steps = 0}), Error);
+  EXPECT_THROW(Replayer(trace, machine, Placement(2), {.steps = simulate_tuning::kMaxSteps + 1}),
+               Error);
   EXPECT_THROW(Replayer(trace, machine, Placement(2), {.steps = 1, .every = 0}), Error);
   EXPECT_THROW(Replayer(trace, machine, Placement(3), {.steps = 1}), Error);
   EXPECT_THROW(Replayer(trace, machine, Placement(std::vector<PlaceId>{0, 2}), {.steps = 1}),

@@ -54,6 +54,11 @@ inline constexpr double kLargeBytes = 16384;
 /// Pauses between tasks that are shorter than this, in seconds, are not recorded.
 inline constexpr double kMinIdle_s = 10e-6;
 
+// --- Replays ------------------------------------------------------------------------------------
+
+/// Maximum number of steps of a replay. It limits the memory, because every step is stored.
+inline constexpr std::uint64_t kMaxSteps = 1'000'000;
+
 // --- Threads that Juggle moves ------------------------------------------------------------------
 
 /// Maximum number of balancing points in one phase.
