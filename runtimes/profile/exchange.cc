@@ -17,7 +17,10 @@ namespace poise::profile {
 
 namespace {
 
-constexpr int kTag = 1, kReportTag = 2, kClockTag = 3;
+constexpr int kTag = 1, kClockTag = 2;
+// Tags of reports. Each delivery has a tag of its own: a rank may begin the next delivery while
+// others still receive.
+constexpr int kMessagesTag = 3, kUpTag = 100, kDownTag = 200;  // the last two plus the round
 constexpr std::size_t kPiece = 1 << 30;  // a message has at most 2^31 - 1 bytes
 
 /// MPI_DOUBLE_INT.
@@ -202,10 +205,10 @@ void Exchange::find_waits(std::vector<std::unique_ptr<Freed>> freed, const Commo
   FreedSamples samples(std::move(freed), clock);
   const auto rounds = static_cast<int>(largest({1.0 * samples.num_rounds()})[0]);
   for (int round = 0; round < rounds; ++round)
-    deliver(samples.reports_up(round),
+    deliver(kUpTag + round, samples.reports_up(round),
             [&](int, const std::string& report) { samples.read_up(report); });
   for (int round = rounds - 1; round >= 0; --round)
-    deliver(samples.reports_down(round),
+    deliver(kDownTag + round, samples.reports_down(round),
             [&](int, const std::string& report) { samples.read_down(report); });
   const std::vector<Wait> found = samples.waits();
   waits.insert(waits.end(), found.begin(), found.end());
@@ -214,7 +217,7 @@ void Exchange::find_waits(std::vector<std::unique_ptr<Freed>> freed, const Commo
 void Exchange::find_waits(const MessageEnds& ends, const CommonClock& clock,
                           std::vector<Wait>& waits) const {
   MessageWaits messages(ends, clock);
-  deliver(messages.reports(),
+  deliver(kMessagesTag, messages.reports(),
           [&](int from, const std::string& report) { messages.read(from, report); });
   const std::vector<Wait> found = messages.waits();
   waits.insert(waits.end(), found.begin(), found.end());
@@ -224,14 +227,13 @@ void Exchange::find_waits(const MessageEnds& ends, const CommonClock& clock,
 /// completes. A rank enters the barrier when its partners have begun to receive all of its reports.
 /// Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data
 /// exchange", PPoPP 2010.
-void Exchange::deliver(const std::map<int, std::string>& reports,
+void Exchange::deliver(int tag, const std::map<int, std::string>& reports,
                        const std::function<void(int from, const std::string& report)>& read) const {
   std::vector<Sent> sent;
   sent.reserve(reports.size());
   for (const auto& [to, text] : reports) {
     Sent& report = sent.emplace_back(text);
-    mpi_.issend(report.text.data(), report.text.size(), mpi_.byte, to, kReportTag, own_,
-                &report.request);
+    mpi_.issend(report.text.data(), report.text.size(), mpi_.byte, to, tag, own_, &report.request);
   }
   const auto is_over = [&](Word& request) {
     int flag = 0;
@@ -243,12 +245,12 @@ void Exchange::deliver(const std::map<int, std::string>& reports,
   bool is_in_barrier = false;
   for (;;) {
     int flag = 0, size = 0;
-    mpi_.iprobe(mpi_.any_source, kReportTag, own_, &flag, status);
+    mpi_.iprobe(mpi_.any_source, tag, own_, &flag, status);
     if (flag != 0) {
       const int from = mpi_.source_of(status);
       mpi_.get_count(status, mpi_.byte, &size);
       std::string report(size, '\0');
-      mpi_.recv(report.data(), size, mpi_.byte, from, kReportTag, own_, status);
+      mpi_.recv(report.data(), size, mpi_.byte, from, tag, own_, status);
       read(from, report);
       continue;
     }

@@ -65,8 +65,9 @@ class Exchange {
  private:
   void find_hosts();
   /// Sends each report to the rank that is its key, and calls `read` with the sender and the text
-  /// of each report that other ranks send to this rank. Collective.
-  void deliver(const std::map<int, std::string>& reports,
+  /// of each report that other ranks send to this rank. Every delivery needs a tag of its own.
+  /// Collective.
+  void deliver(int tag, const std::map<int, std::string>& reports,
                const std::function<void(int from, const std::string& report)>& read) const;
   ClockOffset offset_of_leader() const;
   std::vector<RoundTrip> ask(int leader) const;
