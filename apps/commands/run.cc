@@ -58,7 +58,7 @@ constexpr std::string_view kTwoValues[] = {"-env",  "-genv",     "-mca",
                                            "--mca", "--prtemca", "--pmixmca"};
 
 /// Returns the words between the launcher and the program. The program is the first word that is
-/// neither an option nor the possible value of one.
+/// not an option and cannot be the value of the option before it.
 std::span<const std::string> launcher_options(const std::vector<std::string>& command) {
   std::size_t num_values = 0, end = 1;
   for (; end < command.size(); ++end) {

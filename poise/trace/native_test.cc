@@ -203,7 +203,7 @@ TEST(Native, files_with_values_out_of_range_are_refused) {
   EXPECT_THAT(error_of_reading(std::string(native::kMagic) + fixed(2, 4)), HasSubstr("version 2"));
 }
 
-TEST(Native, a_trace_is_not_written_if_its_places_are_too_many_for_the_reader) {
+TEST(Native, refuses_to_write_a_trace_with_more_places_than_the_reader_accepts) {
   Trace trace = random_trace(1);
   trace.machine.reset();
   trace.num_places = 1 << 20;

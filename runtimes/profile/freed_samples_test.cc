@@ -84,7 +84,7 @@ TEST(freed_samples, each_rank_waits_until_the_last_rank_that_delays_others_has_e
       for (std::uint64_t left = 1 + random.below(5); left > 0; --left) {
         std::pair<std::int64_t, int> last{std::numeric_limits<std::int64_t>::min(), -1};
         for (Freed& own : freed) {
-          // Entry times of different ranks differ, so the last rank is the only one.
+          // No two ranks enter at the same time, so exactly one rank is the last.
           const auto entered =
               static_cast<std::int64_t>(100 * random.below(1000)) + own.own_world_rank;
           const bool delays = own.rank == 0 || random.below(2) == 0;

@@ -79,7 +79,7 @@ TEST(series, merges_only_phases_with_the_same_label) {
   EXPECT_EQ(of_label[1], 100 * (half - 1));
 }
 
-/// A program that counts its steps in labels must not have a phase for each.
+/// A program that gives each step a label of its own must not get a phase for each step.
 TEST(series, phases_lose_their_labels_if_there_are_too_many) {
   Sums sums;
   Series series;

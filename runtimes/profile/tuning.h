@@ -26,8 +26,8 @@ inline constexpr std::int64_t kPollGapCpu_ns = 20'000;
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,
 /// neighbouring phases with the same label are merged.
 inline constexpr std::size_t kMaxPhases = 1024;
-/// If more phases than this remain when phases with the same label have been merged in pairs, there
-/// are too many labels, and phases lose them. Otherwise merging would be needed often.
+/// If merging leaves more phases than this, because their labels differ, all labels are dropped.
+/// Otherwise phases would soon have to be merged again.
 inline constexpr std::size_t kMaxLabelled = kMaxPhases / 4 * 3;
 /// Initial length of time slices, for programs without phases. It doubles when there are many
 /// slices. Runs of a second have enough slices to tell the kind of imbalance.
