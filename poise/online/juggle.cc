@@ -55,8 +55,8 @@ Averages averages(const JuggleView& view) {
   return averages;
 }
 
-/// Interleaves the places: the first thread of every place, then the second of every place, and so
-/// on.
+/// Returns the threads of all places in turn: the first thread of each place, then the second
+/// thread of each place, and so on.
 std::vector<ThreadId> in_turns(const std::vector<std::vector<ThreadId>>& threads_on,
                                std::span<const PlaceId> places) {
   std::vector<ThreadId> turns;
@@ -159,8 +159,8 @@ std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_r
   for (const ThreadId t : ready) ++num_ready[view.place_of[t]];
   for (const PlaceId p : view.place_of) ++num_threads[p];
   const auto load = [&](PlaceId p) { return std::pair(num_ready[p], num_threads[p]); };
-  // For each domain, the place to which its next thread moves. Such a place is chosen anew only
-  // after a move, because nothing else changes the choice.
+  // For each domain, the place to which its next thread moves. These places are chosen anew after
+  // each move, because only moves change the choice.
   std::vector<std::optional<PlaceId>> target(num_domains(view.domain_of));
   const auto find_targets = [&] {
     std::fill(target.begin(), target.end(), std::nullopt);

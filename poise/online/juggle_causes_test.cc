@@ -175,7 +175,8 @@ TEST(JuggleCauses, no_cause_is_reported_for_programs_without_imbalance) {
   }
 }
 
-/// A test case: programs on four cpus that change while they run. `act` starts and runs them.
+/// A test case: programs whose behaviour changes while they run on four cpus. `act` starts the
+/// programs and runs them.
 struct Changing {
   const char* what;
   std::function<void(SimulatedCpus&)> act;
@@ -201,8 +202,8 @@ void run_in_turns(SimulatedCpus& cpus, double turn_s, const std::vector<Awake>& 
   }
 }
 
-/// Starts a thread on each of `num_cpus` cpus. Each computes for life_s seconds; then another one
-/// is started in its place.
+/// Starts a thread on each of `num_cpus` cpus. Each thread computes for life_s seconds and then
+/// ends; a new thread is started in its place.
 void run_short_threads(SimulatedCpus& cpus, std::uint32_t num_cpus, double life_s) {
   std::deque<int> running;
   for (int born = 0; cpus.now_s < kRunS; ++born) {

@@ -101,8 +101,9 @@ JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
 
 /// The longest balancing period allowed. For threads that never sleep, the length of phases is
 /// unknown and may be short. So while such threads lose time because they wait for cpus, or for
-/// each other, balancing points stay close together, but not so close that other programs on the
-/// same cpus use most of a period before a moved thread has its turn.
+/// each other, the period is short. If they wait for cpus, the period is also at least a multiple
+/// of this wait, because otherwise a moved thread would spend most of the period waiting for its
+/// turn.
 double JuggleStance::longest_period_s(const JuggleSigns& signs) const {
   if (!is_awake(signs)) return longest_s_;
   if (is_crowded(signs))

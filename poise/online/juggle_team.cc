@@ -99,8 +99,8 @@ double JuggleTeam::next_s() const {
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
   if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < tuning().watch_s))
     return short_s;
-  // If the program does not report waits, the balancer looks for waits between two balancing
-  // points.
+  // A policy that reacts to waits looks for them several times per period if the program does not
+  // report them.
   const bool is_told = std::any_of(members_.begin(), members_.end(),
                                    [](const JuggleMember& m) { return m.last.waits.has_value(); });
   if (poise::is_reacting(settings_.policy) && !is_told)
@@ -188,10 +188,10 @@ void JuggleTeam::decide(double real_s, double now_s) {
 
 /// Returns a JuggleOrder (a command to move) for each thread whose place has changed, or for all
 /// threads with a place if the set of places has changed. The least advanced thread moves first. If
-/// it shared its cpu with another program, that program keeps the cpu busy until the other thread
-/// arrives. If the most advanced thread moved first, its cpu would be idle for a moment, the kernel
-/// would move the other program there, and the least advanced thread would share its cpu with this
-/// program again.
+/// it shared its cpu with another program, this program keeps the cpu busy until the thread that
+/// comes in exchange arrives. If the most advanced thread moved first, its cpu would be idle for a
+/// moment, the kernel would move the other program there, and the least advanced thread would again
+/// share its cpu with this program.
 std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleMember*> moved;
   for (JuggleMember& member : members_) {
@@ -312,7 +312,8 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
       member.windows = 0;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
-      // What the thread did before it took part belongs to an earlier phase of the program.
+      // What the thread did before it took part in balancing belongs to an earlier phase of the
+      // program.
       if (is_balancing()) member.progress_s = average_s;
     } else if (member.takes_part &&
                now_s - member.busy_s > longest_quiet_s(member, crowd, tuning())) {

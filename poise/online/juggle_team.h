@@ -24,7 +24,8 @@ namespace poise {
 /// the threads.
 enum class JugglePolicy : std::uint8_t { automatic, proactive, reactive, hybrid, off };
 
-/// Returns the policy with this name, such as "auto". For others throws Error with the known names.
+/// Returns the policy with this name, such as "auto". If there is none, throws Error with the known
+/// names.
 JugglePolicy juggle_policy_named(std::string_view name);
 std::string_view name_of(JugglePolicy policy);
 

@@ -498,7 +498,9 @@ TEST(JuggleTeamAuto, threads_that_sleep_in_turn_do_not_make_a_place_look_slow) {
   kernel.add(0, true, first);
   kernel.add(0, true, [&](double now_s) { return !first(now_s); });
   for (int t = 0; t < 2; ++t) kernel.add(1, true);
-  kernel.run_until(5);  // thread 1 is found late; until then, three threads share two places
+  // Thread 1 sleeps at first, so the balancer finds it late. Until then, three threads share two
+  // places.
+  kernel.run_until(5);
   kernel.orders = 0;
   kernel.run_until(30);
   EXPECT_EQ(kernel.orders, 0);
@@ -514,7 +516,7 @@ TEST(JuggleTeamAuto,
      leaves_unbound_threads_alone_if_equal_progress_would_gain_less_than_5_percent) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
-  for (PlaceId t = 0; t < 41; ++t) kernel.add(t % 2, false);  // 21 and 20 threads per place
+  for (PlaceId t = 0; t < 41; ++t) kernel.add(t % 2, false);  // place 0: 21 threads; 1: 20
   kernel.run_until(20);
   EXPECT_EQ(kernel.orders, 0);
 }

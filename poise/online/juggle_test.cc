@@ -152,7 +152,7 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
       }
       const auto [least, most] = std::minmax_element(of_place.begin(), of_place.end());
       EXPECT_LE(*most - *least, 1u);
-      for (PlaceId p = 0; p < 7; ++p)  // the extra thread went to the domain with fewest threads
+      for (PlaceId p = 0; p < 7; ++p)  // an extra thread goes to the domain with fewest threads
         for (PlaceId q = 0; q < 7; ++q) {
           if (of_place[p] <= of_place[q]) continue;
           EXPECT_LE(of_domain[domain_of[p]], of_domain[domain_of[q]] + 1);

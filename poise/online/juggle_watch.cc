@@ -41,8 +41,9 @@ void JuggleWatch::observe(const JuggleCrew& crew, JuggleAction action, double re
   watch_places(crew, real_s);
 }
 
-/// Measures for each place how long its threads wanted to run, and how long they ran. They run for
-/// less time than they want if another program runs on the place, or do less if the place is slow.
+/// Measures for each place how long its threads wanted to run, and how much work they did. They run
+/// for less time than they want if another program runs on the place, and do less work in that time
+/// if the place is slow.
 void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
   use_.assign(crew.places.size(), {});
   for (const std::size_t i : crew.team) {
@@ -86,7 +87,7 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
   if (window_s <= 0) return;  // the thread is new
   // A window in which a thread both ran and slept is called broken. A broken window is missed if
   // the thread ran, or slept, for less than the fraction `tolerance` of the window. So if all
-  // fractions are equally likely, twice `tolerance` of all broken windows are missed.
+  // fractions are equally likely, the share 2 * tolerance of all broken windows is missed.
   const double tolerance = tuning_.sleep_tolerance(window_s);
   const double ran_s = member.last.run_s - member.run_at_window_s;
   const double waited_s = member.last.wait_s - member.wait_at_window_s;
@@ -94,8 +95,8 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
   const bool is_broken = 1 - ready > tolerance && ready > tolerance;
   const double broken = is_broken ? 1 / (1 - 2 * tolerance) : 0;
   // The kernel reports a wait for a cpu only when it ends. So a thread that waits at the end of a
-  // window seems to have slept, and then has more run and waiting time than the next window is
-  // long. Therefore sleep is counted when the next window closes.
+  // window seems to have slept, and the next window then contains more run and waiting time than it
+  // is long. Therefore sleep is counted only when the next window closes.
   const double slept = std::max(0.0, member.seems_asleep - std::max(0.0, ready - 1));
   const double last_asleep = slept > tolerance ? slept : 0;
   if (member.windows == 0)

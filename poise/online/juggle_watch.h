@@ -47,7 +47,7 @@ class JuggleWatch {
   /// Returns the observations that speak for or against balancing the threads.
   JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double now_s);
 
-  /// Time, in seconds, since which the number of threads that take part is about the same.
+  /// Time, in seconds, since when about the same number of threads takes part.
   double since_s() const { return since_s_; }
   /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }

@@ -32,7 +32,7 @@ double seconds_each(const LendingView& view, const Borrower& other) {
   return view.task_s * other.slowness / other.threads + other.extra_s;
 }
 
-// Number of tasks that the other rank can finish early enough for their results to be back by
+// Number of tasks that the borrower `other` can finish early enough for their results to be back by
 // end_s.
 double lent_by(const LendingView& view, const Borrower& other, double end_s) {
   const double room_s = end_s - other.busy_s - other.delay_s;

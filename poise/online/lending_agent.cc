@@ -174,12 +174,13 @@ void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double exp
   // results so far. With a small constant weight from the start, a program with few tasks would
   // learn too late that a rank is slow.
   // A sample is the ratio of two times, and a disturbance of either time changes it. Therefore this
-  // average covers twice as many samples as others.
+  // average covers twice as many samples as an average of times does.
   const double steady = lending_tuning::kMaxWeight / 2;
   if (peer.num_results * steady < 1) ++peer.num_results;
   const double weight = std::min(steady, expected_s / lending_tuning::kTaskTimeMemory_s) /
                         (steady * peer.num_results);
-  // The first result of a long task replaces the initial value, which therefore does not cap it.
+  // The first result of a long task has a weight of 1 and replaces the initial value. It is not
+  // capped at a multiple of this value, which is only a guess.
   const double sample = seconds / expected_s;
   const double moved = weight >= 1 ? sample : moved_average(peer.slowness, sample, weight);
   peer.slowness = static_cast<float>(moved);

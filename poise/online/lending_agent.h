@@ -98,9 +98,9 @@ class LendingAgent {
     return steal_.unresponsive(peers_, wait_, now_s);
   }
 
-  /// For ranks with copies of other ranks' tasks: draws which of `count` > 0 copies to ask for. A
-  /// request for the oldest copy would often be refused, because the owner of that task is about to
-  /// start it.
+  /// For a rank that holds `count` > 0 copies of other ranks' tasks: draws the copy that it asks to
+  /// run. The task's owner would often refuse the oldest copy, because it is about to start that
+  /// task itself.
   std::size_t replica_to_claim(std::size_t count) { return random_.below(count); }
 
   // Learning.
@@ -138,8 +138,9 @@ class LendingAgent {
 
 /// Carries out loans in rounds. In each round, `lend` sends one message of every unfinished loan,
 /// and returns false if the loan is then finished. Its second argument says whether the borrower
-/// has sent a request. Every borrower gets its first message before any gets its second. So all
-/// start early to run tasks and lend them on, although it takes long to pack a large loan.
+/// has sent a request. Every borrower gets its first message before any borrower gets its
+/// second. So all borrowers soon run tasks and lend them on, although a large loan takes long to
+/// pack.
 template <typename Lend>
 void lend_in_turn(std::vector<Loan>& loans, const LendingAgent& agent, const Lend& lend) {
   std::vector<std::pair<Loan*, bool>> unfinished;

@@ -55,8 +55,8 @@ inline constexpr double kWorkShare = 0.1;
 
 /// Maximum number of tasks in a batch, of headers received in one poll, and of children of a node
 /// of the termination tree. With 16 tasks per batch, reading the clock costs little. A rank can
-/// receive the messages of all its children in one poll, and the tree has fewer than 5 levels up to
-/// 65,536 ranks.
+/// receive the messages of all its children in one poll. The tree has at most 5 levels below its
+/// root for up to 65,536 ranks.
 inline constexpr std::size_t kMaxAtOnce = 16;
 /// Maximum number of entries that a rank searches one by one:
 /// - unanswered steal requests that a victim or a thief remembers (a victim declines further ones);
@@ -84,8 +84,8 @@ inline constexpr std::size_t kMaxPeers = 256;
 /// A sample counts as at most this multiple of the average, because a larger one is probably a
 /// disturbance.
 inline constexpr double kOutlier = 4;
-/// Seconds of work over which a function's time, or a rank's slowness, is averaged. With less, one
-/// preempted task would change the average.
+/// Seconds of work over which a function's time, or a rank's slowness, is averaged. Over less work,
+/// a single preempted task would change the average.
 inline constexpr double kTaskTimeMemory_s = 20e-3;
 /// Maximum weight of a new sample in an average, so that the average covers at least eight samples.
 /// Exploratory loans have eight tasks, too, because the cost of smaller loans is mostly that of the

@@ -29,7 +29,7 @@ class RobustMin {
  public:
   explicit RobustMin(double initial) : value_(initial) {}
   void learn(double value) {
-    // Even an outlier raises the minimum by less than the fraction kMaxWeight.
+    // With this weight, even an outlier raises the minimum by less than the fraction kMaxWeight.
     const double weight_of_larger = lending_tuning::kMaxWeight / lending_tuning::kOutlier;
     value_ = moved_average(value_, value, value < value_ ? weight_of_smaller() : weight_of_larger);
   }
@@ -46,7 +46,8 @@ struct Link {
   RobustMin seconds_per_byte{lending_tuning::kInitialPerByte_s};
 
   /// Learns the latency from a steal request and its answer. Ignores a request sent before this
-  /// rank began to wait: its answer was not read while the program did something else.
+  /// rank began to wait: its answer may have arrived while the program did something else and was
+  /// then read late.
   void learn_round_trip(double requested_at_s, double wait_since_s, double now_s) {
     if (requested_at_s >= wait_since_s) latency_s.learn(std::max(0.0, now_s - requested_at_s) / 2);
   }

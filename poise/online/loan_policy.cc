@@ -34,7 +34,7 @@ class SoonestIdle {
     if (kept_.size() < lending_tuning::kMaxCandidates) return true;
     // A lower bound on how long the rank is busy: tasks in flight and uncertainty only add time.
     const double least_s = reported_busy_s(peer, queue), most_s = kept_.back().first.busy_s;
-    if (least_s != most_s) return least_s < most_s;  // the distance would take longer to find
+    if (least_s != most_s) return least_s < most_s;  // avoids the slower search for the distance
     return std::tuple(least_s, peers.locality_of(peer.rank).distance, peer.rank) <
            order_of(kept_.back());
   }
@@ -159,7 +159,8 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
         {peer.queued, peer.in_flight}};
     Borrower& other = known.first;
     // A rank sends a request when it is idle, or when the end of its last task is certain. A
-    // lasting request proves neither, because it may have been sent long ago.
+    // lasting request, which its receiver remembers, proves neither: it may have been sent long
+    // ago.
     const bool is_certain = takes_all || (thief && !thief->is_lasting);
     if (!is_certain)
       other.busy_s +=
@@ -175,7 +176,7 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
   std::ranges::sort(thief_ranks);
   SoonestIdle silent;
   // Borrowed tasks are passed on only to ranks that request tasks. So if all tasks are borrowed,
-  // the plan leaves out all other ranks: tasks planned for those ranks would stay here.
+  // the plan leaves out ranks without a request: tasks planned for those ranks would stay here.
   const bool may_push = settings_.push && (takes_all || !queue.all_borrowed);
   for (const Peer& peer : may_push ? peers.all() : std::span<const Peer>{}) {
     if (!peer.is_in(moment.wait) || (!takes_all && !silent.may_take(peer, queue, peers))) continue;

@@ -45,7 +45,7 @@ class Thieves {
 
 struct LoanSettings {
   const OffloadPolicy* policy = &offload_policy("cost");
-  bool push = true;  // lends without a request, too
+  bool push = true;  // lends also to ranks that have sent no request
   /// True if the program's own policy decides. Such a policy sees all ranks.
   bool takes_all = false;
   double min_gain = 0.1;         // fraction by which loans must shorten the wait
@@ -57,7 +57,8 @@ struct LoanSettings {
   }
 };
 
-/// When a decision is made: the time and the wait; and how many threads run tasks.
+/// The state of the lender at a decision: the time, the number of the wait that it is in, and its
+/// number of threads for tasks.
 struct LoanMoment {
   double now_s = 0;
   std::uint64_t wait = 0;
@@ -121,9 +122,10 @@ double share_remaining(const Peer& peer, double now_s);
 double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads);
 
 /// Describes a known rank as a borrower. Its slowness is learnt from the results that it returns.
-/// Until the first result, it is guessed (LendingCosts::guessed_slowness). But if that rank
-/// requests tasks and has lent some to this rank, and all tasks here are borrowed, it follows from
-/// the mean task time that the borrower reported. So the tasks can return if this rank is slower.
+/// Until the first result, its slowness is guessed (LendingCosts::guessed_slowness). There is one
+/// exception: if the borrower requests tasks and has lent some to this rank, and all tasks here are
+/// borrowed, its slowness follows from the mean task time that it reported. So the tasks can return
+/// to the borrower if this rank is slower.
 Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs);
 

@@ -30,8 +30,8 @@ struct QueueState {
   bool all_times_known = true;  // the times of all lendable tasks are known
   bool all_borrowed = false;    // all lendable tasks came from other ranks
   double ran_s = 0;             // expected seconds of the task that ran last; 0: none, or unknown
-  bool tasks_differ = false;    // tasks differ in cost, or the times of their functions differ by a
-                                // factor of kSimilar
+  bool tasks_differ = false;    // tasks differ in cost, or the times of their functions differ by
+                                // more than the factor kSimilar
   double bytes_out = 0;         // bytes sent if all lendable tasks are lent
   double bytes_both = 0;        // bytes of the lendable tasks and of their results
   TaskOverhead finishing{};     // CPU time to finish tasks that other ranks ran
@@ -51,7 +51,7 @@ struct QueueState {
 struct LendingCosts {
   TaskOverhead packing, unpacking;
   LinkModel links;
-  RobustMin least_slowness{0};  // of the fastest ranks that have returned results; 0: none has
+  RobustMin least_slowness{0};  // among ranks that have returned results; 0: none has
 
   /// Returns a guess for ranks that have returned no result: they are as fast as this rank, unless
   /// all ranks that have returned results are slower.

@@ -79,7 +79,8 @@ Peer& PeerTable::at(std::uint32_t rank) {
 
 bool PeerTable::update(const Load& load) {
   if (load.rank == self_) return false;
-  // Most loads that other ranks pass on are known already, and recent_ is searched faster.
+  // Most loads that other ranks pass on are known already, and a search in recent_ is faster than
+  // one in the table.
   const auto recent = std::ranges::find(recent_, load.rank, &Load::rank);
   if (recent != recent_.end() && !is_later(load.version, recent->version)) return false;
   const Peer* const known = find(load.rank);

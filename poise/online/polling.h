@@ -17,7 +17,7 @@ struct PollView {
   /// True if another rank has announced a message (doorbell), or a transfer is in flight.
   bool has_messages = false;
   bool all_notify = false;    // every message except gossip rings the doorbell
-  double remaining_s = 0;     // queued work of this thread
+  double remaining_s = 0;     // run time of all tasks in the queue
   double poll_cost_s = 1e-6;  // seconds for a poll that finds nothing
 };
 

@@ -17,7 +17,7 @@ double pause_after(std::uint32_t declines) {
 }
 }  // namespace
 
-// Returns the bit of a partner, or 0 for a rank that is not a partner.
+// Returns the bit that stands for a partner in remembered_by_, or 0 if the rank is not a partner.
 std::uint32_t StealPolicy::bit_of(const PeerTable& peers, std::uint32_t partner) {
   const auto partners = peers.partners();
   const auto found = std::ranges::find(partners, partner);

@@ -22,10 +22,9 @@ struct StealRequest {
 /// The thief's side of work stealing. A thief sends requests to ranks known to have tasks,
 /// otherwise to ranks to which it has lent tasks, otherwise to a few random ranks. After
 /// kRandomTries declined requests it first sends each of its partners one lasting request. Then it
-/// sends requests only to ranks known to have tasks, so idle ranks become silent. These are the
-/// lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011. Before each
-/// of these later requests it pauses. The pause doubles with every declined request, up to
-/// kMaxPause_s.
+/// sends requests only to ranks known to have tasks, and pauses before each, so idle ranks become
+/// silent. This pause doubles with every declined request, up to kMaxPause_s. The lasting requests
+/// are the lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011.
 ///
 /// The pause between requests is learnt from answers without tasks, and the pause for one victim
 /// from that victim's answers. Both are forgotten when tasks arrive.

@@ -46,7 +46,7 @@ class TaskTimes {
     known.seconds.store(moved_average(average, seconds / cost, share, count),
                         std::memory_order_relaxed);
     if (average <= 0) return;
-    // The mean of `count` tasks deviates less than a single task, by the square root of `count`.
+    // The mean of `count` tasks deviates less than a single task, by the factor sqrt(count).
     const double relative_s = std::min(seconds / cost / average, lending_tuning::kOutlier);
     const double before = deviation(function);
     known.deviation.store(before + share * (std::sqrt(count) * std::abs(relative_s - 1) - before),

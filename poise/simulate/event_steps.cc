@@ -30,7 +30,7 @@ std::vector<Share> shares_of(const Workload& workload, const Placement& placemen
   return shares;
 }
 
-/// Appends an iteration to the step. It begins when the iterations before it have ended.
+/// Appends an iteration to the step. The iteration begins when those before it have ended.
 void append(EventStep& step, const Iteration& next, bool has_spans) {
   Iteration& all = step.iteration;
   const double start_s = all.end_s;

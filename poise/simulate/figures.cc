@@ -69,7 +69,7 @@ FigureData period_over_phase(std::span<const Pair> pairs, double longest) {
   return data;
 }
 
-/// One phase with between 1 and 2 threads per place (n/m), for increasing periods.
+/// One phase with between 1 and 2 threads per place (n/m), for increasing balancing periods.
 FigureData figure_8() {
   constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {9, 8}, {16, 12}};
   return period_over_phase(kPairs, 2.2);

@@ -18,7 +18,7 @@ struct RouteStop {
 class Routes {
  public:
   /// Adds a route and returns its index. Resources on which a byte takes 0 s have no effect and
-  /// are left out; two stops at the same resource are merged.
+  /// are left out; entries of the same resource are merged.
   std::uint32_t add(std::span<const RouteStop> stops);
 
   std::uint32_t count() const { return first_.size() - 1; }
@@ -49,7 +49,7 @@ struct Flow {
 struct Detour {
   static constexpr std::uint32_t kNone = ~0U;
   std::uint32_t route = kNone;
-  double extra_s = 0;  // latency of the hops that the detour has in addition
+  double extra_s = 0;  // latency that the detour adds to that of the usual route
 };
 
 /// Sorts indices of flows by the time at which the flows start; ties: the lower index first.

@@ -7,11 +7,12 @@
 //   3. it does the rest of its work;
 //   4. it receives what has arrived, in the order of arrival (ties: by sender, then by receiver);
 //      each receiving takes the receiver's CPU time.
-// What a place sends to another leaves together. After its latency it competes for the resources on
-// its route with everything else in flight (fluid.h or queues.h), and arrives when the last byte
-// has passed them. Messages above the eager limit wait until the receiver has done step 1, because
-// only then does it ask for them (rendezvous). The iteration ends when the last place has received
-// everything. All places wait for that; the time of a barrier is not counted (barrier.h).
+// All messages from one place to another leave together, as one flow. After its latency, the flow
+// competes for the resources on its route with everything else in flight (fluid.h or queues.h). It
+// arrives when its last byte has passed them. Messages above the eager limit wait until the
+// receiver has done step 1, because only then does it ask for them (rendezvous). The iteration ends
+// when the last place has received everything. All places wait for that; the time of a barrier is
+// not counted (barrier.h).
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,7 @@ class Team {
   const std::vector<double> work_s_;  // for each thread, its work in one phase
   const double slice_s_;
   std::vector<DomainId> domain_of_;
-  std::vector<std::vector<PlaceId>> places_of_domain_;  // the places with most slots first
+  std::vector<std::vector<PlaceId>> places_of_domain_;  // places with most initial threads first
   std::vector<Shared> places_;
   std::vector<double> rest_s_, gained_s_;  // gained_s_: progress since the last balancing point
   std::vector<PlaceId> place_of_;
@@ -261,7 +261,7 @@ std::uint64_t Team::swap() {
   const auto swaps = juggle_swaps({progress, place_of_, speed, domain_of_}, margin_s);
   for (const Swap& swap : swaps) std::swap(place_of_[swap.behind], place_of_[swap.ahead]);
   for (PlaceId p = 0; p < places_.size(); ++p) {
-    // Threads that stay keep their position in the queue; threads that arrive go to its end.
+    // Threads that stay keep their position in the place's queue; arriving threads go to its end.
     auto& threads = places_[p].threads;
     std::erase_if(threads, [&](ThreadId t) { return place_of_[t] != p; });
   }
@@ -390,7 +390,7 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
       const bool is_due = clock.next_s() <= std::min(arrival_s, horizon_s);
       team.run_until(std::min({arrival_s, clock.next_s(), horizon_s}));
       if (reacts && !is_due) team.sort_into_slots();
-      // There is nothing to balance: no balancing point is due, or the phase ended before its time.
+      // There is nothing to balance if no balancing point is due, or if the phase ended before it.
       if (!is_due || team.now_s() < clock.next_s()) continue;
       if (observe) observe(team.now_s(), team.progress_s());
       ++outcome.balancing_points;

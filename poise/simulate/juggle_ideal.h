@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ideal juggling: n threads on m places, simulated exactly. Overheads, time slices and unequal
-// phases, which the paper leaves as future work, can be added.
+// Simulates exactly how Juggle balances n threads on m places under ideal conditions. Overheads,
+// time slices and unequal phases, which the paper leaves as future work, can be added.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 3.
 // Unless the run says otherwise, the simulation assumes perfectly fair places, precise information
@@ -27,7 +27,7 @@ enum class Balancing : std::uint8_t {
 
 /// How threads are moved at a periodic balancing point. Reactive moves always use sorting.
 enum class Redistribution : std::uint8_t {
-  sorted,  // section 3: unblocked threads, least advanced first, to fast slots, then to slow ones
+  sorted,  // section 3: the least advanced threads go to the places with fewest running threads
   swaps    // section 2.3: juggle_swaps(), as the thread balancer does
 };
 

@@ -22,7 +22,7 @@ TEST(LendingLinks, a_message_arrives_after_its_latency_plus_the_time_to_transfer
   // Both cards transfer the 4 MB at the same time, piece by piece. Only the last piece adds to
   // these 4 s: the second card transfers it, in 4 ms, when the first card is done.
   EXPECT_NEAR(links.carry(0, 2, 4e6, 10).arrival_s, 10 + 1 + 4, 5e-3);
-  EXPECT_DOUBLE_EQ(links.carry(0, 1, 4e6, 10).arrival_s, 10 + 1);  // the bus is not limited
+  EXPECT_DOUBLE_EQ(links.carry(0, 1, 4e6, 10).arrival_s, 10 + 1);  // the bus takes no time
 }
 
 TEST(LendingLinks, messages_sent_by_the_same_network_card_are_transferred_one_after_the_other) {

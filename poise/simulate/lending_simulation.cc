@@ -88,7 +88,7 @@ struct Rank {
   double last_cost = 0;    // cost of the task that ran last
   Run running;             // the task that runs; its count is 0 while none runs
   double began_s = 0, busy_until_s = 0;
-  double handling_until_s = 0;  // end of the last step; until then no other step may begin
+  double handling_until_s = 0;  // end of the last step(); until then no other may begin
   std::vector<Run> results;     // results of borrowed tasks that are not yet sent
   double oldest_result_s = 0;
   SimulatedCopies copies;  // the copies of other ranks' tasks at this rank
@@ -169,7 +169,7 @@ class Simulation {
   std::vector<double> card_free_s_, bytes_out_;  // by node
   std::optional<LendingLinks> links_;
   std::uint64_t order_ = 0, created_ = 0, finished_ = 0, last_ticket_ = 0;
-  // Start of the present step, and the CPU time that it has taken so far.
+  // Start of the present call of step(), and the CPU time that it has taken so far.
   double now_s_ = 0, cpu_s_ = 0;
   // Number of ranks that have left the last wait (if ranks meet between waits: the present wait).
   std::uint32_t ranks_done_ = 0;
@@ -742,7 +742,7 @@ void Simulation::happen(const Event& event) {
     case Kind::task_end:
       end_task(rank);
       if (now_s_ >= rank.handling_until_s) break;
-      // The progress thread is still handling messages, so the next task starts without a step.
+      // The progress thread is still handling messages, so the rank starts its next task at once.
       start_task(rank);
       push(rank.wake_at_s = rank.handling_until_s, Kind::wake, event.rank);
       return;

@@ -101,7 +101,7 @@ struct LendingOutcome {
   double makespan_s = 0;                 // when the last result was back at its owner
   double end_s = 0;                      // when the last rank had left the last wait
   std::uint64_t tasks = 0, lent = 0;     // all tasks; loans (a task counts each time it is lent)
-  std::uint64_t ran_on_other_nodes = 0;  // tasks that ran on another node than their owner's
+  std::uint64_t ran_on_other_nodes = 0;  // tasks that did not run on their owner's node
   double lent_bytes = 0;                 // bytes of lent tasks, of copies, and of their results
   std::uint64_t copies = 0, copies_run = 0;  // copies of tasks; copies that ran
   std::uint64_t messages = 0, requests = 0, events = 0;

@@ -100,8 +100,8 @@ double efficiency(const LendingScenario& scenario) {
   return ideal_makespan_s(scenario) / outcome.makespan_s;
 }
 
-// Four ranks with 100 tasks of 10 ms each; the first needs three times as long for a task, which no
-// rank knows when the wait begins.
+// Four ranks, each with 100 tasks of 10 ms. The first rank needs three times as long for a task as
+// the others, which no rank knows when the wait begins.
 LendingScenario one_slow(double news_delay_s) {
   LendingScenario scenario;
   scenario.num_ranks = 4;
@@ -138,18 +138,21 @@ TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {
   EXPECT_GT(efficiency(all_on_one(64, 6400, 1e-3)), 0.8);
 }
 
-// A progress thread handles messages one after the other, also while they arrive faster.
+// A progress thread handles messages one after the other, even if they arrive faster than it can
+// handle them.
 TEST(LendingSimulation, a_rank_with_a_progress_thread_cannot_pack_and_unpack_two_tasks_at_a_time) {
   LendingScenario scenario = all_on_one(200, 4000, 10e-3);
   scenario.progress_s = 0.2e-3;
   scenario.task_overhead_s = 0.1e-3;
-  EXPECT_GT(ideal_makespan_s(scenario), 0.75);  // 4000 tasks, packed and unpacked; work takes 0.2 s
+  // 200 ranks share 40 s of work, which takes 0.2 s. But one rank packs and unpacks nearly all 4000
+  // tasks, in 0.2 ms each.
+  EXPECT_GT(ideal_makespan_s(scenario), 0.75);
   EXPECT_LE(efficiency(scenario), 1);
 }
 
 // Checks for starvation: a rank that stays idle although others have tasks to lend. Without a
-// progress thread, a rank reads a steal request when its task ends, so all ranks may finish a task
-// later.
+// progress thread, a rank reads a steal request only when its task ends, so the end may be delayed
+// by the time of one task.
 TEST(LendingSimulation, leaves_no_rank_without_tasks_for_long) {
   constexpr double kTask_s = 1e-3;
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
@@ -173,8 +176,8 @@ TEST(LendingSimulation, lending_does_not_delay_a_single_long_task) {
   EXPECT_NEAR(simulate_lending(scenario).makespan_s, 1, 1e-3);
 }
 
-// No rank knows that the first task is long. Without a progress thread, its rank answers no request
-// while this task runs.
+// No rank knows that the first task is long. Without a progress thread, the rank that runs this
+// task answers no request meanwhile.
 TEST(LendingSimulation, tasks_behind_a_first_task_of_unknown_time_are_lent_before_it_starts) {
   for (const bool gives_costs : {true, false}) {
     LendingScenario scenario;
@@ -201,9 +204,9 @@ TEST(LendingSimulation, a_slow_rank_that_returns_tasks_does_not_get_them_again) 
   EXPECT_LT(outcome.makespan_s, (8 + 3) * 3e-3 + 0.2e-3);
 }
 
-// Rank 3 is first to request tasks, gets six of seven, and runs the first one for 25 ms before it
-// returns the others. If rank 0 then lent one of these to rank 1, whose speed no rank knows, it
-// would wait for 20 ms again.
+// Rank 3 is first to request tasks. It gets six of rank 0's seven tasks and runs the first one for
+// 25 ms before it returns the others. If rank 0 then lent one of these to rank 1, whose speed no
+// rank knows, rank 0 would have to wait for another 20 ms.
 TEST(LendingSimulation, a_rank_that_has_waited_for_one_slow_rank_does_not_wait_for_another) {
   LendingScenario scenario;
   scenario.num_ranks = 4;

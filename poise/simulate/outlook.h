@@ -22,11 +22,12 @@ struct OutlookQuestion {
 /// slowest domain, because barriers wait for it.
 struct Outlook {
   OutlookQuestion question;
-  double static_s = 0;             // equation (1)
-  double ideal_s = 0;              // (14, 15)
-  double reactive_s = 0;           // the paper's equations (19-21), also if n/m is not in (1, 2)
-  double bound_s = 0;              // lower bound: (2) and (14) for one phase, (15) for several
-  double approximation_s = 0;      // (16-18)
+  double static_s = 0;    // the paper's equation (1)
+  double ideal_s = 0;     // the paper's equations (14) and (15)
+  double reactive_s = 0;  // the paper's equations (19) to (21), but for any n/m
+  /// Lower bound: the paper's equations (2) and (14) for one phase, (15) for several phases.
+  double bound_s = 0;
+  double approximation_s = 0;      // the paper's equations (16) to (18)
   JuggleOutcome simulated;         // outcome of balancing by sorting (section 3 of the paper)
   JuggleOutcome simulated_swaps;   // outcome of balancing by swaps (section 2.3 of the paper)
   JuggleOutcome simulated_hybrid;  // outcome of sorting combined with reactive balancing

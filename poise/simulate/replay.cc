@@ -144,8 +144,8 @@ double Replayer::total_average_s() const {
   return total_s;
 }
 
-/// Returns the loads in the steps before `step`, for each of them in the order of the tasks of
-/// `step`. Omits a step in which one of these tasks is missing.
+/// Returns for each step before `step` the loads of its tasks, in the order of the tasks of `step`.
+/// Omits steps in which one of these tasks is missing.
 std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) const {
   const std::vector<ObjectId>& tasks = objects_.of_task[phase_of(step)];
   const std::size_t most =

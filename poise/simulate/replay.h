@@ -58,7 +58,7 @@ using AfterStep = std::function<void(std::uint64_t)>;
 
 struct ReplayStep {
   std::size_t phase = 0;   // index of the phase in the trace
-  double iteration_s = 0;  // time of the iteration that the plan's engine gives
+  double iteration_s = 0;  // time of the iteration by the event engine or, without it, formula_s
   double formula_s = 0;    // time of the iteration by the formula of metrics.h
   double makespan_s = 0;
   /// The share of the time of all places in which they were idle. Only the event engine computes
@@ -101,7 +101,7 @@ struct Replay {
 /// lasts K steps, or kUsualSteps if K is less, since later decisions may keep a good placement. The
 /// program stops for the decision and the migrations. Tasks are identified by name. A new task
 /// starts at its place in the trace or, without one, at place (object ID % places). A task that
-/// disappears and comes back is where it was.
+/// disappears and comes back is at the same place as before.
 class Replayer {
  public:
   /// Starts from `start`, the placement of the first phase's tasks. Background loads of places that

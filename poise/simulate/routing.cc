@@ -188,7 +188,8 @@ void NetworkRoutes::add_dragonfly(std::uint32_t from, std::uint32_t to,
 }
 
 /// Goes up from the finest tier (the last) to the coarsest tier on which the nodes differ in group,
-/// and down again. A detour's root `via`, or else `to`, selects the link of each uplink.
+/// and down again. Each uplink has several links: the number of the detour's root `via` or, without
+/// a detour, that of the receiver `to` selects one of them.
 void NetworkRoutes::find_in_tree(NodeId from, NodeId to, std::uint32_t via,
                                  std::vector<LinkStop>& links) const {
   const auto add = [&](std::size_t tier, NodeId node, bool is_down) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All numbers of the simulation that are chosen, not given: its limits, and what it assumes about
-// the runtimes.
+// All numbers that the simulation itself chooses: its limits, and its assumptions about the
+// runtimes.
 #pragma once
 
 #include <cstddef>
@@ -68,7 +68,7 @@ inline constexpr double kMaxPoints = 1e5;
 /// progress exactly.
 inline constexpr double kMargin = 1e-6;
 /// Maximum number of threads, maximum number of places, and maximum of the product threads * steps.
-/// Each balancing point is a step, and a phase adds up to eight.
+/// Each balancing point counts as one step, and each phase as up to eight further steps.
 inline constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
 inline constexpr double kMaxThreadSteps = 1e10;
 /// Shortest period in seconds that is advised: five ticks of a 250 Hz kernel. With shorter periods,

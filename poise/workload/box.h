@@ -12,7 +12,7 @@ namespace poise {
 /// points exist, so the last rows may be incomplete.
 struct Box {
   std::array<std::uint32_t, 4> side{
-      1, 1, 1, 1};  // the dimensions in use have ascending sizes; others have 1
+      1, 1, 1, 1};  // the dimensions in use have ascending sizes; other sizes are 1
   std::uint32_t size = 1;
 
   std::array<std::uint32_t, 4> point(std::uint32_t id) const {
