@@ -62,7 +62,8 @@ struct JuggleTuning {
   /// Context switches per second above which a thread is assumed to yield in a loop: eight per time
   /// slice. Time slices alone give a few hundred per second.
   constexpr double max_turns_per_s() const { return 16 / two_slices_s; }
-  /// The longest pause in balancing, in seconds: the first pause, doubled six times.
+  /// The longest time, in seconds, for which the balancer rests after it stopped balancing: the
+  /// first pause (watch_s), doubled six times.
   constexpr double max_pause_s() const { return 64 * watch_s; }
   /// The fraction of a window of window_s seconds below which sleep is ignored, because it may be
   /// noise, or a wait for a cpu that the kernel has not reported yet.

@@ -96,9 +96,9 @@ class PeerTable {
   /// and send steal requests themselves.
   std::vector<Load> recent_for(std::uint32_t to, std::size_t max_loads) const;
 
-  /// The partners of this rank: the ranks whose numbers are larger by 1, 2, 4, …, the nearest
-  /// first. There are at most log2 of the number of ranks. A rank gossips to its partners, and an
-  /// idle rank asks them to remember it.
+  /// The partners of this rank: the ranks whose numbers are larger by 1, 2, 4, …, modulo the number
+  /// of ranks n; the nearest first. There are ceil(log2 n) partners. A rank gossips to its
+  /// partners, and an idle rank asks them to remember it.
   std::span<const std::uint32_t> partners() const { return partners_; }
   /// Returns each of the partners in turn. Needs at least two ranks.
   std::uint32_t next_gossip_target() { return partners_[next_partner_++ % partners_.size()]; }

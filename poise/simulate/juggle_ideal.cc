@@ -19,8 +19,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// A thread has arrived at the barrier if its remaining work is below one of these fractions, of a
-/// phase or of the time since the start. Such a small rest is a rounding error.
+/// If the remaining work of a thread is below the first fraction of a phase, or below the second
+/// fraction of the time since the start, it is a rounding error: the thread is at the barrier.
 constexpr double kRoundingOfPhase = 1e-9, kRoundingOfTime = 1e-14;
 
 /// The threads and places of one run. A running thread has rest_s seconds of work left in this

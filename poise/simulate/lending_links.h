@@ -23,7 +23,8 @@ class LendingLinks {
     double sender_s = 0, receiver_s = 0;  // CPU time
     double arrival_s = 0;                 // when the receiver can begin to receive
   };
-  /// Sends a message at time at_s and returns its CPU times and its arrival time. O(tiers).
+  /// Sends a message at time at_s and returns its CPU times and its arrival time. O(resources on
+  /// its route).
   Passage carry(PlaceId from, PlaceId to, double bytes, double at_s);
 
   /// Returns the location of place `other` relative to place `self`.

@@ -311,7 +311,7 @@ double speed_beside_a_slow_rank(std::uint32_t waits, std::uint64_t seed) {
 // gradually how slow it is.
 TEST(LendingSimulation, steps_with_few_tasks_gain_from_lending_once_the_slow_rank_is_known) {
   std::vector<double> early, late;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {  // the percentiles below need this many
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {  // enough for the percentiles below
     early.push_back(speed_beside_a_slow_rank(4, seed));
     late.push_back(speed_beside_a_slow_rank(64, seed));
   }

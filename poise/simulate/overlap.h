@@ -39,7 +39,7 @@ class OverlapClocks {
 
  private:
   std::vector<double> place_s_;  // per place: when it finished its last step
-  std::vector<double> ready_s_;  // when each task of the next step is ready; empty: all at once
+  std::vector<double> ready_s_;  // time at which each task of the next step is ready; empty: 0 s
 };
 
 }  // namespace poise

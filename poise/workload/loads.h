@@ -76,8 +76,8 @@ class SkewDraw {
 /// The hot region is applied later, by heat().
 std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed);
 
-/// Multiplies the loads of the tasks in this phase's hot region. The region is one of positions if
-/// the workload has positions, otherwise one of task numbers.
+/// Multiplies the loads of the tasks in this phase's hot region. If the workload has
+/// positions, the region is a part of space; otherwise it is a range of task numbers.
 void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase);
 
 /// Takes one step of each task's random walk: multiplies walk[t] by e^(drift * z), where z is a new
