@@ -14,8 +14,8 @@ namespace poise {
 namespace {
 
 struct ThreeDiagonals {
-  // The symmetric tridiagonal matrix: middle[i] is its entry in row i and column i, beside[i] that
-  // in row i and column i + 1.
+  // A symmetric tridiagonal matrix: middle[i] is the entry in row i, column i; beside[i] is the
+  // entry in row i, column i + 1.
   std::vector<double> middle, beside;
 };
 
@@ -51,7 +51,7 @@ ThreeDiagonals reduced(std::vector<double> matrix, std::size_t size) {
     double square = 0;
     for (std::size_t i = k + 1; i < size; ++i)
       square += matrix[k * size + i] * matrix[k * size + i];
-    three.beside[k] = std::sqrt(square);  // the eigenvalues do not depend on its sign
+    three.beside[k] = std::sqrt(square);  // its sign does not change the eigenvalues
     if (k + 2 < size && square > 0) reflect(matrix, size, k, three.beside[k], mirror, image);
   }
   return three;

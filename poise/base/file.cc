@@ -48,7 +48,7 @@ bool is_special(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/// A full or broken disk is a system failure. Any other reason means that the path is wrong, which
+/// A full or broken disk is a system failure. Any other failure means that the path is wrong, which
 /// is bad input.
 [[noreturn]] void fail_to_write(const std::string& path, int error) {
   const std::string text = fmt::format("cannot write {}: {}", path, std::strerror(error));

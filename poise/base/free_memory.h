@@ -10,8 +10,8 @@
 namespace poise {
 
 /// Returns the memory that this process has freed to the system, as far as the C library can.
-/// Otherwise the library keeps arrays of up to 32 MB for later, and they add to the memory of the
-/// process, although larger arrays do not fit there.
+/// Otherwise the C library keeps freed arrays of up to 32 MB for reuse. Larger arrays cannot reuse
+/// that memory, so it adds to the memory of the process.
 inline void return_freed_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);

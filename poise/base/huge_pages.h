@@ -21,7 +21,7 @@ void reserve_in_huge_pages(std::vector<T>& values, std::size_t count) {
   const auto begin = reinterpret_cast<std::uintptr_t>(values.data());
   const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
   const std::uintptr_t last = (begin + count * sizeof(T)) / kPage * kPage;
-  // This is only a hint to the system: if it refuses, it maps small pages.
+  // This is only a hint: the system may still map small pages.
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 #endif
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the best few of many candidates.
+// Keeps the smallest few of many items.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace poise {
 
-/// Keeps the `count` least items, in unspecified order, and erases the others. O(n) on average.
+/// Keeps the `count` smallest items, in unspecified order, and erases the others. O(n) on average.
 template <typename T, typename Less>
 void keep_least(std::vector<T>& items, std::size_t count, Less less) {
   if (items.size() <= count) return;

@@ -10,9 +10,10 @@
 
 namespace poise {
 
-/// Returns the pages of large arrays to the system before it frees them. The C library keeps the
-/// pages of freed arrays of up to 32 MB, although later arrays may not fit there. They would add to
-/// the memory of a process that alternately makes and frees arrays of different sizes.
+/// An allocator that returns the pages of a large array to the system when the array is freed. The
+/// C library would keep the pages of freed arrays of up to 32 MB, although later arrays may not fit
+/// into them. These pages would add to the memory of a process that alternately makes and frees
+/// arrays of different sizes.
 template <typename T>
 struct ReturningPages {
   using value_type = T;
@@ -22,8 +23,8 @@ struct ReturningPages {
 
   T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
   void deallocate(T* values, std::size_t count) {
-    // The system takes about as long to provide a page again as a program to fill it, so the pages
-    // of smaller arrays, which hardly add up, stay.
+    // Smaller arrays keep their pages: they hold little memory, and to provide a page again takes
+    // the system about as long as the program needs to fill it.
     constexpr std::size_t kLargeBytes = 1 << 22;
     if (count * sizeof(T) >= kLargeBytes) return_pages(values, values + count);
     std::allocator<T>().deallocate(values, count);

@@ -19,8 +19,8 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::optional<double> parse_number(std::string_view text);
 std::optional<unsigned long long> parse_unsigned(std::string_view text);
 
-/// A duration with its unit ("30s", "100ms", "5us", "20ns") in seconds. Nothing for any other text
-/// and for durations below 0.
+/// Returns, in seconds, the duration that the text states with a unit ("30s", "100ms", "5us",
+/// "20ns"). Returns nothing for any other text and for durations below 0.
 std::optional<double> parse_duration_s(std::string_view text);
 
 /// The edit distance: the number of characters to insert, remove or replace, ignoring case.

@@ -43,7 +43,7 @@ inline constexpr std::string_view kTasksPrefix = "POISE_TASKS_";
 /// Returns the name of the environment variable for a setting of the tasks runtime.
 std::string task_variable(std::string_view setting);
 
-/// Returns the readers as text, such as "objects, tasks".
+/// Returns the set of programs `readers` as text, such as "objects, tasks".
 std::string readers_text(unsigned readers);
 
 /// Returns one sentence for each environment variable that has no effect although the user may

@@ -278,7 +278,8 @@ double fullest_core_s(const MeasuredPhase& phase, const Placement& placement) {
   return most_s;
 }
 
-/// True if the kernel may move all ranks of the nodes that have more ranks than cores.
+/// True if the kernel is known to be free to move every rank that runs on a node with more ranks
+/// than cores.
 bool are_crowded_ranks_free(const MeasuredRun& run, const Nodes& nodes) {
   if (run.is_free.empty()) return false;
   for (std::size_t r = 0; r < nodes.of_rank.size(); ++r) {
@@ -373,18 +374,20 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     const double lost_s =
         std::max(0.0, largest_useful_s(phase) - fullest_core_s(phase, placement)) +
         spun_in_mpi_s(phase, placement, exposed_s[p]);
-    // Fewer ranks have the same work, so a phase still takes at least shared_s().
+    // Fewer ranks have the same work, so a phase still takes at least the time of this work if the
+    // cores share it evenly.
     const double phase_s = exposed_s[p] + largest_useful_s(phase);
     spun_s += std::min(lost_s, std::max(0.0, phase_s - shared_s(phase, nodes)));
   }
-  // Up to half of the time that seems lost by spinning may have other causes, such as messages,
-  // which fewer ranks send, too. So the saving lies between half of this time and all of it.
+  // Up to half of the time that seems lost by spinning may have other causes, such as messages, and
+  // fewer ranks may lose that half, too. So the saving lies between half of this time and all of
+  // it.
   advice.push_back({Remedy::fewer_ranks, {0.75 * spun_s, 0.25 * spun_s}, false});
   if (!are_free) advice.push_back(juggle(run, trace, nodes, replay));
 }
 
-/// Per rank, the fraction of its queued time for which other programs are the reason: their CPU
-/// time on the cores of the rank's node, divided by the queued time of all ranks of the node.
+/// Returns for each rank which fraction of its queued time is due to other programs: their CPU time
+/// on the cores of the rank's node, divided by the queued time of all ranks of the node.
 std::vector<double> queued_behind_others(const MeasuredRun& run) {
   std::vector<double> queued_s(run.others_s.size()), shares(run.num_ranks());
   for (const MeasuredPhase& phase : run.phases)
@@ -398,7 +401,7 @@ std::vector<double> queued_behind_others(const MeasuredRun& run) {
 }
 
 /// Returns the run without the time for which ranks queued behind other programs. Phases last as
-/// long as before: what ranks queued less outside MPI is added to their time in MPI.
+/// long as before: the queued time removed outside MPI is added to the ranks' time in MPI.
 MeasuredRun without_others(MeasuredRun run) {
   const std::vector<double> shares = queued_behind_others(run);
   for (MeasuredPhase& phase : run.phases)
@@ -411,17 +414,18 @@ MeasuredRun without_others(MeasuredRun run) {
 }
 
 /// Advice: keep other programs off the cores of the run. `alone` is without_others(run). What a
-/// phase loses depends on when its ranks queue and how often they wait for each other. Inside MPI
-/// they do wait for each other, so it loses the sum of what they queue there, but no more than the
-/// time in which the busiest rank does not compute. Outside MPI it loses between what the busiest
-/// rank queues and the sum over the ranks; the middle is the prediction. It loses least if all
-/// ranks queue at the same time inside MPI, too: then the mean counts there instead of the sum.
+/// phase loses depends on when its ranks queue behind other programs, and on how often ranks wait
+/// for each other. Inside MPI, where ranks do wait for each other, the loss is the sum of their
+/// queued times, but at most the time in which the busiest rank does not compute. Outside MPI, the
+/// loss lies between the queued time of the busiest rank and the sum over all ranks; the prediction
+/// is the middle. The lower end of the interval assumes that all ranks queue at the same time: then
+/// the mean of their queued times inside MPI counts instead of the sum.
 Advice exclusive(const MeasuredRun& run, const MeasuredRun& alone) {
   const std::vector<double> phases_s = phase_times_s(run), exposed_s = exposed_times_s(run);
   double least_s = 0, low_s = 0, high_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const auto& ranks = run.phases[p].ranks;
-    double queued_s = 0, computing_s = 0;  // behind other programs: anywhere, and outside MPI
+    double queued_s = 0, computing_s = 0;  // queued behind others: in all, and outside MPI
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const RankTimes& other = alone.phases[p].ranks[r];
       queued_s += ranks[r].queued_s - other.queued_s;
@@ -465,8 +469,9 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   // If few phases show ranks that share or change cores, binding would not help.
   if (tuning::kMinSharing * run.phases.size() > with_others) return;
   // Ranks may share a core by chance for a while, for example because another program uses another
-  // core. If they do so in at most half of the phases, it may be by chance. Otherwise the time
-  // counts, too, in which one of them spins in MPI while the other one needs the core.
+  // core. If two ranks share a core in at most half of the phases, only the time that ranks queue
+  // while they compute counts. Otherwise the time in which one rank spins in MPI while the other
+  // one needs the core counts, too.
   if (2 * with_two_on_a_core <= run.phases.size()) spun_s = 0;
   advice.push_back(
       {Remedy::binding, {computing_s + spun_s, 1.96 * std::sqrt(squares) + spun_s / 4}, false});
@@ -547,7 +552,7 @@ void rank_advice(std::vector<Advice>& advice, double run_s) {
     return;
   }
   // If Remedy::lending could not be simulated, its saving is only an upper bound. For a fair
-  // comparison with it, that of Remedy::objects is taken at the upper end of its interval, too.
+  // comparison, the saving of Remedy::objects is then taken at the upper end of its interval, too.
   const Advice& best = advice.front();
   const auto compared_s = [&](const Advice& other) {
     const bool adds_width = best.is_bound && other.remedy == Remedy::objects;

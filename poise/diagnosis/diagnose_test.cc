@@ -99,7 +99,7 @@ TEST(diagnose, starting_fewer_ranks_saves_the_time_lost_by_spinning_in_mpi_if_ra
     return 0.0;
   };
   EXPECT_EQ(most_s(), 0) << "they queue only while they compute";
-  shared.queued_s = 1.2 + 0.9;  // queued also during a quarter of the 3.6 s in MPI
+  shared.queued_s = 1.2 + 0.9;  // while it computes, and in a quarter of the 3.6 s in MPI
   EXPECT_NEAR(most_s(), 2 * 3.6 / 2, 1e-9);
   shared.queued_s = 1.2 + 1.8;
   EXPECT_NEAR(most_s(), 2 * 3.6, 1e-9);
@@ -190,7 +190,9 @@ TEST(diagnose, ranks_that_poll_in_turn_are_known_to_wait) {
     for (RankTimes& rank : ranks) rank.waited = {0, 0};  // no call of MPI waits
     if (p >= 5) std::swap(ranks[0], ranks[1]);
   }
-  // Work is distributed anew after each phase. This costs 0.1 s when the loads have been swapped.
+  // Work is redistributed after each phase, by the loads of that phase. The first phase saves
+  // nothing, and the phase in which the loads are swapped takes 0.1 s longer. Each of the other
+  // eight saves 0.3 s.
   const double saved_s = 8 * 0.3 - 0.1;
   const Advice objects = advice_of(profile, Remedy::objects);
   EXPECT_NEAR(objects.saved.value, saved_s, objects.saved.half_width);
@@ -222,9 +224,9 @@ TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is
   EXPECT_NEAR(advice_of(run_on_one_core(0), Remedy::binding).saved.value, 10 * 0.1, 1e-9);
 }
 
-/// A run of two ranks on two cores. In each second each of them computes for 0.2 s, half of which
-/// it queues, and queues inside MPI for 0.1 s. Another program uses the cores for 0.4 s in the
-/// second.
+/// A run of two ranks on two cores. In each second, each rank computes for 0.2 s, of which it
+/// queues for 0.1 s, and it queues for another 0.1 s inside MPI. In the same second, another
+/// program uses the cores for 0.4 s in all.
 planted::Profile run_beside_another_program() {
   auto profile = run_on_node({0.1, 0.1}, "core:2");
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
@@ -241,8 +243,8 @@ planted::Profile run_beside_another_program() {
 
 TEST(diagnose, recommends_to_keep_other_programs_off_the_cores_instead_of_binding_ranks) {
   auto profile = run_beside_another_program();
-  // Each second lost 0.2 s inside MPI, and 0.1 or 0.2 s outside. If both ranks queued at the same
-  // time everywhere, it lost 0.2 s in all.
+  // In each second the run loses 0.2 s inside MPI, and 0.1 to 0.2 s outside. If both ranks always
+  // queue at the same time, it loses 0.2 s in all.
   const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
   ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::exclusive);
   EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * 0.35, 1e-9);
@@ -309,7 +311,7 @@ bool fit(Cause a, Cause b) {
   // balancing threads, the remedy of odd_threads, also evens out the work inside a node; and the
   // time lost by crowding does not vary at random.
   if (b == Cause::odd_threads || b == Cause::crowding) return false;
-  // If ranks share cores, no mapping gives each its own place.
+  // If ranks share cores, no mapping gives each rank a place of its own.
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
 }
 

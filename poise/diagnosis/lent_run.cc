@@ -18,8 +18,8 @@ namespace {
 
 namespace tuning = diagnosis_tuning;
 
-/// The ranks, sorted by their nodes, because the simulation puts as many consecutive ranks on each
-/// node.
+/// The ranks, sorted by their nodes, because the simulation assigns ranks to nodes in this order,
+/// the same number to each node.
 std::vector<std::uint32_t> ranks_by_node(const MeasuredRun& run) {
   std::vector<std::uint32_t> ranks(run.num_ranks());
   std::iota(ranks.begin(), ranks.end(), 0u);
@@ -27,8 +27,8 @@ std::vector<std::uint32_t> ranks_by_node(const MeasuredRun& run) {
   return ranks;
 }
 
-/// As many of the replayed phases, evenly spaced, as can be simulated quickly. Empty if these would
-/// be fewer than kMinSimulated, although more phases are replayed.
+/// As many of the replayed phases, evenly spaced, as can be simulated quickly. Empty if these are
+/// fewer than kMinSimulated, unless they are all replayed phases.
 std::vector<std::size_t> lent_phases(const ReplayedRun& replay, std::uint32_t num_ranks) {
   const std::span<const std::size_t> all = replay.phases();
   const auto most =

@@ -33,8 +33,8 @@ std::optional<Seconds> saved(const std::string& machine, const std::vector<doubl
 }
 
 TEST(lent_run, lending_removes_an_imbalance_that_equal_tasks_can_even_out) {
-  // The mean load is 1 s. If this load is 4 tasks, ranks 0 and 1 have 6 and 2 tasks, and rank 0
-  // lends 2. If it is 32 tasks, they have 48 and 16 tasks, and rank 0 lends 16.
+  // The mean load is 1 s. If it is divided into 4 tasks, ranks 0 and 1 have 6 and 2 tasks, and rank
+  // 0 lends 2. If it is divided into 32 tasks, they have 48 and 16 tasks, and rank 0 lends 16.
   const std::optional<Seconds> s = saved("core:2", {1.5, 0.5});
   ASSERT_TRUE(s);
   EXPECT_NEAR(s->value, 10 * 0.5, 0.05);
@@ -42,9 +42,10 @@ TEST(lent_run, lending_removes_an_imbalance_that_equal_tasks_can_even_out) {
 }
 
 TEST(lent_run, lending_saves_less_if_the_work_is_divided_into_few_tasks) {
-  // If the mean load is 4 tasks, rank 0 has 5 tasks of 0.26 s and rank 1 has 3 of 0.7 / 3 s. If
-  // rank 0 lends one task, it still computes for 1.04 s, so 0.26 s are saved. If the mean load is
-  // 32 tasks, at most the time of one task remains of the imbalance of 0.3 s.
+  // If the mean load of 1 s is divided into 4 tasks, rank 0 has 5 tasks of 0.26 s and rank 1 has 3
+  // tasks of 0.7 / 3 s. If rank 0 lends one task, it still computes for 1.04 s, so 0.26 s are
+  // saved. If the mean load is divided into 32 tasks, the imbalance of 0.3 s shrinks to at most the
+  // time of one task.
   const std::optional<Seconds> s = saved("core:2", {1.3, 0.7});
   ASSERT_TRUE(s);
   const double low_s = s->value - s->half_width, high_s = s->value + s->half_width;

@@ -24,7 +24,7 @@ struct TimedRun {
 struct MapHistory {
   bool has_map = false;             // a profiled run proposed a map
   bool map_failed = false;          // a run with the map ended with an error
-  double predicted = 0;             // by the diagnosis, fraction of the run time that the map saves
+  double predicted = 0;             // fraction of the run time that the map saves, by the diagnosis
   std::vector<TimedRun> runs = {};  // the runs that succeeded, oldest first
 };
 

@@ -22,8 +22,8 @@ bool has_own_places(const Placement& placement, std::uint32_t num_places) {
   return true;
 }
 
-/// Returns a measure of distance by which nodes are farther apart than cores of one node: the
-/// number of hops if the network was not measured, because all factors are then equal.
+/// Returns the measure of distance: latency factors if the network was measured. Otherwise all
+/// factors are equal, so it returns hops, by which nodes are farther apart than cores of one node.
 Distance known_distance(const Machine& machine) {
   const Network& network = machine.network();
   const bool is_unmeasured =

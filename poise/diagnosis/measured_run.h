@@ -26,11 +26,11 @@ struct RankTimes {
   /// Time in MPI spent waiting for late ranks; the rest of the time in MPI is transfer.
   Seconds waited = {};
   std::vector<std::pair<std::uint32_t, double>> waited_for = {};  // rank, seconds
-  double io_s = 0;  // time in MPI's file functions; it is part of transfer
+  double io_s = 0;  // time in MPI's file functions; a part of the transfer time
 };
 
 struct MeasuredPhase {
-  std::string name;  // of the phase, given by the program; empty: it has no name
+  std::string name;  // name that the program gave the phase; empty: none
   std::vector<RankTimes> ranks = {};
 };
 

@@ -53,9 +53,9 @@ class ReplayedRun {
   std::vector<double> times_s(const RankLoads& loads_s, const Placement& placement,
                               double factor) const;
 
-  /// The predicted seconds of each simulated phase under Juggle, which moves the ranks between
-  /// cores in each iteration of the phase (simulate/threads.h). Ranks begin where they ran and
-  /// share cores fairly. Messages take no time.
+  /// The predicted seconds of each simulated phase if `poise juggle` moves the ranks between cores
+  /// in each iteration of the phase (simulate/threads.h). Ranks begin where they ran and share
+  /// cores fairly. Messages take no time.
   std::vector<double> juggled_times_s() const;
 
  private:

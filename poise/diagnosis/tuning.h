@@ -34,15 +34,15 @@ inline constexpr std::size_t kMinSimulated = 2, kMaxSimulated = 8, kSimulatedMes
 /// Numbers of tasks per iteration of a rank with the mean load, for the simulation of lending: work
 /// that is hard to divide, and work that is easy to divide.
 inline constexpr double kFewTasks = 4, kManyTasks = 32;
-/// Longer iterations are simulated as if they and all their tasks were as short as this, in
-/// seconds, because idle ranks ask for tasks all the time. Messages take microseconds, so they
-/// remain a small part of the iteration.
+/// In the simulation of lending, longer iterations are shortened to this many seconds, and their
+/// tasks in proportion. Otherwise the simulation would take long, because idle ranks ask for tasks
+/// all the time. Messages take microseconds, so they remain a small part of the iteration.
 inline constexpr double kMaxLent_s = 0.02;
 /// Maximum number of tasks in all simulated phases together. A task needs about 10 us.
 inline constexpr double kSimulatedTasks = 130'000;
 /// The factor on the costs of messages is searched in at most kFactorRounds rounds, until the
-/// relative error of the time of messages is at most kFactorPrecision. In each round the factor
-/// grows or shrinks at most kMaxFactorStep times.
+/// relative error of the time of messages is at most kFactorPrecision. In each round the factor is
+/// multiplied or divided by at most kMaxFactorStep.
 inline constexpr int kFactorRounds = 20;
 inline constexpr double kMaxFactorStep = 100, kFactorPrecision = 0.01;
 /// The value of EngineOptions::precision, relative to the time of messages: small compared with

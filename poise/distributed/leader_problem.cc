@@ -67,8 +67,9 @@ class LeaderProblem {
     for (std::size_t c = 0; c < num_children; ++c)
       ranges_.push_back({children_[c], children_[c + 1], false});
     for (std::size_t g = 0; g < num_groups; ++g) {
-      // Ports represent other leaders' groups in messages. There are at most as many ports as
-      // children, so several groups share a port if there are more groups than that.
+      // A port stands for a part of another leader's group, as sender and receiver of messages.
+      // There is at most one port more than children, so several groups share a port if there are
+      // more groups than that.
       const std::size_t begin = g * num_children / num_groups;
       const std::size_t end = (g + 1) * num_children / num_groups;
       const auto theirs = context_.groups.children(level_, ports_[g].leader);
@@ -101,9 +102,9 @@ class LeaderProblem {
     place_of_port_.assign(place_of.begin() + num_children, place_of.end());
   }
 
-  /// Returns this leader's share of the time for optimisation. All levels of all cycles of an
-  /// attempt get equal shares, and so do the leaders of a level: in an attempt, they may together
-  /// take as long as one rank that decides alone.
+  /// Returns this leader's share of the time for optimisation. An attempt may take as long as one
+  /// rank that decides alone. All levels of all its cycles get equal shares of this time, and so do
+  /// the leaders of a level.
   double share_of_effort() const {
     return 1.0 / context_.num_cycles / context_.groups.top() / context_.groups.num_groups(level_);
   }
@@ -150,8 +151,9 @@ class LeaderProblem {
   }
 
   /// Gives each vertex that arrives from another leader a child group to start from, heaviest
-  /// vertices first: of the children with room for it, the one with which it exchanges most
-  /// messages. If it exchanges none with any of these children, it goes to the least busy one.
+  /// vertices first. Among the children with room for the vertex, this is the one with which it
+  /// exchanges most messages. If it exchanges none with any of these children, it goes to the least
+  /// busy one.
   void place_arrivals(const Machine& machine) {
     std::vector<TaskId> arrivals;
     std::vector<double> load_s(machine.num_places(), 0);

@@ -39,7 +39,7 @@ struct OwnTasks {
   }
 };
 
-/// Owns the arrays of an OwnTasks. They have the same meanings.
+/// Owns the arrays to which an OwnTasks refers. Their meanings are the same.
 struct OwnArrays {
   std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
   std::vector<double> load_s;
@@ -48,7 +48,7 @@ struct OwnArrays {
   double background_s = 0;
   LoadsInclude loads_include = LoadsInclude::none;
 
-  /// Without `to_rank` if knows_ranks is false.
+  /// Returns these arrays as an OwnTasks, with an empty `to_rank` if knows_ranks is false.
   OwnTasks view(bool knows_ranks = true) const {
     return {.ids = ids,
             .load_s = load_s,

@@ -338,8 +338,8 @@ class Decision {
                       std::min(distributed_tuning::kMinWidth, limits_.width), limits_.width);
   }
 
-  /// Returns the targets after V-cycles with groups of at most `widths` ranks, one cycle after the
-  /// other.
+  /// Runs one V-cycle per entry of `widths`, which limits the number of members of a group in this
+  /// cycle. Returns the targets after the last cycle.
   std::vector<std::uint32_t> after(const std::vector<std::uint32_t>& widths) const {
     std::optional<Travellers> travellers;
     for (std::size_t cycle = 0;; ++cycle) {
@@ -393,7 +393,8 @@ class Decision {
   const std::uint64_t seed_;
   const DistributedLimits& limits_;
   const AveragePlace average_;
-  // The maximum number of members of a group, for each of successive cycles. Empty: not tried.
+  // For each successive cycle, the maximum number of members of a group. `narrow_` is empty if
+  // cycles that begin with narrow groups are not tried.
   const std::vector<std::uint32_t> wide_;
   std::vector<std::uint32_t> narrow_;
 };

@@ -44,7 +44,7 @@ struct Arrival {
 
 struct DistributedPlan {
   std::vector<std::uint32_t> rank_of_task;  // per own task
-  std::vector<Arrival> imports;  // arriving tasks, by sending rank and in that rank's order
+  std::vector<Arrival> imports;  // arriving tasks, by sending rank, then in that rank's order
 };
 
 /// Limits on the work and memory of a leader, the rank that decides for a group of ranks.

@@ -49,8 +49,8 @@ RankGroups::RankGroups(const Machine& machine, std::uint32_t width) {
   first_.push_back(std::move(singles));
   while (num_groups(top()) > 1) {
     const Bounds& now = first_.back();
-    // Skips machine levels that have no fewer groups than the last level of rank groups. The next
-    // level of rank groups must have fewer, because it joins groups of the last one.
+    // Skips machine levels that have at least as many groups as the last level of rank groups. The
+    // next level of rank groups must have fewer, because it joins groups of the last one.
     while (coarser.back().size() >= now.size()) coarser.pop_back();
     const auto narrow = std::find_if(coarser.begin(), coarser.end(), [&](const Bounds& level) {
       return widest(now, level) <= width;

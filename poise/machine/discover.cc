@@ -105,8 +105,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  // For each core, the nearest core with local memory at this position or before it, and the
-  // nearest at this position or after it; null if there is none.
+  // For each core: the nearest core with local memory among this core and those before it, and the
+  // nearest among this core and those after it; null if there is none.
   std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
@@ -486,7 +486,8 @@ std::size_t behind(std::string_view text, char closing, std::size_t at) {
 void check_size(std::string_view text) {
   const std::string owned(text);
   std::uint64_t units = 1;
-  // is_word: a word was read last; is_named: a level's name was read, but not yet its count.
+  // is_word: the previous character belongs to a word; is_named: a level's name was read, but not
+  // yet its count.
   bool is_word = false, is_named = false;
   std::size_t behind_count = owned.find_first_not_of(" \n");
   for (std::size_t at = 0; at < owned.size();) {

@@ -22,8 +22,8 @@ Machine discover_machine();
 /// hwloc crashes on some damaged files, so it runs in a child process (sandbox.h).
 Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name);
 
-/// Reads hwloc's synthetic text, such as "pack:2 [numa] l3:2 core:4 pu:2". It may have 16,384
-/// processing units in total, and no count above 512. Throws Error.
+/// Reads hwloc's synthetic text, such as "pack:2 [numa] l3:2 core:4 pu:2". Throws Error if the text
+/// is invalid, has more than 16,384 processing units in total, or has a count above 512.
 Machine machine_from_hwloc_synthetic(std::string_view text);
 
 }  // namespace poise

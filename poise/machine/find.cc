@@ -45,7 +45,7 @@ Machine read_machine_file(const std::string& path) {
   return machine_from_json(bytes, path);
 }
 
-/// A text in hwloc's synthetic syntax has a word that begins with "pu:", or a bracket.
+/// True if the text has hwloc's synthetic syntax: a word that begins with "pu:", or a bracket.
 bool is_synthetic(std::string_view text) {
   if (text.find_first_of("[(") != text.npos) return true;
   for (const std::string_view word : split(text, ' '))

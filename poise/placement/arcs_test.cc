@@ -50,7 +50,8 @@ void expect_sums(std::uint64_t max_bytes) {
 TEST(Arcs, each_arc_holds_the_sum_of_all_messages_between_two_tasks) { expect_sums(1'000); }
 
 TEST(Arcs, sums_of_message_bytes_may_exceed_32_bits) {
-  // A message has fewer than 2^32 bytes, but some pairs of tasks have several messages.
+  // Messages below 2^31 bytes fit in 32 bits, but the sum over several messages of a pair may not.
+  // With the limit 2^44, single messages may not fit either.
   expect_sums(std::uint64_t{1} << 31);
   expect_sums(std::uint64_t{1} << 44);
 }

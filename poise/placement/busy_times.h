@@ -135,7 +135,8 @@ class BusyTimes {
   std::vector<PlaceId> places_;
   bool has_moved_ = true;       // a task has moved since the last refresh()
   std::vector<double> busy_s_;  // per spot
-  /// For each place and resource, the part of busy_s_ due to X or A (see above); empty for `nuco`.
+  /// For each place and resource, the part of busy_s_ that is due to X or A (see the top of this
+  /// class). Empty under the formula `nuco`.
   std::vector<double> offset_s_;
   std::vector<double> exposed_s_;  // for each place its waiting time X; empty for formula `nuco`
   std::vector<SpotId> held_by_;    // for each place its slowest resource; empty for formula `nuco`

@@ -13,8 +13,9 @@ namespace poise {
 
 namespace {
 
-/// How often the interval that contains the best threshold is halved. Its length is at first the
-/// time of the longest task on the slowest place, and at the end about 1/1000 of this time.
+/// How often the interval that contains the best time limit of the places is halved. Its length is
+/// at first the time of the longest task on the slowest place, and at the end about 1/1000 of this
+/// time.
 constexpr int kHalvings = 10;
 
 /// Searches for the cuts between blocks of consecutive movable tasks. A cut is the index of the
@@ -98,8 +99,8 @@ class Cuts {
     return cuts;
   }
 
-  /// Cuts at the ends of the fair shares where this threshold permits, otherwise as near to them as
-  /// possible.
+  /// Cuts at the ends of the fair shares if each place can then finish within limit_s, otherwise as
+  /// near to these ends as possible.
   std::vector<std::size_t> nearest_to_shares(double limit_s) const {
     std::vector<std::size_t> cuts = earliest(limit_s);
     cuts[0] = 0;
@@ -113,8 +114,8 @@ class Cuts {
     return cuts;
   }
 
-  /// Returns the cut before which the tasks have about this load: a task is before the cut if more
-  /// than half of it is.
+  /// Returns the cut that has about load_s of load before it. The task that contains this point is
+  /// before the cut if at least half of the task lies before the point.
   std::size_t nearest_cut(double load_s) const {
     const std::size_t after =
         std::upper_bound(before_.begin(), before_.end(), load_s) - before_.begin();
@@ -135,7 +136,7 @@ Placement consecutive_shares(const Problem& problem) {
   const std::vector<std::size_t> cuts = Cuts(problem).best();
   Placement placement = problem.current;
   PlaceId place = 0;
-  std::size_t index = 0;  // among the movable tasks
+  std::size_t index = 0;  // index of task t among the movable tasks
   for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
     if (!problem.workload.tasks[t].movable) continue;
     while (place + 1 < problem.machine.num_places() && index >= cuts[place + 1]) ++place;

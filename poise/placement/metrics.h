@@ -33,7 +33,7 @@ struct Metrics {
   double nuco_messages = 0;           // messages between places, each times its NUCO factor
   std::uint64_t migrations = 0;       // tasks whose place changes, movable or not
   std::uint64_t migrated_bytes = 0;
-  double migration_s = 0;  // seconds at the place that sends or receives most
+  double migration_s = 0;  // seconds of the place that takes longest to send or receive tasks
 };
 
 /// All metrics of placement `after`, with migrations from `before`. O(tasks + messages * levels).

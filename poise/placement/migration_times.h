@@ -44,8 +44,8 @@ class MigrationTimes {
 
   double busiest_place_s() const;
   double busiest_resource_s() const;
-  /// Returns the most seconds that the migration of t takes on a resource whose time is at least
-  /// `least_s`.
+  /// Returns the longest time, in seconds, that the migration of t takes on any resource whose time
+  /// for all migrations is at least `least_s`.
   double resource_s_of(TaskId t, double least_s) const;
 
  private:

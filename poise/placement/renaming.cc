@@ -23,7 +23,9 @@ constexpr double kEqual = 0.01;
 /// possible to one that should get the same share of the load as the unit on which the new
 /// placement puts the part.
 struct Unit {
-  std::uint32_t kind;  // for a node: its number of places; for a place: its node
+  // Parts move between units of equal kind only. For a node this is its number of places, for a
+  // place its node.
+  std::uint32_t kind;
   double share;
 };
 

@@ -26,7 +26,7 @@ struct Layout {
   // it.
   bool counts_first;
   bool has_pointers;   // 6.10 stores a raw pointer before each object
-  bool has_cpu_times;  // if Charm++ was built to record CPU times
+  bool has_cpu_times;  // true if Charm++ was built to record CPU times
 };
 
 constexpr Layout kLayouts[] = {{true, true, false}, {false, false, false}, {true, false, false},
@@ -150,7 +150,7 @@ class Parser {
       processor.background_s = file_.f64();
       if (layout_.has_cpu_times) file_.take(16);
       processor.speed = file_.f64();
-      const bool has_flag = read_flag().has_value();  // whether background load is available
+      const bool has_flag = read_flag().has_value();  // flag: background load is known
       file_.take(4);                                  // background load of objects
       processor.pe = i32();
       if (!has_flag || processor.pe < -1 || !is_time(processor.total_s) ||

@@ -104,7 +104,7 @@ Header read_head(Line line, std::size_t file_size) {
 
 /// The graph in the order of the file, with one entry per neighbour in the line of a vertex.
 struct GraphRows {
-  Workload workload;  // from messages[first[t]] on: the edges of vertex t
+  Workload workload;  // the edges of vertex t begin at messages[first[t]]
   // The index of each vertex's first neighbour; the last element is the number of all neighbours.
   std::vector<std::size_t> first;
   std::vector<std::size_t> line;  // per vertex: its line in the file

@@ -74,7 +74,7 @@ bool is_stream(const std::string& path) {
 Trace read_vt(const std::string& path, const std::string& bytes) {
   if (is_stream(path)) return vt::join({vt::parse_rank_file(path, 0, bytes)});
   std::vector<std::string> files = vt::find_rank_files(path);
-  if (files.empty()) files.push_back(path);  // the only rank, whatever the file's name
+  if (files.empty()) files.push_back(path);  // the only file of the trace may have any name
   return vt::read_files(files);
 }
 

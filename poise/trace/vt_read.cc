@@ -340,7 +340,7 @@ void read_metadata(const Where& where, object metadata, RankFile& file,
   }
 }
 
-/// The fast parser does not report the position of an error, so the slow one finds it.
+/// The fast parser does not report the position of an error, so a slower one parses the text again.
 [[noreturn]] void fail_at_syntax(const std::string& name, std::string_view json,
                                  simdjson::error_code error) {
   try {
