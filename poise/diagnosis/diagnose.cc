@@ -78,7 +78,8 @@ double uneven_transfer_s(const MeasuredRun& run) {
 }
 
 /// Limits `saved`: distributing the work saves no more than the ranks' mean waiting time plus the
-/// uneven part of their transfer times. Whether that part is waiting time is uncertain.
+/// uneven part of their transfer times. That part may not be waiting time, so half of what it adds
+/// to the saving is the uncertainty.
 Seconds at_most(Seconds saved, const MeasuredRun& run) {
   if (!run.knows_waiting) return saved;
   const Seconds wait = mean_wait(run);
@@ -356,8 +357,8 @@ Advice juggle(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
 }
 
 /// Nodes with more ranks than cores lose time in two ways: ranks spin while others need their core,
-/// and some cores have one rank more than others. The kernel moves ranks to even out the latter,
-/// unless they are bound to cores.
+/// and some cores have one rank more than others. If ranks are not bound to cores, the kernel moves
+/// them between cores and so avoids the second loss.
 void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  const ReplayedRun& replay, std::vector<Advice>& advice) {
   if (!is_crowded(nodes)) return;

@@ -74,8 +74,8 @@ planted::Profile three_ranks_on_two_cores(const std::vector<RankTimes>& ranks) {
   return profile;
 }
 
-// Three ranks of LAMMPS under Open MPI on two cores behaved like this: the ranks were not bound to
-// cores, and poise juggle gained nothing.
+// A run of LAMMPS under Open MPI behaved like the run in this test: three ranks on two cores were
+// not bound to cores, and poise juggle gained nothing.
 TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_moves) {
   const RankTimes rank{.wall_s = 3, .useful_s = 1.8, .load_s = 1.2, .queued_s = 0.6};
   auto [run, trace] = three_ranks_on_two_cores({rank, rank, rank});

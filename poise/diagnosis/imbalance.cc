@@ -154,7 +154,7 @@ Imbalance imbalance_of(const MeasuredRun& run) {
   result.persistent_s = std::clamp(sum(saved_s), 0.0, result.total_s);
   result.persistent_error_s = error_of_sum(saved_s, times_s, 0);
   // Longer intervals are tried first. A shorter interval is chosen only if it saves clearly more,
-  // because then work is distributed more often.
+  // because it means that work is moved more often.
   for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {
     if (2 * *every > loads.size()) continue;
     const Savings savings = periodic(loads, *every);

@@ -83,7 +83,8 @@ TEST(lent_run, each_iteration_of_a_phase_is_divided_into_tasks) {
 }
 
 TEST(lent_run, with_many_ranks_not_all_replayed_phases_are_simulated) {
-  // Only phase 4 is uneven. With few ranks it is simulated; with more, it is the one left out.
+  // Only phase 4 is uneven. With few ranks all eight replayed phases are simulated, phase 4 among
+  // them. With more ranks, phase 4 is the only one left out.
   const auto saved_s = [](std::size_t ranks) {
     Example example = example_of("core:" + std::to_string(ranks), std::vector<double>(ranks, 1));
     example.run.phases[4].ranks[0].load_s = 2;

@@ -20,7 +20,7 @@ inline constexpr double kPersistentShare = 0.6;
 /// these intervals is chosen.
 inline constexpr std::array<std::uint32_t, 6> kIntervals = {1, 2, 5, 10, 20, 50};
 /// A shorter interval between redistributions is chosen only if it saves more than this multiple of
-/// what a longer one saves, because work moves more often.
+/// what a longer one saves, because a shorter interval means that work is moved more often.
 inline constexpr double kWorthMore = 1.1;
 /// Of all advice that saves at least this fraction of what the best advice saves, the advice with
 /// the least effort is listed first.

@@ -11,7 +11,7 @@
 // 2. The top leader assigns each merged vertex to one of its child groups. It runs a strategy of
 //    the table on a machine whose places are the child groups (leader_problem.h).
 // 3. On the way down each leader does the same for its own group, all leaders at the same time.
-//    Messages to vertices of other groups end at ports.
+//    Messages to vertices of other groups end at ports, which stand for parts of these groups.
 // 4. If few ranks had most of the load and their clusters were too heavy to balance, a second cycle
 //    follows. It starts from the result of the first, without migrating tasks in between.
 // 5. If messages still take a notable part of an iteration, a second attempt follows. Its first

@@ -320,7 +320,7 @@ struct Kinds {
 struct KindInfo {
   double capacity = 0, max_mhz = 0, base_mhz = 0;
   int efficiency = -1;
-  bool is_small = false;  // a low-power core, which does less per cycle too
+  bool is_small = false;  // a low-power core, which also does less work per cycle
 };
 
 KindInfo kind_info(hwloc_topology_t topology, unsigned kind, hwloc_bitmap_t units) {

@@ -55,7 +55,7 @@ class Cuts {
     return least;
   }
 
-  /// Returns how long places work that get their fair shares exactly.
+  /// Returns how long the busiest place works if each place gets exactly its fair share.
   double fair_s() const {
     double longest_s = 0;
     for (PlaceId p = 0; p < machine_.num_places(); ++p)
@@ -65,7 +65,7 @@ class Cuts {
     return longest_s;
   }
 
-  /// Returns the load for which place p has time if it works for at most limit_s seconds.
+  /// Returns the load that place p can take if it works for at most limit_s seconds.
   double room_s(PlaceId p, double limit_s) const {
     return std::max(0.0, limit_s - fixed_s_[p]) * machine_.speed_of(p);
   }
@@ -87,8 +87,8 @@ class Cuts {
     return cut == num_tasks();
   }
 
-  /// Returns for each place the first task of its block if the places after it are filled to the
-  /// limit: an earlier cut would leave too much work for them.
+  /// Returns for each place the earliest possible first task of its block. With an earlier cut,
+  /// this place and those after it could not do the remaining work within the limit.
   std::vector<std::size_t> earliest(double limit_s) const {
     std::vector<std::size_t> cuts(machine_.num_places() + std::size_t{1}, num_tasks());
     for (PlaceId p = machine_.num_places(); p-- > 0;) {

@@ -213,8 +213,8 @@ std::vector<double> migration_s_by_place(const Machine& machine, const Workload&
                                          const Placement& after) {
   if (costs.formula == CostFormula::physical)
     return physical_migration_s(machine, workload, costs, before, after);
-  // Under the formula `nuco`, a place sends its tasks one after the other and receives its tasks
-  // one after the other; sending, receiving, and all places run in parallel.
+  // Under the formula `nuco`, a place sends its tasks one after another, and receives its tasks one
+  // after another. Sending and receiving overlap, and all places work at the same time.
   std::vector<double> sent(machine.num_places(), 0), received(machine.num_places(), 0);
   for (const Migration& migration : migrations(before, after)) {
     const std::uint64_t bytes = workload.tasks[migration.task].bytes;

@@ -149,8 +149,8 @@ void add_message(Text& text, const Phase& phase, const Message& message) {
       to_place     ? "CollectionToNode"
       : from_place ? "NodeToCollection"
                    : "SendRecv");
-  // vt has no messages from node to node, so the sender is given as the object "nobody", which
-  // stands for the sending rank.
+  // vt has no kind of message from one rank to another outside of tasks. So the sender is given as
+  // the object "nobody", which stands for the sending rank.
   if (from_place && to_place)
     add(text, R"({{"type":"object","id":0,"home":0,"migratable":false}})");
   else
