@@ -18,8 +18,9 @@ inline constexpr std::string_view kStdin = "-";
 /// True if the bytes contain no NUL.
 bool is_text(std::string_view bytes);
 
-/// The content of a file, or of standard input. Throws Error naming the path. A device or a pipe
-/// may never end, so reading it stops with an Error if `accepts` returns false for its first bytes.
+/// Returns the content of a file, or of standard input. Throws Error naming the path if it cannot
+/// be read. A device or a pipe may never end, so reading it stops with an Error if `accepts`
+/// returns false for its first bytes.
 std::string read_file(const std::string& path, bool (*accepts)(std::string_view) = is_text);
 
 /// Returns the text without the byte order mark of UTF-8 that some programs write at its start.

@@ -305,7 +305,8 @@ double waiting_actively(const MeasuredPhase& phase, const Nodes& nodes) {
 }
 
 /// The time lost by ranks that wait actively, if the kernel moves the ranks of crowded nodes
-/// between cores: the time of the phase that exceeds shared_s(), multiplied by waiting_actively().
+/// between cores. It is the time by which the phase is longer than shared_s(), its work on evenly
+/// shared cores, multiplied by waiting_actively(), a fraction from 0 to 1.
 double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes) {
   double wall_s = 0;
   for (const RankTimes& rank : phase.ranks) wall_s += rank.wall_s / phase.ranks.size();

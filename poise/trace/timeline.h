@@ -42,7 +42,8 @@ std::array<double, 3> seconds_of(const std::vector<Span>& spans);
 /// The name of a place, such as "place 3" or "rank 0, thread 1".
 std::string name_of(const Timeline& timeline, std::size_t place);
 
-/// Writes a file for Perfetto. Throws Error naming the path; never leaves a partial file.
+/// Writes a file for Perfetto. If this fails, throws Error naming the path and leaves no partial
+/// file.
 void write_timeline(const Timeline& timeline, const std::string& path);
 
 /// Reads a timeline that a runtime wrote. Each row of the file, such as a thread of a rank, becomes

@@ -58,14 +58,15 @@ struct ReadOptions {
   bool recover = false;     // accept an incomplete native file: take its complete phases
 };
 
-/// Reads a trace in any known format, recognised by content: a native file, LBDatafiles of vt (a
-/// folder or file stem), Charm++ LB dumps (one file, or the stem of several), or a METIS graph. "-"
+/// Reads a trace in any format of trace_formats(), recognised by content unless `options` names it:
+/// for example a native file, LBDatafiles of vt (a folder or file stem), Charm++ LB dumps (one
+/// file, or the stem of several), a METIS graph, a communication matrix, or a report of mpiP. "-"
 /// is standard input. Throws Error naming the file and what is wrong.
 Trace read_trace(const std::string& path, const ReadOptions& options = {});
 
 /// Writes a trace in the named format, or in the format that belongs to the ending of the path.
-/// Data that the format cannot represent are omitted (docs/formats.md). Throws Error; never leaves
-/// a partial file.
+/// Data that the format cannot represent are omitted (docs/formats.md). If this fails, throws Error
+/// and leaves no partial file.
 void write_trace(const Trace& trace, const std::string& path, std::string_view format = {});
 
 /// Throws Error if write_trace() would refuse this path and format. Programs call this function
