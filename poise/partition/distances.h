@@ -7,9 +7,10 @@
 
 namespace poise {
 
-/// The distance between two places: the mean of the machine's factors for messages and for bytes,
-/// weighted by what all messages of the problem cost per message and per byte if the factor is 1.
-/// Refers to the problem's machine.
+/// The distance between two places: the weighted mean of the machine's message factor (which scales
+/// the cost per message) and byte factor (the cost per byte). The weights are the shares of these
+/// two costs in the cost of all messages of the problem if all factors are 1. Refers to the
+/// problem's machine.
 class Distances {
  public:
   explicit Distances(const Problem& problem)

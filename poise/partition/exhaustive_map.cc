@@ -113,7 +113,7 @@ class Enumeration {
   std::vector<Slot> slot_of_;
   std::vector<std::uint8_t> is_taken_;          // per slot
   std::vector<std::uint8_t> is_like_previous_;  // per slot
-  double open_ = 0;                             // bytes of edges of which an end has no slot yet
+  double open_ = 0;                             // bytes of edges with an end that has no slot yet
   double least_ = std::numeric_limits<double>::infinity();  // smallest distance between two slots
 };
 

@@ -125,8 +125,8 @@ TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
                                     .rebalance({machine, workload, current, machine.costs(), 1}));
   EXPECT_LE(ours.iteration_s, theirs.iteration_s);
 
-  // With `tolerance` 0.05, loads may be nearly as uneven as those of treematch. With loads that
-  // uneven, the placement from scratch has no more traffic than that of treematch.
+  // With `tolerance` 0.05, loads may be nearly as uneven as in the placement of treematch. Then the
+  // placement from scratch has no more traffic than that of treematch.
   Tuning uneven;
   uneven.tolerance = 0.05;
   const Metrics as_uneven =
@@ -144,9 +144,9 @@ TEST(FromScratch, does_not_add_traffic_if_the_current_placement_meets_the_load_c
         const Machine machine = machine_from_text(text);
         const Workload workload = generate(parse_recipe(recipe), 512, seed).front();
         Placement current = blocked(512, machine.num_places());
-        // A search with the default effort gives a start with little traffic, even less than blocks
-        // of a grid. The search with less effort below must keep that placement or find one with
-        // less traffic.
+        // The current placement comes from a search with the default effort, so it has little
+        // traffic. The search below has less effort. It must keep that placement or find one with
+        // no more traffic.
         current = placed_from_scratch({machine, workload, current, machine.costs()}, {});
         const Problem problem{machine, workload, current, machine.costs()};
         const double now =

@@ -23,7 +23,7 @@ inline Graph drawn_graph(Vertex size, Random& random) {
 }
 
 /// Randomly numbered cliques of `size` tasks each, in a ring with one light edge between
-/// neighbours.
+/// neighbouring cliques.
 inline Graph cliques(Vertex count, Vertex size, Random& random, std::vector<Vertex>& clique_of) {
   Workload workload;
   workload.tasks.assign(count * size, {.load_s = 1});

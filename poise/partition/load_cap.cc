@@ -359,7 +359,7 @@ class LoadCap {
   EnclosingGroups groups_;
   std::vector<double> busy_s_;
   std::vector<std::vector<TaskId>> tasks_of_;  // movable tasks per place
-  std::vector<double> pull_;  // per place: affinity of the current task; 0 between calls
+  std::vector<double> pull_;  // per place: affinity of one task to its tasks; 0 between calls
   std::vector<PlaceId> near_;
   std::vector<std::size_t> class_of_;  // per place: index of its class of speed
   std::vector<double> fastest_;        // per class: the highest speed of a place

@@ -13,7 +13,8 @@ namespace poise::graphs {
 
 namespace {
 
-/// Returns nothing if all vertices are free.
+/// Converts the sides to which vertices are fixed to part numbers (left 0, right 1, either kFree).
+/// Returns an empty list if no vertex is fixed.
 std::vector<Part> parts_of(std::span<const Side> sides) {
   std::vector<Part> parts;
   if (std::ranges::all_of(sides, [](Side side) { return side == Side::either; })) return parts;
@@ -42,14 +43,16 @@ Split coarsened(const Split& split, const Matching& matching) {
   return coarse;
 }
 
-/// A graph that is to be bisected, and how its vertices are merged to those of the next graph.
+/// A graph that is to be bisected, and how its vertices are merged into those of the next coarser
+/// graph.
 struct Level {
   Split split;
-  Graph graph;  // empty while it is not needed; the first level's is the caller's
+  Graph graph;  // empty while not needed, and on the first level (the caller's graph)
   Matching matching = {};
 };
 
-/// Merges the vertices of the graph. Returns false if that leaves too many, or if it has few.
+/// Matches vertices of the graph, to merge them. Returns false if the graph is small already, or if
+/// the merged graph would have too many vertices.
 bool matches(const Graph& graph, const Split& split, const Tuning& tuning, Matching& matching) {
   if (graph.num_vertices() <= tuning.coarsest) return false;
   const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
@@ -72,8 +75,8 @@ std::vector<Side> multilevel_bisect(const Graph& given, const Split& split, cons
       matches(graph_of(levels.size() - 1), levels.back().split, tuning, levels.back().matching)) {
     const std::size_t last = levels.size() - 1;
     levels.push_back({coarsened(levels[last].split, levels[last].matching), contracted(last)});
-    // To hold fewer large graphs at once, every other one is freed, and made again from the finer
-    // one.
+    // To hold fewer large graphs in memory, every other graph is freed, and later made again from
+    // the next finer one.
     if (last % 2 == 1 && levels[last].graph.to.size() > tuning.cached_entries)
       levels[last].graph = Graph();
   }

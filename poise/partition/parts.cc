@@ -37,7 +37,7 @@ class Improvement {
   }
 
   /// Moves vertices out of overweight parts. Vertices whose move adds least to the cut per unit of
-  /// their weight are first.
+  /// their weight move first.
   void relieve() {
     bool is_needed = false;
     for (Part p = 0; p < weight_.size(); ++p) is_needed |= is_overweight(p);
@@ -157,7 +157,7 @@ class Improvement {
   std::span<const Part> fixed_;
   std::span<Part> part_of_;
   std::vector<double> weight_, max_weight_;
-  std::vector<double> pull_;  // per part: affinity of the current vertex; 0 between calls
+  std::vector<double> pull_;  // per part: affinity of one vertex to it; 0 between calls
   std::vector<Part> near_;
   std::vector<std::uint8_t> is_due_;
 };

@@ -77,10 +77,10 @@ struct Map {
   double traffic;
 };
 
-/// Returns the maps by several recursive cuts (rank_sections.h), those with the least traffic
-/// first, and at most `most`. A cut depends on how ranks are numbered: the numbers decide between
-/// equally heavy edges, and from which ranks a half grows. Therefore each cut but the first numbers
-/// the ranks at random.
+/// Computes several maps by recursive cuts (rank_sections.h) and returns at most `most` of them,
+/// those with the least traffic, in ascending order of traffic. A cut depends on how ranks are
+/// numbered: the numbers decide between equally heavy edges, and from which ranks a half grows.
+/// Therefore each cut except the first numbers the ranks at random.
 std::vector<Map> best_cuts(const RankProblem& problem, std::uint64_t seed, std::size_t most) {
   const Vertex size = problem.graph.num_vertices();
   const double levels = std::bit_width(size);

@@ -39,8 +39,8 @@ bool is_single(const Placement& placement) {
   return places.size() == placement.num_tasks();
 }
 
-/// The map with the least traffic of all permutations of the places, to compare with. The machine
-/// has one place per rank.
+/// The least traffic of any map, found by trying all permutations of the places. The machine has
+/// one place per rank.
 double least_traffic(const Machine& machine, const Workload& workload, Distance distance) {
   std::vector<PlaceId> places(machine.num_places());
   std::iota(places.begin(), places.end(), 0);
@@ -130,7 +130,7 @@ TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
 
 TEST(SearchBySwaps, stays_within_limits_with_and_without_a_table_of_costs) {
   for (const char* text : {"torus:4x4 core:4", "node:4 numa:4 core:4 factors:10,3,1"})
-    for (const std::uint32_t per_place : {1u, 2u}) {  // two slots on a place do not form a class
+    for (const std::uint32_t per_place : {1u, 2u}) {  // with 2, the search keeps no table
       SCOPED_TRACE(std::string(text) + " ranks per place: " + std::to_string(per_place));
       const Machine machine = machine_from_text(text);
       const TaskId ranks = 64 * per_place;
@@ -233,14 +233,14 @@ TEST(MapRanks, maps_shuffled_ranks_of_a_torus_nearly_as_well_as_ordered_ranks) {
 }
 
 TEST(MapRanks, maps_a_grid_of_ranks_onto_a_torus_of_nodes_as_well_as_by_hand) {
-  // By hand, each node gets a block of 4 x 4 ranks, and the grid of 8 x 8 nodes is folded twice, so
-  // that it fits on the torus: all bytes between nodes travel one hop.
+  // In the map made by hand, each node gets a block of 4 x 4 ranks, and the grid of 8 x 8 blocks is
+  // folded twice to fit on the torus. All bytes between nodes then travel one hop.
   const Machine machine = machine_from_text("torus:4x4x4 core:16");
   Workload workload;
   workload.tasks.resize(1024);
   Placement by_hand(1024);
   const auto folded = [](PlaceId node) { return node < 4 ? node : 7 - node; };
-  constexpr PlaceId layer[2][2] = {{0, 1}, {3, 2}};  // neighbours differ by 1, as on a ring of four
+  constexpr PlaceId layer[2][2] = {{0, 1}, {3, 2}};  // quarters of the grid, on a ring of 4
   for (TaskId x = 0; x < 32; ++x)
     for (TaskId y = 0; y < 32; ++y) {
       const TaskId rank = 32 * x + y;

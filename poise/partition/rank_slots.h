@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots of a machine: a slot is the cores that one rank uses.
+// The slots of a machine: a slot is a set of cores (or part of one core) that one rank uses.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,8 @@ using SlotClass = std::uint32_t;
 struct SlotClasses {
   std::vector<SlotClass> class_of;  // per slot
   SlotClass size = 0;
-  /// At [from * size + to]. On the diagonal: the distance between different slots of a class.
+  /// The distance between two classes, at [from * size + to]. The diagonal holds the distance
+  /// between different slots of one class.
   std::vector<double> distances;
 
   double distance(SlotClass from, SlotClass to) const {
@@ -46,8 +47,8 @@ class SlotCosts {
   double moved(graphs::Vertex v, SlotClass to) const { return cost(v, to) - cost(v, at_[v]); }
 
   /// By how much the sum over all edges of affinity times distance increases if v and u, which have
-  /// the affinity `between`, exchange their slots. moved() of each counts the edge between them as
-  /// if its other end stayed.
+  /// the affinity `between`, exchange their slots. moved() assumes that the other end of each edge
+  /// stays, which is wrong for the edge between v and u; the last summand corrects this.
   double change(graphs::Vertex v, graphs::Vertex u, double between) const {
     const SlotClass a = at_[v], b = at_[u];
     return moved(v, b) + moved(u, a) +
@@ -63,7 +64,7 @@ class SlotCosts {
   const SlotClasses classes_;
   std::vector<SlotClass> at_;      // per vertex
   std::vector<double> costs_;      // at [vertex * classes + class]
-  std::vector<double> lengthens_;  // per class, for exchange()
+  std::vector<double> lengthens_;  // per class: by how much exchange() lengthens edges to it
 };
 
 }  // namespace poise

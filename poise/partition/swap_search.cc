@@ -289,8 +289,9 @@ class SwapSearch {
     return count > 0 ? sum / count : 0;
   }
 
-  /// Tries one swap, or with a table several. Returns the change of the traffic (with the penalty),
-  /// or 0 if no swap is accepted. A swap is accepted with the probability e^(-change/temperature).
+  /// Tries one swap, or several if there is a table of costs. Returns the change of the traffic
+  /// (with the penalty), or 0 if no swap is accepted. A swap is accepted with the probability
+  /// e^(-change/temperature).
   double try_one(double temperature) {
     ++scans_;  // counts the trial itself, so that the search also ends without edges
     const auto [v, partner] = edge_to_shorten();
@@ -304,8 +305,9 @@ class SwapSearch {
     return more;
   }
 
-  /// Swaps v with the first vertex in a class for which the traffic (with the penalty) increases by
-  /// at most `most`. Visits the class from slot `start` in a circle. Returns the change.
+  /// Tries to swap v with the vertices in the class of slot `start`: visits the class in a circle
+  /// from `start`, and makes the first swap that increases the traffic (with the penalty) by at
+  /// most `most`. Returns the change, or 0 if it makes none.
   double try_class(Vertex v, Slot start, double most) {
     scans_ += kPartitionTuning.scans_of_trial;
     const SlotClass from = costs_->at(v), to = costs_->class_at(start);

@@ -189,7 +189,7 @@ class Descent {
   Placement& placement_;
   std::vector<double> weight_;                // per place
   std::vector<std::vector<Vertex>> members_;  // per place
-  std::vector<double> pull_;  // per place: affinity of the current vertex; 0 between calls
+  std::vector<double> pull_;             // per place: affinity of one vertex to it; 0 between calls
   std::vector<Near> near_, candidates_;  // places of partners of the current vertex
   std::vector<std::uint8_t> is_due_;     // per vertex
 };

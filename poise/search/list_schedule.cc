@@ -145,8 +145,8 @@ Scheduler::Scheduler(const Problem& problem, const MessageCounts& partners, doub
 Schedule Scheduler::run(const Workload& workload) {
   const std::vector<LoadedTask> order = heaviest_first(workload.tasks);
   // Tasks are visited in order of load, so their data are scattered over memory. Therefore the loop
-  // prefetches the data of later tasks. The prefetches are not moved to a function of their own:
-  // GCC would remove its call, because the function has no visible effect.
+  // prefetches the data of later tasks. The prefetches are not moved to a function of their own,
+  // because GCC would remove the call of a function without visible effect.
   constexpr std::size_t kRow = 24, kEntries = 16, kLeaves = 8;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i + kRow < order.size()) {

@@ -30,11 +30,11 @@ struct Schedule {
 /// If a group of the distance tree holds no partner of t, the messages of t weigh the same from all
 /// places of the group, so one query for the least busy of these places is enough. A group is
 /// skipped if its least busy place could not win even with the smallest weights. For n tasks, E
-/// links and m places, the time is O(n + m + E levels log m) if the network is a tree. If the
-/// network is not a tree and has N nodes, each task takes O(sqrt(N)) more, plus O(log m + partners)
-/// for each node that could win (at worst all N), and each node that sends takes O(N) once. Each
-/// speed of places needs queries of its own; if there are more than 32 speeds, each place that
-/// could win needs one more query.
+/// pairs of communicating tasks and m places, the time is O(n + m + E levels log m) if the network
+/// is a tree. If the network is not a tree and has N nodes, each task takes O(sqrt(N)) more, plus
+/// O(log m + partners) for each node that could win (at worst all N), and each node that sends
+/// takes O(N) once. Each speed of places needs queries of its own; if there are more than 32
+/// speeds, each place that could win needs one more query.
 Schedule list_schedule(const Problem& problem, const MessageCounts& partners, double alpha,
                        MessageWeights weights);
 

@@ -145,7 +145,8 @@ void LocalSearch::gather_near_nodes(PlaceId p) {
 }
 
 /// Selects task t, which is at place `from`, and collects its possible destinations: the places of
-/// the partners with which it communicates most, the places in near_, and its home.
+/// the partners with which it communicates most, the places in near_, and its home (its place in
+/// the current placement).
 void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   around_.gather(t);
   destinations_ = near_;
@@ -184,8 +185,8 @@ void LocalSearch::try_moves(TaskId t, double limit) {
 /// Finds the best moves of tasks at p. Examines them in portions, and stops after the first portion
 /// in which some task can move. Moves of tasks elsewhere that send messages to p take several times
 /// longer to examine, because p often has few tasks with many partners. So they are left out as
-/// long as a task at p can move. If the migration time is limited, only few tasks may move, so the
-/// best move of both kinds is made.
+/// long as a task at p can move. If the migration time is limited, only few tasks may move, so
+/// moves of both kinds are examined once each task at p has had its turn.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   const std::vector<TaskId>& tasks = tasks_at_[p];
@@ -200,7 +201,8 @@ void LocalSearch::gather_moves(PlaceId p, double limit) {
 }
 
 /// For each task at another place that sends messages to p, finds the best move to p or to one of
-/// the places in near_. Considers only tasks whose messages take p long enough to receive.
+/// the places in near_. Considers only tasks whose messages take p so long to receive that a move
+/// could gain enough.
 void LocalSearch::gather_pulls(PlaceId p, double limit) {
   const double pressure_s = times_.pressure_s(p),
                least_s = -limit / power(pressure_s) * pressure_s / exponent_;

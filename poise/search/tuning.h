@@ -88,8 +88,8 @@ inline constexpr double kShownReturnParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0
                                                1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
 /// with_few_moves() first tries a list of thresholds. Then it halves the distances between the best
-/// threshold and its two neighbours kNarrowings times. With 3 times, the total time is within 0.2 %
-/// of that of the best threshold (relief_test.cc).
+/// threshold and its two neighbours kNarrowings times. With 3 halvings, the total time is within
+/// 0.2 % of that of the best threshold (relief_test.cc).
 inline constexpr int kNarrowings = 3;
 
 /// The members of Tuning as knobs (parameters): name, default value, range, help and unit of each.

@@ -335,7 +335,7 @@ class Search {
   /// The stages of a local search after the first one.
   void even_out(LocalSearch& descent) {
     if (exceeds(descent.peak_s(), descent.average_s()))
-      run(descent, blunt(tuning_));  // again, because the first run may have reached its limit
+      run(descent, blunt(tuning_));  // the first such run may have ended at its limit
     run(descent, sharp(tuning_));
   }
 

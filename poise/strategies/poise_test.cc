@@ -134,7 +134,7 @@ TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
 }
 
 TEST(Poise, migrates_a_few_tasks_if_many_migrations_would_cost_more_than_they_save) {
-  // Here a decision may take 2.8 ms. That suffices for only one search from the current placement.
+  // Here a decision has a budget of 2.8 ms, enough for only one search from the current placement.
   const Machine machine =
       with_formula(machine_from_text("numa:8 core:6 factors:2,1"), CostFormula::nuco);
   int num_moved = 0;
@@ -152,8 +152,8 @@ TEST(Poise, migrates_a_few_tasks_if_many_migrations_would_cost_more_than_they_sa
 }
 
 TEST(Poise, moves_few_tasks_if_migrations_are_expensive_and_computing_time_is_limited) {
-  // Here a decision may take 20 ms. For comparison, the strategy `refine` moves 2 to 4 % of the
-  // tasks.
+  // Here a decision has a budget of 20 ms. For comparison, the strategy `refine` moves 2 to 4 % of
+  // the tasks.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco})
     for (const std::uint64_t seed : {1, 2, 3}) {
@@ -170,7 +170,7 @@ TEST(Poise, moves_few_tasks_if_migrations_are_expensive_and_computing_time_is_li
 }
 
 TEST(Poise, keeps_consecutive_tasks_together_if_there_is_no_time_to_partition_the_tasks) {
-  // Here a decision may take 3.4 ms; a partition of this graph would take longer.
+  // Here a decision has a budget of 3.4 ms; a partition of this graph would take longer.
   const Machine machine =
       with_formula(machine_from_text("node:20 numa:2 core:2 factors:10,1.53,1"), CostFormula::nuco);
   for (const std::uint64_t seed : {1, 2, 3}) {
@@ -183,14 +183,14 @@ TEST(Poise, keeps_consecutive_tasks_together_if_there_is_no_time_to_partition_th
   }
 }
 
-/// 20 nodes with 80 places, under NucoLB's formula.
+/// A machine of 20 nodes with 4 places each, whose cost model is NucoLB's formula.
 Machine twenty_nodes() {
   return with_formula(machine_from_text("node:20 numa:2 core:2 factors:10,1.53,1"),
                       CostFormula::nuco);
 }
 
 TEST(Poise, partitions_tasks_without_refinement_if_there_is_no_time_to_refine_the_partition) {
-  // Here a decision may take 20 ms.
+  // Here a decision has a budget of 20 ms.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {1, 2, 3}) {
     SCOPED_TRACE(seed);
@@ -202,7 +202,8 @@ TEST(Poise, partitions_tasks_without_refinement_if_there_is_no_time_to_refine_th
 }
 
 TEST(Poise, partitions_tasks_of_a_grid_although_each_place_has_consecutive_ones) {
-  // Here a decision may take 20 ms: too little for a partition after a search from these blocks.
+  // Here a decision has a budget of 20 ms: too little for a partition after a search that starts
+  // from these blocks.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {1, 2, 3}) {
     SCOPED_TRACE(seed);
@@ -213,8 +214,9 @@ TEST(Poise, partitions_tasks_of_a_grid_although_each_place_has_consecutive_ones)
 }
 
 TEST(Poise, partitions_tasks_if_messages_take_little_time_and_much_computing_time_is_left) {
-  // Local search alone comes within 3 % of the bound here, so no other start is tried then. A
-  // partition shortens the iterations by 3 % more.
+  // Local search from the current placement comes within 3 % of the lower bound here, so other
+  // starting placements are not tried right after it. With a partition, the iterations become
+  // another 3 % shorter.
   const Machine machine =
       with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"), CostFormula::nuco);
   double ours_s = 0, treematch_s = 0;
@@ -230,8 +232,8 @@ TEST(Poise, partitions_tasks_if_messages_take_little_time_and_much_computing_tim
 }
 
 TEST(Poise, keeps_time_for_local_search_in_case_a_partition_is_worse_than_the_current_placement) {
-  // Here a decision may take 6.5 ms. The tasks with most messages make the time of every partition
-  // long.
+  // Here a decision has a budget of 6.5 ms. A few tasks have very many messages, so an iteration
+  // takes long under any partition.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {4, 5, 10, 11}) {
     SCOPED_TRACE(seed);
@@ -256,7 +258,8 @@ TEST(Poise, spends_little_time_on_starts_that_cause_too_much_traffic) {
 }
 
 TEST(Poise, does_not_partition_tasks_if_migrations_would_take_longer_than_less_traffic_saves) {
-  // A decision may take 3.4 ms. Migrations to a partition would take about as long as an iteration.
+  // A decision has a budget of 3.4 ms. Migrations to a partition would take about as long as an
+  // iteration.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {3, 4}) {
     SCOPED_TRACE(seed);
@@ -303,9 +306,9 @@ TEST(Poise, perturbations_shorten_the_total_time_of_an_rmat_graph) {
 }
 
 TEST(Poise, is_no_worse_than_blocks_of_consecutive_tasks_if_there_is_no_time_for_a_second_search) {
-  // A ring of tasks, of which pairs of neighbours are assigned to places in turn. Half of the
-  // messages stay within a place, so the placement is not scattered, and the first search starts
-  // from it.
+  // A ring of tasks, in which pairs of neighbouring tasks are assigned to the places in turn. Half
+  // of the messages stay within a place, so the placement is not scattered, and the first search
+  // starts from it.
   const Machine machine = machine_from_text("node:8 core:4 factors:10,1 message:0.01");
   constexpr TaskId kTasks = 640;
   Workload workload;
@@ -322,8 +325,8 @@ TEST(Poise, is_no_worse_than_blocks_of_consecutive_tasks_if_there_is_no_time_for
 }
 
 TEST(Poise, is_hardly_worse_than_a_list_schedule_if_a_partition_takes_most_of_the_computing_time) {
-  // A decision may take 20 ms. Hubs exchange messages with tasks everywhere, so a partition gains
-  // less than a list schedule.
+  // A decision has a budget of 20 ms. Hubs exchange messages with tasks everywhere, so a partition
+  // gains less than a list schedule.
   const Machine machine =
       with_formula(machine_from_text("torus:4x4x4 core:4"), CostFormula::physical);
   for (const std::uint64_t seed : {1, 2, 3}) {
@@ -336,7 +339,7 @@ TEST(Poise, is_hardly_worse_than_a_list_schedule_if_a_partition_takes_most_of_th
 }
 
 TEST(Poise, relieves_many_places_in_little_time_although_their_tasks_have_partners_on_most_nodes) {
-  // A decision may take 3.4 ms. Each place has about two tasks.
+  // A decision has a budget of 3.4 ms. Each place has about two tasks.
   const Machine machine = with_formula(machine_from_text("torus:4x4x4 core:4"), CostFormula::nuco);
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     SCOPED_TRACE(seed);
@@ -379,7 +382,8 @@ TEST(Poise, more_passes_never_give_a_worse_result) {
     SCOPED_TRACE(seed);
     const Workload workload = generate(parse_recipe("random:messages=5"), 300, seed).front();
     const Placement current = blocked(300, 32);
-    // With no effort for other perturbations, these do not hide the effect of the passes.
+    // Without effort for perturbations outside of the passes, only the passes can make a
+    // difference.
     const std::string hurried = "poise:effort=0,effort_s=0,effort_per_task_s=0";
     const double without = rebalanced(hurried.c_str(), machine, workload, current).iteration_s;
     const double with =
@@ -420,8 +424,8 @@ TEST(Poise, refuses_the_options_passes_and_budget_s_if_it_starts_from_scratch) {
 
 TEST(Poise, undoing_any_single_migration_would_not_shorten_the_total_time) {
   for (std::uint64_t i = 0; i <= num_seeds(60); ++i) {
-    // 4129: the return of a task without data shortens the migration, because its place then no
-    // longer waits for a busy card.
+    // With seed 4129, the return of a task without data shortens the migration, because the place
+    // that it leaves then no longer waits for a busy network card.
     const std::uint64_t seed = i == 0 ? 4129 : i - 1;
     SCOPED_TRACE(seed);
     Random random(mix(seed));
