@@ -6,8 +6,8 @@ BUILD is a build folder that contains bin/tasks_lending.
 
 The two builds run in pairs, in random order within each pair. For each case the script prints a ratio with its
 95 % interval: the median over the pairs of the time of the build `before` divided by that of the build `after`.
-On a quiet machine, the lower end of the interval should be at least 0.98. If one of the two options is missing, the
-script compares nothing."""
+On a quiet machine, the lower end of the interval should be at least 0.98. If --before or --after is missing, the script
+compares nothing."""
 
 import argparse
 import json

@@ -220,8 +220,8 @@ def machines(apps, folder):
 
 def million():
     """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. Groups of PEs
-    decide at the same time, so the decision takes as long as that of the slowest group. Loads are equal at
-    first, so moving objects takes only a small part of the balancing."""
+    decide at the same time, so the decision takes as long as that of the slowest group. Loads are equal at first, so
+    few objects move, and migrations take only a small part of the balancing."""
     rows = []
     print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
     for balancer in ("PoiseLB", "PoiseHybridLB", "PoiseJointLB"):

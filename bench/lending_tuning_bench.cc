@@ -8,8 +8,9 @@
 // For each changed value and each kind of scenario the benchmark divides the makespan with this
 // value by the makespan with the original value. It prints the geometric mean of these ratios over
 // all seeds with its standard error, and the same for the number of messages. A number is not
-// needed if the mean of the makespans is within half a per cent of 1 for every kind of scenario. A
-// number whose changes alter no makespan and no message does not act in these scenarios.
+// needed if the mean ratio of the makespans is within 0.5 % of 1 for every kind of scenario. A
+// number whose changes alter no makespan and no number of messages has no effect in these
+// scenarios.
 //
 // The numbers are constants in Poise. This program compiles the decisions with a copy of the header
 // in which they are variables (bench/lending/mutable_numbers.py). --set prints one row in which

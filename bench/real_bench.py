@@ -51,7 +51,8 @@ class Run:
     steps: int = 0  # if not 0: EVERY in `arguments` stands for a number of steps
 
     def every(self, phases, of_phases):
-        """Returns the run in which EVERY stands for as many steps as `phases` of the `of_phases` phases of a profile."""
+        """Returns this run with EVERY replaced by a number of steps: as many as `phases` of the `of_phases` phases of a
+        profile take."""
         steps = max(1, round(phases * self.steps / of_phases))
         return self.but(arguments=tuple(str(steps) if word == EVERY else word for word in self.arguments))
 
@@ -123,7 +124,7 @@ FULL = lammps("full.lmp", 2, 900)
 THREE = lammps("full.lmp", 3, 600)
 BOUND = THREE.but(bind_to="core:overload-allowed")
 JUGGLED = (POISE, "juggle", "--")
-# Ranks that spin on the same core need up to a hundred times as long, so they do less.
+# Ranks that spin on the same core need up to a hundred times as long, so these cases have less work.
 FULL_BRIEFLY, PETSC_BRIEFLY = lammps("full.lmp", 2, 100), petsc("0", 1)
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
 # applied (None for `nothing`). If a case has no remedies, the right one is unknown, so the advice is shown but not

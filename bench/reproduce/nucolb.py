@@ -18,7 +18,7 @@ from verdicts import Estimate, about, above, below, claim
 NUCO, COMM, SCOTCH = "nuco", "greedy_comm", "scotch"
 THEIRS = (NUCO, COMM, SCOTCH)
 OURS = "poise"
-OTHERS = ("greedy", "refine_comm", "treematch", OURS)  # the paper says nothing about these
+OTHERS = ("greedy", "refine_comm", "treematch", OURS)  # the paper says nothing about these balancers
 NAMES = {"none": "no balancing", NUCO: "NucoLB", "greedy": "GreedyLB", COMM: "GreedyCommLB", "refine_comm": "RefineCommLB",
          SCOTCH: "ScotchLB", "treematch": "TreeMatchLB of 2016", OURS: "poise"}
 

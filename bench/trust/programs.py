@@ -167,7 +167,7 @@ def many_small():
 
 
 def work_bound():
-    """Loads differ much, and messages are small, so loads determine the time."""
+    """Loads differ greatly and messages are small, so loads determine the time."""
     return lognormal(96, 0.9, 9), grid([8, 12])
 
 

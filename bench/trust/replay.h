@@ -52,7 +52,8 @@ struct Replay {
   std::vector<Message> between_places() const;
 };
 
-/// Reads programs from a file with one JSON object per line. Throws Error that names the line.
+/// Reads programs from a file with one JSON object per line. Throws an Error that names the line of
+/// a mistake.
 std::vector<Replay> read_replays(const std::string& path);
 
 }  // namespace poise::trust

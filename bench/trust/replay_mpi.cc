@@ -105,7 +105,8 @@ class Part {
   }
 
   /// Calls `function` with the bytes of each of the message.count messages. All are equally large,
-  /// but the last one also gets the bytes that remain because message.bytes is not divisible.
+  /// except that the last one also gets the bytes that remain if message.bytes is not a multiple of
+  /// message.count.
   template <typename Function>
   static void for_each_of(const Message& message, Function function) {
     const std::uint64_t each = message.bytes / message.count;

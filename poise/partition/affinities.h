@@ -71,7 +71,7 @@ class Affinities {
 
   bool is_small_ = true;
   LargeArray<std::uint32_t> small_;
-  LargeArray<double> large_;  // instead of small_, from the first number that does not fit
+  LargeArray<double> large_;  // replaces small_ once a number does not fit
 };
 
 }  // namespace poise::graphs

@@ -139,7 +139,7 @@ class Bisection {
     }
   }
 
-  /// Climbs once (climb.h); each vertex changes sides at most once.
+  /// Runs one hill climb (climb.h), in which each vertex changes sides at most once.
   bool improve_once() {
     fill_heaps();
     best_ = score();

@@ -127,8 +127,8 @@ class LoadCap {
   }
 
  private:
-  /// Makes one tournament tree per class of speed. One tree for all would not do, because a busier
-  /// but faster place may finish a task earlier.
+  /// Makes one tournament tree per class of places whose speeds differ by a factor below 2. A
+  /// single tree would not do, because a busier but faster place may finish a task earlier.
   void make_tournaments() {
     std::map<int, std::size_t> class_of_speed;
     for (PlaceId p = 0; p < machine_.num_places(); ++p) {

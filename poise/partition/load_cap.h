@@ -14,9 +14,9 @@ namespace poise {
 /// work of the places, and the lower bound on the makespan of any placement.
 double load_cap_s(const Problem& problem, double max_imbalance);
 
-/// Returns for each place how much load (seconds at speed 1) it can take in addition to its
-/// background load, so that its work, increased by the fraction `tolerance`, meets the cap. If no
-/// place can take any load, returns 1 for all places.
+/// Returns for each place the load (seconds at speed 1) that fits under the cap beside its
+/// background load. Even if the load becomes larger by the fraction `tolerance`, the place meets
+/// the cap. If no place can take any load, returns 1 for all places.
 std::vector<double> shares_under_cap(const Problem& problem, double cap_s, double tolerance = 0);
 
 namespace graphs {

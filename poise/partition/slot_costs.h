@@ -14,8 +14,8 @@ namespace poise {
 
 using SlotClass = std::uint32_t;
 
-/// Classes of slots. All slots of a class have the same distance to each other slot, so a vertex
-/// costs the same on each of them.
+/// Classes of slots. All slots of a class are equally far from any other slot, so a vertex costs
+/// the same on each slot of the class.
 struct SlotClasses {
   std::vector<SlotClass> class_of;  // per slot
   SlotClass size = 0;

@@ -41,7 +41,7 @@ struct TrafficLimits {
 /// The effort of annealing. Large graphs get fewer scans per edge and lower start temperatures.
 struct SwapEffort {
   double scans_per_edge = 32000;  // edges examined by the search, per edge of the graph
-  double max_scans = 1.2e8;       // maximum of edges examined: one or two seconds of time
+  double max_scans = 1.2e8;       // maximum number of edges examined: 1 to 2 s of time
   /// With more edges than this, max_scans is reduced, because the caches then miss at each scan.
   double large_edges = 10000;
   std::uint64_t seed = 0;
@@ -52,9 +52,9 @@ struct SwapEffort {
 /// 1983), then by descent. Candidates are near each other in the machine or in the graph (Schulz
 /// and Traff, "Better process mapping and sparse quadratic assignment", 2017). A table of costs
 /// (slot_costs.h) shows at once which vertices of a group of cores can be swapped with a vertex; if
-/// it would be too large, the edges of both vertices are scanned for each swap. If limits are set,
-/// a byte above a limit costs more than any traffic, so a map within the limits stays within them.
-/// The result is never worse than the start. O(scans + edges).
+/// the table would be too large, the edges of both vertices are scanned for each swap. If limits
+/// are set, a byte above a limit costs more than any traffic, so a map within the limits stays
+/// within them. The result is never worse than the start. O(scans + edges).
 void search_by_swaps(const RankProblem& problem, const TrafficLimits& limits,
                      const SwapEffort& effort, std::vector<Slot>& slot_of);
 

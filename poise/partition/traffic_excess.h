@@ -33,7 +33,8 @@ class TrafficExcess {
 
   void start_from(std::span<const Slot> slot_of);
 
-  /// Returns, from the table, by how much the bytes inside the nodes of v and u increase.
+  /// Returns, from the table, by how much the bytes inside the nodes of v and u increase if v and u
+  /// are exchanged.
   InsideChange inside(graphs::Vertex v, graphs::Vertex u, double between) const {
     const NodeId a = bytes_->at(v), b = bytes_->at(u);
     return {bytes_->cost(u, a) - bytes_->cost(v, a) - between,

@@ -80,7 +80,8 @@ class LocalSearch {
     double change;
     TaskId task, partner;
     PlaceId to;
-    /// `change` divided by the visited place's potential, both when the step was last evaluated.
+    /// `change` divided by the visited place's potential; both are from the last evaluation of the
+    /// step.
     double worth = 0;
     std::uint64_t num_before = 0;  // number of steps carried out before this one was evaluated
   };

@@ -3,11 +3,12 @@
 ///
 /// Charm++'s GreedyCommLB. The cost of a task on place p is busy(p) + load / speed(p) + the cost of
 /// its messages to and from tasks already placed on other places. A message costs alpha plus beta
-/// per byte, both from the cost model times `comm`. Only the places of those tasks, and the place
-/// that would finish the task first if it had no messages, can be the cheapest, so no others are
-/// tried. Once both ends of a message are placed, its cost counts as busy time of the receiver's
-/// place. Ignores distances and the current placement, so nearly every task moves. Among equals,
-/// the task and the place with the lower id are chosen. O(n + (n + m) log p).
+/// per byte; both are values of the cost model, multiplied by the knob `comm`. Only the places of
+/// those tasks, and the place that would finish the task first if it had no messages, can be the
+/// cheapest, so no others are tried. Once both ends of a message are placed, its cost counts as
+/// busy time of the receiver's place. Ignores distances and the current placement, so nearly every
+/// task moves. Among equals, the task and the place with the lower id are chosen. O(n + (n + m) log
+/// p).
 #include "poise/search/finish_schedule.h"
 #include "poise/strategies/strategy.h"
 
