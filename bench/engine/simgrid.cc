@@ -71,7 +71,7 @@ class Simulation {
 
  private:
   struct Place {
-    sg4::SemaphorePtr arrived, ready;  // ready: one unit per message that is not eager
+    sg4::SemaphorePtr arrived, ready;  // ready: one unit per non-eager message that may start
     std::deque<const Message*> mail;
   };
 

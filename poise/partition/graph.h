@@ -26,7 +26,8 @@ struct Graph {
   std::size_t degree(Vertex v) const { return first[v + 1] - first[v]; }
 };
 
-/// The affinity of the edge between two vertices; 0 if there is no edge. O(the smaller degree).
+/// The affinity of the edge between two vertices; 0 if there is no edge. O(degree of the vertex
+/// with fewer edges).
 double affinity_between(const Graph& graph, Vertex v, Vertex u);
 
 enum class Affinity : std::uint8_t { bytes, messages };

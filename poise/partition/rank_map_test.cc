@@ -130,7 +130,7 @@ TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
 
 TEST(SearchBySwaps, stays_within_limits_with_and_without_a_table_of_costs) {
   for (const char* text : {"torus:4x4 core:4", "node:4 numa:4 core:4 factors:10,3,1"})
-    for (const std::uint32_t per_place : {1u, 2u}) {  // with 2, some distances are 0
+    for (const std::uint32_t per_place : {1u, 2u}) {  // two slots on a place: distance 0
       SCOPED_TRACE(std::string(text) + " ranks per place: " + std::to_string(per_place));
       const Machine machine = machine_from_text(text);
       const TaskId ranks = 64 * per_place;

@@ -12,7 +12,7 @@ namespace poise {
 /// How ranks fill the places of a machine.
 struct RankShape {
   std::uint32_t cores_per_rank = 1;   // places per rank, consecutive in a domain or node
-  std::uint32_t ranks_per_place = 1;  // ranks that share a place; above 1 only with one core each
+  std::uint32_t ranks_per_place = 1;  // ranks that share a place; above 1 only if ranks have 1 core
   bool fills_nodes = false;           // true: only the last node in use may have free slots
 };
 

@@ -293,7 +293,7 @@ class SwapSearch {
   /// (with the penalty), or 0 if no swap is accepted. A swap is accepted with the probability
   /// e^(-change/temperature).
   double try_one(double temperature) {
-    ++scans_;  // counts the trial itself, so that the search also ends without edges
+    ++scans_;  // counts the trial itself, so that the search ends even without edges
     const auto [v, partner] = edge_to_shorten();
     const Vertex u = candidate(partner);
     if (v == u) return 0;

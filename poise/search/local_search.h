@@ -51,8 +51,8 @@ class LocalSearch {
   /// `steps` times the largest busy time plus the migration time. Call limit_migration() before.
   void remember_shortest(double steps);
 
-  /// Makes moves and exchanges until none has a gain, or until the number of scans reaches
-  /// `max_scans` or the limit of a stage in Tuning. Returns the number of scans.
+  /// Makes moves and exchanges until none has a gain, or until the number of scans (tasks and arcs
+  /// examined) reaches `max_scans` or the limit of a stage in Tuning. Returns the number of scans.
   double run(const Stage& stage, double max_scans);
 
   /// Moves a few tasks away from one of the busiest places, and then tasks from the places that
@@ -64,7 +64,8 @@ class LocalSearch {
   void start_trials(double steps);
 
   /// Perturbs the placement and searches again from there. If the total time has not become
-  /// shorter, all tasks return to where they were before. Returns the number of scans.
+  /// shorter, all tasks return to where they were before. Returns the number of scans (tasks and
+  /// arcs examined).
   double try_perturbation(Random& random, const Stage& stage, double max_scans);
   /// The shortest total time so far.
   double shortest_s() const { return shortest_s_; }

@@ -75,7 +75,7 @@ class Surroundings {
     double now_s;        // seconds that the task's messages cost this place while the
                          // task is at its current place
     double least_worth;  // worth of the change at this place if t's messages became free
-    double worth;        // worth of the change at this place if t moves into `faced_`
+    double worth;        // worth of the change at this place if t moves into the domain `faced_`
   };
   struct NearDomain {
     DomainId domain;

@@ -245,7 +245,7 @@ TEST(Poise, keeps_time_for_local_search_in_case_a_partition_is_worse_than_the_cu
 }
 
 TEST(Poise, spends_little_time_on_starts_that_cause_too_much_traffic) {
-  // Here the list schedule has too much traffic for more than one stage of search from it to pay.
+  // Traffic makes the list schedule a poor start here: only one stage of search from it pays.
   const Machine machine = twenty_nodes();
   double ours_s = 0, refine_comm_s = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4}) {

@@ -136,7 +136,7 @@ class Halving {
     const Vertex size = vertices.size();
     for (Vertex i = 0; i < size; ++i) position_[vertices[i]] = i;
     const double apart = distance_(left, right);
-    std::vector<double> pull(size, 0);  // per vertex: above 0 draws it to the left half
+    std::vector<double> pull(size, 0);  // per vertex: a value above 0 draws it to the left half
     Graph graph;
     graph.weight.assign(size, 1);
     graph.weight.resize(size + 2, 0);
