@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts faults into poise/, one at a time, and counts those that the tests kill.
+"""Mutation testing: puts faults into poise/, one at a time, and counts those that the tests kill.
 
     tests/faults.py [--seed 1] [--faults 200] [--jobs 2] [--only poise/search] [--minutes M] [-o FILE.json]
 
@@ -31,8 +31,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The test programs, in the order in which they run against a build with a planted fault. But the one that tests the
-# folder in which the fault was planted runs first.
+# The test programs, in the order in which they run against a build with a planted fault. One exception: the program that
+# tests the folder of the fault runs first.
 PROGRAMS = ["base", "workload", "machine", "placement", "search", "partition", "online", "trace", "library",
             "apps", "strategies", "distributed", "simulate", "diagnosis"]
 # A program with a fault may use this many times the CPU time that it needs without one, and 10 s more.

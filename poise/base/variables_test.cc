@@ -79,7 +79,7 @@ TEST(Variables,
   EXPECT_EQ(notes_on_misspelt(environment + 1).count("POISE_STRATEGI"), 1u);
 }
 
-TEST(Variables, no_note_is_printed_on_environment_variables_of_other_software) {
+TEST(Variables, no_note_is_printed_about_environment_variables_of_other_software) {
   EXPECT_THAT(
       notes({"POISE_HOME=/opt", "POISE_ROOT=/opt", "POISE_DIR=/opt", "POISE_LIB=/opt/lib",
              "POISE_VERSION=1", "POISE_BIN=/opt/bin", "POISE_SEEDS=3", "PATH=", "=", "MAX_TASKS=3"},
@@ -87,7 +87,7 @@ TEST(Variables, no_note_is_printed_on_environment_variables_of_other_software) {
       IsEmpty());
 }
 
-TEST(Variables, a_note_is_printed_on_a_variable_that_only_another_runtime_reads) {
+TEST(Variables, a_note_is_printed_about_a_variable_that_only_another_runtime_reads) {
   EXPECT_THAT(notes({"POISE_TASKS_PULL=0", "POISE_LEND=0"}, reader::objects),
               ElementsAre("POISE_TASKS_PULL has no effect: tasks read it, objects do not without "
                           "POISE_LEND=1"));
@@ -98,11 +98,11 @@ TEST(Variables, a_note_is_printed_on_a_variable_that_only_another_runtime_reads)
               ElementsAre("POISE_MODE has no effect: objects read it, Charm++ do not"));
 }
 
-TEST(Variables, an_mpi_job_prints_no_note_on_a_variable_that_only_command_line_tools_read) {
+TEST(Variables, an_mpi_job_prints_no_note_about_a_variable_that_only_command_line_tools_read) {
   EXPECT_THAT(notes({"POISE_JUGGLE_NUMA=within", "POISE_MACHINES=/m"}, reader::tasks), IsEmpty());
 }
 
-TEST(Variables, command_line_tools_print_no_note_on_a_variable_that_only_mpi_jobs_read) {
+TEST(Variables, command_line_tools_print_no_note_about_a_variable_that_only_mpi_jobs_read) {
   const char* const environment[] = {"POISE_STRATEGY=greedy", "POISE_JUGGLE_PERIO=1s", nullptr};
   EXPECT_THAT(notes_on_misspelt(environment),
               ElementsAre(Pair(_, HasSubstr("did you mean POISE_JUGGLE_PERIOD?"))));

@@ -183,7 +183,7 @@ TEST(diagnose, the_promised_gain_is_less_certain_if_some_ranks_have_long_transfe
   EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 
-TEST(diagnose, ranks_that_poll_in_turn_are_known_to_wait) {
+TEST(diagnose, the_promised_gain_includes_polling_time_if_each_rank_polls_in_some_phases) {
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
     std::vector<RankTimes>& ranks = profile.run.phases[p].ranks;
@@ -241,7 +241,7 @@ planted::Profile run_beside_another_program() {
   return profile;
 }
 
-TEST(diagnose, recommends_to_keep_other_programs_off_the_cores_instead_of_binding_ranks) {
+TEST(diagnose, recommends_keeping_other_programs_off_the_cores_instead_of_binding_ranks) {
   auto profile = run_beside_another_program();
   // In each second the run loses 0.2 s inside MPI, and 0.1 to 0.2 s outside. If both ranks always
   // queue at the same time, it loses 0.2 s in all.
@@ -258,7 +258,7 @@ TEST(diagnose, recommends_to_keep_other_programs_off_the_cores_instead_of_bindin
   EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::binding);
 }
 
-TEST(diagnose, refuses_a_run_whose_nodes_do_not_match_the_times_of_other_programs) {
+TEST(diagnose, refuses_a_negative_time_of_other_programs_or_times_for_the_wrong_number_of_nodes) {
   auto profile = run_beside_another_program();
   profile.run.others_s = {1, 2};
   EXPECT_THROW(diagnose(profile.run, profile.trace), Error);
@@ -289,7 +289,7 @@ TEST(diagnose, balancing_ranks_that_share_cores_saves_at_most_the_idle_time_of_t
   EXPECT_TRUE(crowded.is_bound);
 }
 
-TEST(diagnose, lending_saves_as_much_as_in_a_simulation_of_ranks_with_cores_of_their_own) {
+TEST(diagnose, lending_saves_most_of_the_time_lost_by_imbalance_if_each_rank_has_its_own_core) {
   // The mean load is 0.275 s, and the imbalance is 0.725 s. The step ends at most three tasks later
   // than if tasks were infinitely small.
   const Advice lending = advice_of(run_on_node({1, 0.1, 0, 0}, "core:4"), Remedy::lending);

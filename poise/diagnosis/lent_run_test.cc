@@ -66,7 +66,7 @@ TEST(lent_run, lending_never_saves_more_than_the_time_lost_by_the_imbalance) {
   }
 }
 
-TEST(lent_run, lending_cannot_shorten_iterations_that_are_shorter_than_its_messages) {
+TEST(lent_run, lending_saves_nothing_if_iterations_are_shorter_than_the_time_of_one_message) {
   const std::optional<Seconds> s = saved("core:2", {3e-7, 1e-7});
   ASSERT_TRUE(s);
   EXPECT_EQ(s->value, 0);
@@ -82,7 +82,7 @@ TEST(lent_run, each_iteration_of_a_phase_is_divided_into_tasks) {
   EXPECT_GT(saved("core:2", {0.13, 0.07})->value, many->value);
 }
 
-TEST(lent_run, with_many_ranks_not_all_replayed_phases_are_simulated) {
+TEST(lent_run, some_of_the_replayed_phases_are_not_simulated_if_there_are_many_ranks) {
   // Only phase 4 is uneven. With few ranks all eight replayed phases are simulated, phase 4 among
   // them. With more ranks, phase 4 is the only one left out.
   const auto saved_s = [](std::size_t ranks) {
@@ -96,7 +96,7 @@ TEST(lent_run, with_many_ranks_not_all_replayed_phases_are_simulated) {
   EXPECT_EQ(saved_s(static_cast<std::size_t>(most) + 1), 0);
 }
 
-TEST(lent_run, ranks_that_share_cores_and_very_many_ranks_are_not_simulated) {
+TEST(lent_run, no_lending_is_simulated_if_ranks_share_cores_or_there_are_very_many_ranks) {
   EXPECT_FALSE(saved("core:2", {1, 1, 2}));
   const double most = diagnosis_tuning::kSimulatedTasks /
                       (diagnosis_tuning::kManyTasks * diagnosis_tuning::kMinSimulated);

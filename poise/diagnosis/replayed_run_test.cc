@@ -72,7 +72,8 @@ TEST(replayed_run, juggle_is_predicted_to_save_time_only_in_long_iterations) {
   }
 }
 
-TEST(replayed_run, phases_that_are_not_simulated_get_values_in_proportion_to_their_estimates) {
+TEST(replayed_run,
+     values_of_phases_that_are_not_simulated_are_extrapolated_in_proportion_to_estimates) {
   const std::vector<double> estimates{1, 2, 3, 4}, values{2, 6};
   const std::vector<std::size_t> simulated{0, 2};
   const Seconds sum = sum_over_run(values, simulated, estimates);

@@ -32,7 +32,8 @@ std::vector<PlannedTimes> times_on_ranks(const Problem& problem, const Placement
   return times;
 }
 
-TEST(PlannedTimes, each_rank_gets_the_times_that_evaluate_computes_from_the_whole_problem) {
+TEST(PlannedTimes,
+     each_rank_gets_the_times_that_the_function_evaluate_computes_from_the_whole_problem) {
   for (std::uint64_t seed = 0; seed < fewer_if_sanitized(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

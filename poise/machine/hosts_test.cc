@@ -111,7 +111,7 @@ TEST(Hosts, a_cluster_of_two_hosts_stores_its_network_cost_as_one_factor_not_as_
   EXPECT_EQ(cluster_of(node, hosts).message_factor(0, 7), 10);
 }
 
-TEST(Hosts, messages_inside_a_node_have_the_factors_of_the_machine_text_if_nothing_was_measured) {
+TEST(Hosts, messages_inside_a_node_get_the_cost_factors_of_the_machine_text_if_none_were_measured) {
   const std::vector<std::string> hosts{"a", "b"};
   const Machine cluster = cluster_of(machine_from_text("numa:2 core:2 factors:1.5,1"), hosts);
   EXPECT_EQ(cluster.num_nodes(), 2u);

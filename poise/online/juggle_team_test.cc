@@ -152,7 +152,7 @@ TEST(JuggleTeam, threads_that_run_4_ms_out_of_800_ms_are_not_left_out_of_balanci
   }
 }
 
-TEST(JuggleTeam, a_thread_that_waits_long_for_other_threads_keeps_its_place) {
+TEST(JuggleTeam, a_thread_that_waits_long_for_other_threads_is_not_left_out_of_balancing) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   kernel.add(0, false, [](double now_s) { return now_s < 2 || now_s > 4; });

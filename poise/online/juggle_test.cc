@@ -70,7 +70,8 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, swaps_each_thread_at_most_once_and_a_thread_that_is_behind_only_with_one_ahead) {
+TEST(Juggle,
+     swaps_each_thread_at_most_once_and_always_a_thread_behind_the_mean_with_one_ahead_of_it) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -13,7 +13,7 @@ namespace poise {
 namespace {
 
 TEST(JuggleTuning,
-     every_number_has_a_unique_name_and_a_unit_and_a_reason_and_a_value_in_its_range) {
+     every_tuning_number_has_a_unique_name_and_a_unit_and_a_reason_and_a_value_in_its_range) {
   std::set<std::string_view> names;
   for (const Knob& knob : kJuggleKnobs) {
     EXPECT_TRUE(names.insert(knob.name).second) << knob.name;

@@ -63,7 +63,8 @@ TEST(LinkModel, estimates_the_latency_to_an_unknown_node_from_the_latencies_to_k
   EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);
 }
 
-TEST(LinkModel, the_latency_to_a_domain_comes_from_the_machine_until_a_rank_there_has_answered) {
+TEST(LinkModel,
+     the_latency_to_a_domain_is_estimated_from_the_machine_until_a_rank_there_has_answered) {
   const PeerLocality across{3, 2.5};
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);

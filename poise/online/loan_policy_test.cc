@@ -30,7 +30,7 @@ QueueState queue_of(std::size_t tasks, double task_s) {
 constexpr LoanMoment kNow{.now_s = 1, .wait = 1, .threads = 1};
 const auto kNoNames = [] { return std::vector<QueuedTask>{}; };
 
-TEST(LoanPolicy, the_work_of_a_decision_does_not_grow_with_the_number_of_ranks) {
+TEST(LoanPolicy, the_number_of_steps_to_make_a_decision_does_not_grow_with_the_number_of_ranks) {
   LoanPolicy policy(LoanSettings{});
   for (const std::uint32_t num_ranks : {100u, 10'000u, 1'000'000u}) {
     Random random(num_ranks);
@@ -73,8 +73,9 @@ TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_near
   EXPECT_EQ(problem.others.back().rank, 501u);
 }
 
-TEST(LoanPolicy,
-     lends_tasks_of_unknown_time_to_requesting_ranks_and_more_if_the_lender_is_about_to_start_one) {
+TEST(
+    LoanPolicy,
+    lends_tasks_of_unknown_run_time_to_requesting_ranks_and_more_if_it_is_about_to_start_such_a_task) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(10);
   peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});
@@ -93,7 +94,7 @@ TEST(LoanPolicy,
   }
 }
 
-TEST(LoanPolicy, passes_on_all_borrowed_tasks_of_unknown_time_while_a_long_task_runs) {
+TEST(LoanPolicy, passes_on_borrowed_tasks_of_unknown_run_time_only_while_a_long_task_runs) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(2);
   peers.update({.rank = 1, .version = 1, .wait = 1});

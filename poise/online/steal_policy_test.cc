@@ -50,7 +50,7 @@ TEST(StealPolicy, requests_tasks_from_a_few_random_ranks_then_once_from_each_gos
 }
 
 TEST(StealPolicy,
-     asks_its_partners_after_a_few_declined_requests_although_others_seem_to_have_tasks) {
+     after_a_few_declined_requests_asks_its_gossip_partners_even_if_others_seem_to_have_tasks) {
   Scene scene(100);
   for (std::uint32_t rank = 70; rank < 76; ++rank)
     scene.peers.update({.rank = rank, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});

@@ -196,7 +196,8 @@ TEST(TerminationTree, reaches_every_rank_once_and_gives_each_rank_at_most_32_chi
     }
 }
 
-TEST(TerminationTree, is_the_same_from_lists_of_ranks_as_from_the_number_of_ranks_per_node) {
+TEST(TerminationTree,
+     is_the_same_whether_built_from_lists_of_ranks_or_from_the_number_of_ranks_per_node) {
   constexpr std::uint32_t kRanks = 100, kPerNode = 30;
   std::vector<std::uint32_t> leaders;
   for (std::uint32_t rank = 0; rank < kRanks; rank += kPerNode) leaders.push_back(rank);

@@ -21,7 +21,7 @@ double drawn(Random& random) {
   }
 }
 
-TEST(Affinities, hold_the_same_numbers_as_a_list_of_doubles) {
+TEST(Affinities, keep_the_exact_value_of_each_number_that_is_stored_or_added) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -128,7 +128,7 @@ TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
   EXPECT_GE(binding, 15);
 }
 
-TEST(SearchBySwaps, stays_within_limits_with_and_without_a_table_of_costs) {
+TEST(SearchBySwaps, lowers_the_traffic_without_exceeding_the_given_limits_on_bytes_sent) {
   for (const char* text : {"torus:4x4 core:4", "node:4 numa:4 core:4 factors:10,3,1"})
     for (const std::uint32_t per_place : {1u, 2u}) {  // two slots on a place: distance 0
       SCOPED_TRACE(std::string(text) + " ranks per place: " + std::to_string(per_place));
@@ -232,7 +232,7 @@ TEST(MapRanks, maps_shuffled_ranks_of_a_torus_nearly_as_well_as_ordered_ranks) {
   EXPECT_LE(sum / seeds, 1.08 * least);
 }
 
-TEST(MapRanks, maps_a_grid_of_ranks_onto_a_torus_of_nodes_as_well_as_by_hand) {
+TEST(MapRanks, maps_a_grid_of_ranks_onto_a_torus_of_nodes_as_well_as_a_map_made_by_hand) {
   // In the map made by hand, each node gets a block of 4 x 4 ranks, and the grid of 8 x 8 blocks is
   // folded twice to fit on the torus. All bytes between nodes then travel one hop.
   const Machine machine = machine_from_text("torus:4x4x4 core:16");

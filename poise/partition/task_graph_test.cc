@@ -27,7 +27,7 @@ TEST(TaskGraph, each_edge_is_in_the_rows_of_both_its_vertices) {
   EXPECT_THAT(graph.edge_weight, ElementsAre(300, 300, 100, 100));
 }
 
-TEST(TaskGraph, the_number_and_bytes_of_messages_weight_an_edge_if_messages_cost_nothing) {
+TEST(TaskGraph, edge_weights_are_message_counts_plus_bytes_if_messages_cost_nothing) {
   Workload workload;
   workload.tasks.resize(3);
   workload.messages = {{0, 1, 1, 99}, {1, 2, 1, 0}};

@@ -51,7 +51,8 @@ TEST(MigrationTimes,
   }
 }
 
-TEST(MigrationTimes, a_task_that_stands_for_several_costs_as_much_as_these) {
+TEST(MigrationTimes,
+     migrating_a_task_that_combines_several_tasks_costs_as_much_as_migrating_them_one_by_one) {
   const Machine machine = with_formula(machine_from_text("node:2 core:2"), CostFormula::physical);
   Workload apart, together;
   apart.tasks.assign(5, {.load_s = 1, .bytes = 1000});

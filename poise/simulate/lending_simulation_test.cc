@@ -324,7 +324,7 @@ TEST(LendingSimulation, steps_with_few_tasks_gain_from_lending_once_the_slow_ran
 
 // An idle rank sends a few requests to random ranks and one to each partner, independent of the
 // length of the wait.
-TEST(LendingSimulation, idle_ranks_stop_sending_requests) {
+TEST(LendingSimulation, idle_ranks_stop_sending_requests_after_a_few_tries) {
   LendingScenario scenario;
   scenario.num_ranks = 64;
   scenario.work = {{{1, 10.0, 0}}};  // nothing to lend

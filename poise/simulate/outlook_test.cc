@@ -17,7 +17,7 @@ std::string advice(std::uint64_t threads, std::uint64_t places, double phase_s, 
   return outlook({.program = {threads, places, phase_s, phases}, .period_s = period_s}).advice;
 }
 
-TEST(Outlook, advises_to_pin_threads_if_balancing_gains_nothing) {
+TEST(Outlook, advises_pinning_threads_if_balancing_gains_nothing) {
   EXPECT_THAT(advice(16, 8, 1, 0.1), StartsWith("pin the threads: every cpu has the same share"));
   EXPECT_THAT(advice(3, 8, 1, 0.1), StartsWith("pin each thread"));
   EXPECT_THAT(advice(799, 8, 1, 0.1), StartsWith("pin the threads: balancing gains 0.1% at best"));

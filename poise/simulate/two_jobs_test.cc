@@ -14,7 +14,7 @@ namespace {
 
 constexpr TwoJobs kOfThePaper{13, 5, 16, 1};
 
-TEST(TwoJobs, jobs_with_13_and_5_threads_on_16_places_end_when_section_6_of_the_paper_says) {
+TEST(TwoJobs, jobs_with_13_and_5_threads_on_16_places_end_when_section_6_of_the_juggle_paper_says) {
   const TwoEnds ends = two_jobs_limit(kOfThePaper);
   EXPECT_NEAR(ends.a_s, 1.083, 5e-4);
   EXPECT_NEAR(ends.b_s, 1.217, 5e-4);

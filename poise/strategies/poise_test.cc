@@ -231,7 +231,8 @@ TEST(Poise, partitions_tasks_if_messages_take_little_time_and_much_computing_tim
   EXPECT_LE(ours_s, 0.97 * treematch_s);
 }
 
-TEST(Poise, keeps_time_for_local_search_in_case_a_partition_is_worse_than_the_current_placement) {
+TEST(Poise,
+     reserves_time_for_local_search_in_case_a_partition_is_worse_than_the_current_placement) {
   // Here a decision has a budget of 6.5 ms. A few tasks have very many messages, so an iteration
   // takes long under any partition.
   const Machine machine = twenty_nodes();
@@ -244,7 +245,7 @@ TEST(Poise, keeps_time_for_local_search_in_case_a_partition_is_worse_than_the_cu
   }
 }
 
-TEST(Poise, spends_little_time_on_starts_that_cause_too_much_traffic) {
+TEST(Poise, spends_little_time_on_starting_placements_that_cause_too_much_traffic) {
   // Traffic makes the list schedule a poor start here: only one stage of search from it pays.
   const Machine machine = twenty_nodes();
   double ours_s = 0, refine_comm_s = 0;
@@ -257,7 +258,8 @@ TEST(Poise, spends_little_time_on_starts_that_cause_too_much_traffic) {
   EXPECT_LE(ours_s, 0.797 * refine_comm_s);
 }
 
-TEST(Poise, does_not_partition_tasks_if_migrations_would_take_longer_than_less_traffic_saves) {
+TEST(Poise,
+     does_not_partition_tasks_if_migrations_would_take_longer_than_the_partition_would_save) {
   // A decision has a budget of 3.4 ms. Migrations to a partition would take about as long as an
   // iteration.
   const Machine machine = twenty_nodes();
@@ -352,7 +354,7 @@ TEST(Poise, relieves_many_places_in_little_time_although_their_tasks_have_partne
   }
 }
 
-TEST(Poise, the_option_effort_is_multiplied_by_the_share_of_effort_that_the_problem_gives) {
+TEST(Poise, the_field_share_of_effort_of_a_problem_scales_the_option_effort) {
   const Machine machine = with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"),
                                        CostFormula::physical);
   const Workload workload = generate(parse_recipe("rmat"), 600, 1).front();

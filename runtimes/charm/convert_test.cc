@@ -156,7 +156,7 @@ TEST(Convert, messages_to_or_from_unknown_objects_are_dropped) {
   EXPECT_EQ(workload.num_tasks(), 3u);
 }
 
-TEST(Convert, messages_to_unknown_objects_are_listed_if_there_are_other_pes) {
+TEST(Convert, messages_to_objects_without_a_row_are_listed_if_the_statistics_lack_some_pes) {
   Statistics statistics = three_objects();
   statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 300, 1},
                          {{5, 8}, {2, 8}, -1, 0, 0, 1, 1, 7},
@@ -176,7 +176,7 @@ TEST(Convert, messages_to_unknown_objects_are_listed_if_there_are_other_pes) {
   EXPECT_EQ(rows.outside[1].from, 3u + 1u) << "PE 1";
 }
 
-TEST(Convert, messages_that_were_sent_to_another_pe_than_the_receivers_are_listed_as_detours) {
+TEST(Convert, a_message_sent_to_a_pe_other_than_that_of_its_receiver_is_listed_as_a_detour) {
   Statistics statistics = three_objects();  // the tasks 1 and 2 are on PE 1
   statistics.messages = {{{9, -7}, {1, 8}, -1, 0, 0, 1, 1, 4},
                          {{9, -7}, {5, 8}, -1, 0, 0, 1, 1, 6},

@@ -148,7 +148,7 @@ TEST(JointBalancer, reductions_and_exchanges_of_a_decision_hardly_grow_with_the_
   }
 }
 
-TEST(JointBalancer, moves_nothing_because_of_one_disturbed_load) {
+TEST(JointBalancer, a_spike_of_one_load_at_one_decision_causes_no_migrations) {
   const Ring before = ring([](std::uint64_t i) { return i / 12; });
   const auto with_spike = [](double spike_s) {
     return [spike_s](std::uint32_t pe, Statistics& own) {
@@ -187,7 +187,8 @@ TEST(JointBalancer, tells_the_pes_of_senders_where_receivers_have_moved) {
   }
 }
 
-TEST(JointBalancer, tells_a_sender_whose_messages_made_a_detour_although_nothing_moves) {
+TEST(JointBalancer,
+     a_sender_whose_messages_made_a_detour_is_told_the_pe_of_the_receiver_even_if_nothing_moves) {
   const Ring before = ring([](std::uint64_t i) { return i / 12; });
   const auto detour = [](std::uint32_t pe, Statistics& own) {
     for (ObjectRow& object : own.objects) object.wall_s = 1;
@@ -201,7 +202,7 @@ TEST(JointBalancer, tells_a_sender_whose_messages_made_a_detour_although_nothing
   EXPECT_EQ(decisions[1].news[0].told_pe, 1);
 }
 
-TEST(JointBalancer, messages_to_unknown_objects_do_not_matter) {
+TEST(JointBalancer, messages_to_unknown_objects_cause_no_warning) {
   const Ring before = ring([](std::uint64_t) { return 0; });
   const auto unknown = [](std::uint32_t, Statistics& own) {
     for (MessageRow& message : own.messages) message.to.array = 9;
@@ -256,7 +257,7 @@ TEST(JointBalancer, all_movable_objects_leave_unavailable_pes_until_they_are_ava
               testing::ElementsAre(HasSubstr("all PEs are marked unavailable")));
 }
 
-TEST(JointBalancer, all_pes_use_the_strategy_and_the_number_of_decisions_of_the_first) {
+TEST(JointBalancer, all_pes_use_the_strategy_and_the_number_of_decisions_of_the_first_pe) {
   const Ring before = ring([](std::uint64_t i) { return i % 4; });
   Pes once("random"), again("random"), seeded("random");
   const auto first = after(before, once.decide(before)).pes,

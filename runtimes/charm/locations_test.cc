@@ -53,8 +53,9 @@ struct Example {
   std::vector<std::int32_t> pe_of_object;
 };
 
-TEST(Locations,
-     if_a_sender_or_receiver_moved_or_there_were_detours_the_sender_pe_is_told_once_where_it_is) {
+TEST(
+    Locations,
+    the_pe_of_a_sender_is_told_once_where_the_receiver_is_if_either_moved_or_messages_made_a_detour) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
     const Example example(random);
@@ -88,7 +89,7 @@ TEST(Locations,
   }
 }
 
-TEST(Locations, each_pe_asks_once_for_an_object_without_a_row) {
+TEST(Locations, a_question_is_asked_only_once_per_object_and_sending_pe) {
   Random random(2);
   for (int round = 0; round < 200; ++round) {
     const Example example(random);

@@ -42,7 +42,8 @@ TEST(OwnArrays, objects_become_tasks_in_order_of_name_with_loads_at_speed_1) {
   check(arrays.view(), 4);
 }
 
-TEST(OwnArrays, messages_of_a_pair_are_added_and_those_from_unknown_objects_are_dropped) {
+TEST(OwnArrays,
+     messages_of_the_same_sender_and_receiver_are_summed_and_those_of_unknown_senders_dropped) {
   Statistics own = three_objects();
   own.messages = {message({5, 8}, {1, 8}, 2, 100), message({1, 8}, {77, 8}, 1, 10, 2),
                   message({5, 8}, {1, 8}, 3, 50, 3), message({6, 8}, {1, 8}, 9, 900)};

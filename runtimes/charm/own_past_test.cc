@@ -38,7 +38,8 @@ std::vector<double> replaced(std::vector<OwnPast>& pasts, const std::vector<doub
   return loads_s;
 }
 
-TEST(OwnPast, ranks_that_know_only_their_own_objects_replace_the_same_spikes_as_a_single_pe) {
+TEST(OwnPast,
+     ranks_that_know_only_their_own_objects_replace_the_same_load_spikes_as_one_pe_that_knows_all) {
   std::size_t num_replaced = 0;
   for (std::uint64_t seed = 0; seed < num_seeds(20); ++seed) {
     SCOPED_TRACE(seed);

@@ -120,7 +120,7 @@ class Groups {
   std::map<std::pair<std::int32_t, std::size_t>, std::int32_t> learnt_;
 };
 
-TEST(Questions, a_sender_learns_the_pe_of_each_receiver_that_moved_in_any_order_of_messages) {
+TEST(Questions, a_sender_learns_the_pe_of_each_receiver_that_moved_whatever_the_order_of_messages) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Groups groups(seed, 4, 30);
     for (std::int32_t step = 0; step < 4; ++step) {

@@ -29,7 +29,7 @@ TEST(Vacating, unavailable_places_become_slow) {
   EXPECT_THROW(slowed(machine, {1, 1, 1}), Error);
 }
 
-TEST(Vacating, loads_that_cannot_leave_an_unavailable_place_do_not_count) {
+TEST(Vacating, fixed_loads_of_an_unavailable_place_are_set_to_zero) {
   OwnArrays arrays = four_tasks();
   drop_fixed_loads(arrays);
   EXPECT_THAT(arrays.load_s, ElementsAre(1, 0, 3, 4));

@@ -55,7 +55,7 @@ TEST(Report, summary_shows_the_cpu_shares_of_threads_and_the_cost_of_balancing) 
   EXPECT_THAT(text, HasSubstr("2 wake-ups before a balancing point was due"));
 }
 
-TEST(Report, a_single_thread_is_called_a_thread) {
+TEST(Report, uses_the_singular_for_a_single_thread) {
   Tally one = tally();
   one.most_threads = 1;
   one.threads.resize(1);

@@ -118,7 +118,7 @@ TEST(Collection, balances_measured_loads) {
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
-TEST(Collection, checks_whether_to_balance_soon_after_the_program_has_balanced) {
+TEST(Collection, after_the_program_calls_balance_the_next_automatic_check_comes_soon) {
   const auto make = [](ObjectId) { return Heavy{2e-5}; };
   Collection<Heavy> objects(MPI_COMM_WORLD, 16, make,
                             {.strategy = "greedy", .is_automatic = true, .expected_steps = 40});
@@ -131,7 +131,7 @@ TEST(Collection, checks_whether_to_balance_soon_after_the_program_has_balanced) 
   EXPECT_EQ(objects.totals().phase_steps, 2u);
 }
 
-TEST(Collection, sees_that_the_threads_of_a_rank_have_different_loads) {
+TEST(Collection, automatic_balancing_detects_that_the_threads_of_a_rank_have_different_loads) {
   int num_ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   const ObjectId num_objects = 8 * num_ranks;

@@ -24,7 +24,7 @@ TEST(WhenToBalance, balances_if_the_remaining_steps_save_more_time_than_balancin
 }
 
 TEST(WhenToBalance,
-     expects_as_many_further_steps_as_were_made_if_the_total_is_unknown_or_exceeded) {
+     expects_as_many_further_steps_as_were_made_so_far_if_the_total_is_unknown_or_exceeded) {
   for (const std::uint64_t expected_steps : {0, 5, 10}) {
     RunState state = unbalanced();
     state.expected_steps = expected_steps;
@@ -54,7 +54,8 @@ TEST(WhenToBalance, doubles_the_interval_after_each_check_at_which_balancing_doe
   EXPECT_EQ(when_to_balance(state).next_check, 1000 + tuning::kMaxStepsBetweenChecks);
 }
 
-TEST(WhenToBalance, waits_as_many_steps_for_the_first_check_after_a_decision_as_after_the_start) {
+TEST(WhenToBalance,
+     the_first_check_after_a_decision_comes_as_many_steps_later_as_the_first_after_the_start) {
   EXPECT_EQ(when_to_balance(unbalanced()).next_check, first_check());
 }
 

@@ -35,7 +35,7 @@ TEST(cpu_watch, adds_up_the_busy_time_of_each_cpu_from_the_kernel_s_table) {
   EXPECT_TRUE(busy_ns(file + ".none").empty());
 }
 
-TEST(cpu_watch, tells_the_time_of_this_process_from_that_of_all_programs) {
+TEST(cpu_watch, distinguishes_the_cpu_time_of_this_process_from_that_of_all_programs) {
   const std::vector<int> cpus = allowed_cpus(0);
   compute();  // before the watch begins, so it does not count
   const CpuWatch watch;

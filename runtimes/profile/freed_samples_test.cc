@@ -65,7 +65,8 @@ class World {
 };
 
 // Random communicators with random samples. The oracle looks at the samples of all ranks at once.
-TEST(freed_samples, each_rank_waits_until_the_last_rank_that_delays_others_has_entered) {
+TEST(freed_samples,
+     a_rank_waits_in_a_collective_until_the_last_rank_whose_data_it_needs_has_entered) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     Random random(seed);
     const auto num_ranks = static_cast<int>(1 + random.below(20));

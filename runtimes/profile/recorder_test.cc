@@ -22,7 +22,7 @@ TEST(recorder, all_time_counts_as_either_useful_or_mpi_time) {
   EXPECT_EQ(recorder.sums().totals.calls[static_cast<int>(Kind::wait)], 1u);
 }
 
-TEST(recorder, the_time_since_a_call_that_the_program_jumped_out_of_is_useful) {
+TEST(recorder, the_time_after_a_call_that_the_program_left_by_longjmp_counts_as_useful) {
   Recorder recorder;
   recorder.start(0, 0, {});
   recorder.enter(10);
@@ -49,7 +49,7 @@ TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
 
 /// A thread that is preempted for 7 ms in every 200th of its computations of 20 us. In MPI it
 /// spins.
-TEST(recorder, a_computation_is_either_short_or_has_its_cpu_time_read) {
+TEST(recorder, the_cpu_time_of_long_computations_is_read_and_that_of_short_ones_is_estimated) {
   Recorder recorder;
   recorder.start(0, 0, {});
   std::int64_t now_ns = 0, cpu_ns = 0, computed_ns = 0;
@@ -97,7 +97,7 @@ TEST(recorder, time_between_polls_that_find_nothing_counts_as_mpi_time) {
   }
 }
 
-TEST(recorder, computations_between_polls_are_useful) {
+TEST(recorder, computations_between_polls_count_as_useful_time) {
   Recorder recorder;
   recorder.start(0, 0, {});
   for (int i = 0; i < 10; ++i) {

@@ -88,7 +88,8 @@ double others_s(const RankProfile& a, const RankProfile& b) {
   return run.others_s[0];
 }
 
-TEST(to_measured, other_programs_have_used_what_the_ranks_of_a_node_did_not_use_of_its_cpus) {
+TEST(to_measured,
+     busy_time_of_a_node_minus_cpu_time_of_its_ranks_counts_as_time_of_other_programs) {
   const Phase phase{.begin_ns = 0, .end_ns = 1'000'000'000};
   RankProfile a{.rank = 0, .num_ranks = 2, .host = "a", .phases = {phase}};
   a.team.cpus = {0, 1};

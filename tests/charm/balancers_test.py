@@ -22,7 +22,7 @@ HAS_THREADS = HOME.name.endswith("smp")  # each process has several PEs and a co
 HAS_TREES = (HOME / "include/HybridBaseLB.h").exists()
 HAS_TREE_LB = (HOME / "include/TreeLB.h").exists()
 HAS_MANAGER = (HOME / "include/LBManager.h").exists()  # which PoiseJointLB needs
-PIECES, MOVABLE = 64, 56  # numbers of pieces and of movable ones; the program balances three times
+PIECES, MOVABLE = 64, 56  # numbers of pieces and of movable pieces; the program balances three times
 
 
 RUN_S = 300 if IS_NETWORK else 100  # time limit of a run; several processes take longer to start on a busy host
@@ -40,13 +40,13 @@ def processes(pes):
 
 
 def moves_of_tree(by_process, by_root, pes=4):
-    """Returns how many objects move if the strategy rotate decides by_process times for each process and by_root times
-    for all PEs. A process with one PE moves nothing."""
+    """Returns how many objects move if the strategy rotate decides `by_process` times for each process and `by_root`
+    times for all PEs. A process with one PE moves nothing."""
     return MOVABLE * (by_root + (by_process if processes(pes) < pes else 0))
 
 
 def start(pes):
-    """Returns the command that starts the program on this number of PEs."""
+    """Returns the command that starts the program on `pes` PEs."""
     if not IS_NETWORK:
         return [RING, f"+p{pes}"]
     threads = ["++ppn", str(pes // processes(pes))] if HAS_THREADS else []
@@ -63,7 +63,7 @@ def balancers():
 
 
 def charm(*flags, pes=4, variables=()):
-    # There may be more PEs than cores, so idle PEs sleep. Processes without threads do not know the option for this.
+    # There may be more PEs than cores, so idle PEs sleep. Builds whose processes have no threads lack this option.
     # Without +LBPeriod, Charm++ 6.10 waits for half a second at each balancing step.
     shared = ["+setcpuaffinity", *["+CmiSleepOnIdle"] * (HAS_THREADS or not IS_NETWORK)]
     if not (HOME / "include/LBManager.h").exists():
@@ -154,8 +154,9 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ 6 tells the senders itself")
         trace = {"POISE_TRACE": str(self.folder / "run.poise")}
         self.checkpoint("+balancer", "PoiseLB", "+PoiseLB", "random", variables=trace)
-        # A restart forgets what senders know. The first run also writes a checkpoint before its last ten steps, from
-        # which the second run starts. The second run has as many detours in these steps as the first in the ten before.
+        # After a restart, senders do not know where objects are. The first run starts at step 20. Its balancing step 30
+        # tells its senders where objects are, and writes a checkpoint. The second run starts from it without this
+        # knowledge, so it adds as many detours again to the number of detours that the checkpoint contains.
         until_30, until_end = (self.detours("+restart", str(self.folder / f"saved.{step}"), "+PoiseLB", "keep",
                                             variables=trace) for step in (20, 30))
         self.assertGreater(until_30, PIECES)
@@ -273,7 +274,7 @@ class Balancers(unittest.TestCase):
         if not HAS_MANAGER:
             self.skipTest("Charm++ has no LBManager")
         moved = self.checkpoint("+balancer", "PoiseJointLB", "+PoiseLB", "random")
-        self.assertEqual(self.restarted("+PoiseLB", "random"), moved)  # with the seeds of a run without restart
+        self.assertEqual(self.restarted("+PoiseLB", "random"), moved)  # the same moves as without a restart
         for pes in (2, 3, MANY_PES):
             self.restarted("+PoiseLB", "greedy_comm", pes=pes)
 
@@ -284,7 +285,7 @@ class Balancers(unittest.TestCase):
         lines = re.findall(r"poise: PE 0: rotate: (\d+) of 64 objects of 4 PEs move, decided in \S+ s", done.stdout)
         self.assertEqual(lines, 3 * [str(MOVABLE)], done.stdout + done.stderr)
 
-    def test_the_joint_balancer_can_follow_another_and_be_followed_by_one(self):
+    def test_the_joint_balancer_can_run_before_or_after_another_balancer_in_one_program(self):
         if not HAS_MANAGER:
             self.skipTest("Charm++ has no LBManager")
         for order in ("PoiseJointLB", "PoiseKeepLB"), ("PoiseKeepLB", "PoiseJointLB"):

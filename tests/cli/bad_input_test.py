@@ -26,10 +26,10 @@ class BadInput(CliTest):
     def test_poise_without_a_command_is_refused(self):
         self.assert_refused(says="--help")
 
-    def test_the_error_of_an_unknown_command_suggests_the_command_with_the_most_similar_name(self):
+    def test_the_error_for_an_unknown_command_suggests_the_command_with_the_most_similar_name(self):
         self.assert_refused("comapre", "g.graph", says=['"comapre"', 'did you mean "compare"?', "plan"])
 
-    def test_the_error_of_an_unknown_option_suggests_the_option_with_the_most_similar_name(self):
+    def test_the_error_for_an_unknown_option_suggests_the_option_with_the_most_similar_name(self):
         self.assert_refused("--verson", says='did you mean "--version"?')
         self.assert_refused("compare", "g.graph", "--stratgies", "keep",
                             says=['did you mean "--strategies"?', "poise compare --help"])
@@ -43,7 +43,7 @@ class BadInput(CliTest):
         self.assert_refused("plan", "g.graph", "-s", "keep", "-s", "greedy", says="more than once")
         self.assert_refused("strategies", "all", says='"all"')
 
-    def test_the_error_of_a_machine_without_quotes_asks_for_quotes(self):
+    def test_the_error_for_a_machine_description_without_quotes_asks_for_quotes(self):
         self.assert_refused("map", "g.graph", "--machine", "node:2", "core:2", says=['"core:2"', "quotes"])
         self.assert_refused("map", "g.graph", "--machine", "node:2", "--machine", "core:2", says="more than once")
 
@@ -66,7 +66,7 @@ class BadInput(CliTest):
 
     # Strategies.
 
-    def test_the_error_of_an_unknown_strategy_suggests_the_most_similar_name_and_lists_all_strategies(self):
+    def test_the_error_for_an_unknown_strategy_suggests_the_most_similar_name_and_lists_all_strategies(self):
         self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "gredy",
                             says=['"gredy"', 'did you mean "greedy"?', "nuco"])
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,nucco",

@@ -55,7 +55,7 @@ class Generate(CliTest):
         self.assert_refused(*good[:2], *good[4:], says="--tasks")
         self.assert_refused(*good[:4], says="-o TRACE")
         self.assert_refused(*good, "--places", 0, says="--places")
-        for places in 2_000_000, 100_000_000:  # more than readers of such a small file accept
+        for places in 2_000_000, 100_000_000:  # more places than readers accept in such a small file
             self.assert_refused(*good, "--places", places, says="too many")
         self.assert_refused(*good[:5], "t.txt", says=["t.txt", ".poise", ".graph"])
         self.assert_refused(*good[:5], "no/such/folder/t.poise", says="no/such/folder")

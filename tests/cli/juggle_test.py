@@ -102,12 +102,12 @@ class Statuses(JuggleTest):
         (self.folder / "text").write_text("no program")
         self.assertEqual(self.status_of("./text").returncode, 126)
 
-    def test_the_program_ends_normally_although_nobody_can_read_the_messages_of_the_balancer(self):
+    def test_the_program_ends_normally_although_the_balancer_cannot_write_its_messages(self):
         reader, broken = os.pipe()
         os.close(reader)
         with open("/dev/full", "w", encoding="utf-8") as full, os.fdopen(broken, "w", encoding="utf-8") as pipe:
             for stderr in full, pipe:
-                # The program ends by SIGPIPE if the signal still has the effect that it has without the balancer.
+                # SIGPIPE ends the program, as it does without the balancer.
                 for script, status in ("exit 7", 7), ("exec 2>&1; kill -PIPE $$", -signal.SIGPIPE):
                     done = self.run_poise("juggle", "--live", "--", "sh", "-c", script, capture_output=False, stderr=stderr,
                                           stdout=subprocess.PIPE)

@@ -36,8 +36,8 @@ def allowed_objects(path):
 
 
 def spread_out(numbers, size):
-    """Returns the `size` numbers for which a value of a machine file stands: a single number is repeated `size` times;
-    in a list, the entry "4x2" means the number 2 four times."""
+    """Expands a value of a machine file to a list of `size` numbers: a single number is repeated `size` times; in a
+    list, the entry "4x2" stands for four times the number 2."""
     if not isinstance(numbers, list):
         return [numbers] * size
     out = []

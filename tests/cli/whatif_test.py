@@ -216,7 +216,7 @@ class Events(CliTest):
         plain, with_barrier = (self.json_of(*self.command, *more, "--json")["results"][0]["iteration_s"]
                                for more in ((), ("--barrier",)))
         self.assertGreater(with_barrier, plain)
-        self.assertLess(with_barrier, plain + 6 * 1e-3)  # a barrier has three rounds of some microseconds
+        self.assertLess(with_barrier, plain + 6 * 1e-3)  # a barrier has three rounds of a few microseconds
         self.assert_refused(*self.command[:-2], "--barrier", says="--engine events")
 
     def test_on_a_torus_messages_compete_for_links_and_take_longer_on_detours(self):

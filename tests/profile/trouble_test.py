@@ -89,10 +89,10 @@ class Trouble(unittest.TestCase):
                 self.assertEqual(notes, ["poise profile: no profile: the program ended before a rank finished a phase"])
 
     def test_a_rank_may_call_collectives_and_free_communicators_in_another_thread_than_the_other_ranks(self):
-        self.for_each("another_thread", (2, 4))  # the barrier and an int
+        self.for_each("another_thread", (2, 4))  # a message of the barrier (0 bytes) and one with an int
 
     def test_a_rank_may_free_a_communicator_before_it_sends_what_the_other_rank_waits_for(self):
-        self.for_each("free_first", (2, 4))  # the barrier and an int
+        self.for_each("free_first", (2, 4))  # a message of the barrier (0 bytes) and one with an int
 
     def test_a_collective_may_fail_on_some_of_its_ranks(self):
         self.for_each("failing", (1, 4))
@@ -143,7 +143,7 @@ class Trouble(unittest.TestCase):
                 self.assertRegex(done.stderr, r"Ranks sent 1 message to processes outside this run")
 
     @unittest.skipIf(len(installations()) < 2, "needs both MPIs")
-    def test_one_line_says_why_there_is_no_profile_if_program_and_launcher_belong_to_different_mpis(self):
+    def test_one_line_says_why_there_is_no_profile_if_program_and_launcher_use_different_mpi_libraries(self):
         done = self.profile(*launcher("openmpi"), "-np", 2, self.program("mpich"), "single")
         self.assertEqual((done.returncode, done.stdout), (0, "right\nright\n"), done.stderr)
         self.assertIn("poise profile: no profile: the launcher started 2 processes", done.stderr)

@@ -40,7 +40,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 TCP_SETTINGS = {
     "ipv4/tcp_congestion_control": "reno", "ipv4/tcp_slow_start_after_idle": "0",
     "ipv4/tcp_no_metrics_save": "1", "ipv4/tcp_early_retrans": "0",
-    "ipv4/tcp_limit_output_bytes": "131072",  # otherwise one socket could queue a whole message before the others
+    "ipv4/tcp_limit_output_bytes": "131072",  # otherwise one socket could queue a whole message ahead of others
     "ipv4/tcp_rmem": "4096 16777216 33554432", "ipv4/tcp_wmem": "4096 4194304 16777216",
     "ipv6/conf/all/disable_ipv6": "1", "ipv6/conf/default/disable_ipv6": "1",
 }

@@ -45,7 +45,7 @@ def troubles(value, schema=FILE, where="file"):
         yield from object_troubles(value, schema, where)
     elif isinstance(schema, list):
         if not isinstance(value, list):
-            yield f"{where} is no list"
+            yield f"{where} is not a list"
             return
         for i, item in enumerate(value):
             yield from troubles(item, schema[0], f"{where}[{i}]")
@@ -54,14 +54,14 @@ def troubles(value, schema=FILE, where="file"):
             yield f"{where} is {value!r}, not {schema!r}"
     elif schema == {}:
         if not isinstance(value, dict):
-            yield f"{where} is no object"
-    elif type(value) is not schema:  # pylint: disable=unidiomatic-typecheck  # true is no integer, and 1 is no float
+            yield f"{where} is not an object"
+    elif type(value) is not schema:  # pylint: disable=unidiomatic-typecheck  # True is not an integer, and 1 is not a float
         yield f"{where} is {value!r}, not a value of type {schema.__name__}"
 
 
 def object_troubles(value, schema, where):
     if not isinstance(value, dict):
-        yield f"{where} is no object"
+        yield f"{where} is not an object"
         return
     for name in schema.needed.keys() - value.keys():
         yield f"{where} has no {name}"

@@ -219,7 +219,7 @@ const auto kYieldAndWait = function("yield and wait", [] {
 const auto kAppend = function(
     "append", [](std::span<int> digits, int digit) { digits[0] = 10 * digits[0] + digit; });
 
-TEST(Callbacks, tasks_submitted_by_a_callback_are_no_children_of_a_task_that_yields) {
+TEST(Callbacks, tasks_submitted_by_a_callback_are_not_children_of_a_task_that_yields) {
   Context context(MPI_COMM_WORLD);
   std::vector<int> digits(1);
   const auto submit_second = [&] {

@@ -44,7 +44,7 @@ std::uint64_t knob(const char* name, std::uint64_t usual) {
 struct Batch {
   std::vector<Numbers> data, copies;
   std::vector<Future<std::uint64_t>> digests;
-  std::uint64_t runs = 0;  // number of runs of these tasks and their children
+  std::uint64_t runs = 0;  // how often tasks of the batch and their children have run
 
   std::size_t num_wrong() const {
     std::size_t wrong = 0;

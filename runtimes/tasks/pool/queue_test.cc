@@ -15,7 +15,7 @@ std::unique_ptr<Task> task(std::uint64_t slot, int priority = 0, bool pinned = f
   return made;
 }
 
-TEST(Queue, runs_tasks_of_other_ranks_first_and_then_its_own_by_priority_and_age) {
+TEST(Queue, runs_tasks_of_other_ranks_first_and_then_those_of_its_own_rank_by_priority_and_age) {
   Queue queue(1);
   queue.push(task(1), false);
   queue.push(task(2), false);
