@@ -35,7 +35,7 @@ TEST(LendingAgent, learns_how_slow_a_rank_is_from_the_first_result_of_a_long_tas
   EXPECT_NEAR(agent.slowness_of(1), 8, 1e-6);
 }
 
-TEST(LendingAgent, expects_an_unknown_rank_to_be_slow_if_all_ranks_with_results_are_slow) {
+TEST(LendingAgent, expects_an_unknown_rank_to_be_slow_if_all_ranks_that_returned_results_are_slow) {
   LendingAgent agent(0, 4, [](std::uint32_t) { return PeerLocality{}; }, {});
   const auto guess = [&] { return agent.borrower(3, {}).slowness; };
   EXPECT_EQ(guess(), 1);

@@ -33,7 +33,7 @@ TEST(GhostDirectory, every_object_has_one_home_rank_and_this_rank_knows_where_th
     }
 }
 
-TEST(GhostDirectory, a_rank_that_is_not_the_home_of_an_object_can_learn_where_it_is) {
+TEST(GhostDirectory, a_rank_other_than_the_home_rank_of_an_object_can_learn_where_the_object_is) {
   GhostDirectory directory(kObjects, 0, kRanks);
   const GhostDirectory::Found before = directory.find(kObjects - 1);
   EXPECT_FALSE(before.is_known);

@@ -50,7 +50,7 @@ POISE_COUNTED(multistep, 9)
 
 namespace {
 
-/// Balances a problem by `strategy`. Returns how often strategies, also others, were called.
+/// Balances a problem by `strategy`. Returns how many calls of strategies this causes.
 int calls_of(const std::string& strategy, const char* recipe, TaskId tasks) {
   const Machine machine = with_formula(machine_from_text("node:2 numa:2 core:2 factors:10,1.5,1"),
                                        CostFormula::physical);
