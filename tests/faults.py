@@ -31,8 +31,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The test programs, in the order in which they run against a build with a planted fault. One exception: the program that
-# tests the folder of the fault runs first.
+# The test programs, in the order in which they run against a build with a planted fault. One exception: the program
+# that tests the folder of the fault runs first.
 PROGRAMS = ["base", "workload", "machine", "placement", "search", "partition", "online", "trace", "library",
             "apps", "strategies", "distributed", "simulate", "diagnosis"]
 # A program with a fault may use this many times the CPU time that it needs without one, and 10 s more.

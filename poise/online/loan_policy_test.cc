@@ -73,9 +73,8 @@ TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_near
   EXPECT_EQ(problem.others.back().rank, 501u);
 }
 
-TEST(
-    LoanPolicy,
-    lends_tasks_of_unknown_run_time_to_requesting_ranks_and_more_if_it_is_about_to_start_such_a_task) {
+TEST(LoanPolicy,
+     lends_tasks_of_unknown_run_time_to_requesting_ranks_and_more_if_about_to_start_such_a_task) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(10);
   peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});

@@ -53,9 +53,8 @@ struct Example {
   std::vector<std::int32_t> pe_of_object;
 };
 
-TEST(
-    Locations,
-    the_pe_of_a_sender_is_told_once_where_the_receiver_is_if_either_moved_or_messages_made_a_detour) {
+TEST(Locations,
+     a_sender_pe_is_told_once_where_the_receiver_is_if_either_moved_or_messages_made_a_detour) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
     const Example example(random);

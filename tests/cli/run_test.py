@@ -200,7 +200,7 @@ class RunTest(CliTest):
         self.assertEqual(done.returncode, 7)
         self.assertIn("not text in UTF-8; running the command unchanged", self.said(done))
 
-    def test_the_exit_status_of_the_program_is_passed_on_if_the_verdict_on_the_rank_map_cannot_be_written_to_stderr(self):
+    def test_the_exit_status_of_the_program_is_passed_on_if_the_verdict_on_the_map_cannot_be_written_to_stderr(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = self.run_poise("run", "--history", "h.json", "--", "sh", "-c", "exit 7", env=self.environment,
                                   capture_output=False, stderr=full)
