@@ -65,9 +65,12 @@ def options_of(program, command):
     rows = [[code(name), text] for _, items in sections for name, text in items if name != "-h,--help"]
     lines += [table(["argument", "meaning"], rows)] if rows else []
     for block in rest:
-        for line in re.sub(r"\n(?!Example: )", " ", "\n".join(block)).split("\n"):
+        listed = [f"  {line}" for line in block if line.startswith("  ")]  # four spaces: a block of code in Markdown
+        prose = "\n".join(line for line in block if not line.startswith("  "))
+        for line in re.sub(r"\n(?!Example: )", " ", prose).split("\n"):
             example = re.match(r"Example: (.*)", line)
             lines += [wrapped(f"Example: `{example[1]}`" if example else line), ""]
+        lines += [*listed, ""] if listed else []
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -101,8 +101,8 @@ def nuco_beside_others(rows):
         shorter = [100 * (1 - row["ms"]["NucoLB"] / row["ms"][other]) for row in rows]
         longer = [f"{row['program']} on {row['machine']}" for row, gain in zip(rows, shorter) if gain < 0]
         sentences.append(
-            f"NucoLB's predicted iteration is shorter than {other}'s in {len(rows) - len(longer)} of {len(rows)} rows (median "
-            f"{statistics.median(shorter):.1f} %, worst {min(shorter):.1f} %, arithmetic mean {statistics.mean(shorter):.1f} %)."
+            f"NucoLB's predicted iteration is shorter than {other}'s in {len(rows) - len(longer)} of {len(rows)} rows (reduction of "
+            f"the time: median {statistics.median(shorter):.1f} %, worst {min(shorter):.1f} %, arithmetic mean {statistics.mean(shorter):.1f} %)."
             + (f" So the result is **not confirmed** for {', '.join(longer)}." if longer else ""))
     return "Pilla et al. 2012 find that NucoLB gives shorter iterations than the other balancers. " + " ".join(sentences)
 
@@ -154,7 +154,7 @@ def tested_parts(whole):
 
 def parts_without_result(rows):
     missing = tiers.never_run(rows)
-    return (f"Parts without a stored result: {', '.join(f'`{part.word}` ({part.name})' for part in missing)}." if missing else
+    return (f"Parts without a stored result so far: {', '.join(f'`{part.word}` ({part.name})' for part in missing)}." if missing else
             "Every part has a stored result.")
 
 
@@ -239,8 +239,8 @@ def beside_theory(rows):
     ratios = [row["speedup"][0] / row["promised"] for row in rows if row["promised"]]
     inside = sum(row["speedup"][1] <= row["promised"] <= row["speedup"][2] for row in rows if row["promised"])
     return (f"{len(ratios)} rows of the table have a theoretical speed-up. The measured speed-up divided by the theoretical one is "
-            f"{statistics.median(ratios):.3f} in the median, {min(ratios):.3f} at least and {max(ratios):.3f} at most. In {inside} of these rows "
-            "the theoretical speed-up is inside the interval of the measured one, which the table shows in brackets.")
+            f"{statistics.median(ratios):.3f} in the median; the smallest ratio is {min(ratios):.3f}, the largest {max(ratios):.3f}. "
+            f"In {inside} of these rows the theoretical speed-up is inside the interval of the measured one, which the table shows in brackets.")
 
 
 def objects(whole):
@@ -459,8 +459,8 @@ PAGES = {
                "tools of others, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
     "tuning": ("What the tuned numbers are worth", [
         Table("Half and double", "The strategy `poise` has constants that were chosen by measurement. For each row of this table, one of these "
-              "constants was halved or doubled; the cases are not those by which it was chosen. `total` is the predicted time of "
-              "all steps and the migration. `from scratch` is the predicted time of an iteration if all tasks are placed anew "
+              "constants was halved or doubled. The cases of the table were not used to choose the constant. `total` is the "
+              "predicted time of all steps and the migration. `from scratch` is the predicted time of an iteration if all tasks are placed anew "
               "(`poise:from_scratch=1`). Each value is the time with the changed constant divided by the time with the unchanged "
               "one: the geometric mean over the cases, and in brackets the smallest and the largest ratio.", tuned,
               {"number": "`{number}`", "value": "{value}", "cases": "{cases}",
@@ -499,16 +499,17 @@ PAGES = {
               "without and with the advice, and its 95 % confidence interval. A verdict is given only where the right "
               "advice is known. It is `right` if the diagnosis gave this advice and the prediction differs from the "
               "measured gain by at most a quarter of that gain, or by at most 3 % of the run time. The efficiencies "
-              "are those of POP. `fission`, `matmul` and `uts` are mini-apps of Poise, which run "
-              "without tasks in the runs without the advice.",
+              "are those of POP. `fission`, `matmul` and `uts` are mini-apps of Poise, which use Poise's tasks only in "
+              "the runs with the advice.",
               real_programs,
               {"program": "{name}", "ranks": "{ranks}", "parallel": "{parallel:.0%}", "load balance": "{load_balance:.0%}",
                "communication": "{communication:.0%}", "advice": "`{advice}`", "predicted": "{predicted_saving:.1%}",
                "saved": "{measured_saving}", "": "{verdict}", "beside it": "{other}"})]),
     "talp": ("Efficiencies beside those of TALP", [
         Table("The same runs",
-              "Each run was measured in turn by `poise profile` and by TALP, the profiler of DLB 3, which prints whole per "
-              "cent. Of each tool the shortest of five runs counts.", where(),
+              "Each program ran in turn under `poise profile` and under TALP, the profiler of DLB 3. The table "
+              "compares the shortest of five runs with each tool. TALP prints efficiencies as whole "
+              "percentages.", where(),
               {"program": "{name}", "ranks": "{ranks}", "efficiency": "{efficiency}", "Poise": "{poise:.1%}", "TALP": "{talp:.0%}",
                "difference": "{difference:+.1%}"})]),
     "mapped": ("Maps of ranks in real runs", [
@@ -597,12 +598,12 @@ PAGES = {
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
         Table("Beside what users do without lending",
               "The first rank has all tasks, whose lengths differ from their mean by up to half of it. Each row "
-              "compares another way to run these tasks with lending. The last column divides the time of this way by "
-              "the time with lending: the median of runs that take turns, and its 95 % confidence interval. Below 1, "
-              "lending is the slower way. In `master and workers` the master also runs tasks. With mpi4py.futures, the "
-              "first rank only hands tasks out. StarPU-MPI gives the ranks tasks in turn, because it does not balance "
-              "between them. Version 1.3 of StarPU hangs under Open MPI 4 if results are large, so these cases are "
-              "missing.",
+              "compares lending with another way to run these tasks; the two ways run alternately. The last column "
+              "divides the time of the other way by the time with lending: the median, and its 95 % confidence "
+              "interval. Below 1, lending is the slower way. In `master and workers` the master also runs tasks. With "
+              "mpi4py.futures, the first rank hands out tasks and runs none. With StarPU-MPI, which does not balance "
+              "between ranks, tasks are assigned to the ranks round-robin. Version 1.3 of StarPU hangs under Open MPI "
+              "4 if results are large, so these cases are missing.",
               beside, {"ranks": "{np}", "tasks": "{work}", "way": "{way}", "ms": "{ms:.1f}",
                                 "times as long as lending": "{of_lending[0]:.2f} [{of_lending[1]:.2f}, {of_lending[2]:.2f}]"}),
         Table("What lending can lose",
@@ -642,15 +643,15 @@ PAGES = {
                "most of a rank": "{max_messages_of_a_rank:.0f}", "age, ms": "{age}"})]),
     "faults": ("Page faults and cache misses of migrations", [
         Table("stencil4d on two ranks",
-              "The table shows counts per iteration, with a decision every 10 iterations; `keep` never migrates. To "
-              "leave out the start of the program, the counts of a run of N iterations are subtracted from those of a "
-              "run of 2 N iterations, so small counts can be negative. Cache misses are `None` where the machine has "
-              "no hardware counters.",
+              "The table shows page faults, cache misses and migrations per iteration, with a decision every 10 "
+              "iterations; `keep` never migrates. To leave out the start of the program, the counts of a run of N "
+              "iterations are subtracted from those of a run of 2 N iterations, so small counts can be negative. Cache "
+              "misses are `None` where the machine has no hardware counters.",
               lambda whole: whole["results"], {"strategy": "{strategy}", "minor page faults": "{minor_faults:.0f}", "major page faults": "{major_faults:.1f}",
                                                "cache misses": "{cache_misses}", "migrations": "{migrations:.1f}"})]),
     "reactive": ("Experiments of Klinkenberg et al. 2020", [
         Table("A slow core",
-              "Two ranks have equal work. On the core of one of them, another process competes; it computes for the "
+              "Two ranks have equal work. Another process competes for the core of one of them: it computes for the "
               "share of the time that the first column gives. The best of 3 runs counts.",
               where(experiment="a slow core"), {"share": "{competitor:.0%}", **SECONDS, "could be gained": "{ideal gain:.2f}"}),
         Table("Equal work", "All ranks compute equally many matrix products. Steps with and without lending alternate.", where(experiment="balanced"),
@@ -708,10 +709,11 @@ PAGES = {
                                      "moves": "{moves}"})]),
     "juggle_npb": ("Threads: the NAS Parallel Benchmarks", [
         Table("Speed-ups in each situation",
-              "Each kernel and compiler gives one speed-up; the next table lists them. The mean is geometric. "
+              "Each pair of a kernel and a compiler gives one speed-up; the next table lists these speed-ups. The "
+              "mean is geometric. "
               "`undecided` counts the speed-ups whose confidence interval extends more than 2 % above or below the "
-              "median, and `slower` those whose whole interval lies below 1. Even without the balancer, the kernel "
-              "moves threads from cpu to cpu if they are `free`, which means not bound to a cpu.",
+              "median, and `slower` those whose whole interval lies below 1. Even without the balancer, the "
+              "operating system moves threads from cpu to cpu if they are `free`, which means not bound to a cpu.",
               situations_of_threads, {"threads": "{threads}", "speed-ups": "{kernels}", "mean": "x{mean:.3f}", "median": "x{median:.3f}",
                                       "least": "x{least:.3f}", "most": "x{most:.3f}", "undecided": "{undecided}", "slower": "{slower}"}),
         Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the speed in "
@@ -767,7 +769,7 @@ PAGES = {
     "charm": ("Charm++", [
         Table("On the papers' machines",
               "Each cell contains two numbers. The first is the number of objects that the balancer moved per "
-              "decision, as arithmetic mean of four decisions. The second is the time of an iteration in ms that the "
+              "decision, as the arithmetic mean over four decisions. The second is the time of an iteration in ms that the "
               "cost model `nuco` predicts. The loads and messages were recorded in a run of Charm++ on two PEs. Before "
               "the first decision, the objects are placed round-robin.", on_papers_machines,
               {"program": "{program}", "machine": "{machine}", **{name: f"{{{name}}}" for name in (
@@ -776,7 +778,7 @@ PAGES = {
         Table("Group by group", "A million chares ran once on eight PEs of a host with two cores.", where(part="million"),
               {"balancer": "{balancer}", "PEs that decide": "{deciders}", "decision, s": "{decision_s:.3f}", "balancing, s": "{balanced_s:.3f}"}),
         Table("Shared memory against a network", "Charm++ was built in two ways: the multicore build passes messages in shared memory, the network build through "
-              "sockets. The table shows the time of an iteration in ms, with two PEs, as median over the runs. According to a talk "
+              "sockets. The table shows the time of an iteration in ms, with two PEs, as the median over the runs. According to a talk "
               "on NumaLB by Pilla et al., iterations on 16 and 32 cores take up to 90 % less time in shared memory than over "
               "sockets. These runs do not confirm that.",
               lambda whole: [row for row in where(part="network")(whole) if row["pes"] == 2],
@@ -837,10 +839,10 @@ PAGES = {
         Table("Nanoseconds a call", "The table shows the time that `poise profile` and other tools add to an MPI call: the median over "
               "the runs, and the worst run.", profiled_calls,
               {"MPI": "{mpi}", "tool": "{tool}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"}),
-        Table("Slow-down", "A program computes for about 50 µs between two calls. The table shows how much longer its loop takes under the "
-              "tool: the median over pairs of runs, and its 95 % interval.", profiled_programs,
+        Table("Slow-down", "A program computes for about 50 µs between two MPI calls. The table shows how much "
+              "longer its loop takes under each tool: the median over pairs of runs, and its 95 % interval.", profiled_programs,
               {"MPI": "{mpi}", "tool": "{tool}", "calls per second": "{calls_per_s:,}", "slow-down": "{slow}"})]),
-    **{name: (heading, [Table("CPU time", "Each benchmark ran once, so small differences are noise.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
+    **{name: (heading, [Table("CPU time", "The CPU time of each benchmark was measured once, so small differences are noise.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
        for name, heading in [("trace", "Reading and writing traces"), ("generate", "Generators"), ("recorder", "Recording"),
                              ("machine", "Machines: building and asking")]},
     "full_test": ("Tests of the full tier", [

@@ -90,7 +90,7 @@ def parts(tier):
              targets=("poise_profile",), environment={"POISE_PROFILE_LIBRARY": str(PROFILE_LIBRARY), **AS_ROOT}),
         Part("repeats", f"MPI tests {NUM_REPEATS} times", ("full",), preset="ci",
              options=("-L", "mpi", "-LE", "long"), rounds=NUM_REPEATS, packages=("clangs",)),
-        Part("repeats-mpich", f"MPI tests {NUM_REPEATS} times, the other MPI", ("full",), preset="mpich", targets=("mpi_tests",),
+        Part("repeats-mpich", f"MPI tests {NUM_REPEATS} times with MPICH", ("full",), preset="mpich", targets=("mpi_tests",),
              options=("-L", "mpi", "-LE", "long", *OTHER_MPI), rounds=NUM_REPEATS, packages=("clangs",)),
         Part("charm", "Charm++ on several processes", ("full",), [sys.executable, "tests/charm/processes.py"],
              packages=("charm",)),

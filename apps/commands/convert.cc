@@ -87,13 +87,14 @@ void convert(const ConvertOptions& options) {
 
 std::string list_of_formats() {
   std::string text =
-      "Formats, recognised by content when read and by the suffix of OUT when written:\n";
+      "Formats, recognised by content when read and by the suffix of OUT when written.\n"
+      "Formats marked (read) can be read, but not written:\n";
   for (const TraceFormat& format : trace_formats())
     fmt::format_to(std::back_inserter(text), "  {:<10} {:<9} {}\n", format.name,
                    format.ending.empty() ? "(read)" : format.ending, format.description);
   return text +
          "  csv        .csv      the table of tasks, in the order of a placement file's lines\n"
-         "  json       (--to)    the same as JSON\n";
+         "  json       (--to)    the table of tasks as JSON\n";
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ void add_convert(CLI::App& app) {
   CLI::App* command = app.add_subcommand("convert", "Convert a trace to another format");
   command->add_option("IN", options->input, "A trace in one of the formats below, or - for stdin")
       ->required();
-  command->add_option("OUT", options->output, "A file, or the stem of several")->required();
+  command->add_option("OUT", options->output, "A file, or the stem of several files")->required();
   command->add_option("--from", options->reading.format, "Format of IN (default: by content)")
       ->type_name("F");
   command->add_option("--to", options->to, "Format of OUT (default: by its suffix)")

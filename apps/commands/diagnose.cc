@@ -60,8 +60,8 @@ void add_diagnose(CLI::App& app) {
       ->type_name("FILE");
   command->footer(
       "Efficiencies are those of the POP centre of excellence; docs/profile.md explains them.\n"
-      "Examples: poise diagnose run.poise\n"
-      "          poise diagnose run16.poise run64.poise");
+      "Example: poise diagnose run.poise\n"
+      "Example: poise diagnose run16.poise run64.poise");
   command->callback([options] { run(*options); });
 }
 

@@ -25,7 +25,7 @@ constexpr TraceFormat kFormats[] = {
     {"metis", "a METIS graph: one phase, loads and bytes as weights", ".graph"},
     {"matrix-market", "a matrix of bytes from row to column", ""},
     {"csv", "a matrix of bytes, or a list of messages: from,to,bytes[,messages]", ""},
-    {"charm", "an LB dump of Charm++ (+LBDump), or the name of several", ""},
+    {"charm", "an LB dump of Charm++ (+LBDump); NAME reads NAME.0, NAME.1, ...", ""},
     {"mpip", "a report of mpiP", ""},
 };
 
