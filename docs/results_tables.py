@@ -443,7 +443,7 @@ PAGES = {
         Table("Traffic", "`poise map` assigns ranks to places. The traffic of an assignment is the sum over all messages of bytes × distance. "
               "The table divides the traffic with `poise map` by the traffic of another assignment: either the best one of "
               "treematch, METIS, Scotch and greedy, or block order, which fills one node after the other. The benchmark has 65 "
-              "instances, each of which is a communication matrix with a machine. Run times of programs were not measured.", maps,
+              "instances, each of which is a pair of a communication matrix and a machine. Run times of programs were not measured.", maps,
               {"instances": "{group}", "quantity": "{what}", **RATIOS})]),
     "objective": ("The total: `poise` beside every other strategy", [
         Table("Total time",
@@ -555,7 +555,7 @@ PAGES = {
     "cluster": ("How well the emulated cluster keeps its rates", [
         Table("Error of the time of transfers", "How long a transfer should take on an emulated cluster follows from the rates and delays of its links. The relative "
               "error is the difference between the measured and this nominal time, divided by the nominal time. The table shows the "
-              "median and the largest absolute value of this error over all measured cases of a cluster, with and without delays.", cluster_errors,
+              "median and the largest absolute value of this error over all transfers measured on a cluster, both with and without delays of its links.", cluster_errors,
               {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
     "engine": ("The event engine", [
         Table("Differences from SimGrid's iteration",
@@ -718,7 +718,8 @@ PAGES = {
                                       "least": "x{least:.3f}", "most": "x{most:.3f}", "undecided": "{undecided}", "slower": "{slower}"}),
         Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the speed in "
               "operations per second that the program prints with the balancer, divided by that without it: the median of pairs of "
-              "runs, and its 95 % confidence interval. Rows of 2026-11-26 compare the run times that the program prints instead, which have two decimals. "
+              "runs, and its 95 % confidence interval. For rows measured on 2026-11-26, it is "
+              "computed from the run times that the program prints, which have two decimals. "
               "A row is undecided if the interval extends more than 2 % above or below the median after 25 pairs. `stranger` means another program that "
               "computes all the time. It is bound to one cpu if the threads are bound, and may run on any cpu if they are free.",
               kernels_of_threads, {"kernel": "{kernel}", "compiler": "{compiler}", "threads": "{situation}, {threads_are}",
