@@ -64,11 +64,11 @@ std::string page_of_variables() {
       "programs in [Charm++](charm.md), [poise juggle](juggle.md), other\n"
       "[commands](commands.md), [Python](python.md), or Poise's own tests.\n\n"
       "If the value of a variable is wrong, a job on MPI ends: rank 0 prints one line, and\n"
-      "every rank exits with status 2. So does a job on [tasks](tasks.md) if the name of a\n"
-      "`POISE_TASKS_...` variable is misspelt. If the name of another variable is misspelt, or\n"
-      "the program's runtime does not read the variable, rank 0 prints the name once and the\n"
-      "job runs. The library of `poise profile` never ends a program: if a value is wrong,\n"
-      "rank 0 prints one line, and the default applies.\n\n"
+      "every rank exits with status 2. A job on [tasks](tasks.md) ends in the same way if the\n"
+      "name of a `POISE_TASKS_...` variable is misspelt. If the name of another variable is\n"
+      "misspelt, or the program's runtime does not read the variable, rank 0 prints the name\n"
+      "once and the job runs. The library of `poise profile` never ends a program: if a value\n"
+      "is wrong, rank 0 prints one line, and the default applies.\n\n"
       "| variable | read by | takes | default | meaning |\n|---|---|---|---|---|\n";
   for (const Variable& row : variables())
     page += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, readers_text(row.readers),
