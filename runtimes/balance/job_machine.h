@@ -24,8 +24,8 @@ struct ProcessLocation {
 /// bound to a single core, otherwise -1.
 std::int32_t bound_core();
 
-/// Returns this host as a machine, with the costs of messages that `poise measure` found, if it has
-/// run. If the hardware cannot be read, returns a machine with one place.
+/// Returns this host as a machine. If `poise measure` has run on this host, messages have the costs
+/// that it measured. If the hardware cannot be read, returns a machine with one place.
 Machine own_node();
 
 /// Returns the machine `node` with costs that follow three assumptions. First, messages cost what

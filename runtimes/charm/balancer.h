@@ -43,9 +43,9 @@ struct Decision {
   /// Senders that may not know the new PE of an object to which they send messages, sorted by the
   /// sender's PE. Empty if the strategy uses no messages.
   std::vector<Location> locations;
-  /// Objects that are not in the statistics and get messages from the PEs, which are given as an
-  /// index into statistics.pes. The number of the balancing step is not set. Empty if the
-  /// statistics have all PEs, or if the strategy uses no messages.
+  /// Questions about objects that are not in the statistics and get messages from PEs that are. In
+  /// each question, `sender_pe` is an index into statistics.pes, and `step` is not set. Empty if
+  /// the statistics have all PEs, or if the strategy uses no messages.
   std::vector<Question> questions;
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;

@@ -195,7 +195,7 @@ class Resolver {
     }
   }
 
-  /// From now on, adds the receivers of a multicast from the last to the first.
+  /// From now on, add() adds the messages of a multicast from its last receiver to its first.
   void reverse() { is_reversed_ = true; }
 
   std::vector<Message>& messages() { return messages_; }

@@ -25,7 +25,8 @@ struct OutsideMessage {
   TaskId from = 0;                  // a task, or the number of objects plus the row of a PE
 };
 
-/// Messages from one task to another were sent to a PE that is not the receiver's.
+/// Two tasks between which a message made a detour: it was sent to a PE that did not have the
+/// receiver.
 struct Detour {
   TaskId from, to;
 };

@@ -53,7 +53,7 @@ void sum(const poise_communication& pes, std::vector<std::uint64_t>& values) {
     fail("communication between PEs failed");
 }
 
-/// Returns the text of PE 0 on all PEs. Collective.
+/// Broadcasts a text from PE 0: returns PE 0's `text` on every PE. Collective.
 std::string text_of_first(const poise_communication& pes, const std::string& text) {
   std::vector<std::uint64_t> size{pes.rank == 0 ? text.size() : 0};
   sum(pes, size);
@@ -65,7 +65,7 @@ std::string text_of_first(const poise_communication& pes, const std::string& tex
   return all;
 }
 
-/// Returns the rows of all PEs on all PEs. Collective.
+/// Gathers one row per PE: returns the rows of all PEs on every PE. Collective.
 std::vector<PeRow> rows_of_all(const poise_communication& pes, const PeRow& own) {
   constexpr std::size_t kColumns = 3;
   std::vector<std::uint64_t> values(kColumns * pes.num_ranks);
@@ -85,8 +85,8 @@ std::vector<PeRow> rows_of_all(const poise_communication& pes, const PeRow& own)
   return rows;
 }
 
-/// Returns for each place whether its PE is unavailable, according to any of the PEs; nothing if
-/// all PEs are available. Collective.
+/// Combines the lists `unavailable` of all PEs. Returns for each place whether some PE lists its PE
+/// as unavailable; the result is empty if all PEs are available. Collective.
 Unavailable shared(const poise_communication& pes, const std::vector<std::int32_t>& unavailable,
                    const PeMap& pe_map) {
   std::vector<std::uint64_t> count{unavailable.size()};
@@ -153,7 +153,8 @@ void find_receivers(Communicator& ranks, OwnArrays& arrays) {
   set_ranks(arrays, rank_of_receiver);
 }
 
-/// The new ranks of the receivers of this rank's messages, for the senders' ranks. Collective.
+/// For each message from an object of this rank: returns the receiver's new PE, as news for the
+/// sender's new PE. Leaves out what the sender's PE knows already. Collective.
 std::vector<News> news_of(Communicator& ranks, const OwnArrays& arrays, const OwnTasks& tasks,
                           const std::vector<std::uint32_t>& rank_of_task, const PeMap& pe_map) {
   const OwnGraph graph(ranks, tasks);
@@ -201,7 +202,7 @@ struct JointBalancer::State {
   std::string first_host = {};            // as JSON, on PE 0 only
   std::optional<Stage> stage = {};        // known after the first decision
   Unavailable unavailable = {};           // empty if all PEs are available
-  std::optional<Machine> machine = {};  // that of `stage`, with slow places if PEs are unavailable
+  std::optional<Machine> machine = {};    // stage's machine; unavailable PEs are slow places
   OwnPast past = {};
   std::uint64_t num_decisions = 0;
   std::optional<balance::RunRecord> log = {};  // on PE 0
@@ -251,7 +252,7 @@ void JointBalancer::State::write_down(Communicator& ranks, const OwnArrays& arra
   result.migrations = decision.num_moves;
   result.decision_s = decision.decide_s;
   result.migration_s = -1;
-  if (settings->log.empty()) return;  // also on all PEs but PE 0
+  if (settings->log.empty()) return;  // only PE 0 knows the log's path
   try {
     if (!log) log.emplace("", settings->log, stage->machine);
     log->add(settings->choice.text(), result);
@@ -288,7 +289,7 @@ JointDecision JointBalancer::State::decided(const Statistics& own,
     }
     OwnArrays arrays = own_arrays(own, stage->speed_of_place[ranks.rank()],
                                   wants_messages() ? Messages::convert : Messages::leave_out);
-    check(arrays.view(), ranks.num_ranks());  // so that no wrong load is added up
+    check(arrays.view(), ranks.num_ranks());  // before invalid loads could spoil sums over ranks
     decision.num_objects = past.replace_spikes(ranks, arrays);
     if (wants_messages()) find_receivers(ranks, arrays);
     if (!unavailable.empty() && unavailable[ranks.rank()]) drop_fixed_loads(arrays);

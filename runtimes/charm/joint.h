@@ -19,8 +19,8 @@ namespace poise::charm {
 struct JointDecision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
   std::uint64_t num_arriving = 0;          // objects that come to this PE
-  /// Where the receivers of this PE's messages are, for the PEs that may not know it; those
-  /// for the same PE one after the other. Empty if the strategy uses no messages.
+  /// The new PEs of the objects to which this PE's objects sent messages, as news for the PEs that
+  /// may not know them; sorted by the PE to be told. Empty if the strategy uses no messages.
   std::vector<News> news;
   std::uint64_t num_moves = 0, num_objects = 0;  // of all PEs
   double decide_s = 0;
@@ -38,7 +38,7 @@ class JointBalancer {
 
   /// Must be called on PE 0 before the first decision. `setting` is the argument of +PoiseLB, or
   /// empty; it overrides POISE_STRATEGY. Throws std::runtime_error if a setting is invalid, or if
-  /// the strategy needs what PEs that decide together do not know.
+  /// the strategy needs data that are unknown when all PEs decide together, such as positions.
   void prepare(const std::string& setting);
 
   /// Collective. Never throws. `own.pes` has one row, this PE. `unavailable` lists the PEs that
@@ -52,8 +52,8 @@ class JointBalancer {
   std::uint64_t num_decisions() const;
   void restart(std::uint64_t num_decisions);
 
-  /// The strategy with its parameters, as for `poise plan`; known on PE 0 from the start, and on
-  /// all PEs after the first decision.
+  /// The strategy with its knobs, in the form that `poise plan` accepts. PE 0 knows it from the
+  /// start, the other PEs after the first decision.
   std::string strategy() const;
 
  private:

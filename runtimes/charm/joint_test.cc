@@ -192,7 +192,7 @@ TEST(JointBalancer,
   const Ring before = ring([](std::uint64_t i) { return i / 12; });
   const auto detour = [](std::uint32_t pe, Statistics& own) {
     for (ObjectRow& object : own.objects) object.wall_s = 1;
-    if (pe == 1) own.messages.back().last_known_pe = 3;  // object 23 to object 24, on PE 2
+    if (pe == 1) own.messages.back().last_known_pe = 3;  // its receiver, object 24, is on PE 2
   };
   const auto decisions = Pes("poise").decide(before, detour);
   EXPECT_THAT(decisions[0].news, IsEmpty());

@@ -62,7 +62,7 @@ std::vector<Question> questions_to_ask(const std::vector<OutsideMessage>& messag
     }
     questions.push_back(question);
   }
-  // Of several questions about the same, the one that must be answered comes first and is kept.
+  // One question is kept per object and sender; a question that must be answered comes first.
   const auto pair = [](const Question& q) {
     return std::tuple(q.object.array, q.object.id, q.sender_pe);
   };

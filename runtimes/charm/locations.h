@@ -20,12 +20,13 @@ struct Decided {
 
 /// Returns which PEs must be told the location of which objects after the decision: each PE that
 /// sends messages to an object on another PE, if the object or its sender moves, or if the messages
-/// made a detour. Each pair is listed once, sorted by PE. O(m log m) for m messages.
+/// were sent to a wrong PE (a Detour). Each pair of PE and object is listed once, sorted by PE.
+/// O(m log m) for m messages.
 std::vector<Location> locations_to_tell(const std::vector<Message>& messages,
                                         const std::vector<Detour>& detours, const Decided& decided);
 
-/// Returns a question per object and PE that sends messages to it, in ascending order of objects.
-/// O(m log m) for m messages.
+/// Returns the questions where the receivers of `messages` are: one for each object and each PE
+/// that sends messages to this object, in ascending order of objects. O(m log m) for m messages.
 std::vector<Question> questions_to_ask(const std::vector<OutsideMessage>& messages,
                                        const Decided& decided);
 

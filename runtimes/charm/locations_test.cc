@@ -93,7 +93,8 @@ TEST(Locations, a_question_is_asked_only_once_per_object_and_sending_pe) {
   for (int round = 0; round < 200; ++round) {
     const Example example(random);
     std::vector<OutsideMessage> messages;
-    std::map<std::pair<std::uint64_t, std::int32_t>, bool> wanted;  // whether a sender moved
+    // For each receiver and each PE that sends to it: whether a sender on this PE has moved.
+    std::map<std::pair<std::uint64_t, std::int32_t>, bool> wanted;
     for (std::uint64_t i = random.below(60); i > 0; --i) {
       const std::uint64_t to = random.below(10);
       const auto from = static_cast<TaskId>(random.below(example.num_objects() + 2));

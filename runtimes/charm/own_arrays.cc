@@ -15,7 +15,7 @@ namespace poise::charm {
 
 namespace {
 
-/// Replaces the number of the array in the names of PEs. No array has this number.
+/// The number of the array in the name of a PE that sends messages. No real array has this number.
 constexpr std::int32_t kArrayOfPes = -1;
 
 /// A message from a task of this PE.

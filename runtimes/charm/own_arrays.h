@@ -12,7 +12,8 @@
 
 namespace poise::charm {
 
-/// The id of an object in such a decision, or that of a PE as a sender of messages.
+/// Returns the task id of an object, or of a PE that itself sends messages, in a decision by all
+/// PEs together.
 std::uint64_t task_id_of(const ObjectName& object);
 std::uint64_t task_id_of_pe(std::int32_t pe);
 

@@ -44,7 +44,8 @@ void OwnPast::record(const OwnArrays& arrays) {
 std::uint64_t OwnPast::replace_spikes(Communicator& ranks, OwnArrays& arrays) {
   record(arrays);
   constexpr std::size_t kDecisions = std::tuple_size_v<Loads>;
-  std::vector<double> sums(2 * kDecisions);  // of the known loads of each decision; their numbers
+  // For each decision the sum of the known loads, then for each decision their number.
+  std::vector<double> sums(2 * kDecisions);
   for (const Record& record : records_)
     for (std::size_t d = 0; d < kDecisions; ++d) {
       if (record.loads_s[d] < 0) continue;

@@ -8,9 +8,9 @@ namespace poise::charm {
 
 namespace {
 
-/// Groups that are asked about one object. A second one is asked if the object leaves its group,
-/// and one more if the sender did not know the object's group. The limit ends a chain of PEs that
-/// all know something outdated.
+/// Maximum number of groups that are asked about one object. A second group is asked if the object
+/// leaves its group, and another one if the sender did not know the object's group. The limit ends
+/// a chain of PEs that all have outdated information.
 constexpr int kMaxAsked = 4;
 
 }  // namespace

@@ -41,7 +41,7 @@ class GroupLocations {
  public:
   struct Answers {
     std::vector<News> news;
-    std::vector<Question> passed_on;  // to the group of `last_known_pe`, which is a new one
+    std::vector<Question> passed_on;  // for the group to which the object has moved
     std::vector<Question> unknown;    // objects that the group does not have
   };
 
@@ -61,9 +61,9 @@ class GroupLocations {
   std::vector<Question> waiting_;
 };
 
-/// Returns the question to ask if the PE `last_known_pe`, whose group did not know the object,
-/// knows it to be on `pe`. Returns no question if that is no news, or if many groups were asked
-/// before.
+/// Called if the group of question.last_known_pe does not have the object. Returns a question to
+/// the group of `pe`, the PE on which the object was last known to be. Returns no question if `pe`
+/// is unknown (-1) or equals last_known_pe, or if many groups were asked before.
 std::vector<Question> asked_again(const Question& question, std::int32_t pe);
 
 }  // namespace poise::charm

@@ -103,7 +103,7 @@ class Groups {
     for (const News& news : answers.news) learnt_[{news.told_pe, news.object.id}] = news.pe;
     for (const Question& question : answers.passed_on) questions_.push_back(question);
     for (const Question& question : answers.unknown) {
-      // The PE knows where the object was, or already where it is.
+      // The PE knows the object's location before the balancing step or already that after it.
       const std::size_t object = question.object.id;
       for (const Question& next :
            asked_again(question, is_heads() ? before_[object] : after_[object]))

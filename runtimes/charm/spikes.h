@@ -16,7 +16,8 @@ inline constexpr std::size_t kDecisionsForSpikes = 2;
 /// program has changed.
 std::size_t max_spikes(std::size_t num_tasks);
 
-/// True if a load is a spike. The usual load is on the scale of the new loads.
+/// True if a load is a spike compared with the task's usual load, which must already be scaled to
+/// the mean load of this phase.
 bool is_spike(double load_s, double usual_s);
 
 /// Replaces loads that are far above earlier loads of the same task, and returns how many it

@@ -11,7 +11,7 @@ namespace poise::charm {
 
 namespace {
 
-constexpr double kLowestSpeed = 1e-9;  // that a machine may have
+constexpr double kLowestSpeed = 1e-9;  // the lowest speed that a place of a machine may have
 
 }  // namespace
 

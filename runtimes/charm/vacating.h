@@ -24,8 +24,8 @@ Machine slowed(const Machine& machine, const Unavailable& unavailable);
 void drop_fixed_loads(OwnArrays& arrays);
 
 /// Corrects a decision of the rank `own`. A task that a strategy assigned to an unavailable place
-/// stays on its rank, or if that is unavailable itself, goes to the available places in turn. Tasks
-/// that must stay do.
+/// stays on its rank or, if that rank is unavailable, goes to an available place (round-robin).
+/// Tasks that cannot move stay.
 void avoid(const Unavailable& unavailable, const OwnArrays& arrays, std::uint32_t own,
            std::vector<std::uint32_t>& rank_of_task);
 

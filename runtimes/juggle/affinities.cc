@@ -71,13 +71,15 @@ bool Affinities::refresh_cpus() {
 bool Affinities::may_descend_from(pid_t ancestor, const FoundThread& thread) const {
   const auto& threads = kernel_.threads();
   const FoundThread* at = &thread;
-  // A parent's id may have been reused by a descendant, so that the way up has no end.
+  // If a descendant has reused the id of a dead parent, the chain of parents is a circle. So `left`
+  // limits the number of steps.
   for (std::size_t left = threads.size(); at->process != ancestor; --left) {
     if (left == 0) return true;
     const pid_t parent = at->parent;
     const auto found = std::ranges::find_if(
         threads, [&](const auto& entry) { return entry.second.process == parent; });
-    // The first process has a parent that is not known, and no ancestors that are.
+    // If the parent is unknown, `ancestor` may be an ancestor all the same. The exception is the
+    // program's first process: its ancestors are not in `threads`.
     if (found == threads.end()) return at->process != threads.begin()->second.process;
     at = &found->second;
   }

@@ -31,7 +31,7 @@ struct Guard::Shared {
 /// A slot with a sequence lock, because the guard may read it while the balancer writes. What the
 /// guard read is valid if `turn` has not changed.
 struct Guard::Slot {
-  std::atomic<std::uint32_t> turn;  // odd: in use; incremented at each change
+  std::atomic<std::uint32_t> turn;  // incremented at each change; odd: the slot is occupied
   pid_t process, thread;
   std::uint64_t start_time;
 };

@@ -27,8 +27,8 @@ bool has_word(std::string_view list, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Returns the path of the process's group in a hierarchy. In version 2 the line with it is
-/// "0::/path"; in version 1 it is like "4:cpu,cpuacct:/path".
+/// Returns the path of the process's cgroup in a hierarchy. The text `cgroups` has it in a line
+/// "0::/path" in cgroup version 2, and in a line such as "4:cpu,cpuacct:/path" in version 1.
 std::optional<std::string_view> group_in(std::string_view cgroups, bool is_unified) {
   for (const std::string_view line : split(cgroups, '\n')) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
@@ -40,7 +40,7 @@ std::optional<std::string_view> group_in(std::string_view cgroups, bool is_unifi
   return {};
 }
 
-/// A line of mountinfo: the mounted part of the hierarchy, and the mount point.
+/// A line of /proc/self/mountinfo: the mounted part of a cgroup hierarchy, and the mount point.
 struct Mount {
   std::string_view root, point;
   bool is_unified = false;

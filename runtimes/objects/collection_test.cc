@@ -135,7 +135,7 @@ TEST(Collection, automatic_balancing_detects_that_the_threads_of_a_rank_have_dif
   int num_ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   const ObjectId num_objects = 8 * num_ranks;
-  // The objects of each rank's first thread have all work.
+  // On each rank, all work is in the objects of the first thread.
   const auto make = [](ObjectId id) { return Heavy{id % 8 < 4 ? 2e-3 : 0}; };
   Collection<Heavy> objects(
       MPI_COMM_WORLD, num_objects, make,

@@ -21,7 +21,7 @@ struct JobLayout {
   // Hosts are numbered in the order of their lowest ranks.
   std::vector<std::uint32_t> host_of_rank;
   std::uint32_t num_hosts = 1;
-  /// The number of threads of the place with the most threads; those with fewer are slower.
+  /// The number of threads of the place with the most threads; places with fewer are slower.
   std::uint32_t threads_per_place = 1;
 
   const std::vector<PlaceId>& own_places() const { return places_of_rank[rank]; }

@@ -88,7 +88,7 @@ class Outbox {
     try {
       Writer writer(*message.buffer);
       writer(values...);
-    } catch (...) {  // the sender may go on
+    } catch (...) {  // removes the incomplete message, because the sender may catch the exception
       message.buffer->resize(message.header_at);
       throw;
     }

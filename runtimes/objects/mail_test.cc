@@ -99,7 +99,7 @@ TEST(PackedMessage, throws_if_bytes_are_missing_at_the_end) {
   }
 }
 
-/// Throws after a part of it has been written.
+/// A value whose serialize() throws after it has written a part of the value.
 struct Broken {
   template <typename Archive>
   void serialize(Archive& archive) {

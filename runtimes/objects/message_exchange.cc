@@ -78,7 +78,7 @@ void MessageExchange::exchange_with_ranks(std::span<const std::unique_ptr<Worker
       messenger_.sparse_all_to_all(outgoing, ghosts != nullptr ? &any : nullptr);
   if (ghosts != nullptr && any) {
     pass_on(received, objects, directory);
-    // If the home of a receiver has not answered, the receiver is on its home itself.
+    // A home does not answer if it has the receiver itself.
     for (const ObjectId id : sent_to_homes)
       if (const auto [home, is_known] = ghosts->find(id); !is_known) ghosts->learn(id, home);
   }

@@ -46,8 +46,8 @@ class Communicator {
   std::unordered_map<int, int> known_;
 };
 
-/// What must be kept of a communicator that the program frees. Returns null if there is nothing to
-/// compare, or if the ranks could not find each other's samples.
+/// Returns what must be kept of a communicator that the program frees: its samples. Returns null if
+/// there is nothing to compare, or if the ranks could not find each other's samples.
 std::unique_ptr<Freed> samples_of(Communicator& communicator);
 
 class Communicators {

@@ -35,8 +35,9 @@ std::map<std::int32_t, std::int64_t> busy_ns(const std::string& file) {
   std::size_t size = 0;
   while (::getline(&line, &size, stat) > 0) {
     char cpu[8];
-    // In ticks. The time of a guest is part of `user`. `steal` is left out: the hypervisor gave
-    // that time to others, so no program of this host used it.
+    // All times are in ticks. `user` includes the time of guests (virtual machines on this host).
+    // `steal` is left out: the hypervisor gave that time to other virtual machines, so no program
+    // of this host used it.
     std::int64_t user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, softirq = 0;
     // The first line, `cpu`, is the sum over all cpus. The lines of cpus begin with cpu0, cpu1, ...
     if (std::sscanf(line,

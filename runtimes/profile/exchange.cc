@@ -20,7 +20,8 @@ namespace {
 constexpr int kTag = 1, kClockTag = 2;
 // Tags of reports. Each delivery has a tag of its own: a rank may begin the next delivery while
 // others still receive.
-constexpr int kMessagesTag = 3, kUpTag = 100, kDownTag = 200;  // the last two plus the round
+// The number of the round is added to kUpTag and kDownTag.
+constexpr int kMessagesTag = 3, kUpTag = 100, kDownTag = 200;
 constexpr std::size_t kPiece = 1 << 30;  // a message has at most 2^31 - 1 bytes
 
 /// MPI_DOUBLE_INT.

@@ -48,9 +48,9 @@ class Exchange {
   /// must list it, but ranks may list their communicators in different orders.
   void find_waits(const std::vector<Communicator*>& communicators, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
-  /// The same for communicators that the program has freed. Collective on all ranks. Takes
-  /// O(log² ranks) rounds of short messages, and each rank sends only to O(log ranks) others per
-  /// communicator.
+  /// Finds the waits in the sampled collectives of communicators that the program has freed.
+  /// Collective on all ranks. Takes O(log² ranks) rounds of short messages, and each rank sends
+  /// only to O(log ranks) others per communicator.
   void find_waits(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
   /// Finds how long this rank waited for the partners of its messages. Collective; each rank sends
@@ -76,7 +76,8 @@ class Exchange {
   const MpiLibrary& mpi_;
   Word own_ = 0;  // the profile's communicator
   int rank_ = 0, size_ = 1;
-  /// Communicators: host_ of the ranks with this rank's clock, leaders_ of the first of each host.
+  /// Two communicators: host_ contains the ranks that have the same clock as this rank; leaders_
+  /// contains the first rank of each host.
   Word host_ = 0, leaders_ = 0;
   bool is_leader_ = false;
   int num_hosts_ = 1;

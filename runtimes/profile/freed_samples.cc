@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kNever_ns = std::numeric_limits<std::int64_t>::min();
 
-/// True if the rank sends its report up in this round: its lowest bit that is set is this one.
+/// True if the rank sends its report up in this round: bit `round` is the lowest bit that is set in
+/// the rank's number.
 bool sends_up(const Freed& freed, int round) {
   return std::countr_zero(unsigned(freed.rank)) == round;
 }
@@ -88,7 +89,7 @@ void FreedSamples::read_up(std::string_view reports) {
     std::int64_t num_ranks = 0;
     std::vector<Entry> last;
     Part* const part = take(reports, num_ranks, last);
-    if (part == nullptr) continue;  // then num_ranks stays too small, and nothing is compared
+    if (part == nullptr) continue;  // the part's num_ranks stays too small: nothing is compared
     part->num_ranks += num_ranks;
     for (std::size_t i = 0; i < last.size(); ++i)
       if (last[i].entered_ns > part->last[i].entered_ns) part->last[i] = last[i];

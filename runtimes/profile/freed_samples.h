@@ -48,14 +48,15 @@ class FreedSamples {
   std::vector<Wait> waits() const;
 
  private:
-  /// Of a collective: the last rank that others wait for, as far as known.
+  /// Among the ranks for which others wait in a collective: the last one to arrive, as far as this
+  /// rank knows.
   struct Entry {
     std::int64_t entered_ns = 0;  // on the common clock
     std::int32_t world_rank = -1;
   };
   struct Part {
     std::unique_ptr<Freed> own;
-    std::int64_t num_ranks = 1;  // whose samples are in `last`
+    std::int64_t num_ranks = 1;  // number of ranks whose samples are in `last`
     std::vector<Entry> last = {};
   };
   static void append(const Part& part, std::string& report);

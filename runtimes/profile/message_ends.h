@@ -24,7 +24,7 @@ struct MessageEnd {
   std::int64_t begun_ns = 0;  // when the send was entered, or the receive posted
   /// Time at which the program entered the call that waits for the message.
   std::int64_t waits_ns = 0;
-  std::int64_t took_ns = 0;  // duration of the call that waits for the message; 0: none does
+  std::int64_t took_ns = 0;  // duration of the call that waits for the message; 0: no call waits
 };
 
 /// The data that identify the stream of a message. The partner and the tag of a receive may be

@@ -36,7 +36,8 @@ class OmpThread {
 
 /// Returns how long each OpenMP thread of this process has worked in parallel regions of several
 /// threads, without waits at barriers. Threads without such work are omitted. Empty if the OpenMP
-/// runtime has no OMPT (as GCC's libgomp; LLVM's libomp has it) or gave it to another tool.
+/// runtime does not support OMPT (LLVM's libomp does, GCC's libgomp does not), or if another tool
+/// uses OMPT.
 std::vector<std::int64_t> omp_work_ns();
 
 }  // namespace poise::profile

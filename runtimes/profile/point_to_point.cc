@@ -104,7 +104,7 @@ bool PointToPoint::after(const Function& function, const Arguments& arguments,
     case Meaning::send_init:
     case Meaning::receive_init: {
       const bool is_send = function.meaning == Meaning::send_init;
-      if (function.partitions >= 0) return false;  // partitioned operations match each other only
+      if (function.partitions >= 0) return false;  // partitioned operations match only each other
       const auto envelope =
           envelope_of(function, arguments, is_send ? function.peer : function.source, function.tag);
       if (envelope)

@@ -46,7 +46,7 @@ struct RankProfile {
   std::vector<Phase> phases = {};
   std::map<std::uint64_t, std::string> names = {};  // of labels
   TeamUse team = {};                                // empty if the rank did not reach MPI_Finalize
-  CpuUse cpus = {};                                 // unknown if the rank did not
+  CpuUse cpus = {};  // unknown if the rank did not reach MPI_Finalize
   /// The work of each OpenMP thread (omp_watch.h). It is the last part of a block of the file and
   /// is left out if unknown.
   std::vector<std::int64_t> omp_work_ns = {};

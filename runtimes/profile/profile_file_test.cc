@@ -92,8 +92,7 @@ TEST(profile_file, reads_files_of_format_version_3_which_stores_no_data_about_th
 }
 
 TEST(profile_file, reads_files_of_format_version_4_which_stores_no_cpu_time_of_other_programs) {
-  // Version 4 has neither of the two numbers: the block is as long as if the team were the last
-  // part.
+  // Version 4 lacks the two numbers of CpuUse, so a block ends after the team.
   RankProfile profile = example(1);
   profile.cpus = {.all_ns = 0, .own_ns = 0};
   std::string block = encode(profile);

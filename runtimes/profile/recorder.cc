@@ -8,8 +8,8 @@ namespace poise::profile {
 
 namespace {
 
-/// The kernel's measurements at a time between two readings: after the fraction `part` of the time
-/// between them.
+/// Interpolates the kernel's measurements linearly between two readings. `part` is the fraction of
+/// the time from the first reading to the second.
 Machinery between(const Machinery& before, const Machinery& now, double part) {
   Machinery at = now;
   at.run_ns = before.run_ns + static_cast<std::int64_t>(part * (now.run_ns - before.run_ns));

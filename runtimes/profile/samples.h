@@ -17,7 +17,8 @@ struct Part {
 };
 
 struct Sample {
-  /// The duration of calls of other threads than the initial one, whose time is not recorded.
+  /// Stored as the duration of calls by threads other than the initial one: their time is not
+  /// recorded.
   static constexpr std::int64_t kUntimed = -1;
 
   std::uint64_t sequence = 0;  // index of the collective on its communicator

@@ -94,7 +94,7 @@ class Session {
   std::int64_t period_ns_ = 0;  // length of time slices, if the user set it; 0: finds phases itself
   std::vector<Wait> waits_;
   std::vector<std::unique_ptr<Freed>> freed_;  // communicators
-  std::size_t num_freed_samples_ = 0;          // of all of them
+  std::size_t num_freed_samples_ = 0;          // number of samples in freed_
   std::map<std::uint64_t, std::string> names_;
 };
 

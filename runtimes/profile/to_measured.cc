@@ -138,7 +138,7 @@ class NodeCpus {
     all_ns = std::max(all_ns, use.all_ns);
   }
 
-  /// Returns 0 if the time is unknown.
+  /// Returns the CPU seconds of other programs, or 0 if the time is unknown.
   double others_s() const {
     std::set<std::int32_t> seen;
     std::int64_t all_ns = 0;

@@ -140,7 +140,8 @@ class Context {
   /// Runs tasks until no rank has an unfinished one. Every rank must call it, even without tasks.
   /// If tasks of this rank failed, throws TaskFailed when all tasks have ended. A call inside a
   /// task is not collective and waits for that task's children. If several threads of the program
-  /// wait together, `team` is their number; with MPI_THREAD_FUNNELED one is the main thread.
+  /// wait together, `team` is their number; with MPI_THREAD_FUNNELED, the main thread must be one
+  /// of them.
   void wait(unsigned team = 1);
 
   /// Polls for messages. Long tasks may call it now and then, so that other ranks are answered.

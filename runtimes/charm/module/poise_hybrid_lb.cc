@@ -61,7 +61,7 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
 
   void sit(int pe, int core_os_index) { core_of_pe_[pe] = core_os_index; }
 
-  /// Tells a PE on which PEs the objects are to which it sends messages.
+  /// Tells a PE the locations of objects to which it sends messages.
   void learn(int step, const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
              const std::vector<int>& at) {
     learner_.learn(step, arrays, ids, at);

@@ -21,7 +21,8 @@ using poise::charm::Statistics;
 /// One balancing step on a PE: LBManager calls InvokeLB() when all objects of the PE wait. The
 /// thread of decide() makes the decision with those of all other PEs, and lets objects leave. When
 /// the objects that come to this PE have arrived, its objects resume, although other PEs may still
-/// wait. The next step begins when all PEs have joined it, so no PE can mistake its arrivals.
+/// wait. The next step begins when all PEs have joined it, so objects that arrive always belong to
+/// the current step.
 class PoiseJointLB : public CBase_PoiseJointLB {
  public:
   PoiseJointLB(const CkLBOptions& options, bool with_messages)
@@ -102,7 +103,7 @@ void PoiseJointLB::begin() {
   if (_lb_args.statsOn()) poise::charm::measure_loads();
   startLbFnHdl = lbmgr->AddStartLBFn(this, &PoiseJointLB::InvokeLB);
   is_started_ = true;
-  if (seqno > 0) turnOff();  // until the balancers before it have had their turn
+  if (seqno > 0) turnOff();  // the balancers that precede it in the user's list run first
   if (CkMyPe() != 0) return;
   try {
     balancer_.prepare(poise::charm::setting());

@@ -41,7 +41,7 @@ class PoiseLB : public CBase_PoiseLB {
   /// Stores the core to which a PE is bound, as the PE reports it.
   void sit(int pe, int core_os_index) { cores_.at(static_cast<std::size_t>(pe)) = core_os_index; }
 
-  /// Tells a PE on which PEs the objects are to which it sends messages.
+  /// Tells a PE the locations of objects to which it sends messages.
   void learn(int step, const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
              const std::vector<int>& at) {
     learner_.learn(step, arrays, ids, at);

@@ -364,7 +364,7 @@ class PoiseTreeLB : public CBase_PoiseTreeLB {
 
   void pup(PUP::er& p) override;
 
-  /// Tells a PE on which PEs the objects are to which it sends messages.
+  /// Tells a PE the locations of objects to which it sends messages.
   void learn(int step, const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
              const std::vector<int>& at) {
     learner_.learn(step, arrays, ids, at);

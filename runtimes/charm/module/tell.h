@@ -15,8 +15,8 @@ PUPbytes(poise::charm::Question);
 
 namespace poise::charm {
 
-/// Learns on a PE where objects are. News of an earlier balancing may arrive after news of a later
-/// one, and are then ignored.
+/// Stores on a PE where objects are, as other PEs report it. A report about an earlier balancing
+/// step that arrives after a report about a later step is ignored.
 class Learner {
  public:
   /// The object with the id ids[i] of the array arrays[i] is on the PE at[i].
@@ -31,8 +31,8 @@ class Learner {
   int step_ = -1;
 };
 
-/// Tells PEs where objects are. `news(i)` is the i-th of `count` news; those for the same PE are
-/// adjacent. `group` is the balancer's chare group.
+/// Tells PEs where objects are. `news(i)`, for i below `count`, says which PE to tell about which
+/// object; the items for the same PE are adjacent. `group` is the balancer's chare group.
 template <typename Proxy, typename NewsOf>
 void tell(Proxy group, int step, std::size_t count, const NewsOf& news) {
   std::vector<int> arrays, at;
@@ -69,7 +69,8 @@ class GroupTeller {
   GroupTeller(Proxy group, std::function<int(int)> first_of_group)
       : group_(group), first_of_group_(std::move(first_of_group)) {}
 
-  /// An object leaves for the group of the PE `first` in the current balancing step.
+  /// Records that an object leaves in the current balancing step for the group whose first PE is
+  /// `first`.
   void leaves(const ObjectName& object, int first) {
     objects_.push_back({object, first, true, true});
   }
@@ -92,12 +93,13 @@ class GroupTeller {
     act_on(step, locations_.decide(step, std::exchange(objects_, {})));
   }
 
-  /// Takes questions of another group.
+  /// Answers questions of another group about objects of this group.
   void ask(const std::vector<Question>& questions) {
     if (!questions.empty()) act_on(questions.front().step, locations_.ask(questions));
   }
 
-  /// On any PE: takes questions about objects that the group of this PE does not know.
+  /// On any PE: handles questions about objects that the group of this PE does not have. If this PE
+  /// knows where such an object is, passes the question on to the group of that PE.
   void look_up(const std::vector<Question>& questions) {
     std::vector<Question> again;
     for (const Question& question : questions)

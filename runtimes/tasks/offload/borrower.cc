@@ -8,7 +8,7 @@ namespace poise::tasks {
 
 void BorrowerSide::step(const TaskPool::State& state) {
   LendingAgent& agent = messenger_.agent;
-  // These victims have tasks but do not answer, probably because they are inside a long task.
+  // Unresponsive victims have tasks but do not answer, probably because they run a long task.
   for (const std::uint32_t rank : agent.unresponsive_victims(messenger_.now_s))
     messenger_.doorbells.wake_progress(rank);
   if (!agent.steal_is_due(state, messenger_.now_s)) return;
