@@ -35,8 +35,8 @@ Machine own_node();
 /// least the latency between any two cores of a memory domain.
 Machine with_assumptions(const Machine& node);
 
-/// The machine of a job, with the places of all its processes. Places are numbered host by host, so
-/// those of a host are consecutive.
+/// The machine of a job, with the places of all its processes. The places of a host have
+/// consecutive numbers.
 struct JobMachine {
   Machine machine;
   std::vector<std::uint32_t> process_of_place;  // index of the process that has the place

@@ -19,8 +19,8 @@ namespace poise::balance {
 /// The result of one balancing step: its decision and its migrations.
 struct BalanceResult {
   std::uint64_t step = 0;       // steps that the program had completed
-  double imbalance_before = 1;  // measured load of the busiest place over the average
-  double imbalance_after = 1;   // predicted load of the busiest place over the average
+  double imbalance_before = 1;  // measured load of the busiest place divided by the average
+  double imbalance_after = 1;   // predicted load of the busiest place divided by the average
   std::uint64_t migrations = 0;
   std::uint64_t migrated_bytes = 0;
   double decision_s = 0;

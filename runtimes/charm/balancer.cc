@@ -157,8 +157,8 @@ std::vector<ObjectName> names_of(const Statistics& statistics,
 std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& statistics,
                                                              Converted& rows) {
   if (!statistics.names_last) return {};
-  // Usually the objects are those of the last decision. Then no second list of names is made, which
-  // would take 16 MB per million objects.
+  // Usually the objects are the same as at the last decision. Then their names are not listed
+  // again, because a second list would take 16 MB per million objects.
   if (!are_names_of(past.names, statistics, rows.row_of_task)) {
     std::vector<ObjectName> names = names_of(statistics, rows.row_of_task);
     past.follow(names, statistics.num_index_bits);

@@ -217,7 +217,7 @@ class Resolver {
   const PeMap& pe_map_;
   const Directory& directory_;
   const std::vector<PlaceId>& places_;
-  std::vector<std::int32_t> number_of_place_;  // in Charm++'s numbering of PEs
+  std::vector<std::int32_t> number_of_place_;  // Charm++'s number of each place's PE
   TaskId num_objects_;
   bool lists_outside_, is_reversed_ = false;
   std::vector<Message> messages_;

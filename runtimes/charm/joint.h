@@ -15,7 +15,7 @@
 
 namespace poise::charm {
 
-/// What a decision means for one PE. PEs have Charm++'s numbers.
+/// What a decision means for one PE. PEs are numbered as in Charm++.
 struct JointDecision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
   std::uint64_t num_arriving = 0;          // objects that come to this PE

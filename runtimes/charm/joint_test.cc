@@ -135,7 +135,7 @@ TEST(JointBalancer, every_pe_knows_how_many_objects_arrive) {
 
 TEST(JointBalancer, reductions_and_exchanges_of_a_decision_hardly_grow_with_the_number_of_pes) {
   const Ring before = ring([](std::uint64_t) { return 2; });
-  for (const std::uint32_t num_pes : {4, 100}) {  // groups on one level, and on two
+  for (const std::uint32_t num_pes : {4, 100}) {  // 4 PEs: one level of groups; 100 PEs: two levels
     Pes pes("poise", num_pes), without_messages("greedy_refine", num_pes);
     pes.decide(before), without_messages.decide(before);
     EXPECT_LE(pes.calls(), 160u);  // docs/charm_trees.md states these three bounds

@@ -9,7 +9,7 @@ namespace poise::charm {
 
 namespace {
 
-/// Whether the object of each task moves.
+/// Returns for each task whether its object moves to another PE.
 std::vector<bool> moves_of(const Decided& decided) {
   std::vector<bool> moves;
   moves.reserve(decided.row_of_task.size());

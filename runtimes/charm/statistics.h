@@ -47,8 +47,8 @@ struct PeRow {
 /// have the same sender and receiver. Senders and receivers may be objects without an ObjectRow.
 struct MessageRow {
   ObjectName from, to;
-  // If a PE sends the message, the index of the PE's row; `from` is then unused. If an object sends
-  // it, -1; `from` is then the name of the object.
+  // -1: an object sends the message, and `from` is the object's name. Otherwise a PE sends the
+  // message; this is the index of the PE's row, and `from` is unused.
   std::int32_t from_pe = -1;
   /// A range in `receivers`; if num_receivers is 0, only `to` receives the message.
   std::uint32_t first_receiver = 0, num_receivers = 0;

@@ -188,7 +188,8 @@ Affinities::PinResult Affinities::assign(std::uint64_t key, const Cpus& cpus) {
   ThreadAffinity& kept = at->second;
   const FoundThread& found = thread->second;
   if (was_moved_by_program(key, kept)) return PinResult::left_to_program;
-  if (!kernel_.is_ours(found.process)) return PinResult::refused_for_good;  // its user has changed
+  // The process may have changed its user.
+  if (!kernel_.is_ours(found.process)) return PinResult::refused_for_good;
   if (!store_.kept(key) && !store_.keep(key, {found.process, found.id, found.start_time, kept.own}))
     return PinResult::not_now;
   if (!kernel_.set_affinity(found.id, CpuSet(cpus))) return refused(errno);

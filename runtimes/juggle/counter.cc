@@ -27,7 +27,7 @@ Descriptor open_counter(pid_t thread, Counted what) {
     event.type = PERF_TYPE_SOFTWARE;
     event.config = PERF_COUNT_SW_TASK_CLOCK;
   }
-  event.exclude_kernel = event.exclude_hv = 1;  // unprivileged users may not count these
+  event.exclude_kernel = event.exclude_hv = 1;  // unprivileged users may count only in user mode
   event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   return Descriptor(::syscall(SYS_perf_event_open, &event, thread, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }

@@ -67,9 +67,9 @@ std::size_t affinity_words();
 /// The cpus that this process may use now: allowed by its cgroup, and online.
 Cpus allowed_cpus();
 
-/// Returns the cpus in the text of /sys/devices/system/cpu/nohz_full. There the kernel has no clock
-/// tick while one thread computes alone, and brings this thread's schedstat up to date only once
-/// per second.
+/// Returns the cpus in the text of /sys/devices/system/cpu/nohz_full. On these cpus the kernel has
+/// no clock tick while one thread computes alone, and brings this thread's schedstat up to date
+/// only once per second.
 Cpus parse_tickless(std::string_view text);
 Cpus tickless_cpus();
 

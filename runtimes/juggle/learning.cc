@@ -75,8 +75,8 @@ double computing_rate() {
 SpeedProbe::SpeedProbe() : thread_([this] { run(); }) {}
 
 SpeedProbe::~SpeedProbe() {
-  move(CpuSet::of_words(
-      std::vector(affinity_words(), ~CpuSet::Word{0})));  // may run anywhere, so that it ends soon
+  // The probe thread may now run on any cpu, so that it ends soon.
+  move(CpuSet::of_words(std::vector(affinity_words(), ~CpuSet::Word{0})));
   state_ = State::ends;
   state_.notify_one();
   thread_.join();

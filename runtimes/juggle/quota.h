@@ -22,8 +22,8 @@ struct QuotaFolder {
   friend bool operator==(const QuotaFolder&, const QuotaFolder&) = default;
 };
 
-/// The folders of a process's cgroups and of all their ancestors, in both versions. Input: the
-/// texts of /proc/self/cgroup and /proc/self/mountinfo.
+/// Returns the folders of a process's cgroups and of all their ancestors, for both versions of
+/// cgroups. `cgroups` is the text of /proc/self/cgroup, `mounts` that of /proc/self/mountinfo.
 std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_view mounts);
 
 /// Returns the smallest quota among this process's cgroups and their ancestors, or nothing if there

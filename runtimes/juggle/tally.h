@@ -35,7 +35,7 @@ struct Stay {
 struct Tally {
   double elapsed_s = 0;
   double balancing_s = 0;            // seconds for which balancing was on
-  double own_cpu_s = 0;              // total cpu time of the balancer, without the start of poise
+  double own_cpu_s = 0;              // cpu time of the balancer, without the start-up of poise
   std::uint64_t wake_ups = 0;        // total wake-ups of the balancer
   std::uint64_t early_wake_ups = 0;  // wake-ups by signals before a balancing point was due
   std::uint64_t reactions = 0;       // wake-ups because threads reported that they wait

@@ -149,7 +149,8 @@ std::optional<std::uint64_t> LastBorn::id() const {
   const ssize_t count = ::pread(file_.get(), buffer.data(), buffer.size(), 0);
   if (count <= 0) return {};
   const std::string_view text(buffer.data(), count);
-  const std::size_t last = text.rfind(' ') + 1;  // of /proc/loadavg: 0.20 0.18 0.12 1/80 11206
+  // /proc/loadavg ends with the last id, for example: 0.20 0.18 0.12 1/80 11206
+  const std::size_t last = text.rfind(' ') + 1;
   return parse_unsigned(text.substr(last, text.find('\n', last) - last));
 }
 

@@ -27,7 +27,8 @@ bool Watcher::is_time_to_scan() {
 
 Changes Watcher::scan() {
   saw_death_ = false;
-  born_at_scan_ = kernel_.last_born();  // read first, so that no birth during the scan is missed
+  // Read before the scan, so that a thread created during the scan causes another scan.
+  born_at_scan_ = kernel_.last_born();
   Changes changes = kernel_.scan();
   scanned_s_ = kernel_.now_s();
   return changes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mode::hierarchical: all ranks decide together (poise/distributed). A rank gives its own objects
-// and learns which of them leave and which objects arrive.
+// Mode::hierarchical: all ranks decide together (poise/distributed). A rank passes in its own
+// objects, and learns which of them leave and which objects arrive.
 #pragma once
 
 #include <mpi.h>

@@ -55,7 +55,7 @@ class LocalObjects {
   const std::vector<std::vector<std::uint32_t>>& by_place() const { return by_place_; }
 
   /// Removes the objects that have left, whose `object` is null, and adds those that arrived.
-  /// `place_of` has the places of all objects that are then here, in the order of ids.
+  /// `place_of` has the places of all objects that are on this rank afterwards, in order of ids.
   void update(std::vector<LocalObject> arrived, std::span<const PlaceId> place_of);
 
  private:

@@ -44,8 +44,8 @@ class ObjectDirectory {
           id);
     return rank;
   }
-  /// Throws Error if there is no object `to`. The text of the error does not name the sender: the
-  /// job then ends with a message that contains this text and names the sender.
+  /// Throws Error if there is no object `to`. The error's text need not name the sender, because
+  /// the message with which the job then ends names it.
   void check_receiver(ObjectId to) const {
     if (to >= num_objects())
       fail("cannot send a message to object {}; there are {} objects, numbered from 0", to,

@@ -26,7 +26,7 @@ enum class Mode : std::uint8_t {
 
 /// New members come last, because designated initializers depend on the order of members.
 struct CollectionOptions {
-  /// What messages to the user call the objects of this collection.
+  /// The name of this collection of objects in messages to the user.
   std::string name = "objects";
   /// POISE_STRATEGY: name and knobs of a strategy, as for `poise plan`.
   std::string strategy = "poise";

@@ -103,7 +103,7 @@ OffloadedSteps::OffloadedSteps(MPI_Comm comm, StepParts parts, const ObjectDirec
 OffloadedSteps::~OffloadedSteps() {
   const std::lock_guard lock(runners_mutex);
   runners.erase(&context_);
-  transfers_.clear();  // before the context, which owns the memory of the transfers
+  transfers_.clear();  // must end before the context, which owns the memory of the transfers
 }
 
 void OffloadedSteps::run() {

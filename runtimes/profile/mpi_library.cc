@@ -172,7 +172,7 @@ void MpiLibrary::find_constants() {
   proc_null = -1;
   any_source = -2;
   // In MPICH, only mpi_f08 has constants of its own for ignored statuses. Calls through mpif.h need
-  // none here, because they reach the C functions.
+  // no such constants, because they reach the C functions.
   fortran_ignored_[0] = object("MPIR_F08_MPI_STATUS_IGNORE_OBJ");
   fortran_ignored_[1] = object("MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
   graph = 1, cart = 2, dist_graph = 3;

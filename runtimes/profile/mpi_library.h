@@ -19,8 +19,8 @@ void* loaded_symbol(const char* name);
 /// libraries use that copy.
 void* loaded_variable(const char* name);
 
-/// The function that a wrapper calls in its turn: another tool's wrapper of the same function if
-/// there is one, otherwise MPI's function.
+/// The function to which a wrapper passes the call on: another tool's wrapper of the same function
+/// if there is one, otherwise MPI's function.
 class Twin {
  public:
   /// `name` is the one that programs call, such as MPI_Send, mpi_send_ or mpi_send_f08_.

@@ -103,8 +103,9 @@ class Recorder {
   bool was_poll_empty_ = false;                // that call was a poll that found nothing
   bool is_in_loop_ = false;                    // the stretch before this call was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock
-  std::int64_t useful_at_read_ns_ = 0;         // the useful time until then
-  std::int64_t read_pause_ns_ = tuning::kLongStretch_ns;  // between reads at ends of calls
+  std::int64_t useful_at_read_ns_ = 0;         // the useful time until the last read
+  /// Minimum time between two reads of the CPU clock at ends of calls.
+  std::int64_t read_pause_ns_ = tuning::kLongStretch_ns;
   std::int64_t slice_ns_ = tuning::kSlice_ns, slice_end_ns_ = 0;
 };
 

@@ -89,7 +89,8 @@ Totals polled(std::int64_t pause_ns) {
 }
 
 TEST(recorder, time_between_polls_that_find_nothing_counts_as_mpi_time) {
-  for (const std::int64_t pause_ns : {std::int64_t{1000}, 4 * kMs}) {  // 4 ms: it yields its core
+  // In a pause of 4 ms the rank yields its core.
+  for (const std::int64_t pause_ns : {std::int64_t{1000}, 4 * kMs}) {
     const Totals totals = polled(pause_ns);
     EXPECT_EQ(totals.useful_ns, kMs + pause_ns);  // the last poll found something to work on
     EXPECT_EQ(totals.mpi_ns[static_cast<int>(Kind::wait)], 10 * 100 + 9 * pause_ns);

@@ -155,8 +155,8 @@ void begin_session() {
   session.store(new Session(*mpi, own, given), std::memory_order_release);
 }
 
-/// Exit handlers run in reverse order. This one is registered when the library is loaded, before
-/// those of the program, because some of them call MPI_Finalize.
+/// Registers the exit handler when the library is loaded. Exit handlers run in reverse order of
+/// registration, so it runs after those of the program, some of which call MPI_Finalize.
 [[gnu::constructor]] void abandon_at_exit() { std::atexit(abandon_session); }
 
 void end_session() {

@@ -113,7 +113,7 @@ Trace trace_of(const std::vector<RankProfile>& ranks, const Machine* machine,
       const auto host = std::find(hosts.begin(), hosts.end(), rank.host) - hosts.begin();
       if (machine == nullptr)
         places[rank.rank] = rank.rank;
-      else if (own.cpu >= 0 || p == 0)  // otherwise the rank stays at its place of the phase before
+      else if (own.cpu >= 0 || p == 0)  // otherwise the rank keeps its place of the previous phase
         places[rank.rank] = place_of(host, own.cpu);
     }
     phase.placement = Placement(places);

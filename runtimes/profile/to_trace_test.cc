@@ -46,7 +46,7 @@ TEST(to_trace, ranks_become_tasks_on_the_cores_where_they_ran) {
   ASSERT_EQ(first.workload.messages.size(), 2u);
   EXPECT_EQ(first.workload.messages[0].to, 1u);
   EXPECT_EQ(first.workload.messages[0].bytes, 300u);
-  EXPECT_EQ(first.workload.messages[1].from, 0u);  // fetched by rank 1
+  EXPECT_EQ(first.workload.messages[1].from, 0u);  // rank 1 fetched these bytes (MPI_Get)
   EXPECT_EQ(first.workload.messages[1].count, 2u);
   EXPECT_EQ(trace.phases[1].placement, Placement(std::vector<PlaceId>{1, 3}));
 }

@@ -19,8 +19,8 @@ inline constexpr std::int64_t kMaxReadPause_ns = 4 * kLongStretch_ns;
 /// time between the polls does not count as useful. One round of such a loop takes less than 1 us.
 /// Programs that poll while they compute do so less often, because a poll costs 0.1 us.
 inline constexpr std::int64_t kPollGap_ns = 3'000;
-/// Between these polls, a rank may sleep or yield its core. If so, the gap is a long stretch with
-/// less CPU time than this: that of a few context switches.
+/// A rank that polls in a loop may sleep or yield its core between two polls. Then the time between
+/// the polls is a long stretch with less CPU time than this: that of a few context switches.
 inline constexpr std::int64_t kPollGapCpu_ns = 20'000;
 
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,
@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxPhases = 1024;
 /// Otherwise phases would soon have to be merged again.
 inline constexpr std::size_t kMaxLabelled = kMaxPhases / 4 * 3;
 /// Initial length of time slices, for programs without phases. It doubles when there are many
-/// slices. Runs of a second have enough slices to tell the kind of imbalance.
+/// slices. Even a run of 1 s has four slices, enough to see whether its imbalance lasts or changes.
 inline constexpr std::int64_t kSlice_ns = 250'000'000;
 
 /// An iteration is recognised when the same sequence of collectives occurs kRepeats times in a row.

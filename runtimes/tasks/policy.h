@@ -30,8 +30,8 @@ struct Self {
 Self self_of(const Task& task);
 
 /// The program's own policy, used instead of the one that the setting `policy` names. One thread at
-/// a time calls its functions, on the rank that lends. They must not submit tasks or wait. If one
-/// throws, the first exception is printed and the job continues.
+/// a time calls its functions, on the rank that lends. They must not submit tasks or wait. If they
+/// throw, the first exception is printed and the job continues.
 struct Policy {
   LendingPolicy decide = {};
   // The load of this rank that the policies of other ranks see. By default, it is the number of
@@ -39,8 +39,8 @@ struct Policy {
   std::function<double(const LendingView&)> load = {};
   // Chooses which tasks to replicate. Called once per wait on each rank that has tasks.
   std::function<std::vector<Replication>(const LendingView&)> replicate = {};
-  // Of the original of a task and its copies, only the one that starts first runs. This function is
-  // called for each of the others. A data item that lies in the owner's memory is null.
+  // A replicated task exists as an original and copies, but only the one that starts first runs.
+  // This function is called for each of the others. A data item in the owner's memory is null.
   std::function<void(std::span<const Item>, const Self&)> cancelled = {};
   // If true, LendingView::queue is filled, which takes time proportional to its length.
   bool sees_queue = false;

@@ -150,8 +150,8 @@ Runtime::~Runtime() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) end_job("a tasks::Context must be destroyed before MPI_Finalize");
-  // If an exception destroys this context, perhaps other ranks do not destroy theirs, so this rank
-  // does not wait for them.
+  // If an exception destroys this context, other ranks possibly keep theirs. So this rank does not
+  // wait for them.
   const bool is_abandoned = std::uncaught_exceptions() > exceptions_;
   try {
     if (!is_abandoned) wait(1);

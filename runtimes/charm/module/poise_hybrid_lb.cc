@@ -146,7 +146,7 @@ void PoiseHybridLB::work(LDStats* stats) {
   Statistics statistics;
   const auto num_children = static_cast<std::size_t>(level.nChildren);
   statistics.pes.resize(num_children + 1);
-  statistics.pes[num_children].available = false;  // objects of other groups come from here
+  statistics.pes[num_children].available = false;  // stands for the PEs of other groups
   for (std::size_t p = 0; p < num_children; ++p) {
     statistics.pes[p] = poise::charm::pe_row(stats->procs[p]);
     const int pe = level.children[p];

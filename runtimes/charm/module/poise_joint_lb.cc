@@ -156,8 +156,8 @@ Statistics PoiseJointLB::rows_of(const std::vector<LDObjData>& objects,
   return own;
 }
 
-/// Runs in a thread of its own, with a stack as large as a process's usual one: strategies and
-/// hwloc do not expect Charm++'s small default.
+/// Runs in a thread of its own. Its stack is as large as the usual stack of a process, because
+/// strategies and hwloc may need more than the small default of Charm++'s threads.
 void PoiseJointLB::decide() {
   JointDecision decision;
   if (CkNumPes() > 1) {
