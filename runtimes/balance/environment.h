@@ -20,8 +20,8 @@ struct Setter {
   void (*set)(Options&, std::string_view text, const Variable&);
 };
 
-/// Applies every environment variable that `setters` names and that is set and not empty: changes
-/// the options as its value says. The order of `setters` matters, because a later variable may
+/// Changes the options as the environment variables named in `setters` say. A variable that is
+/// unset or empty changes nothing. The order of `setters` matters, because a later variable may
 /// override what an earlier one implies. `environment` is std::getenv or a replacement for tests.
 /// Throws Error naming the variable whose value is not valid.
 template <typename Options>

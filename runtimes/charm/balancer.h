@@ -59,7 +59,8 @@ struct Decision {
 std::string strategy_with(const std::string& setting);
 
 /// True if the balancer with index `which` in balancers() needs messages, for its strategy or for
-/// the trace in POISE_TRACE. Throws std::runtime_error if `setting`, that of +PoiseLB, is invalid.
+/// the trace in POISE_TRACE. Throws std::runtime_error if `setting`, the argument of +PoiseLB, is
+/// invalid.
 bool wants_messages(std::size_t which, const std::string& setting);
 
 /// Which PEs a balancer decides for: all of them, or one of several groups of PEs that decide

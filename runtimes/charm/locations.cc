@@ -62,7 +62,7 @@ std::vector<Question> questions_to_ask(const std::vector<OutsideMessage>& messag
     }
     questions.push_back(question);
   }
-  // One question is kept per object and sender; a question that must be answered comes first.
+  // Keeps one question per object and PE of a sender: one that must be answered, if there is any.
   const auto pair = [](const Question& q) {
     return std::tuple(q.object.array, q.object.id, q.sender_pe);
   };

@@ -35,8 +35,8 @@ struct GroupObject {
   bool has_moved = false, has_left = false;
 };
 
-/// The objects of one group after its last decision. It answers questions of other groups, which
-/// may arrive before the group has decided. Takes 24 bytes per object of the group.
+/// Stores the objects of one group after its last decision, in 24 bytes per object. Answers
+/// questions of other groups, which may arrive before this group has decided.
 class GroupLocations {
  public:
   struct Answers {

@@ -50,8 +50,8 @@ std::vector<JugglePlace> Balancer::places() const {
   return places;
 }
 
-/// Chooses the measure of progress. Instructions are a better one than cpu time only if cpus are
-/// unequal, and reading a counter of instructions interrupts the thread's cpu.
+/// Chooses the measure of progress. Instructions are a better measure than cpu time only if cpus
+/// are unequal, and reading a counter of instructions interrupts the thread's cpu.
 void Balancer::choose_progress() {
   if (options_.progress == ProgressSource::time ||
       (options_.progress == ProgressSource::automatic && speeds_.are_equal()))
@@ -105,7 +105,8 @@ void Balancer::note_once(const std::string& text) {
   if (options_.on_note && notes_.insert(text).second) options_.on_note(text);
 }
 
-/// Starts a probe of a cpu's speed if one is due. Returns true if it did.
+/// Takes over the result of the last probe of a cpu's speed, and starts the next probe if one is
+/// due. Returns true if a probe starts.
 bool Balancer::learn_speeds() {
   if (speeds_.learn()) {
     team_.set_speeds(speeds_.all());

@@ -29,7 +29,7 @@ constexpr CpuId kMaxCpus = 65'536;
 Cpus parse_cpu_list(std::string_view text);
 std::string cpu_list_text(const Cpus& cpus);
 
-/// A cpu mask in the kernel's format, of any size. A cpu_set_t would end at 1,024 cpus.
+/// A cpu mask in the kernel's format, of any size. A cpu_set_t has room for 1,024 cpus only.
 class CpuSet {
  public:
   using Word = unsigned long;

@@ -90,7 +90,7 @@ TEST(Quota, is_read_from_files_of_cgroup_version_2) {
   EXPECT_EQ(quota_cpus(system.root), 2.5);
 }
 
-// A batch job on a host with cgroup version 1, whose parent group has the smaller quota.
+// A batch job on a host with cgroup version 1; the parent of its cgroup has the smaller quota.
 TEST(Quota, the_smallest_quota_of_a_group_and_its_parents_applies_in_cgroup_version_1) {
   const RecordedSystem system({
       {"/proc/self/cgroup", "5:cpuset:/job\n4:cpu,cpuacct:/slurm/job\n1:name=systemd:/x\n"},

@@ -12,7 +12,7 @@ struct Tuning {
   // --- Time-outs ---
   //
   // Seconds between two checks of what rarely changes: new processes, the affinities of threads
-  // that are not pinned, ended children, and whether the guard lives. For this long after the
+  // that are not pinned, ended children, and whether the guard is alive. For this long after the
   // start, affinities are checked in every round, because most programs bind their threads early.
   // The user is told if a process has not reported any waits of its threads for this long.
   double check_s = 1;

@@ -15,7 +15,7 @@ class Watcher {
   explicit Watcher(Kernel& kernel) : kernel_(kernel) {}
 
   /// True if it is time to scan /proc for threads. Scans are due at intervals, but a due scan is
-  /// skipped if no process or thread was created on this host since the last scan (a short file
+  /// skipped if no process or thread was created on this host since the last scan (/proc/loadavg
   /// tells this). A scan is due at once if the number of the program's threads has changed. Threads
   /// of a program with few processes are counted at short intervals. Those of a program with many
   /// processes are counted only after a process or thread was created on this host.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A directory that is distributed over the ranks. It tells each rank where its own objects are, and
-// where the objects are to which these send.
+// where the receivers of their messages are.
 //
 // Every object has a home, a rank that always knows where the object is: ids are divided among the
 // homes in blocks. A message for an object whose rank is not known here goes to the home, which

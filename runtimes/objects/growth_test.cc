@@ -10,7 +10,7 @@
 namespace poise::objects {
 namespace {
 
-/// An object that sends to four others with near ids.
+/// An object that sends to four other objects, whose ids are near its own.
 struct Near {
   ObjectId id = 0, num_objects = 0;
   void step(const Inbox&, Outbox& outbox) {

@@ -48,7 +48,7 @@ struct CollectionOptions {
   std::string timeline = {};
   /// POISE_LOG: write one line per decision to this file. "-" means stderr; empty means no log.
   std::string log = {};
-  /// POISE_BUDGET: seconds that a decision may take (as 2s or 100ms); 0: no limit.
+  /// POISE_BUDGET: time that a decision may take, for example 2s or 100ms; 0: no limit.
   double budget_s = 0;
   /// Number of threads per rank. 0 stands for the value of OMP_NUM_THREADS, or for 1 if that
   /// variable is not set.

@@ -27,10 +27,10 @@ struct Freed {
   std::vector<int> before = {}, after = {};
 };
 
-/// Finds for each collective the last rank that others wait for. The ranks of each communicator
-/// form a binomial tree with rank 0 as its root. First the reports go up the tree, in rounds with
-/// growing steps, then down in the opposite order. Each rank sends and receives at most one report
-/// per communicator and round.
+/// Finds for each collective which rank, among those for which others wait, arrived last. The ranks
+/// of each communicator form a binomial tree with rank 0 as its root. First the reports go up the
+/// tree, in rounds with growing steps, then down in the opposite order. Each rank sends and
+/// receives at most one report per communicator and round.
 class FreedSamples {
  public:
   FreedSamples(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock);

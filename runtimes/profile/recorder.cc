@@ -30,9 +30,9 @@ void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& 
 }
 
 /// Returns the fraction of the present stretch for which the thread ran on a cpu. `useful_ns` is
-/// the useful time before this stretch. In short stretches since the last read of the CPU clock the
-/// thread ran all the time (useful_cpu_ns()). The rest of the CPU time since then is assumed to be
-/// spread evenly over this stretch and the MPI calls.
+/// the useful time before this stretch. In short stretches since the last read of the CPU clock,
+/// the thread is assumed to have run all the time (useful_cpu_ns()). The rest of the CPU time since
+/// that read is assumed to be spread evenly over this stretch and the MPI calls.
 double Recorder::share_on_cpu(std::int64_t now_ns, std::int64_t cpu_ns,
                               std::int64_t useful_ns) const {
   const std::int64_t short_ns = useful_ns - useful_at_read_ns_;

@@ -18,11 +18,11 @@ struct Sums {
 };
 
 /// Holds at most tuning::kMaxPhases phases. When there are more, phases with the same label are
-/// merged in pairs. If there are too many labels for that, as when a program counts its steps in
-/// them, all phases lose their labels. From then on, a phase ends only after twice as many cuts
-/// (moments at which a phase may end). Ranks that make the same cuts merge the same phases,
-/// independently of their clocks. Phases are merged each time the number of cuts has doubled, so
-/// the time for merging grows with the logarithm of the number of cuts.
+/// merged in pairs. If there are too many labels for that, as when a program gives each step its
+/// own label, all phases lose their labels. When phases without labels are merged, later phases end
+/// only after twice as many cuts (moments at which a phase may end). Ranks that make the same cuts
+/// merge the same phases, independently of their clocks. Phases are merged each time the number of
+/// cuts has doubled, so the time for merging grows with the logarithm of the number of cuts.
 class Series {
  public:
   /// Begins the first phase.

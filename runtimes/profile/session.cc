@@ -30,7 +30,8 @@ constexpr int kThreadMultiple = 3;
 constexpr std::size_t kMaxName = 64;
 
 std::atomic<Session*> session = nullptr;
-// A session without MPI_Finalize. Never deleted, because MPI may be unable to free its handles.
+// The session of a process that ends without MPI_Finalize. It is never deleted, because MPI may be
+// unable to free its handles.
 std::atomic<Session*> abandoned = nullptr;
 pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
@@ -350,7 +351,8 @@ std::int64_t Session::message_ns() {
 }
 
 /// False if the rank has stopped recording messages, and has since then spent a notable part of the
-/// run in calls that may wait for them. Many programs cancel a receive only when they end.
+/// run in calls that may wait for them. Recording stops if the program cancels a receive, but many
+/// programs do so only when they end.
 bool Session::knows_message_waits() {
   if (!recorded_ns_) return true;
   return message_ns() - *recorded_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);

@@ -64,7 +64,7 @@ inline constexpr std::size_t kMaxQueuedReceives = 256;
 inline constexpr std::size_t kMaxFreed = 1 << 14, kMaxFreedSamples = 1 << 20;
 
 /// A rank that has stopped recording messages may spend up to this fraction of the run in calls
-/// that wait for them. If it spends more, the diagnosis does not tell waiting from transfer.
+/// that wait for them. If it spends more, the diagnosis does not distinguish waiting from transfer.
 inline constexpr double kMaxUnrecorded = 0.01;
 
 /// Seconds after which a rank stops waiting for other ranks to join the profile. All ranks join at

@@ -18,10 +18,10 @@ namespace poise::charm {
 /// `Group` is the chare group. It has the entry methods take(), taken(), all_taken() and reduced(),
 /// which call the functions of the same names here.
 ///
-/// An exchange ends on all PEs when all messages have arrived: each is acknowledged, a PE with all
-/// acknowledgements contributes to a reduction, and its result is sent to all PEs. A PE that has
-/// heard of the end may begin the next exchange before others have, so messages carry the number of
-/// their exchange.
+/// An exchange ends on all PEs when all messages have arrived. Each message is acknowledged. A PE
+/// that has received all its acknowledgements contributes to a reduction, and all PEs are told when
+/// the reduction is complete. A PE that has been told may begin the next exchange before others
+/// have been, so messages carry the number of their exchange.
 template <typename Group>
 class PeCommunication {
  public:

@@ -39,8 +39,8 @@ template struct Members<
 /// Above the groups of PEs, Charm++ handles only sums of loads: it decides how much load moves from
 /// one group to another, so no PE sees more objects than its group has. This class chooses the
 /// objects that move, so that few messages are sent between the groups. To the strategy, objects
-/// that arrive from other groups seem to be on an unavailable PE, so it assigns each of them a
-/// place.
+/// that arrive from other groups seem to be on an unavailable PE, so the strategy moves each of
+/// these objects to a PE of the group.
 class PoiseHybridLB : public CBase_PoiseHybridLB {
  public:
   explicit PoiseHybridLB(const CkLBOptions& options) : CBase_PoiseHybridLB(options) { begin(); }

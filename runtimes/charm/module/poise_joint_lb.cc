@@ -18,11 +18,11 @@ using poise::charm::JointBalancer;
 using poise::charm::JointDecision;
 using poise::charm::Statistics;
 
-/// One balancing step on a PE: LBManager calls InvokeLB() when all objects of the PE wait. The
-/// thread of decide() makes the decision with those of all other PEs, and lets objects leave. When
-/// the objects that come to this PE have arrived, its objects resume, although other PEs may still
-/// wait. The next step begins when all PEs have joined it, so objects that arrive always belong to
-/// the current step.
+/// One balancing step on a PE: LBManager calls InvokeLB() when all objects of the PE wait. A thread
+/// runs decide(), which decides together with the threads of all other PEs and lets objects leave.
+/// When the objects that come to this PE have arrived, its objects resume, although other PEs may
+/// still wait. The next step begins when all PEs have joined it, so objects that arrive always
+/// belong to the current step.
 class PoiseJointLB : public CBase_PoiseJointLB {
  public:
   PoiseJointLB(const CkLBOptions& options, bool with_messages)
