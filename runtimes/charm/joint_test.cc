@@ -59,7 +59,7 @@ class Pes {
     balancers_[0].prepare(setting);
   }
 
-  /// All PEs decide; `change` may change the statistics of a PE before that.
+  /// Lets all PEs decide. `change`, if given, first changes the statistics of each PE.
   std::vector<JointDecision> decide(
       const Ring& all, const std::function<void(std::uint32_t, Statistics&)>& change = {}) {
     std::vector<JointDecision> decisions(balancers_.size());

@@ -67,7 +67,7 @@ Statistics listed(std::uint64_t objects, std::uint32_t bytes) {
   return statistics;
 }
 
-/// Returns the most bytes per object that a balancer's decisions held at once.
+/// Returns the peak memory of a balancer's decisions, in bytes per object.
 double bytes_of(const std::string& strategy, std::size_t decisions = 3,
                 std::uint64_t objects = 40'000, std::uint32_t bytes_of_message = 1000) {
   const Statistics statistics = listed(objects, bytes_of_message);

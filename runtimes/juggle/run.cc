@@ -82,8 +82,8 @@ void say_not_balanced(const BalancerOptions& options, const std::exception& reas
     options.on_note(fmt::format("the program runs but is not balanced: {}", reason.what()));
 }
 
-/// Balances a running program until it ends. If balancing becomes impossible, the program goes on
-/// without it.
+/// Balances a running program until it ends. If balancing becomes impossible, the program continues
+/// unbalanced.
 class Watch {
  public:
   Watch(Program& program, Guard& guard, const Signals& signals, const BalancerOptions& options,
@@ -95,8 +95,8 @@ class Watch {
 
  private:
   /// Calls `step` with the balancer. If that throws, a program that was started under the balancer
-  /// goes on without it. If the balancer was attached to a running program, the exception is passed
-  /// on.
+  /// continues unbalanced. If the balancer was attached to a running program, the exception is
+  /// passed on.
   template <typename Step>
   void with_balancer(Step step);
   void start_balancer();

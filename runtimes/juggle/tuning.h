@@ -16,7 +16,7 @@ struct Tuning {
   // start, affinities are checked in every round, because most programs bind their threads early.
   // The user is told if a process has not reported any waits of its threads for this long.
   double check_s = 1;
-  // Minimum seconds between two scans of /proc for threads, each of which costs 20 to 100 us.
+  // Minimum seconds between two scans of /proc for threads. A scan costs 20 to 100 us.
   double min_scan_s = 0.05;
   // Seconds from one scan to the next, as a fraction of the time for which the program has run.
   double scan_share = 0.1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Assigns messages to a collective: which ranks are assumed to send to which. MPI libraries choose
-// among many algorithms. These are the usual ones, the same for every library, so that matrices can
-// be compared.
+// among many algorithms. The profile assumes the usual ones, listed here, for every library, so
+// that the communication matrices of different libraries can be compared.
 //
 //   Barrier                    dissemination, messages without bytes
 //   Bcast, Reduce              binomial tree

@@ -63,7 +63,7 @@ class Communicators {
   }
   Communicator* of_window(Word window);
   void forget(Word communicator);
-  /// Forgets the communicator. Returns null if none of its calls was recorded.
+  /// Forgets the communicator and returns it; returns null if none of its calls was recorded.
   std::unique_ptr<Communicator> taken(Word communicator);
   /// Records that the program created `communicator` (or MPI_COMM_NULL) from `parent`, and gives
   /// the new communicator an ID that is the same on all its ranks. If `group` is empty, all ranks

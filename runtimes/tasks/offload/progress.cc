@@ -30,9 +30,10 @@ void Runtime::progress_in_background() {
 }
 
 // Sleeps for `sleep_s`, but polls whenever an idle rank wakes this thread. Wake-ups are counted,
-// because a thief wakes it only once, perhaps before it sleeps. One poll may not be enough: MPI may
-// not have delivered the announced message yet, another thread may just have polled, or the last
-// decision about loans is too recent. Then this thread polls again, at growing intervals.
+// because a thief wakes this thread only once, perhaps before it sleeps. One poll may not be
+// enough: MPI may not have delivered the announced message yet, another thread may just have
+// polled, or the last decision about loans may be too recent. Then this thread polls again, at
+// growing intervals.
 void Runtime::sleep_until_woken(double sleep_s, WakeBackoff& backoff, std::uint32_t& wakes) {
   Doorbells& doorbells = engine_->doorbells();
   const double until_s = wall_now_s() + sleep_s;
