@@ -39,7 +39,7 @@ class OwnPast {
 
   void record(const OwnArrays& arrays);
 
-  std::vector<Record> records_;  // record t belongs to task t of the last arrays
+  std::vector<Record> records_;  // record t belongs to task t of the last decision
 };
 
 }  // namespace poise::charm

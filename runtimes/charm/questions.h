@@ -10,8 +10,8 @@
 
 namespace poise::charm {
 
-/// A PE sends messages to an object of another group. The group of `last_known_pe` is asked for the
-/// object's new PE, and tells `sender_pe`.
+/// A question to the group of `last_known_pe`: on which PE is the object now? The group tells
+/// `sender_pe`, a PE of another group that sends messages to the object.
 struct Question {
   ObjectName object;
   std::int32_t last_known_pe = 0;

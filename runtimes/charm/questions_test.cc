@@ -62,7 +62,7 @@ class Groups {
     }
   }
 
-  /// The PE of the object as the sender's PE was told; nothing if it was not told.
+  /// The location of the object that the sender's PE was told; nothing if it was told none.
   std::optional<std::int32_t> learnt(std::int32_t sender_pe, std::size_t object) const {
     const auto at = learnt_.find({sender_pe, object});
     if (at == learnt_.end()) return {};

@@ -235,8 +235,8 @@ void Balancer::react() {
   for (const JuggleOrder& order : team_.react_to(waits_)) carry_out(order);
 }
 
-/// Tells the user once if a process does not report when its threads wait, so that the balancer has
-/// to look for waits at intervals.
+/// Tells the user once if a process does not report when its threads wait. For such a process, the
+/// balancer has to look for waits at intervals.
 void Balancer::note_silence(double real_s) {
   const double before_s = reacting_s_;
   if (team_.is_reacting()) reacting_s_ += real_s;

@@ -100,8 +100,8 @@ class Recorder {
   PhaseFinder finder_;
   std::int64_t left_ns_ = 0;                   // when the last call of MPI returned
   std::int64_t entered_ns_ = 0;                // when the program last called MPI
-  bool was_poll_empty_ = false;                // that call was a poll that found nothing
-  bool is_in_loop_ = false;                    // the stretch before this call was between two polls
+  bool was_poll_empty_ = false;                // the last call was a poll that found nothing
+  bool is_in_loop_ = false;                    // the last stretch was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock
   std::int64_t useful_at_read_ns_ = 0;         // the useful time until the last read
   /// Minimum time between two reads of the CPU clock at ends of calls.
