@@ -41,8 +41,8 @@ function(mpi_test name np target)
 endfunction()
 
 # mpi_script(NAME NP TARGET SCRIPT ARGUMENT…) adds a test that runs the Python program SCRIPT.
-# SCRIPT itself launches TARGET on NP ranks, and inspects the result with the command poise. It counts as one processor:
-# most of its jobs are short, and it often waits for a launcher to start or to end.
+# SCRIPT itself launches TARGET on NP ranks, and inspects the result with the command poise. For CTest the test
+# occupies one processor: most of its jobs are short, and it often waits for a launcher to start or to end.
 function(mpi_script name np target script)
   add_dependencies(mpi_tests ${target} poise_command)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script} ${ARGN})

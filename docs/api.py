@@ -76,7 +76,7 @@ def without_bodies(text):
 
 
 def declarations_of(header):
-    """Returns what a program that includes the header may use: no bodies, no private members, no namespaces."""
+    """Returns the declarations that a program may use, without function bodies, private members and namespaces."""
     text = header[header.index("#pragma once") + len("#pragma once"):]
     text = re.sub(r"(?ms)^#ifdef __cplusplus\n.*?^#endif\n", "\n", text)
     text = re.sub(r"(?ms)^namespace detail \{.*?^\}  // namespace detail$", "", text)

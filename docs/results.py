@@ -56,7 +56,7 @@ def is_stale(stamp, grace=0):
 
 
 def origin(stamp):
-    """Returns date, commit and machine of a stamp: the parts that are equal in all rows that one line below a table describes."""
+    """Returns the date, commit and machine of a stamp. Rows with equal ones share one line below the table."""
     return stamp["date"], stamp["commit"], stamp.get("first_kept_by"), stamp["machine"]
 
 

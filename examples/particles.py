@@ -6,7 +6,7 @@
 A particle code on mpi4py. Particles lie in the cells of a grid; each rank owns some cells and their particles. A cloud
 of particles drifts across the grid, so every ten steps the ranks decide anew who owns which cell: by recursive
 bisection of the grid or by Poise. With keep, cells never change their owner. Prints the work of the busiest rank
-divided by that of an average rank, and how many particles moved because their cell did."""
+divided by that of an average rank, and how many particles moved because their cell changed its owner."""
 
 import sys
 
@@ -66,7 +66,7 @@ def by_poise(count, owner):
     owner of every cell."""
     own = np.flatnonzero(owner == comm.rank)
     indptr, neighbours = neighbours_of(own)
-    crossing = BYTES * np.repeat(count[own], np.diff(indptr)) // 20  # bytes that enter a neighbour per step
+    crossing = BYTES * np.repeat(count[own], np.diff(indptr)) // 20  # bytes to each neighbour: 1/20 of the particles
     plan = poise.plan_distributed(comm, f"core:{comm.size}", own, SECONDS * count[own], (indptr, neighbours, crossing),
                                   f"poise:steps={EVERY}", size_bytes=BYTES * count[own])
     after = np.zeros_like(owner)

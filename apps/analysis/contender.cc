@@ -27,7 +27,7 @@ void take_names(std::string& list, std::vector<Contender>& contenders) {
 }
 
 /// Makes a user's strategy respect the capacities of places. If its placement exceeds them, as few
-/// tasks as necessary are put on other places. The same rule applies to the strategies of Poise.
+/// tasks as necessary are put on other places. Poise's own strategies do the same.
 Contender kept_within_capacity(Contender contender) {
   return {std::move(contender.name),
           [decide = std::move(contender.decide)](const Problem& problem) {

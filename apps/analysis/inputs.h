@@ -19,8 +19,8 @@ namespace poise::apps {
 
 struct InputOptions {
   std::string trace;
-  std::vector<std::string> machines;   // if empty, the machine of the trace
-  std::string current;                 // a placement file; if empty, the trace has the placement
+  std::vector<std::string> machines;   // if empty, the trace's machine is used
+  std::string current;                 // a placement file; if empty, the trace's placement is used
   std::string start = "trace";         // or "round_robin", "blocked"
   std::string model = "physical";      // name of the cost formula
   std::optional<std::uint64_t> phase;  // id of a phase; without a value, the first phase
@@ -53,9 +53,9 @@ class Inputs {
   const Trace& trace() const { return trace_; }
   std::size_t num_machines() const;
 
-  /// Gives the problem the messages of all phases, for a placement that will be used for the whole
-  /// run. Changes nothing if the user selected a phase, or (with a note) if phases differ in their
-  /// tasks.
+  /// Replaces the phase's messages by those of all phases, for a placement that will be used for
+  /// the whole run. Changes nothing if the user selected a phase, or (with a note) if phases differ
+  /// in their tasks.
   void count_all_messages();
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;
@@ -64,7 +64,8 @@ class Inputs {
 
   /// Returns the problem on machine number i of the command line. The problem refers to data of
   /// this object and is valid until the next call of on(). If neither a file nor the trace gives a
-  /// current placement, the problem gets the placement `stand_in`, which the caller must check.
+  /// current placement, the problem gets `stand_in`; the caller must check that it fits the
+  /// machine.
   Problem on(std::size_t i, const Placement* stand_in = nullptr);
 
  private:

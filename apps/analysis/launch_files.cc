@@ -217,8 +217,8 @@ class Plan {
     return numbers;
   }
 
-  /// Returns one text per rank of a node: the rank's cores, joined by "+". Returns nothing unless
-  /// these texts are the same on all nodes; a node may have fewer ranks than others.
+  /// Returns one text per rank of a node: the rank's cores, joined by "+". Returns nothing if the
+  /// k-th ranks of two nodes have different texts. Nodes may differ in their number of ranks.
   std::optional<std::vector<std::string>> common_binding() const {
     std::vector<std::vector<std::string>> of_node(map_.machine.num_nodes());
     for (TaskId r = 0; r < ranks(); ++r)

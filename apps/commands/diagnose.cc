@@ -29,12 +29,13 @@ struct DiagnoseOptions {
 void run(const DiagnoseOptions& options) {
   if (!options.html.empty()) {
     if (options.files.size() == 2)
-      fail("--html works with one profile; two profiles are only compared as text");
+      fail("--html works with one profile; two profiles can be compared only as text");
     check_writable(options.html);
   }
   const ProfiledRun first = read_profiled(options.files[0]);
   if (options.files.size() == 2) {
-    if (options.json) fail("--json works with one profile; two profiles are only compared as text");
+    if (options.json)
+      fail("--json works with one profile; two profiles can be compared only as text");
     print(scaling_text(first.run, read_profiled(options.files[1]).run));
     return;
   }

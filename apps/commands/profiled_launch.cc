@@ -79,7 +79,7 @@ PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t ho
   const std::uint32_t core = first_of_core(cpu);
   for (PlaceId p = first; p < first + per_host; ++p)
     if (machine.place(p).os_index == core) return p;
-  return first + core % per_host;  // the remote host has other cpus than this host
+  return first + core % per_host;  // the remote host's cpus differ from this host's
 }
 
 }  // namespace
@@ -144,8 +144,8 @@ std::vector<std::string> ProfiledLaunch::preloading(const std::vector<std::strin
       {"LD_PRELOAD", has_others ? fmt::format("{}:{}", library_, others) : library_},
       {"POISE_PROFILE", whole()},
       {"POISE_PROFILE_PARTS", folder_}};
-  // Only the option --period sets the length of the time slices, so a value that the environment
-  // has already is removed.
+  // Only the option --period sets the length of the time slices, so a value from the user's
+  // environment is removed.
   ::unsetenv("POISE_PROFILE_PERIOD_NS");
   if (period_ns > 0) variables.emplace_back("POISE_PROFILE_PERIOD_NS", std::to_string(period_ns));
   for (const char* const name : {"POISE_REORDER", "POISE_REORDER_MACHINE"})
@@ -173,7 +173,7 @@ std::optional<Profiled> ProfiledLaunch::collect(bool failed) const {
   if (fs::exists(whole(), error)) return from_blocks(profile::decode(whole(), read_file(whole())));
   const std::vector<profile::RankProfile> parts = left_parts(folder_);
   if (parts.empty()) {
-    // A rank creates its file in MPI_Init.
+    // A rank creates its file in MPI_Init, so an empty folder means that no rank got there.
     const bool has_begun = !fs::is_empty(folder_, error) && !error;
     note(command_, has_begun ? "no profile: the program ended before a rank finished a phase"
                    : failed  ? "no profile: no rank called MPI_Init before the command failed"

@@ -96,8 +96,8 @@ bool is_open_mpi_5(std::string_view version) {
 }
 
 /// Returns the hosts for the nodes of the map: those of the profiled run or, if the running batch
-/// job lacks one of them, those of the job. Throws Error if the job has another number of hosts
-/// than the profiled run.
+/// job lacks one of them, those of the job. Throws Error if the job has a different number of
+/// hosts than the profiled run.
 std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   std::vector<std::string> hosts;
   try {
@@ -230,7 +230,7 @@ class Launch {
     }
     if (kind_ == RunKind::profiled) {
       if (next_run(trial_of(history)).kind != RunKind::profiled)
-        return;  // another run was profiled
+        return;  // a concurrent run has already stored its profile
       const auto profiled = profiled_->collect(false);
       if (!profiled) return;
       learn(*profiled, file, history);
@@ -263,7 +263,7 @@ void run(RunOptions& options) {
           "--history FILE");
     const HistoryLock lock(options.history);
     history = read_history(options.history, options.command);
-    write_history(options.history, history);  // an error shows before the run, which may be long
+    write_history(options.history, history);  // reports an error before the long run, not after it
   } catch (const Error& trouble) {
     note(fmt::format("{}; running the command unchanged", trouble.what()));
     run_plainly(options.command);
@@ -274,7 +274,7 @@ void run(RunOptions& options) {
     ending = launch.run();
     try {
       const HistoryLock lock(options.history);
-      // Other runs of the command may have ended since this one began.
+      // Reads the history again: other runs of the command may have ended since this run began.
       history = read_history(options.history, options.command);
       if (ending.text.empty())
         launch.note_in(history, options.history, ending.status == 0 && ending.signal == 0);

@@ -129,7 +129,7 @@ void write_history(const std::string& path, const RunHistory& history) {
   std::string text;
   try {
     text = json.dump(1) + "\n";
-  } catch (const Json::type_error&) {  // JSON allows no other encoding
+  } catch (const Json::type_error&) {  // thrown if a text is not UTF-8
     fail("{}: the command cannot be stored, because it is not text in UTF-8", path);
   }
   write_file(path, text);

@@ -28,8 +28,8 @@ std::string usual_history_file(const std::vector<std::string>& command);
 /// Returns the file of the profile that belongs to a history: the same file name with .poise.
 std::string profile_beside(const std::string& history_file);
 
-/// Locks the folder of a history file while this object exists, because the same command may run
-/// twice at a time. Does nothing if the file system has no locks.
+/// Locks the folder of a history file while this object exists, because two runs of the same
+/// command may overlap. Does nothing if the file system has no locks.
 class HistoryLock {
  public:
   explicit HistoryLock(const std::string& history_file);

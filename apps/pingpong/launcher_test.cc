@@ -34,7 +34,7 @@ TEST(Launcher, a_program_that_writes_much_to_stdout_and_stderr_does_not_block) {
             20000u);
 }
 
-TEST(Launcher, reports_the_exit_status_and_the_first_line_of_output_of_a_failure) {
+TEST(Launcher, reports_the_exit_status_and_the_first_line_of_output_of_a_command_that_fails) {
   EXPECT_THAT(
       [] { lines_of("echo -------- >&2; echo no such host >&2; exit 3"); },
       ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("ended with status 3: no such host"))));

@@ -20,9 +20,9 @@ struct CurvePoint {
   double total_s(std::uint64_t every) const { return every * iteration_s + migration_s; }
 };
 
-/// Returns the points of the curve. At the first point, all tasks move whose place in `placement`
-/// is not their current one. At each further point fewer move, at the last none. A point that moves
-/// as many tasks as the previous one is left out. O(tasks + messages) for each point.
+/// Returns the points of the curve. The first point moves every task to its place in `placement`;
+/// each further point moves fewer tasks, and the last one moves none. O(tasks + messages) for each
+/// point.
 std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placement);
 
 /// Returns a heading with the strategy's name, and a table with one line per point. A total time

@@ -16,7 +16,8 @@ namespace {
 #define ANY_FUNCTION
 #endif
 
-// Passing more arguments than a function has is harmless on Linux, where the caller pops arguments.
+// A function may get more arguments than it takes: on Linux, the caller removes them from the
+// stack.
 template <std::size_t... i>
 ANY_FUNCTION void call_with(void* code, void* const* arguments, std::index_sequence<i...>) {
   reinterpret_cast<void (*)(decltype((void)i, (void*)nullptr)...)>(code)(arguments[i]...);

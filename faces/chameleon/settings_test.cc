@@ -18,9 +18,7 @@ std::string settings_with(const std::map<std::string, const char*>& variables) {
   });
 }
 
-TEST(Settings, have_default_values_if_no_environment_variable_is_set) {
-  EXPECT_EQ(settings_with({}), "");
-}
+TEST(Settings, are_empty_if_no_environment_variable_is_set) { EXPECT_EQ(settings_with({}), ""); }
 
 TEST(Settings, a_chameleon_threshold_selects_the_task_migration_policy_named_paired) {
   EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "10"}}),
@@ -46,7 +44,7 @@ TEST(Settings, replace_numbers_that_are_too_large_by_the_largest_allowed_ones) {
             "policy=paired,max_tasks=1000000000");
 }
 
-TEST(Settings, the_error_names_the_variable_that_is_not_a_number) {
+TEST(Settings, the_error_names_a_variable_whose_value_is_negative_or_not_a_number) {
   for (const char* const wrong : {"much", "", "-1", "2 tasks", "nan"}) {
     try {
       settings_with({{"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", wrong}});

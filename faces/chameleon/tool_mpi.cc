@@ -168,8 +168,8 @@ void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_dat
   check_what_is_known(task, id);
 }
 
-// Stores a number in the data that the tool keeps per thread. Later callbacks check this number, so
-// that none is called on a thread that has not begun.
+// Stores a number in the data that the tool keeps per thread. Later callbacks check this number, to
+// prove that this callback came first on their thread.
 void thread_began(cham_t_data_t* data) { data->value = 11; }
 void serial_began(cham_t_data_t* data) {
   check(data->value == 11, "the thread began before");

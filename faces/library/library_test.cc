@@ -280,7 +280,7 @@ void write_profile(const std::string& path) {
   write_file(path, native::write(trace, {{"prof", blocks}}));
 }
 
-TEST(Library, the_diagnosis_of_a_profile_is_the_json_that_the_command_prints) {
+TEST(Library, diagnoses_a_profile_as_json_and_names_a_damaged_file_in_the_error) {
   const std::string path = testing::TempDir() + "library_profile.poise";
   write_profile(path);
   const char* json = nullptr;

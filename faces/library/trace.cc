@@ -34,7 +34,7 @@ const poise::Phase& phase_of(const poise_trace* trace, std::uint64_t phase) {
 
 std::string format_of(const char* format) { return format == nullptr ? "" : format; }
 
-/// Throws Error unless background_s and place_bytes each are empty or have one entry per place.
+/// Throws Error if background_s or place_bytes is not empty and does not have one entry per place.
 /// `num_places` is the machine's number of places, if there is a machine.
 void check_places(const poise::Workload& workload, std::optional<std::size_t> num_places) {
   const std::size_t background = workload.background_s.size(), used = workload.place_bytes.size();
@@ -98,7 +98,7 @@ int poise_trace_add_phase(poise_trace* trace, uint64_t id, double wall_s,
     if (!std::isfinite(wall_s) || wall_s < 0)
       fail("wall_s is {}; it must be finite and at least 0", wall_s);
     if (!phases.phases.empty() && id <= phases.phases.back().id)
-      fail("the id is {}, but the previous phase has id {}; ids must increase", id,
+      fail("phase id {} follows phase id {}; the ids of phases must increase", id,
            phases.phases.back().id);
     check_all_but_messages(measured, phases.num_places);
     poise::Phase phase{

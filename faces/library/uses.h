@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts the calls that use a handle at the moment. Builds with assertions refuse a call that
 // changes a handle while another call uses it. The other call may run on another thread, or it may
-// be the one whose callback makes this call.
+// be in progress on this thread and have invoked the callback that makes this call.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests parts of the runtime that code compiled from directives by the supported versions of clang
-// does not call: OpenMP's functions for devices and their memory, and target regions in the form in
-// which later compilers may pass them. Prints failed checks and exits with status 1, or prints "all
-// is right".
+// Tests calls that the supported versions of clang do not generate from directives: OpenMP's
+// functions for devices and their memory, and target regions in the form in which later compilers
+// may pass them. Prints failed checks and exits with status 1, or prints "all is right".
 #include <chameleon.h>
 #include <climits>
 #include <cstdio>
@@ -11,8 +10,8 @@
 
 #include "faces/openmp_target/abi.h"
 
-// The functions are declared under other names, because some versions of <omp.h> declare them
-// under their own names.
+// Declares OpenMP's functions under other C++ names, because some versions of <omp.h> declare the
+// original names, too.
 int is_accessible(const void*, std::size_t, int) asm("omp_target_is_accessible");
 void* mapped(const void*, int) asm("omp_get_mapped_ptr");
 void* set(void*, int, std::size_t, int) asm("omp_target_memset");

@@ -15,7 +15,8 @@
 
 namespace {
 
-// Each block is summed alone, and the sums are added in order: the number of threads has no effect.
+// Each block is summed separately, and the sums are added in the order of the blocks, so that the
+// result does not depend on the number of threads.
 constexpr int kBlocks = 120;
 
 using Vector = std::vector<double>;

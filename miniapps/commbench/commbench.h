@@ -66,8 +66,8 @@ struct Talker {
     for (const std::uint64_t word : words) state = mix(state ^ word);
   }
 
-  /// Sends to the current partners. Three quarters of the partners have ids near to that of this
-  /// object; the others have any id.
+  /// Sends to the current partners. On average three quarters of them have ids slightly above this
+  /// object's id; the others have random ids.
   void talk(Outbox& outbox) {
     Random random(mix(mix(id + 1) + now / settings.period));
     const double many = random.uniform(), distance = settings.objects / 16 + 1;

@@ -2,7 +2,7 @@
 // Neutrons that split nuclei, by the Monte Carlo method. In each step every rank follows the same
 // number of chains: a neutron flies from collision to collision until a nucleus absorbs it. With a
 // given probability this nucleus splits and releases two neutrons, which continue the chain. Some
-// chains are many times longer than others, so in each step other ranks have more work.
+// chains are many times longer than others, so the busiest rank changes from step to step.
 //
 // A chain has 1 / (1 - k) neutrons on average if k is the mean number of neutrons that a neutron
 // releases, and their variance is k (2 - k) / (1 - k)^3 (Harris, The Theory of Branching Processes,

@@ -119,7 +119,7 @@ struct Piece {
     ++now;
   }
 
-  /// Returns positions of the particles whose time step begins at `time`: at time 0, of all.
+  /// Returns the positions of particles whose time step begins at `time` (at time 0: of all).
   std::vector<Vector> active(std::uint64_t time) const {
     std::vector<Vector> active;
     for (const Particle& particle : particles)
@@ -134,7 +134,7 @@ struct Piece {
     outbox.send_to_all(all, targets);
   }
 
-  /// Replies with the gravity of this piece at the received positions or, if far, with its centre.
+  /// Replies with its gravity at the received positions or, if it is far away, with its centre.
   void attract(const Inbox& inbox, Outbox& outbox) const {
     const std::vector<Vector> own = active(0);
     const Group tree(own);
@@ -180,7 +180,7 @@ struct Piece {
     const auto half_step = [&] { return std::ldexp(0.5 * kMaxStep, -particle.rung); };
     if (time > 0) particle.velocity += half_step() * acceleration;
     if (time % settings.step_of(0) == 0) {
-      const double potential = field.potential + 1 / kSoftening;  // without the particle itself
+      const double potential = field.potential + 1 / kSoftening;  // minus the self-potential
       energy += 0.5 * settings.mass() *
                 (dot(particle.velocity, particle.velocity) + settings.mass() * potential);
       const double limit = kAccuracy * std::sqrt(kSoftening / length(acceleration));

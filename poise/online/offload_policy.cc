@@ -31,7 +31,7 @@ std::span<const OffloadPolicy> offload_policies() { return kPolicies; }
 const OffloadPolicy& offload_policy(std::string_view name) {
   for (const OffloadPolicy& policy : kPolicies)
     if (policy.name == name) return policy;
-  fail("there is no offload policy {}; base/offload_policies.h lists the known policies", name);
+  fail("there is no offload policy \"{}\"; poise/base/offload_policies.h lists the policies", name);
 }
 
 }  // namespace poise

@@ -53,10 +53,10 @@ TEST(Optimal, refuses_a_large_problem_with_an_error_that_suggests_anneal) {
     parse_strategy("optimal").rebalance(problem);
     FAIL() << "10^11 placements are more than 10^10";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "strategy optimal: 11 movable tasks have 1e+11 placements on 10 places, but the "
-                 "limit (knob placements) is 1e+10; strategy anneal finds nearly optimal "
-                 "placements");
+    EXPECT_STREQ(
+        error.what(),
+        "strategy optimal: 11 movable tasks have 1e+11 possible placements on 10 places, but the "
+        "limit (knob placements) is 1e+10; strategy anneal finds nearly optimal placements");
   }
 }
 

@@ -376,7 +376,10 @@ RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view 
     } else if (looks_like_json(bytes)) {
       fail_at_syntax(name, bytes, error);
     } else {
-      fail("{}: the file is neither JSON nor a complete brotli stream of an acceptable size", name);
+      fail(
+          "{}: the file is neither JSON nor a complete brotli stream, or its decompressed text is "
+          "too large",
+          name);
     }
   }
 

@@ -152,7 +152,7 @@ WakeUp Watch::wait() {
   const int num_ends = ::ppoll(ends, std::size(ends), &wait, nullptr);
   if (num_ends < 0 && errno != EINTR)
     throw std::runtime_error(
-        fmt::format("cannot wait for the program's end: {}", std::strerror(errno)));
+        fmt::format("cannot wait for the program to end: {}", std::strerror(errno)));
   WakeUp wake_up;
   if (num_ends > 0 && ends[0].revents != 0) wake_up = take_signals(signals_, program_);
   if (num_ends > 0 && ends[1].revents != 0) wake_up.somebody_ended = true;

@@ -184,7 +184,8 @@ class RunTest(CliTest):
                                                             "map_failed": False, "predicted": 0, "runs": []}), "of another command, x"),
                                  ("zero.json", json.dumps({"poise_run": 1, "command": ["sh", "-c", "exit 7"], "hosts": [], "map": [],
                                                            "map_failed": False, "predicted": 0,
-                                                           "runs": [{"how": "mapped", "seconds": 0}]}), "it must be more than 0")):
+                                                           "runs": [{"how": "mapped", "seconds": 0}]}),
+                                  "it must be above 0 and below 1e9")):
             (self.folder / path).write_text(text)
             done = self.run_once(["sh", "-c", "exit 7"], history=path)
             self.assertEqual(done.returncode, 7)

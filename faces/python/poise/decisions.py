@@ -74,7 +74,7 @@ class Row:
 class Comparison:
     """The results of several strategies on one problem. Iterate over the rows, or index by the strategy's text."""
     rows: list[Row]
-    best: Row | None  # the row with the shortest iteration; among equals, the fewest migrated bytes
+    best: Row | None  # the row with the shortest iteration; of equal rows, the one with the fewest migrated bytes
     iteration_bound_s: float  # no placement has a shorter iteration
     machine: Machine
     workload: Workload
@@ -200,7 +200,7 @@ class _Callbacks:
         return handle
 
     def error_of(self, row: Any, rows_left: int) -> str | None:
-        """Returns the error in a row after which `rows_left` rows follow. The rows of functions are the last ones."""
+        """Returns the error in a row. `rows_left` rows follow it; the last rows are those of Python functions."""
         if row.error is None:
             return None
         return self.errors.get(len(self.names) - 1 - rows_left, str(row.error.decode(errors="replace")))

@@ -40,7 +40,7 @@ class Outlook:
     """Predicted times of the whole program, in seconds (docs/theory.md)."""
     static_s: float  # time if threads stay where they start
     ideal_s: float  # limit that the time approaches as period_s goes to 0
-    reactive_s: float  # time if cpus take threads when their own threads wait at the barrier
+    reactive_s: float  # time if the other threads are spread anew over all cpus whenever a thread reaches the barrier
     proactive_bound_s: float  # lower bound on the time if threads are balanced every period_s
     proactive_s: float  # approximate time if threads are balanced every period_s
     simulated_s: float  # simulated time with Juggle's idealised algorithm, which sorts threads
