@@ -35,7 +35,7 @@ class Arguments {
   void add(const char* name, std::string& value, const char* help);
   /// Adds an option that takes integers of at least 0, separated by commas.
   void add(const char* name, std::vector<int>& values, const char* help);
-  /// Adds a flag. If `needed` names another flag, the user must give both together.
+  /// Adds a flag. If `needed` names another flag, the new flag is valid only with that flag.
   void add_flag(const char* name, bool& value, const char* help, const char* needed = nullptr);
   /// Sets the last line of the help text.
   void set_footer(const char* text);

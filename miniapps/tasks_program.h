@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all mini-apps on tasks do around their own work.
+// The start and end that all mini-apps on tasks share: MPI, and the output of errors.
 #pragma once
 
 #include <iostream>

@@ -51,7 +51,7 @@ Contender contender_of(const Choice& choice) {
 
 std::vector<Contender> parse_contenders(std::string_view list, double limit_s) {
   std::vector<Contender> contenders;
-  std::string names;  // strategies of Poise that follow one another in `list`
+  std::string names;  // consecutive items of `list` that are strategies of Poise
   if (list.empty()) parse_strategies(list);  // throws an Error that lists the known strategies
   for (const std::string_view piece : split(list, ',')) {
     const bool is_program = piece.starts_with(kExec), is_plugin = piece.starts_with(kPlugin);

@@ -9,9 +9,9 @@
 
 namespace poise::apps {
 
-/// Loads the library, which stays loaded. The returned function calls its strategy, and throws
-/// Error if that fails. Throws Error if the file is not a shared object or does not define
-/// poise_strategy.
+/// Loads the library, which stays loaded. The returned function calls the library's strategy, and
+/// throws Error if the strategy fails. Throws Error if the file is not a shared object or does not
+/// define poise_strategy.
 std::function<Placement(const Problem&)> plugin_strategy(const std::string& path);
 
 }  // namespace poise::apps

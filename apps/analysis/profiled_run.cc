@@ -19,7 +19,7 @@ namespace {
 std::vector<profile::RankProfile> decoded(const std::string& file, const std::string& bytes) {
   try {
     return profile::decode(file, bytes);
-  } catch (const std::runtime_error& error) {  // decode() throws this, not Error
+  } catch (const std::runtime_error& error) {  // the type that decode() throws
     fail("{}", error.what());
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The subcommands of `poise`. Each function adds one subcommand to the program, which runs if the
-// user selects it.
+// The subcommands of `poise`. Each function adds one subcommand to the command line; the program
+// runs the subcommand that the user names.
 #pragma once
 
 namespace CLI {

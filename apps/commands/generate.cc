@@ -88,7 +88,7 @@ Trace trace_of(const GenerateOptions& options) {
       trace.machine ? trace.machine->num_places() : narrow(options.places, "--places");
   const std::string_view start =
       options.placement.empty() ? recipe.kind->start : std::string_view(options.placement);
-  // Checks all names before the long computation begins.
+  // Checks the name of the placement before the long computation begins.
   initial_placement(start, 1, trace.num_places, options.seed);
 
   auto workloads = generate(recipe, narrow(*options.tasks, "--tasks"), options.seed,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise juggle`: runs a program while its threads are kept in balance.
+// `poise juggle`: runs a program and balances the load of its threads.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>

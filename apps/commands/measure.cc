@@ -135,7 +135,8 @@ std::vector<std::string> notes_on(const Machine& machine, const std::vector<std:
 /// True if the file name ends with .xml, so that hwloc's XML format is written.
 bool is_xml(const std::string& path) { return path.ends_with(".xml"); }
 
-/// Returns the path for the result and checks it before the long measurement.
+/// Returns the path of the output file. Throws Error, before the long measurement begins, if the
+/// file cannot be written.
 std::string destination(const MeasureCommandOptions& options, const Machine& discovered) {
   if (!options.output.empty()) {
     if (is_xml(options.output) && !options.launcher.empty())

@@ -16,7 +16,7 @@ std::string name_text(const Phase& phase, TaskId task);
 /// Returns one row per phase and task with the columns phase, task, name, load_s, place, bytes and
 /// movable. Unknown places and sizes are empty cells.
 std::string csv_of_tasks(const Trace& trace);
-/// Returns the same table as JSON: {"phases": [{"phase", "tasks": [...]}]}. Unknown values are
+/// Returns the table of tasks as JSON: {"phases": [{"phase", "tasks": [...]}]}. Unknown values are
 /// null.
 std::string json_of_tasks(const Trace& trace);
 

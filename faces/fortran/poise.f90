@@ -11,7 +11,7 @@ module poise
   public :: poise_ranks, plan_distributed
   public :: machine_from, workload_of, plan, evaluate, exports, imports, poise_last_error, poise_version
 
-  ! A machine. num_places is 0 if it could not be created.
+  ! A machine. num_places is 0 if the machine could not be created.
   type :: poise_machine
     type(c_ptr), private :: handle = c_null_ptr
     integer :: num_places = 0

@@ -293,7 +293,8 @@ TEST(Library, diagnoses_a_profile_as_json_and_names_a_damaged_file_in_the_error)
 }
 
 #if POISE_ASSERTIONS >= 1
-/// The result of a call on another thread while poise_compare() uses the same handles.
+/// The results of calls that a callback of poise_compare() makes, on its own and on another thread,
+/// with the handles that poise_compare() uses.
 struct Meanwhile {
   poise_workload* workload;
   int read = POISE_FAILED, change = POISE_OK, change_of_same_thread = POISE_OK;

@@ -36,8 +36,8 @@ void check_csr(std::span<const uint64_t> indptr) {
            indptr[t], t - 1, indptr[t - 1]);
 }
 
-/// Returns entry i as a message. If `counts` is null, it is sent once; if `bytes` is null, it has
-/// no bytes.
+/// Returns entry i as a message. If `counts` is null, the message is sent once; if `bytes`
+/// is null, the message has no bytes.
 poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const uint64_t* bytes,
                        uint64_t i) {
   return {from, to, counts == nullptr ? 1 : counts[i], bytes == nullptr ? 0 : bytes[i]};

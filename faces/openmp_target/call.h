@@ -10,7 +10,8 @@
 
 namespace poise::openmp_target {
 
-/// A parameter of a region. `entry` describes the item of the task's data that has this parameter.
+/// A parameter of a region. `entry` describes the item of the task's data that holds this
+/// parameter.
 struct Parameter {
   chameleon_map_data_entry_t entry;
   std::ptrdiff_t offset = 0;  // the region gets the address this many bytes into the data

@@ -10,7 +10,8 @@
 #include "faces/openmp_target/mapped.h"
 #include "faces/openmp_target/trouble.h"
 
-// omp_get_default_device comes from the OpenMP library of the program; null if there is none.
+// omp_get_default_device comes from the OpenMP library of the program. If the program has no such
+// library, the address of the function is null.
 extern "C" int omp_get_default_device(void) __attribute__((weak));
 
 namespace {

@@ -4,8 +4,8 @@
 // given probability this nucleus splits and releases two neutrons, which continue the chain. Some
 // chains are many times longer than others, so the busiest rank changes from step to step.
 //
-// A chain has 1 / (1 - k) neutrons on average if k is the mean number of neutrons that a neutron
-// releases, and their variance is k (2 - k) / (1 - k)^3 (Harris, The Theory of Branching Processes,
+// If a neutron releases k neutrons on average, the number of neutrons of a chain has the mean
+// 1 / (1 - k) and the variance k (2 - k) / (1 - k)^3 (Harris, The Theory of Branching Processes,
 // 1963, section I.13). The program checks the mean.
 #include <chrono>
 #include <cmath>

@@ -30,7 +30,7 @@ class Transform {
       roots_.push_back(std::polar(1.0, -2 * std::numbers::pi * i / size));
   }
 
-  /// Transforms a line in place. With `is_back` it is the inverse transform.
+  /// Transforms a line in place; `is_back` selects the inverse transform.
   void apply(std::vector<Number>& line, bool is_back) const {
     for (std::size_t i = 1, reversed = 0; i < size_; ++i) {
       std::size_t bit = size_ / 2;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Molecular dynamics like Charm++'s LeanMD. Cells own atoms; compute objects calculate the forces
 // between the atoms of two cells. A cell sends positions to its compute objects, receives forces,
-// and passes on atoms that left it. Lennard-Jones potential, shifted so that force and potential
-// are zero at the cutoff. A dense slab lies below a thin gas, so cells differ in load. Energy and
-// momentum must be conserved.
+// and passes on atoms that left it. The Lennard-Jones potential is shifted so that force and
+// potential are zero at the cutoff. A dense slab lies below a thin gas, so cells differ in load.
+// Energy and momentum must be conserved.
 #pragma once
 
 #include <array>

@@ -23,7 +23,7 @@ constexpr double kGravity = 9.81;  // m/s²
 constexpr double kCell_m = 2000;   // side of the smallest cells
 constexpr double kDepth_m = 4000;
 constexpr double kCourant = 0.4;
-constexpr std::uint64_t kStepsBetweenChanges = 4;  // steps until a patch may change its resolution
+constexpr std::uint64_t kStepsBetweenChanges = 4;  // between changes of a patch's resolution
 
 struct Settings {
   std::uint32_t blocks = 8;  // patches per side of the ocean

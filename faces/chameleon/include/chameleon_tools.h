@@ -1,4 +1,4 @@
-// The tools interface of the CHAMELEON library: include after chameleon.h. Poise calls all
+// The tools interface of the CHAMELEON library. Include it after chameleon.h. Poise calls all
 // callbacks. A replicated task runs once, on the first rank that has a free thread.
 //
 // The interface is that of CHAMELEON:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Machines: places in a hierarchy, with the cost of a message between any two."""
+"""Machines: places in a hierarchy, with the cost of a message between any two places."""
 
 from __future__ import annotations
 
