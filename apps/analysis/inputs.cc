@@ -80,7 +80,7 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
                   "text such as \"node:2 numa:2 core:4\" (default: the trace's)")
       ->type_name("M")
       ->expected(1)
-      ->allow_extra_args(false);  // or else it would take all words up to the next option
+      ->allow_extra_args(false);  // -m takes one word, not all words that follow it
   auto* current = command.add_option(
       current_flag, options.current,
       "Current placement, instead of the trace's: one place number per line, or .json");

@@ -47,7 +47,7 @@ struct Pipe {
   int ends[2] = {-1, -1};
 };
 
-/// A child in its own process group, which is killed when this object is destroyed.
+/// A child in its own process group. The destructor kills the group unless the child has ended.
 class Child {
  public:
   Child(const std::string& command, const Pipe& out, const Pipe& err) : pid_(::fork()) {

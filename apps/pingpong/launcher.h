@@ -9,10 +9,10 @@
 
 namespace poise::apps {
 
-/// Runs `command` in a shell and calls on_line for each line of its stdout. The processes of
-/// `command` are killed when this call or this program ends. If the command fails or takes longer
-/// than timeout_s, throws std::runtime_error with a one-line message that includes the first line
-/// on stderr.
+/// Runs `command` in a shell and calls on_line for each line of its stdout. If the command fails or
+/// takes longer than timeout_s, throws std::runtime_error with a one-line message that includes the
+/// first line on stderr that has a letter. If this call ends before the command, kills the
+/// processes of the command.
 void run_lines(const std::string& command, double timeout_s,
                const std::function<void(std::string_view line)>& on_line);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// poise-pingpong: the time of a message between every pair of hosts, as lines of JSON on the stdout
-// of rank 0. `poise measure --launcher` starts it under MPI; it runs on its own as well.
+// poise-pingpong: measures the time of a message between pairs of hosts (all pairs, if the time
+// suffices) and prints it as lines of JSON on the stdout of rank 0. `poise measure --launcher`
+// starts it under MPI; it runs on its own as well.
 //
 //   {"poise_pingpong":1,"ranks":4,"hosts":["a","b"],"pairs":1}
 //   {"from":"a","to":"b","bytes":8,"one_way_ns":[median, first quartile, third quartile]}   …

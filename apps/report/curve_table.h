@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A curve of the total time against the number of moved tasks. It leads from a strategy's
-// placement, where all proposed tasks move, back to the current placement, where none moves.
+// A curve of the total time against the number of moved tasks. It leads from a strategy's placement
+// back to the current placement, where no task moves.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct CurvePoint {
   double total_s(std::uint64_t every) const { return every * iteration_s + migration_s; }
 };
 
-/// Returns the points of the curve. The first point moves every task to its place in `placement`;
-/// each further point moves fewer tasks, and the last one moves none. O(tasks + messages) for each
-/// point.
+/// Returns the points of the curve. The first point moves the tasks to their places in `placement`,
+/// except tasks that can stay without making the iteration longer. Each further point moves fewer
+/// tasks, and the last one moves none. O(tasks + messages) for each point.
 std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placement);
 
 /// Returns a heading with the strategy's name, and a table with one line per point. A total time
-/// covers one decision, its migrations, and the `every` iterations until the next decision. The
-/// line with the shortest total time is marked.
+/// covers the migrations and the `every` iterations until the next decision, but not the decision
+/// itself. The line with the shortest total time is marked.
 std::string curve_text(const std::vector<CurvePoint>& curve, const std::string& strategy,
                        std::uint64_t every, bool has_sizes);
 

@@ -32,7 +32,7 @@ std::string trace_text(const InputOptions& options, const Phase& phase);
 /// Returns two lines that describe the trace and the machine.
 std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine);
 
-/// Returns a text such as "makespan at least 12.3 ms (average …, largest task …)".
+/// Returns a text such as "no placement has a makespan below 12.30 ms (average …)".
 std::string text_of(const MakespanBounds& bounds);
 
 /// Shows two placements side by side, one metric per line.

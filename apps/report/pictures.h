@@ -15,14 +15,14 @@
 namespace poise::apps {
 
 /// Draws the busy time of each place as a bar of work and communication, with the lower bound as a
-/// line. The axis ends at `top_s` seconds. If there are more than 200 places, each bar shows the
-/// mean of consecutive places, with a tick at the busiest of them.
+/// line. The axis ends 5 % above `top_s` seconds. If there are more than 200 places, each bar shows
+/// the mean of consecutive places, with a tick at the busiest of them.
 std::string load_picture(const Machine& machine, const PlaceTimes& times, double bound_s,
                          double top_s, std::string_view label);
 
-/// Draws the number of messages that each place receives as a bar. The axis ends at `most`
-/// messages. If there are more than 200 places, each bar shows the mean of consecutive places, with
-/// a tick at the largest number among them.
+/// Draws the number of messages that each place receives as a bar. The axis ends 5 % above
+/// `most` messages. If there are more than 200 places, each bar shows the mean of consecutive
+/// places, with a tick at the largest number among them.
 std::string received_picture(const std::vector<std::uint64_t>& received, std::uint64_t most,
                              std::string_view label);
 

@@ -19,12 +19,12 @@ struct Unit {
 Unit time_unit(double largest_s);
 Unit byte_unit(double largest_bytes);
 
-/// Formats with four significant digits: "12.35", "0.001235", "1.235e+07".
+/// Formats a number below 1,000 with four digits ("12.35", "0.012"), and larger ones as whole
+/// numbers. Numbers below 0.001 or of at least 10^7 get three significant digits ("1.23e+07").
 std::string digits(double value);
 
-/// Returns the number of decimals for a column. The smallest positive value and the largest value
-/// get three significant digits, with at most four decimals. If all values are whole numbers, there
-/// are no decimals.
+/// Returns the number of decimals for a column: as many as the smallest positive value needs for
+/// three significant digits, but at most four. If all values are whole numbers, returns 0.
 int decimals_for(std::span<const double> values);
 
 std::string seconds_text(double value_s);
