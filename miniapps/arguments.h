@@ -14,7 +14,7 @@ class App;
 
 namespace poise::miniapps {
 
-/// Thrown if the program must end at once: after --help (status 0) or wrong usage (status 2).
+/// Says how the program must end at once: after --help (status 0) or wrong usage (status 2).
 struct Over {
   int status;
   std::string text;  // the help, or one line that says what is wrong

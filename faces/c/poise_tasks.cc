@@ -84,7 +84,7 @@ tasks::Mode mode_of(int mode) {
   poise::fail("poise_item::mode is {}; it must be a value of poise_mode", mode);
 }
 
-// Throws Error if an array of `count` elements is null although it is not empty.
+// Throws Error if `count` is negative, or if an array of `count` elements is null but not empty.
 void check_list(const char* what, const void* begin, int count) {
   if (count < 0) poise::fail("{}: count is {}; it must be 0 or more", what, count);
   if (count > 0 && !begin)

@@ -23,7 +23,8 @@ void tell_thread(cham_t_callback_types_t which);
 /// Tells the tool about a new task. `code` is the address of the call that created the task.
 void tell_created(cham_migratable_task_t* task, const void* code);
 void tell_sync(cham_t_sync_region_status_t status, const void* code);
-/// The properties of a task that a thread of this rank must know in order to run it.
+/// A task that a thread of this rank runs, with the flags that tools see: local or remote, and
+/// whether the task is replicated.
 struct Met {
   cham_migratable_task_t* task = nullptr;
   cham_t_task_flag_t flag = cham_t_task_local;

@@ -28,7 +28,7 @@ void check_seconds(std::span<const double> seconds, const char* name);
 /// "tasks". `first` is the position of the span's first entry in the caller's array.
 void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, const char* name,
                  const char* things, std::size_t first = 0);
-/// Throws Error unless the number of tasks or places fits into 32 bits.
+/// Throws Error if the number of tasks or places exceeds 2^31 - 1.
 std::uint32_t checked_count(std::uint64_t count, const char* name);
 
 /// Returns the placement that the array `places` holds. If `places` is null, returns a placement in

@@ -115,7 +115,7 @@ struct Cell {
   /// (`values`).
   bool has_parts = false;
   bool refused = false;  // the candidate for the new state was rejected
-  bool ran_off = false;  // the fixed-point iteration did not converge
+  bool ran_off = false;  // a predicted density or pressure was not positive
 
   State average(std::size_t part) const {
     State sum{};

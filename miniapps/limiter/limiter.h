@@ -4,11 +4,12 @@
 // credible, the cell is recomputed in nine subcells. So the cost of a cell is known only
 // afterwards.
 //
-// An iteration has two exchanges. After the first, cells predict the flow over the step by a local
-// fixed-point iteration (Dumbser, Enaux and Toro, 2008). The second tells which candidates were
-// rejected, so that both sides of a face use the same flux and mass is conserved (Dumbser et al.,
-// "A posteriori subcell limiting of the discontinuous Galerkin finite element method", 2014; Clain,
-// Diot and Loubère, 2011).
+// At the beginning of an iteration, each cell predicts its flow over the step by a local
+// fixed-point iteration (Dumbser, Enaux and Toro, 2008). Then there are two exchanges with the
+// neighbours. The first sends the predicted flow, from which candidates are computed. The second
+// tells which candidates were rejected, so that both sides of a face use the same flux and mass is
+// conserved (Dumbser et al., "A posteriori subcell limiting of the discontinuous Galerkin finite
+// element method", 2014; Clain, Diot and Loubère, 2011).
 #pragma once
 
 #include <algorithm>

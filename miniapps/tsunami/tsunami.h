@@ -122,8 +122,8 @@ struct Patch {
            (settings.blocks * settings.finest());
   }
 
-  /// The sea floor of a cell: its average over the cells of the finest level inside this cell, so
-  /// that refinement conserves water.
+  /// Returns the height of the sea floor in each cell: the average over the cells of the finest
+  /// level inside this cell, so that refinement conserves water.
   std::vector<double> floors_of(std::uint32_t of_level) const {
     const std::uint32_t n = settings.cells << of_level, parts = settings.finest() / n;
     std::vector<double> floors(std::size_t{n} * n);

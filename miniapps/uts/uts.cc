@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unbalanced tree search: counts the nodes of a tree whose subtrees have unpredictable sizes. The
 // search starts with one task on rank 0. A task visits a limited number of nodes and submits the
-// unvisited rest as new tasks. With `--steps`, the children of the root are divided evenly among
-// the steps and ranks, and each step ends with a barrier.
+// unvisited rest as new tasks. With `--steps` or `--plain`, the children of the root are divided
+// evenly among the steps and ranks, and each step ends with a barrier.
 #include <atomic>
 #include <chrono>
 #include <iostream>
