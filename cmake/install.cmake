@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Lists what `ninja install` installs: the command with its manual pages and completion, the libraries with headers for
 # find_package(poise) and pkg-config, and the machine descriptions. `ninja installables` builds only the targets that
-# are installed; `ninja uninstall` removes the files of the last installation. Each component becomes
-# a package: `program`, `runtime` (the shared library) and `development`.
+# are installed; `ninja uninstall` removes the files of the last installation. The components `program`,
+# `runtime` (the shared library) and `development` become packages.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)

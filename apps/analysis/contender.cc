@@ -41,7 +41,7 @@ double limit_s(std::string_view text) {
   const auto seconds = parse_duration_s(text);
   constexpr double kMaxS = 1e6;
   if (!seconds || *seconds <= 0 || *seconds > kMaxS)
-    fail("--exec-limit takes a time such as 60s, not \"{}\"", text);
+    fail("--exec-limit takes a time such as 60s, at most 1000000s, not \"{}\"", text);
   return *seconds;
 }
 

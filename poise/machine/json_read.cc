@@ -245,7 +245,8 @@ std::size_t read_domains(const Value& machine, MachineParts& parts) {
 
 std::vector<double> read_matrix(const Value& json) {
   const std::size_t rows = json.size();
-  if (rows == 0 || rows > kMaxMatrixRows) json.refuse("{} is not a square matrix of numbers");
+  if (rows == 0 || rows > kMaxMatrixRows)
+    json.refuse("{} has {} rows; a square matrix of 1 to {} rows is needed", rows, kMaxMatrixRows);
   std::vector<double> matrix;
   for (std::size_t i = 0; i < rows; ++i) {
     const Value row = json[i];

@@ -297,8 +297,7 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
   for (const std::uint32_t pe : pe_map.pe_of_place) {
     const double background_s = statistics.pes[pe].background_s;
     if (!std::isfinite(background_s))
-      fail("PE {} has a background load of {} s; it must be finite and at least 0", pe,
-           background_s);
+      fail("PE {} has a background load of {} s; it must be finite", pe, background_s);
     workload.background_s.push_back(std::max(0.0, background_s));
   }
   if (messages == Messages::convert) {

@@ -31,7 +31,7 @@ MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint3
   if (has_positions) workload.positions.resize(num_objects);
   for (const ObjectRow& row : all.rows) {
     if (row.id >= num_objects || places[row.id] != num_places)
-      fail("objects: object {} was measured twice", row.id);
+      fail("objects: object {} does not exist or was measured twice", row.id);
     workload.tasks[row.id] = {load_s_of(row, use_wall_time, threads_per_place), row.bytes,
                               row.movable != 0};
     places[row.id] = row.place;

@@ -314,7 +314,7 @@ def number(value: Any, name: str) -> float:
 def text(value: Any, name: str) -> bytes:
     """Returns a string as bytes for the C library. Raises Error if the value is not a string or contains a zero byte."""
     if not isinstance(value, str) or "\0" in value:
-        raise Error(f"{name} is {shown(value)}; it must be a string")
+        raise Error(f"{name} is {shown(value)}; it must be a string without zero bytes")
     return value.encode()
 
 
