@@ -154,7 +154,7 @@ def tested_parts(whole):
 
 def parts_without_result(rows):
     missing = tiers.never_run(rows)
-    return (f"Parts without a stored result so far: {', '.join(f'`{part.word}` ({part.name})' for part in missing)}." if missing else
+    return (f"Parts without a stored result: {', '.join(f'`{part.word}` ({part.name})' for part in missing)}." if missing else
             "Every part has a stored result.")
 
 
