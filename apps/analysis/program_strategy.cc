@@ -177,7 +177,11 @@ Placement placement_of_program(const std::string& command, const Problem& proble
   Child child(command, in, out);
   std::string answer;
   std::optional<int> status;
-  if (exchange(question, in, out, answer, end_s)) status = status_until(child, end_s);
+  const bool has_answered = exchange(question, in, out, answer, end_s);
+  if (has_answered && answer.size() <= kMaxAnswerBytes) status = status_until(child, end_s);
+  if (answer.size() > kMaxAnswerBytes)
+    fail("exec:{}: the command wrote more than {} MiB; a placement is one number per task", command,
+         kMaxAnswerBytes >> 20);
   if (!status) fail("exec:{}: the command did not end within {} s", command, limit_s);
   if (WIFSIGNALED(*status))
     fail("exec:{}: the command was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));

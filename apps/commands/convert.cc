@@ -90,11 +90,11 @@ std::string list_of_formats() {
       "Formats, recognised by content when read and by the suffix of OUT when written.\n"
       "Formats marked (read) can be read, but not written:\n";
   for (const TraceFormat& format : trace_formats())
-    fmt::format_to(std::back_inserter(text), "  {:<10} {:<9} {}\n", format.name,
+    fmt::format_to(std::back_inserter(text), "  {:<13} {:<9} {}\n", format.name,
                    format.ending.empty() ? "(read)" : format.ending, format.description);
   return text +
-         "  csv        .csv      the table of tasks, in the order of a placement file's lines\n"
-         "  json       (--to)    the table of tasks as JSON\n";
+         "  csv           .csv      the table of tasks, in the order of a placement file's lines\n"
+         "  json          (--to)    the table of tasks as JSON\n";
 }
 
 }  // namespace

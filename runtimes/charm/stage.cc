@@ -3,6 +3,7 @@
 #include "runtimes/charm/stage.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,8 @@ void set_speeds(const Statistics& statistics, Stage& stage) {
   bool differ = false;
   for (const std::uint32_t pe : stage.pe_map.pe_of_place) {
     const double speed = statistics.pes[pe].speed;
-    if (!(speed > 0)) fail("PE {} has speed {}; it must be finite and above 0", pe, speed);
+    if (!(speed > 0 && std::isfinite(speed)))
+      fail("PE {} has speed {}; it must be finite and above 0", pe, speed);
     differ = differ || speed != statistics.pes[stage.pe_map.pe_of_place[0]].speed;
     fastest = std::max(fastest, speed);
   }
