@@ -4,6 +4,7 @@
 """Profiles programs that were not written for Poise, follows the first advice, and measures what it gains."""
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -27,6 +28,8 @@ BUILT = ROOT / "build" / "real"
 PAIRS = 7
 EVERY = "every"  # in the arguments of a run: the number of steps after which the program divides its work anew
 TIMEOUT_S = 300
+# The file that sets the quota of a cgroup, its text for a quota in µs per 100 ms, and the file that lists the members.
+GROUPS = {"/sys/fs/cgroup/cpu": ("cpu.cfs_quota_us", "{}", "tasks"), "/sys/fs/cgroup": ("cpu.max", "{} 100000", "cgroup.procs")}
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
 LAUNCHERS = {"openmpi": ("mpirun.openmpi", "--oversubscribe", "--bind-to", "{bind_to}", "-np"), "mpich": ("mpiexec.mpich", "-n")}
 PYTHON = "/usr/bin/python3"  # this Python has Debian's mpi4py, which is built with Open MPI
@@ -48,6 +51,7 @@ class Run:
     bind_to: str = "none"  # the value of Open MPI's option --bind-to
     on_one_core: bool = False  # all ranks
     is_disturbed: bool = False  # another program computes all the time, on the core that the kernel chooses
+    quota_cpus: float = 0  # the CPU quota of the run; 0: none
     steps: int = 0  # if not 0: EVERY in `arguments` stands for a number of steps
 
     def every(self, phases, of_phases):
@@ -81,8 +85,8 @@ class Run:
         return dataclasses.replace(self, **changes)
 
     def output(self, command, folder):
-        with stranger(self.is_disturbed and "free"):
-            return output_of(command, folder)
+        with stranger(self.is_disturbed and "free"), quota(self.quota_cpus) as join:
+            return output_of(command, folder, join)
 
     def measure(self, folder):
         start = time.monotonic()
@@ -135,6 +139,7 @@ CASES = [
     ("lammps, the box full", FULL, {"nothing": None}),
     ("lammps, both ranks on one core", FULL_BRIEFLY.but(on_one_core=True), {"binding": FULL_BRIEFLY}),
     ("lammps, the box full, beside another program", FULL.but(is_disturbed=True), {"exclusive": FULL}),
+    ("lammps, the box full, with a quota of 1 cpu", FULL.but(quota_cpus=1), {"quota": FULL}),
     ("lammps, the box full, 4 ranks on 2 cores", FULL.but(ranks=4), {"fewer_ranks": FULL}),
     ("lammps, 3 spinning ranks on 2 cores", THREE, {"fewer_ranks": THREE.but(ranks=2), "juggle": THREE.but(under=JUGGLED)}),
     ("lammps, 3 spinning ranks on 2 cores, bound", BOUND, {"fewer_ranks": THREE.but(ranks=2), "juggle": BOUND.but(under=JUGGLED)}),
@@ -145,11 +150,13 @@ CASES = [
     ("p4est, divided by cost", p4est("weighted"), {"nothing": None}),
     ("p4est, both ranks on one core", p4est("weighted").but(on_one_core=True), {"binding": p4est("weighted")}),
     ("p4est, divided by cost, beside another program", p4est("weighted").but(is_disturbed=True), {"exclusive": p4est("weighted")}),
+    ("p4est, divided by cost, with a quota of 1.5 cpus", p4est("weighted").but(quota_cpus=1.5), {"quota": p4est("weighted")}),
     ("p4est, divided by cost, 4 ranks on 2 cores", p4est("weighted").but(ranks=4), {"fewer_ranks": p4est("weighted")}),
     ("PETSc, 70 % of the rows on rank 0", petsc("0.7"), {"objects": petsc("0")}),
     ("PETSc, the same number of rows", petsc("0"), {"nothing": None}),
     ("PETSc, both ranks on one core", PETSC_BRIEFLY.but(on_one_core=True), {"binding": PETSC_BRIEFLY}),
     ("PETSc, the same number of rows, beside another program", petsc("0").but(is_disturbed=True), {"exclusive": petsc("0")}),
+    ("PETSc, the same number of rows, with a quota of 1 cpu", petsc("0").but(quota_cpus=1), {"quota": petsc("0")}),
     ("PETSc, the same number of rows, 4 ranks on 2 cores", petsc("0").but(ranks=4), {"fewer_ranks": petsc("0")}),
     ("mpi4py, slabs of the same width", particles("even"), {"objects": particles("by_count")}),
     ("mpi4py, a cloud that swings from rank to rank", particles("even", "1"), {"objects": particles("repeated", "1", EVERY)}),
@@ -167,9 +174,28 @@ BESIDE = {"lammps, a third of the box full": ("fix balance of LAMMPS", lammps("i
           "lammps, 3 spinning ranks on 2 cores, bound": ("poise juggle", BOUND.but(under=JUGGLED))}
 
 
-def output_of(command, folder):
+@contextlib.contextmanager
+def quota(cpus):
+    """Makes a cgroup with this CPU quota. Yields a function by which the calling process joins the group, or None if `cpus`
+    is 0. Raises OSError if no cgroup can be made."""
+    if not cpus:
+        yield None
+        return
+    root = next(root for root in GROUPS if pathlib.Path(root).exists())
+    name, text, members = GROUPS[root]
+    group = pathlib.Path(root) / f"poise_bench_{os.getpid()}"
+    group.mkdir()
+    try:
+        (group / name).write_text(text.format(round(100000 * cpus)))
+        yield lambda: (group / members).write_text(str(os.getpid()))
+    finally:
+        group.rmdir()
+
+
+def output_of(command, folder, join=None):
+    """Returns what the command prints. The new process calls `join`, if given, before it starts the command."""
     done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S,
-                          env=ENVIRONMENT, check=False)
+                          env=ENVIRONMENT, check=False, preexec_fn=join)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))} exited with status {done.returncode}\n{done.stderr}")
     return done.stdout

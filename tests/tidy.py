@@ -41,7 +41,7 @@ C_HEADERS = ["result.h", "plugin.h", "communication.h", "poise.h"]
 # The runtimes, each with the other runtimes whose files it may include. All of them may include the library. Apps and
 # tests may include anything.
 RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["archive", "balance", "tasks"], "charm": ["archive", "balance"],
-            "juggle": [], "profile": []}
+            "cgroup": [], "juggle": ["cgroup"], "profile": ["cgroup"]}
 # The top-level folders, from the lowest layer to the highest. Files of a layer may include only files of this layer and
 # of lower ones. Other folders (tests, bench, docs) may include anything.
 LAYERS = ["poise", "runtimes", "apps", "faces", "miniapps"]

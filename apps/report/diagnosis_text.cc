@@ -20,7 +20,7 @@ namespace poise::apps {
 namespace {
 
 constexpr std::size_t kColumns = 80, kMaxNamed = 5, kMaxLate = 3;
-constexpr std::string_view kRemedies[] = {"nothing", "exclusive",   "mapping", "binding",
+constexpr std::string_view kRemedies[] = {"nothing", "exclusive",   "quota",   "mapping", "binding",
                                           "juggle",  "fewer_ranks", "objects", "lending"};
 constexpr std::string_view kKinds[] = {"none", "persistent", "drifting", "random", "unknown"};
 
@@ -144,8 +144,23 @@ std::string others_text(const MeasuredRun& run, double run_s) {
                           : ""));
 }
 
+std::string cpus_text(double cpus) {
+  return fmt::format("{:.3g} cpu{}", cpus, cpus == 1 ? "" : "s");
+}
+
+/// Says how long a CPU quota stopped the ranks.
+std::string quota_text(const MeasuredRun& run, const Diagnosis& d) {
+  double stopped_s = 0;
+  for (const NodeQuota& quota : run.quotas) stopped_s += quota.stopped_s;
+  if (stopped_s < 0.01 * d.whole.run_s * run.num_ranks()) return "";
+  return wrapped("", fmt::format("The CPU quota of the cgroup pays for {}{}. Because of "
+                                 "it, the kernel stopped the ranks for {}, summed over cpus.",
+                                 cpus_text(d.quota_cpus), run.quotas.size() > 1 ? " of a node" : "",
+                                 seconds_text(stopped_s)));
+}
+
 std::string places_text(const MeasuredRun& run, const Diagnosis& d) {
-  std::string text = others_text(run, d.whole.run_s);
+  std::string text = others_text(run, d.whole.run_s) + quota_text(run, d);
   if (d.ranks_per_node > d.cores_per_node && d.cores_per_node > 0)
     text += wrapped(
         "", fmt::format("{} share the {} of a node{}.", count_text(d.ranks_per_node, "rank"),
@@ -223,6 +238,11 @@ std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::stri
     case Remedy::exclusive:
       return "Keep other programs off the cores of this run: stop them, or ask for nodes of your "
              "own (Slurm: --exclusive)";
+    case Remedy::quota:
+      return fmt::format(
+          "Ask for more CPU time than that of {} (docker: --cpus, "
+          "Kubernetes: limits, systemd: CPUQuota), or start fewer ranks",
+          cpus_text(d.quota_cpus));
     case Remedy::mapping: return fmt::format("Map the ranks to other places: poise map {}", file);
     case Remedy::binding:
       return "Bind each rank to a core of its own: mpirun --bind-to core, srun --cpu-bind=cores";
@@ -392,6 +412,9 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
                           {"deciding_s", t.deciding_s}};
   if (run.messages_outside > 0) json["messages_outside"] = run.messages_outside;
   if (!run.others_s.empty()) json["others_s"] = run.others_s;  // per node
+  for (const NodeQuota& quota : run.quotas)
+    if (diagnosis.quota_cpus > 0)
+      json["quotas"].push_back({{"cpus", quota.cpus}, {"stopped_s", quota.stopped_s}});
   if (diagnosis.teams.ranks > 0)
     json["threads"] = {{"even", diagnosis.teams.even},
                        {"even_in_worst_rank", diagnosis.teams.worst},

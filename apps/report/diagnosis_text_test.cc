@@ -140,6 +140,26 @@ TEST(diagnosis_text, says_how_long_other_programs_computed_and_on_which_node_mos
   EXPECT_EQ(text_if({}).find("Other programs"), std::string::npos);
 }
 
+TEST(diagnosis_text, says_how_long_a_cpu_quota_stopped_the_ranks) {
+  MeasuredRun run{.node_of_rank = {0, 0}};
+  run.phases.emplace_back().ranks.assign(2, {.wall_s = 9, .useful_s = 9, .load_s = 9});
+  Diagnosis diagnosis;
+  diagnosis.whole = efficiencies(run);
+  diagnosis.quota_cpus = 1.5;
+  run.quotas = {{.cpus = 1.5, .stopped_s = 0.1}};  // less than 1 % of 2 x 9 s
+  EXPECT_EQ(findings_text(run, diagnosis).find("quota"), std::string::npos);
+  run.quotas[0].stopped_s = 3;
+  const std::string text = findings_text(run, diagnosis);
+  EXPECT_NE(text.find("The CPU quota of the cgroup pays for 1.5 cpus. Because of it, the kernel "
+                      "stopped\nthe ranks for 3.000 s, summed over cpus."),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      advice_sentence(diagnosis, {Remedy::quota, {4, 1}, false}, "x").find("that of 1.5 cpus"),
+      std::string::npos);
+  EXPECT_EQ(remedy_text(Remedy::quota), "quota");
+}
+
 /// The second run has twice the ranks, the same work, and half the efficiency.
 TEST(diagnosis_text, for_two_runs_shows_how_the_efficiencies_change_with_the_number_of_ranks) {
   MeasuredRun two{.node_of_rank = {0, 0}}, four{.node_of_rank = {0, 0, 0, 0}};

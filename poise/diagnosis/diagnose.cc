@@ -388,40 +388,100 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   if (!are_free) advice.push_back(juggle(run, trace, nodes, replay));
 }
 
-/// Returns for each rank which fraction of its queued time is due to other programs: their CPU time
-/// on the cores of the rank's node, divided by the queued time of all ranks of the node.
-std::vector<double> queued_behind_others(const MeasuredRun& run) {
-  std::vector<double> queued_s(run.others_s.size()), shares(run.num_ranks());
+/// Removes `less_s` of the time for which a rank queued in a phase. The phase lasts as long as
+/// before: what the rank queued less outside MPI is added to its time in MPI.
+void queue_less(RankTimes& rank, double less_s) {
+  if (rank.queued_s <= 0) return;
+  rank.useful_s -= less_s / rank.queued_s * (rank.useful_s - rank.load_s);
+  rank.queued_s -= less_s;
+}
+
+/// Returns the run without the time for which ranks queued behind other programs: on each node the
+/// same fraction of the queued time of every rank and phase.
+MeasuredRun without_others(MeasuredRun run) {
+  std::vector<double> queued_s(run.others_s.size());
   for (const MeasuredPhase& phase : run.phases)
     for (std::size_t r = 0; r < phase.ranks.size(); ++r)
       queued_s[run.node_of_rank[r]] += phase.ranks[r].queued_s;
-  for (std::size_t r = 0; r < shares.size(); ++r) {
-    const std::uint32_t node = run.node_of_rank[r];
-    if (queued_s[node] > 0) shares[r] = std::min(1.0, run.others_s[node] / queued_s[node]);
-  }
-  return shares;
-}
-
-/// Returns the run without the time for which ranks queued behind other programs. Phases last as
-/// long as before: the queued time removed outside MPI is added to the ranks' time in MPI.
-MeasuredRun without_others(MeasuredRun run) {
-  const std::vector<double> shares = queued_behind_others(run);
   for (MeasuredPhase& phase : run.phases)
     for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
-      RankTimes& rank = phase.ranks[r];
-      rank.useful_s -= shares[r] * (rank.useful_s - rank.load_s);
-      rank.queued_s -= shares[r] * rank.queued_s;
+      const std::uint32_t node = run.node_of_rank[r];
+      const double share = std::min(1.0, run.others_s[node] / std::max(queued_s[node], 1e-300));
+      queue_less(phase.ranks[r], share * phase.ranks[r].queued_s);
     }
   return run;
 }
 
+/// A part of a run in which a rank queued for the fraction `queued` of `wall_s` seconds.
+struct Queue {
+  double queued = 0, wall_s = 0;
+};
+
+/// Returns the fraction f for which the sum of wall_s * min(queued, f) is `sum_s`, or 1 if it is
+/// less for all f.
+double fraction_with_sum(std::vector<Queue> queues, double sum_s) {
+  std::ranges::sort(queues, {}, &Queue::queued);
+  double wall_s = 0;
+  for (const Queue& queue : queues) wall_s += queue.wall_s;
+  for (const Queue& queue : queues) {
+    if (sum_s <= queue.queued * wall_s) return sum_s / wall_s;
+    sum_s -= queue.queued * queue.wall_s;
+    wall_s -= queue.wall_s;
+  }
+  return 1;
+}
+
+/// Returns the run without the time for which the kernel stopped ranks because of a CPU quota. It
+/// is known only for all ranks and phases of a node together. Other reasons make single ranks queue
+/// for long, but a quota stops all of them. So the time is divided evenly: each rank of a node was
+/// stopped for the same fraction of each phase, or for all of its queued time if that is shorter.
+MeasuredRun without_quota(MeasuredRun run) {
+  std::vector<std::vector<Queue>> queues(run.quotas.size());
+  for (const MeasuredPhase& phase : run.phases)
+    for (std::size_t r = 0; r < phase.ranks.size(); ++r)
+      if (const RankTimes& rank = phase.ranks[r]; rank.wall_s > 0)
+        queues[run.node_of_rank[r]].push_back({rank.queued_s / rank.wall_s, rank.wall_s});
+  std::vector<double> stopped;
+  for (std::size_t node = 0; node < queues.size(); ++node)
+    stopped.push_back(fraction_with_sum(std::move(queues[node]), run.quotas[node].stopped_s));
+  for (MeasuredPhase& phase : run.phases)
+    for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
+      RankTimes& rank = phase.ranks[r];
+      queue_less(rank, std::min(rank.queued_s, stopped[run.node_of_rank[r]] * rank.wall_s));
+    }
+  return run;
+}
+
+/// Advice: ask for a larger CPU quota. `unlimited` is without_quota(run). The kernel stops all
+/// ranks of a node at about the same time, so a phase loses the longest time for which any rank was
+/// stopped. If ranks are stopped one after the other instead, a rank may catch up while others are
+/// stopped. So the lower end of the interval is the mean over the ranks.
+Advice larger_quota(const MeasuredRun& run, const MeasuredRun& unlimited) {
+  const std::vector<double> phases_s = phase_times_s(run);
+  double saved_s = 0, least_s = 0;
+  for (std::size_t p = 0; p < run.phases.size(); ++p) {
+    double most_s = 0, sum_s = 0;
+    for (std::size_t r = 0; r < run.num_ranks(); ++r) {
+      const double stopped_s =
+          run.phases[p].ranks[r].queued_s - unlimited.phases[p].ranks[r].queued_s;
+      most_s = std::max(most_s, stopped_s);
+      sum_s += stopped_s;
+    }
+    const double limit_s = std::max(0.0, phases_s[p] - largest_useful_s(unlimited.phases[p]));
+    saved_s += std::min(most_s, limit_s);
+    least_s += std::min(sum_s / run.num_ranks(), limit_s);
+  }
+  return {Remedy::quota, {saved_s, saved_s - least_s}, false};
+}
+
 /// Advice: keep other programs off the cores of the run. `alone` is without_others(run). What a
-/// phase loses depends on when its ranks queue behind other programs, and on how often ranks wait
-/// for each other. Inside MPI, where ranks do wait for each other, the loss is the sum of their
-/// queued times, but at most the time in which the busiest rank does not compute. Outside MPI, the
-/// loss lies between the queued time of the busiest rank and the sum over all ranks; the prediction
-/// is the middle. The lower end of the interval assumes that all ranks queue at the same time: then
-/// the mean of their queued times inside MPI counts instead of the sum.
+/// phase loses depends on when its ranks queue
+/// behind other programs, and on how often ranks wait for each other. Inside MPI, where ranks do
+/// wait for each other, the loss is the sum of their queued times, but at most the time in which
+/// the busiest rank does not compute. Outside MPI, the loss lies between the queued time of the
+/// busiest rank and the sum over all ranks; the prediction is the middle. The lower end of the
+/// interval assumes that all ranks queue at the same time: then the mean of their queued times
+/// inside MPI counts instead of the sum.
 Advice exclusive(const MeasuredRun& run, const MeasuredRun& alone) {
   const std::vector<double> phases_s = phase_times_s(run), exposed_s = exposed_times_s(run);
   double least_s = 0, low_s = 0, high_s = 0;
@@ -595,6 +655,14 @@ std::vector<ThreadCause> thread_causes(const MeasuredRun& run) {
   return found;
 }
 
+/// Returns the smallest number of cpus that any node's quota pays for, or 0 if there is no quota.
+double smallest_quota(const MeasuredRun& run) {
+  double least = 0;
+  for (const NodeQuota& quota : run.quotas)
+    if (quota.cpus > 0 && (least == 0 || quota.cpus < least)) least = quota.cpus;
+  return least;
+}
+
 }  // namespace
 
 Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
@@ -621,13 +689,20 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   if (trace.machine) replay.emplace(run, trace);
   diagnosis.advice = {objects(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr),
                       lending(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr)};
-  std::optional<MeasuredRun> alone;
-  if (!run.others_s.empty()) {
-    alone = without_others(run);
-    diagnosis.advice.push_back(exclusive(run, *alone));
+  std::optional<MeasuredRun> unlimited, alone;
+  const MeasuredRun* own = &run;  // without what comes from outside the run
+  if (std::ranges::any_of(run.quotas, [](const NodeQuota& q) { return q.stopped_s > 0; })) {
+    unlimited = without_quota(run);
+    diagnosis.advice.push_back(larger_quota(run, *unlimited));
+    own = &*unlimited;
   }
+  if (!run.others_s.empty()) {
+    alone = without_others(*own);
+    diagnosis.advice.push_back(exclusive(*own, *alone));
+    own = &*alone;
+  }
+  diagnosis.quota_cpus = smallest_quota(run);
   if (replay) {
-    const MeasuredRun& own = alone ? *alone : run;
     const Nodes nodes = nodes_of(trace);
     if (const auto idle = idle_s(run, nodes)) limit_on_shared_cores(diagnosis.advice, *idle);
     for (std::size_t n = 0; n < nodes.ranks.size(); ++n) {
@@ -635,8 +710,8 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
       diagnosis.ranks_per_node = nodes.ranks[n];
       diagnosis.cores_per_node = nodes.cores[n];
     }
-    add_crowded(own, trace, nodes, *replay, diagnosis.advice);
-    add_binding(own, trace, nodes, diagnosis.advice);
+    add_crowded(*own, trace, nodes, *replay, diagnosis.advice);
+    add_binding(*own, trace, nodes, diagnosis.advice);
     add_mapping(run, trace, *replay, diagnosis);
   }
   rank_advice(diagnosis.advice, diagnosis.whole.run_s);

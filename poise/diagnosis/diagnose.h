@@ -17,6 +17,7 @@ namespace poise {
 enum class Remedy : std::uint8_t {
   nothing,
   exclusive,    // keep other programs off the cores of the run
+  quota,        // ask for a larger CPU quota, or for none
   mapping,      // move ranks to other places of the machine
   binding,      // bind each rank to a core of its own
   juggle,       // move the threads of a node between its cores
@@ -69,6 +70,8 @@ struct Diagnosis {
   /// The fraction of the message costs that another mapping of ranks would save, according to the
   /// machine's model; 0 without a machine.
   double mapping_share = 0;
+  /// The smallest number of cpus that any node's CPU quota pays for; 0: no quota.
+  double quota_cpus = 0;
   std::vector<ThreadCause> threads;  // what `poise juggle --diagnose` would report
   TeamBalance teams;
   /// The numbers of ranks and of cores of the node with the most ranks; both are 0 if unknown.

@@ -16,7 +16,7 @@ using planted::Cause;
 
 constexpr Cause kAll[] = {Cause::none,     Cause::persistent, Cause::drifting, Cause::random,
                           Cause::mapping,  Cause::network,    Cause::binding,  Cause::odd_threads,
-                          Cause::crowding, Cause::others};
+                          Cause::crowding, Cause::others,     Cause::quota};
 
 // The number of profiles generated for each cause or pair of causes, and the share of them for
 // which the first advice must be the right one.
@@ -258,11 +258,50 @@ TEST(diagnose, recommends_keeping_other_programs_off_the_cores_instead_of_bindin
   EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::binding);
 }
 
+/// A run of two ranks on two cores. In each second the kernel stops rank 0 for 0.4 s and rank 1 for
+/// 0.3 s, of which 0.1 s each outside MPI. They compute for 0.3 s.
+planted::Profile run_with_quota() {
+  auto profile = run_on_node({0.3, 0.3}, "core:2");
+  for (MeasuredPhase& phase : profile.run.phases)
+    for (std::size_t r = 0; r < 2; ++r) {
+      phase.ranks[r].useful_s = 0.4;
+      phase.ranks[r].queued_s = r == 0 ? 0.4 : 0.3;
+      phase.ranks[r].waited = {0, 0};
+    }
+  profile.run.quotas = {{.cpus = 1, .stopped_s = 10 * 0.7}};
+  return profile;
+}
+
+TEST(diagnose, recommends_a_larger_quota_if_the_kernel_stopped_ranks_because_of_the_quota) {
+  auto profile = run_with_quota();
+  const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+  EXPECT_EQ(diagnosis.quota_cpus, 1);
+  ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::quota);
+  // Both ranks are stopped at about the same time, so each second lost the 0.4 s of rank 0.
+  EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * 0.4, 1e-9);
+  EXPECT_NEAR(diagnosis.advice.front().saved.half_width, 10 * 0.05, 1e-9);
+  for (const Advice& advice : diagnosis.advice) EXPECT_NE(advice.remedy, Remedy::binding);
+  // Stops explain the queues before other programs do.
+  profile.run.others_s = {10 * 0.35};
+  for (const Advice& advice : diagnose(profile.run, profile.trace).advice)
+    EXPECT_NE(advice.remedy, Remedy::exclusive);
+  profile.run.quotas[0].stopped_s = 10 * 0.35;  // each explains half
+  EXPECT_NEAR(advice_of(profile, Remedy::quota).saved.value, 10 * 0.175, 1e-9);
+  EXPECT_GT(advice_of(profile, Remedy::exclusive).saved.value, 10 * 0.1);
+  profile.run.quotas = {};
+  EXPECT_EQ(diagnose(profile.run, profile.trace).quota_cpus, 0);
+}
+
 TEST(diagnose, refuses_a_negative_time_of_other_programs_or_times_for_the_wrong_number_of_nodes) {
   auto profile = run_beside_another_program();
   profile.run.others_s = {1, 2};
   EXPECT_THROW(diagnose(profile.run, profile.trace), Error);
   profile.run.others_s = {-1};
+  EXPECT_THROW(diagnose(profile.run, profile.trace), Error);
+  profile = run_with_quota();
+  profile.run.quotas.push_back({});
+  EXPECT_THROW(diagnose(profile.run, profile.trace), Error);
+  profile.run.quotas = {{.cpus = -1}};
   EXPECT_THROW(diagnose(profile.run, profile.trace), Error);
 }
 
@@ -315,11 +354,15 @@ bool fit(Cause a, Cause b) {
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
 }
 
-const std::map<std::string, Cause> kCostly = {
-    {"persistent", Cause::persistent}, {"drifting", Cause::drifting},
-    {"random", Cause::random},         {"mapping", Cause::mapping},
-    {"binding", Cause::binding},       {"odd_threads", Cause::odd_threads},
-    {"crowding", Cause::crowding},     {"others", Cause::others}};
+const std::map<std::string, Cause> kCostly = {{"persistent", Cause::persistent},
+                                              {"drifting", Cause::drifting},
+                                              {"random", Cause::random},
+                                              {"mapping", Cause::mapping},
+                                              {"binding", Cause::binding},
+                                              {"odd_threads", Cause::odd_threads},
+                                              {"crowding", Cause::crowding},
+                                              {"others", Cause::others},
+                                              {"quota", Cause::quota}};
 
 class TwoCauses : public testing::TestWithParam<std::string> {};
 
@@ -343,7 +386,7 @@ TEST_P(TwoCauses, the_remedy_of_the_more_costly_cause_is_recommended) {
 
 INSTANTIATE_TEST_SUITE_P(diagnose, TwoCauses,
                          testing::Values("persistent", "drifting", "random", "mapping", "binding",
-                                         "odd_threads", "crowding", "others"),
+                                         "odd_threads", "crowding", "others", "quota"),
                          [](const auto& cause) { return cause.param; });
 
 TEST(diagnose, names_the_ranks_for_which_others_waited) {

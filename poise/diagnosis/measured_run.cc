@@ -17,6 +17,16 @@ void check(const MeasuredRun& run) {
   if (!run.others_s.empty() && run.others_s.size() != nodes)
     fail("the profile has CPU times of other programs on {} nodes, but the program ran on {} nodes",
          run.others_s.size(), nodes);
+  if (!run.quotas.empty() && run.quotas.size() != nodes)
+    fail("the profile has CPU quotas of {} nodes, but the program ran on {} nodes",
+         run.quotas.size(), nodes);
+  for (const NodeQuota& quota : run.quotas)
+    for (const double value : {quota.cpus, quota.stopped_s})
+      if (!std::isfinite(value) || value < 0)
+        fail(
+            "a CPU quota pays for {} cpus and stopped ranks for {} s; both must be finite and at "
+            "least 0",
+            quota.cpus, quota.stopped_s);
   for (const double s : run.others_s)
     if (!std::isfinite(s) || s < 0)
       fail("other programs used {} s of CPU time; it must be finite and at least 0", s);

@@ -51,6 +51,13 @@ struct RankTeam {
   std::vector<double> work_s = {};
 };
 
+/// The CPU quota of a node's cgroup: the kernel stops the processes of the cgroup when they have
+/// used up their CPU time of a period, usually 100 ms.
+struct NodeQuota {
+  double cpus = 0;       // the number of cpus that the quota pays for; 0: no quota, or unknown
+  double stopped_s = 0;  // how long the kernel stopped the processes, summed over the cpus
+};
+
 /// The phases in the order of time. All have the same number of ranks.
 struct MeasuredRun {
   std::vector<std::uint32_t> node_of_rank;
@@ -63,6 +70,7 @@ struct MeasuredRun {
   /// Per node: the CPU time that other programs used on the cores where the run's ranks may run.
   /// Empty: unknown for all nodes. 0: none, or unknown for this node.
   std::vector<double> others_s = {};
+  std::vector<NodeQuota> quotas = {};  // per node; empty: unknown
   /// Messages that the ranks sent to processes outside the run, which they spawned or joined.
   std::uint64_t messages_outside = 0;
   std::vector<bool> is_free = {};  // per rank: the kernel may move it between cores; empty: unknown
@@ -71,7 +79,8 @@ struct MeasuredRun {
 };
 
 /// Throws Error if there are no ranks or phases, if phases differ in the number of ranks, if
-/// others_s is neither empty nor of all nodes, or if a time is negative or not finite.
+/// others_s or quotas is neither empty nor of all nodes, or if a time or a quota is negative or not
+/// finite.
 void check(const MeasuredRun& run);
 
 /// Returns the phases with this name, or all phases if the name is empty.

@@ -27,6 +27,7 @@ enum class Cause {
   /// other ranks need.
   crowding,
   others,  // programs outside the run use cores of its ranks, and the kernel moves the ranks
+  quota,   // in each phase the kernel stops all ranks of a node, because of a CPU quota
 };
 
 /// Of the remedies that remove this cause, the one with the least effort for the user.
@@ -40,6 +41,7 @@ inline Remedy remedy_of(Cause cause) {
     case Cause::odd_threads: return Remedy::juggle;
     case Cause::crowding: return Remedy::fewer_ranks;
     case Cause::others: return Remedy::exclusive;
+    case Cause::quota: return Remedy::quota;
     default: return Remedy::nothing;
   }
 }
@@ -99,6 +101,7 @@ class Generator {
     num_ranks_ = nodes * per_node;
     num_phases_ = 40 + below(80);
     result_.run.others_s.resize(nodes);
+    result_.run.quotas.resize(nodes);
     for (std::size_t r = 0; r < num_ranks_; ++r) {
       const std::size_t node = r / per_node;
       result_.run.node_of_rank.push_back(node);
@@ -192,8 +195,23 @@ class Generator {
       if (result_.run.node_of_rank[victim] == result_.run.node_of_rank[other])
         std::swap(places[victim], places[other]);
     }
+    if (const double stopped = share(Cause::quota); stopped > 0) stop_a_node(stopped, useful);
     result_.trace.phases[p].placement = Placement(places);
     return useful;
+  }
+
+  /// Stops all ranks of a random node for about the same time.
+  void stop_a_node(double stopped_s, std::vector<double>& useful) {
+    const std::vector<std::uint32_t>& node_of = result_.run.node_of_rank;
+    const std::uint32_t node = node_of[below(num_ranks_)];
+    NodeQuota& quota = result_.run.quotas[node];
+    quota.cpus = 1;
+    for (std::size_t r = 0; r < num_ranks_; ++r) {
+      if (node_of[r] != node) continue;
+      const double seconds = stopped_s * random_.uniform(0.9, 1);
+      useful[r] += seconds;
+      quota.stopped_s += seconds;
+    }
   }
 
   void add_phase(std::size_t p, const std::vector<double>& loads) {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "runtimes/juggle/quota.h"
+#include "runtimes/cgroup/quota.h"
 #include "runtimes/juggle/waiting.h"
 
 #include "poise/base/clock.h"
@@ -39,7 +39,7 @@ std::optional<std::uint64_t> Linux::start_time_of(pid_t process, pid_t thread) c
   return juggle::start_time_of(process, thread);
 }
 
-std::optional<double> Linux::quota_cpus() const { return juggle::quota_cpus(); }
+std::optional<double> Linux::quota_cpus() const { return cgroup::quota_cpus(); }
 
 bool Linux::waits_actively(pid_t process) const { return juggle::waits_actively(process); }
 

@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "runtimes/cgroup/quota.h"
+
 #include "poise/base/clock.h"
 
 namespace poise::profile {
@@ -51,10 +53,15 @@ std::map<std::int32_t, std::int64_t> busy_ns(const std::string& file) {
   return busy;
 }
 
-CpuWatch::CpuWatch() : all_at_begin_(busy_ns(kFile)), own_at_begin_(own_ns()) {}
+CpuWatch::CpuWatch()
+    : all_at_begin_(busy_ns(kFile)),
+      own_at_begin_(own_ns()),
+      stopped_at_begin_(cgroup::stopped_ns()) {}
 
 CpuUse CpuWatch::read(std::span<const std::int32_t> cpus) const {
-  CpuUse use{.own_ns = own_ns() - own_at_begin_};
+  CpuUse use{.own_ns = own_ns() - own_at_begin_,
+             .quota_cpus = cgroup::quota_cpus().value_or(0),
+             .stopped_ns = cgroup::stopped_ns() - stopped_at_begin_};
   const auto now = busy_ns(kFile);
   std::int64_t all_ns = 0;
   for (const std::int32_t cpu : cpus) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures how much CPU time this process used, and how much all programs used on the same cpus.
+// Measures how much CPU time this process used, how much all programs used on the same cpus, and
+// how long the kernel stopped this process because of a CPU quota.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,13 @@ namespace poise::profile {
 struct CpuUse {
   std::int64_t all_ns = -1;  // of all programs, on the cpus that this process may use; -1: unknown
   std::int64_t own_ns = 0;   // of this process, and of its children that it has waited for
+  double quota_cpus = 0;     // how many cpus the quota of the process's cgroup pays for; 0: all
+  /// How long the kernel stopped the cgroup because it had used up its quota, summed over cpus.
+  std::int64_t stopped_ns = 0;
 };
 
-/// Watches the cpus from its construction on. It reads one file at the beginning and one at the
-/// end, so it costs nothing in between.
+/// Watches the cpus from its construction on. It reads a few files at the beginning and at the end,
+/// so it costs nothing in between.
 class CpuWatch {
  public:
   CpuWatch();
@@ -26,7 +30,7 @@ class CpuWatch {
 
  private:
   std::map<std::int32_t, std::int64_t> all_at_begin_;
-  std::int64_t own_at_begin_;
+  std::int64_t own_at_begin_, stopped_at_begin_;
 };
 
 /// Returns the CPU time that all programs and the kernel have used since the host started, in

@@ -34,7 +34,7 @@ RankProfile example(std::uint32_t rank) {
           .phases = {phase, {}},
           .names = {{3, "assembly"}},
           .team = {.watched_ns = 900, .cpus = {0, 5}, .threads = {{40, 2, 9, -1}, {30, 0, 1, 5}}},
-          .cpus = {.all_ns = 700, .own_ns = 70}};
+          .cpus = {.all_ns = 700, .own_ns = 70, .quota_cpus = 2.5, .stopped_ns = 9}};
 }
 
 TEST(profile_file, a_profile_is_unchanged_after_writing_and_reading) {
@@ -55,6 +55,8 @@ TEST(profile_file, a_profile_is_unchanged_after_writing_and_reading) {
   EXPECT_EQ(ranks[1].team.threads[1].only_cpu, 5);
   EXPECT_EQ(ranks[1].cpus.all_ns, 700);
   EXPECT_EQ(ranks[1].cpus.own_ns, 70);
+  EXPECT_EQ(ranks[1].cpus.quota_cpus, 2.5);
+  EXPECT_EQ(ranks[1].cpus.stopped_ns, 9);
 }
 
 /// The bytes of a block in the older file format, which stores no reorderings.
@@ -91,17 +93,29 @@ TEST(profile_file, reads_files_of_format_version_3_which_stores_no_data_about_th
   EXPECT_EQ(ranks[0].cpus.all_ns, -1);
 }
 
-TEST(profile_file, reads_files_of_format_version_4_which_stores_no_cpu_time_of_other_programs) {
-  // Version 4 lacks the two numbers of CpuUse, so a block ends after the team.
+/// The bytes of the example without its last `count` numbers about cpus, as in an older file
+/// format. Each number is stored as 0 and so takes one byte.
+std::string without_last_numbers(std::size_t count) {
   RankProfile profile = example(1);
   profile.cpus = {.all_ns = 0, .own_ns = 0};
   std::string block = encode(profile);
-  block.resize(block.size() - 2);
-  block[0] = static_cast<char>(block[0] - 2);
-  const std::vector<RankProfile> ranks = decode("x", "POISE PROFILE 4\n" + block);
+  block.resize(block.size() - count);
+  block[0] = static_cast<char>(block[0] - count);
+  return block;
+}
+
+TEST(profile_file, reads_files_of_format_version_4_which_stores_no_cpu_time_of_other_programs) {
+  const auto ranks = decode("x", "POISE PROFILE 4\n" + without_last_numbers(4));
   ASSERT_EQ(ranks.size(), 1u);
   EXPECT_EQ(ranks[0].team.threads[1].only_cpu, 5);
   EXPECT_EQ(ranks[0].cpus.all_ns, -1);
+}
+
+TEST(profile_file, reads_files_of_format_version_5_which_stores_no_cpu_quota) {
+  const auto ranks = decode("x", "POISE PROFILE 5\n" + without_last_numbers(2));
+  ASSERT_EQ(ranks.size(), 1u);
+  EXPECT_EQ(ranks[0].cpus.all_ns, 0);
+  EXPECT_EQ(ranks[0].cpus.quota_cpus, 0);
 }
 
 TEST(profile_file, the_work_of_openmp_threads_is_stored_only_if_it_is_known) {
@@ -122,8 +136,8 @@ TEST(profile_file, an_incomplete_block_at_the_end_is_ignored) {
 }
 
 TEST(profile_file, refuses_damaged_files_and_files_of_other_formats) {
-  for (const std::string start : {"no profile", "POISE PROFILE 1\n", "POISE PROFILE 6\n",
-                                  "POISE PROFILE x\n", "POISE PROFILE 5 ", "POISE"})
+  for (const std::string start : {"no profile", "POISE PROFILE 1\n", "POISE PROFILE 7\n",
+                                  "POISE PROFILE x\n", "POISE PROFILE 6 ", "POISE"})
     EXPECT_THROW(decode("x", start), Error) << start;
   std::string bytes = std::string(kMagic) + encode(example(0));
   for (std::size_t i = kMagic.size(); i < bytes.size(); ++i) {  // decode() must not crash

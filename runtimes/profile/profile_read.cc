@@ -173,6 +173,12 @@ RankProfile profile_from(Reader& reader, int version) {
     profile.cpus.all_ns = reader.signed_number();
     profile.cpus.own_ns = reader.signed_number();
   }
+  if (version >= 6) {
+    profile.cpus.quota_cpus = std::bit_cast<double>(reader.number());
+    profile.cpus.stopped_ns = reader.signed_number();
+    if (!(profile.cpus.quota_cpus >= 0 && profile.cpus.quota_cpus < 1e9))
+      reader.refuse("the stored CPU quota is not a valid number; the file is damaged");
+  }
   if (version >= 4 && reader.remaining() > 0) {
     profile.omp_work_ns.resize(reader.count());
     for (std::int64_t& ns : profile.omp_work_ns) ns = reader.signed_number();

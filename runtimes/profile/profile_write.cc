@@ -109,6 +109,8 @@ std::string encode(const RankProfile& profile) {
   add_team(block, profile.team);
   add_signed(block, profile.cpus.all_ns);
   add_signed(block, profile.cpus.own_ns);
+  add(block, std::bit_cast<std::uint64_t>(profile.cpus.quota_cpus));
+  add_signed(block, profile.cpus.stopped_ns);
   if (!profile.omp_work_ns.empty()) {
     add(block, profile.omp_work_ns.size());
     for (const std::int64_t ns : profile.omp_work_ns) add_signed(block, ns);

@@ -156,6 +156,22 @@ class NodeCpus {
   bool is_known_ = true;
 };
 
+/// Adds the quota of each node. All ranks of a node usually belong to one cgroup, so each reports
+/// the same times; they differ a little because ranks begin and end at different times.
+void add_quotas(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const std::uint32_t node = run.node_of_rank[r];
+    run.quotas.resize(std::max<std::size_t>(run.quotas.size(), node + 1));
+    NodeQuota& quota = run.quotas[node];
+    const CpuUse& use = ranks[r].cpus;
+    if (use.quota_cpus > 0 && (quota.cpus == 0 || use.quota_cpus < quota.cpus))
+      quota.cpus = use.quota_cpus;
+    quota.stopped_s = std::max(quota.stopped_s, seconds(use.stopped_ns));
+  }
+  for (std::size_t node = 0; node < run.quotas.size(); ++node)
+    if (run.quotas[node].cpus > 0) run.threads_of_node[node].quota_cpus = run.quotas[node].cpus;
+}
+
 void add_others(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
   std::vector<NodeCpus> nodes;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -188,6 +204,7 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
   }
   add_threads(ranks, run);
   add_others(ranks, run);
+  add_quotas(ranks, run);
   return run;
 }
 

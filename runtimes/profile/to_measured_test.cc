@@ -81,6 +81,24 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   EXPECT_TRUE(run.is_free[1]);
 }
 
+TEST(to_measured, the_smallest_quota_of_any_rank_is_that_of_its_node) {
+  const Phase phase{.begin_ns = 0, .end_ns = 1'000'000'000};
+  RankProfile a{.rank = 0, .num_ranks = 3, .host = "a", .phases = {phase}};
+  RankProfile b = a, c = a;
+  a.cpus = {.quota_cpus = 4, .stopped_ns = 2'000'000'000};
+  b.rank = 1;
+  b.cpus = {.quota_cpus = 2, .stopped_ns = 3'000'000'000};  // the same cgroup, a little later
+  c.rank = 2;
+  c.host = "b";
+  const MeasuredRun run = measured({a, b, c});
+  ASSERT_EQ(run.quotas.size(), 2u);
+  EXPECT_EQ(run.quotas[0].cpus, 2);
+  EXPECT_EQ(run.quotas[0].stopped_s, 3);
+  EXPECT_EQ(run.threads_of_node[0].quota_cpus, 2);
+  EXPECT_EQ(run.quotas[1].cpus, 0);
+  EXPECT_EQ(run.threads_of_node[1].quota_cpus, std::nullopt);
+}
+
 /// The seconds that other programs used on a node with two ranks.
 double others_s(const RankProfile& a, const RankProfile& b) {
   const MeasuredRun run = measured({a, b});

@@ -7,7 +7,7 @@ import shutil
 import struct
 import subprocess
 
-MAGIC = b"POISE PROFILE 5\n"
+MAGIC = b"POISE PROFILE 6\n"
 LIBRARY = os.environ.get("POISE_PROFILE_LIBRARY", "")
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                             "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -90,7 +90,8 @@ def read_profile(path, num_ranks=None):
                 "flags": reader.number(), "clock_error_ns": reader.number(), "reorderings": read_reorderings(reader), "phases": [read_phase(reader) for _ in range(reader.number())]}
         rank["names"] = {reader.number(): reader.text() for _ in range(reader.number())}
         rank["team"] = read_team(reader)
-        rank["cpus"] = {"all_ns": reader.signed(), "own_ns": reader.signed()}
+        rank["cpus"] = {"all_ns": reader.signed(), "own_ns": reader.signed(),
+                        "quota_cpus": struct.unpack("<d", reader.number().to_bytes(8, "little"))[0], "stopped_ns": reader.signed()}
         rank["omp_work_ns"] = [reader.signed() for _ in range(reader.number())] if reader.at < end else []
         ranks.append(rank)
     return sorted(ranks, key=lambda rank: rank["rank"])

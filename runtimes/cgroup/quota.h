@@ -3,12 +3,13 @@
 // its quota, the kernel stops them, on whichever cpus they run.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace poise::juggle {
+namespace poise::cgroup {
 
 /// Parses "150000 100000" (quota and period in microseconds) as 1.5 cpus. Returns nothing for "max
 /// …" and "-1 …", which mean that there is no quota.
@@ -30,4 +31,9 @@ std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_vie
 /// is none. Tests give the folder of a recorded system as `root`.
 std::optional<double> quota_cpus(const std::string& root = "");
 
-}  // namespace poise::juggle
+/// Returns for how long the kernel has stopped this process's cgroups, and their ancestors, because
+/// they had used up their quotas: nanoseconds since the groups were created, summed over the cpus
+/// on which threads of a group were ready to run. 0 if unknown.
+std::int64_t stopped_ns(const std::string& root = "");
+
+}  // namespace poise::cgroup

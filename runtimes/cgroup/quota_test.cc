@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtimes/juggle/quota.h"
+#include "runtimes/cgroup/quota.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace poise::juggle {
+namespace poise::cgroup {
 namespace {
 
 using testing::ElementsAre;
@@ -85,9 +85,13 @@ TEST(Quota, is_read_from_files_of_cgroup_version_2) {
       {"/proc/self/mountinfo",
        "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"},
       {"/sys/fs/cgroup/system.slice/docker-4f2a.scope/cpu.max", "250000 100000\n"},
+      {"/sys/fs/cgroup/system.slice/docker-4f2a.scope/cpu.stat",
+       "usage_usec 7\nnr_periods 5\nnr_throttled 3\nthrottled_usec 41000\n"},
       {"/sys/fs/cgroup/system.slice/cpu.max", "max 100000\n"},
+      {"/sys/fs/cgroup/system.slice/cpu.stat", "usage_usec 9\n"},
   });
   EXPECT_EQ(quota_cpus(system.root), 2.5);
+  EXPECT_EQ(stopped_ns(system.root), 41'000'000);
 }
 
 // A batch job on a host with cgroup version 1; the parent of its cgroup has the smaller quota.
@@ -99,10 +103,14 @@ TEST(Quota, the_smallest_quota_of_a_group_and_its_parents_applies_in_cgroup_vers
       {"/sys/fs/cgroup/cpu,cpuacct/slurm/job/cpu.cfs_period_us", "100000\n"},
       {"/sys/fs/cgroup/cpu,cpuacct/slurm/cpu.cfs_quota_us", "75000\n"},
       {"/sys/fs/cgroup/cpu,cpuacct/slurm/cpu.cfs_period_us", "50000\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/slurm/cpu.stat",
+       "nr_periods 8\nnr_throttled 2\nthrottled_time 123456789\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/slurm/job/cpu.stat", "throttled_time 1000\n"},
       {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n"},
       {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"},
   });
   EXPECT_EQ(quota_cpus(system.root), 1.5);
+  EXPECT_EQ(stopped_ns(system.root), 123'457'789);
 }
 
 TEST(Quota, is_unlimited_if_no_cgroup_file_sets_a_cpu_limit) {
@@ -113,6 +121,7 @@ TEST(Quota, is_unlimited_if_no_cgroup_file_sets_a_cpu_limit) {
   });
   EXPECT_EQ(quota_cpus(unlimited.root), std::nullopt);
   EXPECT_EQ(quota_cpus(RecordedSystem({}).root), std::nullopt);
+  EXPECT_EQ(stopped_ns(RecordedSystem({}).root), 0);
 }
 
 TEST(Quota, the_quota_of_this_process_is_a_positive_number_of_cpus_or_unlimited) {
@@ -121,4 +130,4 @@ TEST(Quota, the_quota_of_this_process_is_a_positive_number_of_cpus_or_unlimited)
 }
 
 }  // namespace
-}  // namespace poise::juggle
+}  // namespace poise::cgroup

@@ -1,20 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtimes/juggle/quota.h"
+#include "runtimes/cgroup/quota.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <charconv>
+#include <cstdio>
 
-#include "poise/base/text.h"
-
-namespace poise::juggle {
+namespace poise::cgroup {
 
 namespace {
 
+/// Returns the content of a file, or an empty text if the file cannot be read.
 std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  std::FILE* const file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return text;
+  char part[4096];
+  while (const std::size_t size = std::fread(part, 1, sizeof part, file)) text.append(part, size);
+  std::fclose(file);
+  return text;
+}
+
+// The next two functions are not those of poise/base/text.h, because a library that is preloaded
+// into programs should need no other library.
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    pieces.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return pieces;
+}
+
+std::optional<std::int64_t> parse_whole(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
 }
 
 std::string line_of(const std::string& path) {
@@ -64,10 +88,24 @@ std::string_view below(std::string_view group, std::string_view root) {
   return is_below ? rest : group;
 }
 
+/// Returns how long the group in this folder was stopped, in nanoseconds; 0 if unknown.
+std::int64_t stopped_in(const std::string& path, bool is_unified) {
+  const std::string_view name = is_unified ? "throttled_usec " : "throttled_time ";
+  const std::string text = text_of(path + "/cpu.stat");
+  for (const std::string_view line : split(text, '\n'))
+    if (line.starts_with(name))
+      return parse_whole(line.substr(name.size())).value_or(0) * (is_unified ? 1000 : 1);
+  return 0;
+}
+
 std::optional<double> quota_in(const std::string& path, bool is_unified) {
   if (is_unified) return parse_cpu_max(line_of(path + "/cpu.max"));
   return parse_cpu_max(line_of(path + "/cpu.cfs_quota_us") + " " +
                        line_of(path + "/cpu.cfs_period_us"));
+}
+
+std::vector<QuotaFolder> own_folders(const std::string& root) {
+  return quota_folders(text_of(root + "/proc/self/cgroup"), text_of(root + "/proc/self/mountinfo"));
 }
 
 }  // namespace
@@ -75,9 +113,9 @@ std::optional<double> quota_in(const std::string& path, bool is_unified) {
 std::optional<double> parse_cpu_max(std::string_view text) {
   const auto words = split(text.substr(0, text.find('\n')), ' ');
   if (words.size() != 2) return {};
-  const auto quota = parse_number(words[0]), period = parse_number(words[1]);
+  const auto quota = parse_whole(words[0]), period = parse_whole(words[1]);
   if (!quota || !period || *quota <= 0 || *period <= 0) return {};
-  return *quota / *period;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
 std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_view mounts) {
@@ -98,12 +136,18 @@ std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_vie
 
 std::optional<double> quota_cpus(const std::string& root) {
   std::optional<double> tightest;
-  for (const QuotaFolder& folder :
-       quota_folders(text_of(root + "/proc/self/cgroup"), text_of(root + "/proc/self/mountinfo"))) {
+  for (const QuotaFolder& folder : own_folders(root)) {
     const auto quota = quota_in(root + folder.path, folder.is_unified);
     if (quota && (!tightest || *quota < *tightest)) tightest = quota;
   }
   return tightest;
 }
 
-}  // namespace poise::juggle
+std::int64_t stopped_ns(const std::string& root) {
+  std::int64_t ns = 0;
+  for (const QuotaFolder& folder : own_folders(root))
+    ns += stopped_in(root + folder.path, folder.is_unified);
+  return ns;
+}
+
+}  // namespace poise::cgroup
