@@ -159,8 +159,8 @@ std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_r
   for (const ThreadId t : ready) ++num_ready[view.place_of[t]];
   for (const PlaceId p : view.place_of) ++num_threads[p];
   const auto load = [&](PlaceId p) { return std::pair(num_ready[p], num_threads[p]); };
-  // For each domain, the place to which its next thread moves. These places are chosen anew after
-  // each move, because only moves change the choice.
+  // For each domain, the place to which the next thread of this domain moves. Each move may change
+  // the choice, so all are chosen again after it.
   std::vector<std::optional<PlaceId>> target(num_domains(view.domain_of));
   const auto find_targets = [&] {
     std::fill(target.begin(), target.end(), std::nullopt);
@@ -191,8 +191,8 @@ std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const Dom
   std::vector<std::uint32_t> threads_of_place(num_places, share);
   std::vector<std::uint32_t> threads_of_domain(num_domains(domain_of), 0);
   for (const DomainId d : domain_of) threads_of_domain[d] += share;
-  // Places the remaining threads one by one in the domain with the fewest threads, each on the
-  // first place there that has no thread.
+  // So far, every place has `share` threads. Each remaining thread goes to the domain that then has
+  // the fewest threads, and there to the first place that has none of them yet.
   std::vector<std::vector<PlaceId>> places_of_domain(threads_of_domain.size());
   for (PlaceId p = num_places; p-- > 0;) places_of_domain[domain_of[p]].push_back(p);
   using Filling = std::pair<std::uint32_t, DomainId>;  // number of threads, domain

@@ -34,12 +34,13 @@ struct JuggleView {
 /// Exchanges threads that are behind on slow places with threads that are ahead on fast places.
 ///
 /// A thread is behind if its progress is below the average plus margin_s (xi in the paper). A place
-/// is fast if its speed is above the average. The k-th candidate of the slow places is exchanged
-/// with the k-th candidate of the fast places. Slow places, ordered by ascending average progress,
-/// give one candidate each in turn, the least advanced thread first. Fast places, ordered by
-/// descending average progress, give their candidates in the same way, the most advanced thread
-/// first. The number of threads per place does not change, not even if a measurement is wrong. With
-/// domains, all averages are per domain. O(n log n + m log m) for n threads on m places.
+/// is fast if its speed is above the average, otherwise slow. The k-th candidate of the slow places
+/// is exchanged with the k-th candidate of the fast places. Slow places, ordered by ascending
+/// average progress, give one candidate each in turn, the least advanced thread first. Fast places,
+/// ordered by descending average progress, give their candidates in the same way, the most advanced
+/// thread first. The number of threads per place does not change, not even if a measurement is
+/// wrong. With domains, all averages are per domain. O(n log n + m log m) for n threads on m
+/// places.
 std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 
 /// Speed of a place over a period of real_s seconds, in seconds of progress per period (section 2.1
@@ -49,7 +50,7 @@ std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 /// the time that a thread could have used. If the place has no threads, the result is 0.
 double measured_speed(double gained_s, std::uint32_t num_threads, double real_s, double idle_s);
 
-/// Replaces each speed that differs from the average by at most the fraction `tolerance` by the
+/// Sets each speed that differs from the average by less than the fraction `tolerance` to the
 /// average, so that noise does not make a place count as fast.
 void remove_noise(std::span<double> speed, double tolerance);
 
@@ -75,15 +76,15 @@ struct WaitReport {
 };
 
 /// True if the thread is in a call that waits, or yielded its cpu recently, as threads do while
-/// they poll. If another thread shares its place, a longer time counts as recent, because that
-/// thread uses a whole time slice after each yield.
+/// they poll. If the thread shares its place, a longer time counts as recent, because after each of
+/// its yields another thread runs for a whole time slice.
 bool is_waiting(const WaitReport& report, bool shares_place, const JuggleTuning& tuning = {});
 
 /// Initial places of the threads (section 2.4 of the paper). The numbers of threads on any two
 /// places differ by at most one. If possible, the numbers of threads in any two domains also differ
 /// by at most one: for example, 8 threads on a domain of 4 places and one of 3 places are split
-/// into 4 and 4. `domain_of` lists the domain of each place, numbered from 0. Threads are assigned
-/// to places in turn.
+/// into 4 and 4. `domain_of` lists the domain of each place, numbered from 0. Successive threads go
+/// to successive places, round-robin.
 std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const DomainId> domain_of);
 
 }  // namespace poise

@@ -91,7 +91,8 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
   const auto most = std::max_element(facts.taken_s.begin(), facts.taken_s.end());
   const bool is_on_a_cpu = most != facts.taken_s.end() && *most > tuning.notable * facts.watched_s;
   const double lost = facts.lost_cpu_s / facts.watched_s;
-  // Threads that are all bound to the same cpu wait for each other.
+  // Bound threads that share a cpu wait for each other, so their lost time does not prove that
+  // another program runs.
   const bool is_bound = std::any_of(facts.bound_on.begin(), facts.bound_on.end(),
                                     [](std::uint32_t threads) { return threads > 0; });
   if (!is_on_a_cpu && (is_bound || lost <= tuning.notable)) return;

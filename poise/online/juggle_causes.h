@@ -21,12 +21,14 @@ struct JuggleFacts {
   std::uint32_t threads = 0;             // largest number of threads that computed at the same time
   std::vector<std::uint32_t> cpus = {};  // Linux's IDs of the cpus that the threads may use
   std::vector<std::uint32_t> bound_on = {};  // per cpu: how many threads may use no other cpu
-  std::vector<double> taken_s = {};       // per cpu: seconds for which a bound thread waited for it
+  /// Per cpu: the seconds for which threads bound to it waited for it and none of them ran.
+  std::vector<double> taken_s = {};
   std::optional<double> quota_cpus = {};  // the cgroup's limit of cpu time, in cpus
   double asleep_s = 0;                    // sleeping time of the thread that slept most, in seconds
   double lost_cpu_s = 0;  // cpu time that other programs got while the threads were ready to run
-  double turns = 0;       // how often the kernel put one of the threads on a cpu
-  double acted_s = 0;     // how long the threads were balanced
+  /// How often the kernel put a thread on a cpu; the value of the thread with the highest rate.
+  double turns = 0;
+  double acted_s = 0;  // how long the threads were balanced
   /// True if the program is known to wait actively: its settings or libraries say it.
   bool waits_actively = false;
 };

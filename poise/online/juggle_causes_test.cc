@@ -93,7 +93,7 @@ TEST(JuggleCauses, advises_fewer_threads_if_the_cpu_quota_is_below_the_number_of
   EXPECT_NEAR(cause.gain, 8 / 2.5, 1e-9);
 }
 
-TEST(JuggleCauses, names_the_cpu_that_another_program_uses_if_threads_are_bound) {
+TEST(JuggleCauses, if_threads_are_bound_the_cause_names_the_cpu_that_another_program_uses) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::spin, {{0}, {1}});
   patient.cpus.add_stranger({1});

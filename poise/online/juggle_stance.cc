@@ -47,8 +47,8 @@ bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
 }
 
 /// True if threads that never sleep would get notably faster if all progressed at the same rate.
-/// The kernel evens out their progress by moving threads from cpu to cpu, but too rarely for short
-/// phases, after each of which all threads wait (actively) for the last one.
+/// The kernel also moves them from cpu to cpu, but so rarely that their progress within a short
+/// phase stays uneven. At the end of each phase, all wait (actively) for the last one.
 bool JuggleStance::is_worth_rotating(const JuggleSigns& signs) const {
   return signs.even_gain > 1 + tuning_.noise;
 }
@@ -100,10 +100,9 @@ JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
 }
 
 /// The longest balancing period allowed. For threads that never sleep, the length of phases is
-/// unknown and may be short. So while such threads lose time because they wait for cpus, or for
-/// each other, the period is short. If they wait for cpus, the period is also at least a multiple
-/// of this wait, because otherwise a moved thread would spend most of the period waiting for its
-/// turn.
+/// unknown and may be short. Therefore the period is short while such threads lose time by waiting
+/// for cpus or for each other. If they wait for cpus, the period is at least a multiple of such a
+/// wait, because otherwise a moved thread would spend most of the period waiting for its turn.
 double JuggleStance::longest_period_s(const JuggleSigns& signs) const {
   if (!is_awake(signs)) return longest_s_;
   if (is_crowded(signs))

@@ -99,8 +99,8 @@ double JuggleTeam::next_s() const {
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
   if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < tuning().watch_s))
     return short_s;
-  // A policy that reacts to waits looks for them several times per period if the program does not
-  // report them.
+  // If the program does not report when threads wait, a policy that reacts to waits looks for
+  // waiting threads several times per period.
   const bool is_told = std::any_of(members_.begin(), members_.end(),
                                    [](const JuggleMember& m) { return m.last.waits.has_value(); });
   if (poise::is_reacting(settings_.policy) && !is_told)
@@ -312,8 +312,8 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
       member.windows = 0;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
-      // What the thread did before it took part in balancing belongs to an earlier phase of the
-      // program.
+      // A thread that joins during balancing starts with the average progress: what it did before
+      // belongs to an earlier phase of the program.
       if (is_balancing()) member.progress_s = average_s;
     } else if (member.takes_part &&
                now_s - member.busy_s > longest_quiet_s(member, crowd, tuning())) {

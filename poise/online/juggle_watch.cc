@@ -114,11 +114,11 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
   member.turns_at_window = member.last.turns;
 }
 
-/// Returns JuggleSigns::lost_cpus for a window: the time for which threads waited for a cpu
-/// although no thread of this program used it, divided by the length of the window. If each thread
-/// has a place of its own, only the longest wait counts, because at the next barrier all others
-/// wait for that thread. The run time of the program's threads that do not take part, such as new
-/// ones, is subtracted, because they may have caused the waiting.
+/// Returns JuggleSigns::lost_cpus for a window: the time for which threads waited for cpus, without
+/// the waits that are inevitable if there are more threads than places, divided by the length of
+/// the window. If each thread has a place of its own, only the longest wait counts, because at the
+/// next barrier all others wait for that thread. The run time of the program's threads that do not
+/// take part, such as new ones, is subtracted, because they may have caused the waiting.
 double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
   double all = 0, longest = 0, own_s = 0;
   for (const JuggleMember& member : crew.members)
@@ -201,8 +201,8 @@ std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_
   return std::min(phase_s, 1 / sleepiest->turns_per_s);
 }
 
-/// True if threads that are not bound never sleep, could have a cpu each, and wait for cpus all the
-/// same: another program runs beside them. A few windows of observation suffice to find this.
+/// True if no thread is bound or sleeps, there is a cpu for each, and they wait for cpus all the
+/// same. Then another program runs beside them, which a few windows of observation suffice to find.
 bool JuggleWatch::is_clearly_crowded(const JuggleCrew& crew) const {
   if (crew.team.size() < 2 || !crew.fits()) return false;
   if (lost_windows_ < tuning_.few_windows || lost_cpus_ <= tuning_.notable) return false;
@@ -218,7 +218,8 @@ bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
   if (size < 2) return false;
   if (size % places != 0 && size > places) return true;
   if (size >= places && has_unequal_places()) return true;
-  // If some thread may run on several places, the kernel evens out the threads.
+  // Otherwise, the threads are uneven only if each is bound to a single place: if one may run on
+  // several places, the kernel evens them out.
   for (const std::size_t i : crew.team)
     if (!crew.members[i].last.own_place) return false;
   const auto own = bound_on(crew);
@@ -229,9 +230,10 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   const bool is_acting = action != JuggleAction::leave;
   std::optional<double> seen_s = phase_seen_s(crew, is_acting);
   const bool is_clear = is_clearly_crowded(crew);
-  if (is_clear && !seen_s) seen_s = phase_length_s(0);  // no thread sleeps, so no phase is seen
+  // If no thread sleeps, no end of a phase is seen, and the phases count as endless.
+  if (is_clear && !seen_s) seen_s = phase_length_s(0);
   // Balancing shortens the phases, and short phases cannot be recognised while threads are
-  // balanced. So in this time, a short phase length that is already known is replaced only by a
+  // balanced. So while they are balanced, a known phase length that is short is replaced only by a
   // shorter one.
   if (!is_acting)
     phase_s_ = seen_s;
@@ -240,8 +242,8 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   JuggleSigns signs{.is_uneven = is_uneven(crew), .fits = crew.fits(), .phase_s = phase_s_};
   signs.has_stranger = has_unequal_places();
   signs.births_per_s = births_per_s_;
-  // If there are more threads than places, threads also wait for each other, which hides the thread
-  // that falls behind.
+  // If there are more threads than places, lost_cpus stays 0: all threads wait for cpus in turn, so
+  // their waits do not show which thread falls behind.
   if (crew.fits() && lost_windows_ >= tuning_.few_windows) signs.lost_cpus = lost_cpus_;
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];

@@ -70,14 +70,14 @@ struct Loan {
 /// a rank with tasks to lend polls for messages and knows of a rank that may take some.
 using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 
-/// Returns the loans with which all queued tasks finish, and all results return, soonest. Every
-/// rank takes as many tasks as it can finish by the earliest possible common end. The lender keeps
-/// what it can finish itself. Then the nearest ranks are filled first (by distance; ties: by
-/// delay), so a distant rank gets only what nearer ranks cannot finish in time. Nothing is lent
-/// unless the end is earlier by more than the fraction min_gain. Optimal for equal tasks. O((n +
-/// threads of all n ranks) log n): one sorted scan finds the end of divisible tasks, and from there
-/// on whole tasks are counted one by one. If `steps` is not null, it is set to the number of ranks
-/// scanned plus tasks counted.
+/// Returns the loans with which all queued tasks finish, and all results return, soonest. First
+/// finds the earliest time by which all ranks together can finish. The lender keeps the tasks that
+/// it can finish by then. The nearest rank gets as many of the others as it can finish, then the
+/// next nearest, and so on (ties in distance: the shorter delay first). So a distant rank gets only
+/// what nearer ranks cannot finish in time. Nothing is lent unless the end is earlier by more than
+/// the fraction min_gain. Optimal for equal tasks. O((n + threads of all n ranks) log n): one
+/// sorted scan finds the end of divisible tasks, and from there on whole tasks are counted one by
+/// one. If `steps` is not null, it is set to the number of ranks scanned plus tasks counted.
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain,
                                    std::size_t* steps = nullptr);
 

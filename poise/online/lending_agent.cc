@@ -69,8 +69,8 @@ void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
   Peer& peer = peers_.at(from);
   const std::uint32_t arrived = std::min(news.received, peer.in_flight);
   const std::uint32_t left = peer.in_flight - arrived;
-  // When tasks arrive, the expected time of those still on the way shrinks in proportion to their
-  // number. So no rank needs a list of the tasks that it has sent.
+  // When some of the tasks in flight have arrived, the expected time of all of them is reduced in
+  // proportion to their number. So a rank needs no list of the tasks that it has sent.
   peer.in_flight_s *= left == 0 ? 0 : left / static_cast<float>(peer.in_flight);
   peer.in_flight = left;
 }
@@ -84,7 +84,7 @@ bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
 
 bool LendingAgent::asked_by(const Thief& thief) {
   if (thief.wait < wait_ || (thief.wait == wait_ && !is_inside_))
-    return true;  // this request was sent in a wait that has ended; the thief will send another
+    return true;  // needs no answer: its wait has ended, and the thief will send another request
   return thieves_.add(thief);
 }
 
@@ -131,9 +131,9 @@ double LendingAgent::latency_in_node_s() const {
   return costs_.links.latency_s(peers_.locality_of(peers_.self()));
 }
 
-// If this rank sends a request before it is idle, it loses no time to the latency. But if the end
-// of its running tasks is uncertain by more than the latency, tasks that arrive early would wait
-// here longer than at the victim.
+// If this rank sends a request shortly before it is idle, it does not lose the latency of the
+// answer. But if it is uncertain by more than the latency when its running tasks end, the stolen
+// tasks may wait here for longer than they would have waited at the victim.
 bool LendingAgent::steal_is_due(const QueueState& queue, double now_s) const {
   if (!pull_ || queue.queued >= threads_ || now_s < steal_.next_s()) return false;
   const bool is_idle = queue.queued + queue.running < threads_;

@@ -136,11 +136,11 @@ class LendingAgent {
   bool is_inside_ = false;
 };
 
-/// Carries out loans in rounds. In each round, `lend` sends one message of every unfinished loan,
-/// and returns false if the loan is then finished. Its second argument says whether the borrower
-/// has sent a request. Every borrower gets its first message before any borrower gets its
-/// second. So all borrowers soon run tasks and lend them on, although a large loan takes long to
-/// pack.
+/// Carries out loans in rounds. In each round, it calls `lend` for every unfinished loan. `lend`
+/// sends one message, and returns false if the loan is then finished. The second argument of `lend`
+/// says whether the borrower has sent a request. Every borrower gets its first message before any
+/// borrower gets its second. So all borrowers soon run tasks and lend them on, although a large
+/// loan takes long to pack.
 template <typename Lend>
 void lend_in_turn(std::vector<Loan>& loans, const LendingAgent& agent, const Lend& lend) {
   std::vector<std::pair<Loan*, bool>> unfinished;

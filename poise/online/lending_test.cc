@@ -243,9 +243,9 @@ TEST(SizedLoans, finish_all_tasks_nearly_as_early_as_the_best_choice_of_tasks_to
     const Borrower other{.rank = 1, .busy_s = random.uniform(0, 10), .delay_s = 0.1};
     const LendingView view{.busy_s = random.uniform(), .others = {&other, 1}, .queue = queue};
     const auto loans = sized_loans(view, 0);
-    // A greedy choice ends later than the best one by at most half of the longest task's time
-    // (Graham, "Bounds on multiprocessing timing anomalies", 1969: the share 1 - 1/m of it on m = 2
-    // ranks), plus the cost of lending: 0.1 s for each of up to nine tasks.
+    // On m ranks, a greedy choice ends later than the best one by at most the fraction 1 - 1/m of
+    // the longest task's time (Graham, "Bounds on multiprocessing timing anomalies", 1969), which
+    // is half of it on two ranks. The cost of lending is added: 0.1 s for each of up to nine tasks.
     EXPECT_LE(end_of_two(view, loans), best_end_of_two(view) + longest_s / 2 + 0.9)
         << "seed " << seed;
     EXPECT_LE(end_of_two(view, loans), end_of_two(view, {}) + 1e-12) << "seed " << seed;

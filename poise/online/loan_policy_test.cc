@@ -152,7 +152,7 @@ TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
 }
 
 // Rank 1 has lent tasks to this rank without knowing how slow this rank is.
-TEST(LoanPolicy, returns_more_borrowed_tasks_if_the_lender_requests_them_and_runs_them_faster) {
+TEST(LoanPolicy, returns_more_borrowed_tasks_to_a_lender_that_requests_them_and_is_faster) {
   const auto loans = [](bool asks, bool all_borrowed, float task_s) {
     LoanPolicy policy(LoanSettings{});
     PeerTable peers = table(3);

@@ -18,9 +18,10 @@ inline double moved_average(double average, double sample, double weight, double
   return average + weight * (std::min(sample, cap) - average);
 }
 
-/// Returns the weight of a sample below the average, if disturbances can only increase samples. It
-/// is kOutlier times that of a sample above the average, which counts as at most kOutlier averages.
-/// So the smallest and the largest possible sample move the average about equally far.
+/// Returns the weight of a sample below the average, for quantities that disturbances can only
+/// increase. It is kOutlier times the weight of a sample above the average. A sample counts as at
+/// most kOutlier times the average, so the smallest and the largest possible sample move the
+/// average about equally far.
 inline double weight_of_smaller() { return lending_tuning::kMaxWeight * lending_tuning::kOutlier; }
 
 }  // namespace poise

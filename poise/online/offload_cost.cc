@@ -16,12 +16,12 @@ namespace {
 // a task that has been running for longer than lending takes, because this rank may be slow. Each
 // idle rank that sends a request gets one task per thread.
 //
-// An idle rank gets more if a thread of the lender is about to start a task of unknown time: the
-// task may be long, and without a progress thread the lender answers no request meanwhile. Then the
-// idle ranks get equal parts of what can be lent in kNewsDelay_s. If the lender's own task then
-// turns out to be short, the lender itself requests tasks. While such a task runs, the other tasks
-// are assumed to take at least as long as it has taken so far. Then the idle ranks get as many
-// tasks as can be lent in that time.
+// An idle rank gets more tasks in two cases. First, if a thread of the lender is about to start a
+// task of unknown time: that task may be long, and without a progress thread the lender answers no
+// request meanwhile. Then the idle ranks get equal parts of what can be lent in kNewsDelay_s. If
+// that task turns out to be short, the lender requests tasks in turn. Second, while tasks of
+// unknown time run: the queued tasks are assumed to take at least as long as the running ones have
+// taken so far. Then the idle ranks get equal parts of what can be lent in that time.
 std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue,
                                        const LendingCosts& costs) {
   std::vector<const Borrower*> idle;

@@ -35,8 +35,8 @@ std::vector<Loan> loan_to(std::span<const double> tasks, std::uint32_t self, std
   return {{other, static_cast<std::uint32_t>(std::min({wanted, thresholds.max_tasks, mine}))}};
 }
 
-// Lets `select` choose loans by the numbers of queued tasks, first that of this rank (index 0),
-// then those of the ranks in the problem.
+// Lets `select` choose loans by the number of tasks of each rank, where tasks in flight to a rank
+// count as queued there. Index 0 is this rank, index i + 1 is rank i of the problem.
 template <typename Select>
 std::vector<Loan> loans_by_count(const LoanQuestion& question, const Select& select) {
   const LoanProblem& problem = question.problem;

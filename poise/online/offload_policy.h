@@ -92,8 +92,9 @@ struct OffloadMemory {
 };
 
 struct OffloadPolicy {
-  /// The other ranks that the policy gets to see. `nearest_idle` are those that requested tasks and
-  /// the lending_tuning::kMaxCandidates others that will be idle soonest.
+  /// Which other ranks the policy gets to see. `nearest_idle` stands for all ranks that have
+  /// requested tasks, and those lending_tuning::kMaxCandidates of the others that will be idle
+  /// soonest.
   enum class Sight : std::uint8_t { nothing, nearest_idle, all_ranks };
   std::string_view name;
   Sight sight;

@@ -48,8 +48,8 @@ inline bool results_are_due(bool is_idle, double oldest_s) {
 /// thread in seconds, and `task_s` the run time of a queued task, which is 0 if no task is queued.
 double progress_sleep_s(double min_s, bool is_woken, double thread_s, double task_s);
 
-/// Decides how long the progress thread ignores wake-ups after a wake-up that led to no loan.
-/// Otherwise many idle ranks would keep a busy one from working.
+/// Decides how long the progress thread ignores wake-ups after a wake-up that led to no loan. If it
+/// ignored none, many idle ranks would keep a busy rank from working.
 class WakeBackoff {
  public:
   /// Returns for how many seconds the next wake-ups are ignored after a wake-up that led to `loans`

@@ -26,8 +26,9 @@ struct StealRequest {
 /// silent. This pause doubles with every declined request, up to kMaxPause_s. The lasting requests
 /// are the lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011.
 ///
-/// The pause between requests is learnt from answers without tasks, and the pause for one victim
-/// from that victim's answers. Both are forgotten when tasks arrive.
+/// Besides, a victim that declines is not asked again for a while; this time doubles whenever the
+/// same victim declines again. When tasks arrive, the pause between requests is reset, and so is
+/// the time for the rank that sent them.
 class StealPolicy {
  public:
   void enter(double now_s);

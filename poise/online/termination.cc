@@ -16,8 +16,8 @@ namespace {
 
 using lending_tuning::kMaxAtOnce;
 
-// Adds the children of one member to `tree`. The `size` members form a tree of fan-out
-// kMaxAtOnce in which the children of the member at position p follow from position
+// Adds the children of the member at `position` to `tree`. The `size` members form a tree that is
+// numbered like a heap: the member at position p has at most kMaxAtOnce children, from position
 // kMaxAtOnce * p + 1 on.
 template <typename MemberAt>
 void add_children(TerminationTree& tree, std::size_t position, std::size_t size,

@@ -58,8 +58,8 @@ class TerminationDetector {
   bool done() const { return done_; }
   std::uint64_t wait() const { return wait_; }
 
-  /// Returns those of this rank's parent and children in the tree that have not entered this wait,
-  /// as far as this rank knows.
+  /// Returns which of this rank's parent and children have not entered this wait, as far as this
+  /// rank knows.
   std::vector<std::uint32_t> missing() const;
 
  private:
