@@ -3,10 +3,10 @@
 // particles. Strongly accelerated particles take shorter time steps, so in most steps only a few
 // are active, nearly all in the dense cores: the load is uneven and varies from step to step.
 //
-// In each step a piece sends the positions of its active particles to all pieces, and each replies
-// with its pull on them: near particles singly, far groups as one mass (Barnes and Hut, 1986; for
-// groups of targets: Barnes, 1990); a far piece only sends its centre (Salmon, 1991). Forces,
-// momentum and energy are checked. Particles do not change their piece.
+// In each step a piece sends the positions of its active particles to all pieces. Each replies with
+// its gravity there: near particles count singly, far groups as one mass (Barnes and Hut, 1986; for
+// groups of targets: Barnes, 1990). A far piece replies only with its centre (Salmon, 1991).
+// Forces, momentum and energy are checked. Particles do not change their piece.
 #pragma once
 
 #include <algorithm>
@@ -79,7 +79,7 @@ struct Group : Box {
 };
 
 /// Adds the gravity of `group` to the fields at the particles of `on`. A group whose opening angle,
-/// seen from `on`, is below theta acts as one mass; otherwise first `on`, then `group` is halved.
+/// seen from `on`, is below theta acts as one mass. Otherwise halves `on` if it can, else `group`.
 inline void pull(const Group& group, const Group& on, double theta, Field* fields) {
   const auto add = [&](const Vector& at, std::size_t num_particles) {
     for (std::size_t i = 0; i < on.members.size(); ++i)
@@ -107,7 +107,7 @@ struct Settings {
 
 struct Piece {
   Settings settings;
-  std::uint64_t now = 0;  // index of the step; odd: attract(), even: move() and tell()
+  std::uint64_t now = 0;  // index of the step; odd steps attract(), even ones move() and tell()
   std::vector<Particle> particles;
   double first_energy = 0, energy = 0;      // measured when all particles are active
   Vector sampled{}, sample_acceleration{};  // position and acceleration of a particle at time 0
@@ -174,7 +174,7 @@ struct Piece {
     if (all_are_active) arrange(particles);
   }
 
-  /// Ends a particle's time step and begins the next: half a kick for each (leapfrog).
+  /// Ends a particle's time step by half a kick, and begins the next by another half (leapfrog).
   void kick(Particle& particle, const Field& field, std::uint64_t time) {
     const Vector acceleration = settings.mass() * field.acceleration;
     const auto half_step = [&] { return std::ldexp(0.5 * kMaxStep, -particle.rung); };

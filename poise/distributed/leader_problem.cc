@@ -102,9 +102,10 @@ class LeaderProblem {
     place_of_port_.assign(place_of.begin() + num_children, place_of.end());
   }
 
-  /// Returns this leader's share of the time for optimisation. An attempt may take as long as one
-  /// rank that decides alone. All levels of all its cycles get equal shares of this time, and so do
-  /// the leaders of a level.
+  /// Returns the fraction of the time for optimisation that this leader gets. All leaders of an
+  /// attempt together get the time that one rank would have if it decided alone. It is divided
+  /// equally among the cycles of the attempt, then among the levels of a cycle, then among the
+  /// leaders of a level.
   double share_of_effort() const {
     return 1.0 / context_.num_cycles / context_.groups.top() / context_.groups.num_groups(level_);
   }

@@ -10,9 +10,9 @@
 
 namespace poise {
 
-/// Limits for merging the vertices of one leader. A merged vertex is heavier than max_weight only
-/// if it contains a single vertex that is heavier, or if otherwise more than max_vertices vertices
-/// would be left.
+/// Limits for merging the vertices of one leader. A merged vertex exceeds max_weight in two cases
+/// only: if it consists of a single vertex, or if more than max_vertices vertices would be left
+/// otherwise.
 struct MergeLimits {
   double max_weight = 0;         // maximum weight of a merged vertex
   std::size_t max_vertices = 0;  // target number of vertices after merging
@@ -29,8 +29,8 @@ struct Merging {
 Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pinned,
                           const MergeLimits& limits);
 
-/// Merges the vertices of a piece along its heaviest edges between two vertices of
-/// `rank`.
+/// Merges the vertices of the piece that `rank` holds, along its heaviest edges. Edges to vertices
+/// of other ranks are ignored.
 Merging merge_piece(const Piece& piece, std::uint32_t rank, const MergeLimits& limits);
 /// The merged vertices.
 std::vector<PieceVertex> merged_vertices(const std::vector<PieceVertex>& vertices,

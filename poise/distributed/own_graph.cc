@@ -143,8 +143,9 @@ std::vector<PieceEdge> OwnGraph::edges(VertexName first,
     num_clusters = std::max(num_clusters, cluster + 1);
   const graphs::Groups tasks = graphs::arrange(cluster_of_, num_clusters);
   std::vector<PieceEdge> edges;
-  // For each column of the matrix, whose rows are filled one after another: the index in `edges` of
-  // the column's latest edge, plus 1.
+  // The edges are a sparse matrix with a row per cluster of this rank and a column per receiving
+  // cluster. Rows are filled one after another. For each column: the index in `edges` of its latest
+  // edge, plus 1.
   std::vector<std::size_t> entry(num_clusters + others.size(), 0);
   for (std::uint32_t c = 0; c < num_clusters && !own_.first.empty(); ++c) {
     const std::size_t row = edges.size();

@@ -62,9 +62,8 @@ class Cycle {
   }
 
   /// Limits for the graph that a leader sends to its parent. The maximum numbers of vertices and
-  /// edges grow with the weight of the leader's vertices. The smallest values are those in
-  /// DistributedLimits divided by the number of the parent's children; the largest are those in
-  /// DistributedLimits.
+  /// edges grow with the weight of the leader's vertices. They are at most those in
+  /// DistributedLimits, and at least these divided by the number of the parent's children.
   MergeLimits limits_of(std::size_t level, double weight) const {
     const auto siblings =
         static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);

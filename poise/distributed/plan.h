@@ -14,12 +14,12 @@
 //    Messages to vertices of other groups end at ports, which stand for parts of these groups.
 // 4. If few ranks had most of the load and their clusters were too heavy to balance, a second cycle
 //    follows. It starts from the result of the first, without migrating tasks in between.
-// 5. If messages still take a notable part of an iteration, a second attempt follows. Its first
-//    cycle has smaller groups of ranks, which keep communicating tasks together but move many
-//    tasks; its second cycle evens out loads. Strategies other than `poise` make only this attempt
-//    if messages matter.
-// 6. With strategy `poise`, the attempt with the shorter total time counts (total_time.h), or if
-//    neither shortens it, all tasks stay.
+// 5. Steps 1 to 4 are the first attempt. If messages still make an iteration notably longer, a
+//    second attempt follows. Its first cycle has smaller groups of ranks, which keep communicating
+//    tasks together but move many tasks; its second cycle evens out loads. Strategies other than
+//    `poise` make only one attempt: the second if messages cost much, otherwise the first.
+// 6. With strategy `poise`, the attempt with the shorter total time counts (total_time.h). If
+//    neither attempt shortens the total time, all tasks stay.
 //
 // If there are few tasks in all, nothing is merged, and the decision is that of the strategy
 // itself. A rank's memory is O(own tasks + own messages + neighbours) plus a constant; a rank

@@ -49,8 +49,8 @@ RankGroups::RankGroups(const Machine& machine, std::uint32_t width) {
   first_.push_back(std::move(singles));
   while (num_groups(top()) > 1) {
     const Bounds& now = first_.back();
-    // Skips machine levels that have at least as many groups as the last level of rank groups. The
-    // next level of rank groups must have fewer, because it joins groups of the last one.
+    // The next level of rank groups joins groups of the last one, so it has fewer groups. Machine
+    // levels that do not have fewer groups than the last level are therefore skipped.
     while (coarser.back().size() >= now.size()) coarser.pop_back();
     const auto narrow = std::find_if(coarser.begin(), coarser.end(), [&](const Bounds& level) {
       return widest(now, level) <= width;

@@ -118,8 +118,8 @@ class Shares {
     }
   }
 
-  /// Collective. Adds up the shares of each place, and returns the largest value of `time` of a
-  /// place.
+  /// Collective. Combines the shares of all ranks in the times of each place, applies `time` to
+  /// them, and returns the largest result of any place.
   template <typename Time>
   double slowest_s(Communicator& ranks, const Time& time) const {
     Mail<Share> mail;

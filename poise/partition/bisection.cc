@@ -115,8 +115,8 @@ class Bisection {
     return graph_.num_vertices();
   }
 
-  /// Vertices without edges fill the left side without cutting any edge. Therefore they are added
-  /// before growing restarts from another vertex.
+  /// When no neighbour is left to add, vertices without edges come next, because they cut no edge.
+  /// Only then does growing restart from another vertex.
   Vertex next_addable(Vertex& next, bool without_edges) const {
     for (; next < graph_.num_vertices(); ++next)
       if (is_addable(next) && (!without_edges || graph_.degree(next) == 0)) return next++;

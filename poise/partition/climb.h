@@ -32,7 +32,7 @@ struct ClimbLimits {
 /// chooses the moves:
 ///
 ///     bool make_next();    // makes the next move; false if there is none
-///     bool is_new_best();  // true if the state is better than at the start and after each move
+///     bool is_new_best();  // true if the state is better than all earlier states
 ///     void undo_last();
 ///
 /// Returns true if the state has improved.
@@ -116,8 +116,8 @@ class MovesByGain {
   double gained_ = 0, best_ = 0;
 };
 
-/// Climbs with the moves of MovesByGain. `limits_for(n)` returns the limits of a climb in which n
-/// vertices can move at its start. O((vertices + edges) log vertices).
+/// Climbs with the moves of MovesByGain. `limits_for(n)` returns the limits of a climb at whose
+/// start n vertices can move. O((vertices + edges) log vertices).
 template <typename Parts, typename Limits>
 bool climb_by_gain(const Graph& graph, Parts& parts, const Limits& limits_for) {
   MovesByGain moves(graph, parts);

@@ -8,9 +8,9 @@
 namespace poise {
 
 /// The distance between two places: the weighted mean of the machine's message factor (which scales
-/// the cost per message) and byte factor (the cost per byte). The weights are the shares of these
-/// two costs in the cost of all messages of the problem if all factors are 1. Refers to the
-/// problem's machine.
+/// the cost per message) and byte factor (the cost per byte). The weights are the shares that these
+/// two costs would have in the total cost of all messages of the problem if all factors were 1.
+/// Keeps a reference to the problem's machine.
 class Distances {
  public:
   explicit Distances(const Problem& problem)

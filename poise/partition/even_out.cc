@@ -12,8 +12,8 @@ namespace poise::graphs {
 
 namespace {
 
-/// A vertex preceded by its weight. Pairs are sorted by weight, so binary search finds a given
-/// weight.
+/// The weight of a vertex, and the vertex. A set of such pairs is sorted by weight, so a vertex of
+/// about a given weight is found by binary search.
 using Item = std::pair<double, Vertex>;
 constexpr Vertex kNothing = std::numeric_limits<Vertex>::max();
 

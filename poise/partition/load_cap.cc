@@ -160,8 +160,8 @@ class LoadCap {
       least_busy_[class_of_[p]].set(p, busy_s_[p] = std::max(0.0, busy_s_[p]));
   }
 
-  /// The tasks of a place in ascending order of attachment: the affinity lost by leaving, per
-  /// second of load.
+  /// The tasks of a place in ascending order of attachment: affinity to tasks of this place minus
+  /// affinity to tasks elsewhere, per second of the task's load.
   std::vector<TaskId> by_attachment(PlaceId p) const {
     std::vector<std::pair<double, TaskId>> attached;
     for (const TaskId t : tasks_of_[p]) {
@@ -285,8 +285,8 @@ class LoadCap {
     return true;
   }
 
-  /// Moves a heavy task from p to a place that can then move enough lighter tasks elsewhere to stay
-  /// under the cap.
+  /// Moves a heavy task from p to another place, which stays within the cap, if necessary by moving
+  /// lighter tasks elsewhere. Returns false if there is no such place.
   bool make_way(PlaceId p) {
     std::vector<TaskId> heaviest = tasks_of_[p];
     std::sort(heaviest.begin(), heaviest.end(), [&](TaskId a, TaskId b) {
@@ -315,7 +315,8 @@ class LoadCap {
     return false;
   }
 
-  /// False only if no other place has room for any task of q except for the task `kept`.
+  /// A quick test: if it returns false, no place has room for any task of q other than `kept`. If
+  /// it returns true, there may be room.
   bool may_give(PlaceId q, TaskId kept) const {
     double lightest_s = kNever;
     for (const TaskId t : tasks_of_[q])

@@ -43,11 +43,11 @@ Split coarsened(const Split& split, const Matching& matching) {
   return coarse;
 }
 
-/// A graph that is to be bisected, and how its vertices are merged into those of the next coarser
+/// A graph that is to be bisected, and which of its vertices form each vertex of the next coarser
 /// graph.
 struct Level {
   Split split;
-  Graph graph;  // empty while not needed, and on the first level (the caller's graph)
+  Graph graph;  // empty if freed, and on the first level, whose graph the caller has
   Matching matching = {};
 };
 
@@ -75,8 +75,8 @@ std::vector<Side> multilevel_bisect(const Graph& given, const Split& split, cons
       matches(graph_of(levels.size() - 1), levels.back().split, tuning, levels.back().matching)) {
     const std::size_t last = levels.size() - 1;
     levels.push_back({coarsened(levels[last].split, levels[last].matching), contracted(last)});
-    // To hold fewer large graphs in memory, every other graph is freed, and later made again from
-    // the next finer one.
+    // To save memory, every other graph is freed if it is large. It is made again from the next
+    // finer graph when it is needed.
     if (last % 2 == 1 && levels[last].graph.to.size() > tuning.cached_entries)
       levels[last].graph = Graph();
   }

@@ -25,11 +25,11 @@ double weight_of(const Graph& graph) {
 
 double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
 
-/// Divides the tolerance among nested cuts. If all cuts together may make a part exceed its share
-/// by a factor f, the cuts inside the groups may use f^k, where k is the result of this function,
-/// and the cuts between the `num_groups` groups f^(1 - k). The first of c nested cuts gets the
-/// factor f^(2 / (c + 1)), which is more than an equal part, because the messages that it cuts are
-/// the most expensive.
+/// Divides the tolerance among nested cuts. All cuts together may make a part exceed its share by a
+/// factor f. Of this factor, the cuts between the `num_groups` groups may use f^(1 - k), and the
+/// cuts inside the groups f^k, where k is the result of this function. The first of c nested cuts
+/// gets f^(2 / (c + 1)), which is more than the equal part f^(1 / c), because the messages that it
+/// cuts are the most expensive.
 double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
@@ -160,9 +160,9 @@ class Multisection {
     return std::accumulate(begin + first, begin + last, 0.0);
   }
 
-  /// Returns the factor by which these places may exceed their shares of the graph's weight: what
-  /// earlier cuts have left of the tolerance. Shares have the same unit as the weights of the
-  /// graph.
+  /// Returns the factor by which these places may exceed their shares of the weight of this graph:
+  /// the part of the tolerance that earlier cuts have not used. Shares have the same unit as the
+  /// weights of the graph.
   double room_of(const Graph& graph, PlaceId first, PlaceId last) const {
     const double weight = weight_of(graph);
     const double most = (1 + sections_.tolerance) * sum_of_shares(first, last);

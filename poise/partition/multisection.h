@@ -18,8 +18,8 @@ struct Sections {
   double tolerance = 0.05;         // a place may get this fraction more than its share
   std::vector<graphs::Part> fixed = {};  // per vertex its place or kFree; empty: all are free
   unsigned attempts = 4;                 // seeds tried per bisection; more seeds give a smaller cut
-  /// The number of hill climbs in the V-cycle that improves the division into the groups of a level
-  /// if there are more than two groups. 0: no such V-cycle.
+  /// If a level has more than two groups, a V-cycle with this number of hill climbs improves the
+  /// division among them. 0: no V-cycle.
   unsigned climbs = 2;
   unsigned threads = 1;  // number of halves that are cut at the same time; no effect on the result
   const Tuning& tuning = kTuning;

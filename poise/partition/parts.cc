@@ -121,10 +121,10 @@ class Improvement {
                                  : weight * std::numeric_limits<double>::max();
   }
 
-  /// Returns the part to which v should move: of the parts of v's neighbours that have room for v,
-  /// the one with the largest affinity to v (ties: the emptiest). Returns v's own part if none has
-  /// room. If v's own part is overweight (`for_relief`), another part also has room if it would be
-  /// less full with v than the own part is now.
+  /// Returns the part to which v should move: the one with the largest affinity to v (ties: the
+  /// emptiest) among the other parts that contain neighbours of v and have room for v. Returns v's
+  /// own part if there is none. With `for_relief` (v's own part is overweight), a part also has
+  /// room if it would be less full with v than v's own part is now.
   Target best_target(Vertex v, bool for_relief) {
     const Part own = part_of_[v];
     const double weight = graph_.weight[v];

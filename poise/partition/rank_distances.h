@@ -10,10 +10,10 @@
 
 namespace poise {
 
-/// The distance between two places: the mean of distance_between() in both directions. Up to 1,024
-/// nodes, it stores one number per pair of nodes (4 MB). If all nodes are alike, it also stores one
-/// per pair of places of a node. Keeps a reference to the machine, which computes all other
-/// distances.
+/// The distance between two places: the mean of distance_between() in both directions. On up to
+/// 1,024 nodes, the distance of each pair of nodes is stored (4 MB). If all nodes are alike, the
+/// distance of each pair of places inside a node is stored, too. All other distances are computed
+/// from the machine, to which the object keeps a reference.
 class RankDistances {
  public:
   RankDistances(const Machine& machine, Distance distance);

@@ -33,9 +33,9 @@ Placement in_block_order(const Machine& machine, const Workload& workload, const
 Placement map_ranks(const Machine& machine, const Workload& workload, const Placement* current,
                     const RankMapOptions& options);
 
-/// Returns the map nearest to a placement that may use slots twice or places without a slot. Of
-/// several ranks on one slot, the one that exchanges most bytes keeps the slot; the others take the
-/// nearest free slots. A placement that fits already is returned unchanged.
+/// Makes a map from a placement that may use slots twice, or places without a slot. Of several
+/// ranks on one slot, the one that exchanges most bytes keeps the slot; the others take the nearest
+/// free slots. A placement that fits already is returned unchanged.
 Placement one_per_slot(const Machine& machine, const Workload& workload, const Placement& placement,
                        const RankMapOptions& options);
 

@@ -240,7 +240,7 @@ TEST(MapRanks, maps_a_grid_of_ranks_onto_a_torus_of_nodes_as_well_as_a_map_made_
   workload.tasks.resize(1024);
   Placement by_hand(1024);
   const auto folded = [](PlaceId node) { return node < 4 ? node : 7 - node; };
-  constexpr PlaceId layer[2][2] = {{0, 1}, {3, 2}};  // quarters of the grid, on a ring of 4
+  constexpr PlaceId layer[2][2] = {{0, 1}, {3, 2}};  // each quarter's layer of the torus
   for (TaskId x = 0; x < 32; ++x)
     for (TaskId y = 0; y < 32; ++y) {
       const TaskId rank = 32 * x + y;

@@ -17,8 +17,8 @@ namespace poise {
 /// log slots).
 std::vector<Slot> cut_into_slots(const RankProblem& problem, unsigned attempts);
 
-/// Does the same as if all nodes were equally far apart. As a result, few bytes travel between
-/// nodes, but some of these bytes travel far.
+/// Does the same, but takes all nodes as equally far apart. As a result, few bytes travel between
+/// nodes, but some of them travel far.
 std::vector<Slot> cut_into_nodes(const RankProblem& problem, unsigned attempts);
 
 }  // namespace poise

@@ -34,7 +34,7 @@ std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks,
                                 const RankShape& given) {
   check(given);
   RankShape shape = given;
-  // No place needs slots for more than all ranks.
+  // A place never takes more than all ranks, so it needs no further slots.
   shape.ranks_per_place = std::min(shape.ranks_per_place, std::max(ranks, 1u));
   std::vector<PlaceId> slots;
   for (NodeId node = 0; node < machine.num_nodes() && slots.size() < ranks; ++node) {

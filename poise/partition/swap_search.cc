@@ -305,9 +305,10 @@ class SwapSearch {
     return more;
   }
 
-  /// Tries to swap v with the vertices in the class of slot `start`: visits the class in a circle
-  /// from `start`, and makes the first swap that increases the traffic (with the penalty) by at
-  /// most `most`. Returns the change, or 0 if it makes none.
+  /// Tries to swap v with the vertices in the class of slot `start`: goes through the slots of the
+  /// class from `start` on, then from the first slot up to `start`, and makes the first swap that
+  /// increases the traffic (with the penalty) by at most `most`. Returns this change, or 0 if there
+  /// is no such swap.
   double try_class(Vertex v, Slot start, double most) {
     scans_ += kPartitionTuning.scans_of_trial;
     const SlotClass from = costs_->at(v), to = costs_->class_at(start);
@@ -338,9 +339,9 @@ class SwapSearch {
     excess_.start_from(slot_of_);
   }
 
-  /// Collects the slots to which a descent tries to move v. Visits several partners of v. For each
-  /// partner, the candidates are the partner's slot and a few slots around that: those of the
-  /// smallest group that has more than one slot and does not contain v.
+  /// Collects the slots to which a descent tries to move v. For each of several partners of v,
+  /// these are the partner's slot and a few slots of the smallest group that contains the partner,
+  /// has more than one slot and does not contain v.
   void gather_near(Vertex v) {
     near_.clear();
     const std::size_t degree = graph_.degree(v);
@@ -396,7 +397,7 @@ class SwapSearch {
   std::vector<Slot> near_;
   TrafficExcess excess_;
   std::optional<SlotCosts> costs_;
-  const SlotGroups* classes_ = nullptr;  // the classes of costs_, if that is set
+  const SlotGroups* classes_ = nullptr;  // the groups that are the classes of costs_
   Random random_;
   const SwapEffort effort_;
   double scans_ = 0;

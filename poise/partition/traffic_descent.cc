@@ -108,8 +108,9 @@ class Descent {
     return cost;
   }
 
-  /// Returns the place to which moving v gains most, or nothing if all its partners are at its own
-  /// place. The gain may be negative.
+  /// Of the places of v's partners, other than its own place, returns the one to which moving v
+  /// gains most; the gain may be negative. If needs_room is true, only places with room for v
+  /// count. Returns nothing if there is no such place.
   std::optional<Target> best_target(Vertex v, bool needs_room) {
     gather(v);
     const PlaceId own = at(v);
@@ -161,8 +162,9 @@ class Descent {
       const double more = graph_.weight[v] - graph_.weight[u];
       if (!is_free(u) || !has_room(wanted.part, more) || !has_room(own, -more)) continue;
       gather(u);
-      // The gain of each task assumes that the other task stays. Both gains thus count the edge
-      // between them as if it became shorter; `apart` corrects this.
+      // The gain of each task is computed as if the other one stayed. So both gains assume that the
+      // two tasks come together, but after an exchange they are as far apart as before; `apart`
+      // corrects this.
       const double apart =
           affinity_between(v, u) * (distance(own, wanted.part) + distance(wanted.part, own));
       const double gain = wanted.gain + cost_at(wanted.part) - cost_at(own) - apart;

@@ -12,10 +12,10 @@
 
 namespace poise {
 
-/// By how much the bytes that stay inside two nodes increase if a vertex of one node is exchanged
-/// with a vertex of the other.
+/// A vertex of one node is exchanged with a vertex of another node: by how much the bytes that stay
+/// inside each of the two nodes increase.
 struct InsideChange {
-  double here = 0, there = 0;  // the first vertex's node, and the second vertex's
+  double here = 0, there = 0;  // for the node of the first vertex, and of the second
 };
 
 /// The bytes by which the traffic of nodes, and that between all nodes, exceeds TrafficLimits. The
@@ -51,14 +51,14 @@ class TrafficExcess {
 
   void exchange(graphs::Vertex v, NodeId a, graphs::Vertex u, NodeId b, const InsideChange& inside);
 
-  /// The excess that an exchange between two nodes can remove.
+  /// The most that an exchange between nodes a and b can remove from the excess.
   double removable(NodeId a, NodeId b) const {
     return over(internode_, limits_.internode_bytes) + over(nodes_[a]) + over(nodes_[b]);
   }
 
  private:
   struct NodeTraffic {
-    double sent = 0, received = 0;  // bytes, by the node's vertices
+    double sent = 0, received = 0;  // bytes, summed over the node's vertices
     double inside = 0;              // bytes that the node's vertices send to each other
   };
 
@@ -80,7 +80,7 @@ class TrafficExcess {
   std::vector<double> sent_, received_;  // per vertex, in bytes
   std::vector<NodeTraffic> nodes_;
   double internode_ = 0;            // bytes between all nodes
-  std::optional<SlotCosts> bytes_;  // classes are nodes, and only edges inside a node count
+  std::optional<SlotCosts> bytes_;  // the table: per vertex and node, the bytes that they exchange
 };
 
 }  // namespace poise

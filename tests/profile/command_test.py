@@ -56,7 +56,7 @@ class Command(unittest.TestCase):
     def assert_only(self, *names):
         self.assertEqual({path.name for path in self.folder.iterdir() if path.suffix not in (".openmpi", ".mpich")}, set(names))
 
-    def test_a_communicator_that_a_callback_of_mpi_freed_is_not_used_again(self):
+    def test_a_communicator_freed_by_an_attribute_callback_is_not_used_again(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "attribute.c", self.folder)

@@ -98,7 +98,7 @@ class Paths(unittest.TestCase):
         self.assertEqual(traffic_of(ranks), expected_traffic())
         for rank in ranks:
             self.assertGreater(rank["cpus"]["own_ns"], 0)
-            self.assertGreaterEqual(rank["cpus"]["all_ns"], 0)  # -1 if the kernel does not tell
+            self.assertGreaterEqual(rank["cpus"]["all_ns"], 0)  # -1 if the kernel does not report it
             for phase in rank["phases"]:
                 self.assertEqual((phase["not_understood"], phase["outside"]), (0, 0))
         return profiled

@@ -116,8 +116,8 @@ class Sanitized(unittest.TestCase):
     def test_no_leak_is_found_if_the_program_exits_without_mpi_finalize(self):
         parts = self.folder / "parts"
         parts.mkdir()
-        # When the first rank exits, MPICH's launcher may kill the other one, which still searches for leaks. Then its exit
-        # status is 1 or 9.
+        # When the first rank exits, MPICH's launcher may kill the other rank, which still searches for leaks. Then the
+        # exit status of the launcher is 1 or 9.
         self.check(2, "late.c", "exit", statuses=(3, 1, 9), POISE_PROFILE=str(self.folder / "profile"), POISE_PROFILE_PARTS=str(parts))
         self.assertGreater(len(list(parts.iterdir())), 0)
 

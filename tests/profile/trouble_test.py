@@ -89,10 +89,10 @@ class Trouble(unittest.TestCase):
                 self.assertEqual(notes, ["poise profile: no profile: the program ended before a rank finished a phase"])
 
     def test_a_rank_may_call_collectives_and_free_communicators_in_another_thread_than_the_other_ranks(self):
-        self.for_each("another_thread", (2, 4))  # a message of the barrier (0 bytes) and one with an int
+        self.for_each("another_thread", (2, 4))  # 2 messages, 4 bytes: an empty one of the barrier, and an int
 
     def test_a_rank_may_free_a_communicator_before_it_sends_what_the_other_rank_waits_for(self):
-        self.for_each("free_first", (2, 4))  # a message of the barrier (0 bytes) and one with an int
+        self.for_each("free_first", (2, 4))  # 2 messages, 4 bytes: an empty one of the barrier, and an int
 
     def test_a_collective_may_fail_on_some_of_its_ranks(self):
         self.for_each("failing", (1, 4))
