@@ -54,8 +54,8 @@ class Inputs {
   std::size_t num_machines() const;
 
   /// Replaces the phase's messages by those of all phases, for a placement that will be used for
-  /// the whole run. Changes nothing if the user selected a phase, or (with a note) if phases differ
-  /// in their tasks.
+  /// the whole run, and adds a note. If phases differ in their tasks, adds a note but changes
+  /// nothing else. If the user selected a phase, does nothing.
   void count_all_messages();
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;

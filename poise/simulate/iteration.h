@@ -47,9 +47,9 @@ struct EngineOptions {
   /// Maximum size of the pieces in which messages travel, for Sharing::queue.
   std::uint64_t piece_bytes = simulate_tuning::kPieceBytes;
   /// For Sharing::fluid: starts and ends of messages count as simultaneous if the time between them
-  /// is below this fraction of the busiest resource's time. Without a value, the fraction is 0 for
-  /// small exchanges, and for larger ones it is large enough to limit the time that the simulation
-  /// takes.
+  /// is below this fraction of the time for which the busiest resource is occupied. Without a
+  /// value, the fraction is 0 for small exchanges, and for larger ones it is large enough to limit
+  /// the time that the simulation takes.
   std::optional<double> precision = {};
   /// If above 0, tasks are threads that share their places, and Juggle moves them once per period
   /// of this length (threads.h). If 0, a place runs one task after the other. Only replays use this
@@ -72,7 +72,8 @@ struct PlaceRun {
   double worked_s = 0;     // time at which the place had done all its work
   double ends_s = 0;       // time at which the place had received everything
   double receiving_s = 0;  // seconds of receiving, between worked_s and ends_s
-  /// Seconds before worked_s in which the place waited for tasks of other places (EventSteps).
+  /// Seconds before worked_s in which the place had no task to run, if places lend tasks
+  /// (EventSteps).
   double idle_s = 0;
 
   /// Seconds for which the CPU was busy with work, sending and receiving.
@@ -90,7 +91,8 @@ struct Iteration {
 
 /// Simulates an iteration. work_s has one entry per place; overlap is as in Workload. With queues
 /// it takes O(stops log pairs), where a stop is a resource on the route of a pair. With fluids it
-/// computes all rates some hundred times (fluid.h).
+/// computes all rates (fluid.h) whenever a message starts or ends; in large exchanges, only some
+/// hundred times.
 Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
                              const EngineOptions& options = {});
 

@@ -19,8 +19,9 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// If the remaining work of a thread is below the first fraction of a phase, or below the second
-/// fraction of the time since the start, it is a rounding error: the thread is at the barrier.
+/// If the remaining work of a thread is below kRoundingOfPhase times the length of a phase, or
+/// below kRoundingOfTime times the time since the start, it is a rounding error: the thread is at
+/// the barrier.
 constexpr double kRoundingOfPhase = 1e-9, kRoundingOfTime = 1e-14;
 
 /// The threads and places of one run. A running thread has rest_s seconds of work left in this
@@ -198,8 +199,8 @@ void Team::run_place(Shared& place, double end_s) {
 
 void Team::run_until(double end_s) {
   for (Shared& place : places_) run_place(place, end_s);
-  // The phase ends when its last thread arrives at the barrier. The idle time of a place after that
-  // belongs to the next phase.
+  // The phase ends when its last thread arrives at the barrier, which may be before end_s. The time
+  // from then to end_s does not count as idle, because the next phase begins then.
   if (num_running_ > 0) {
     now_s_ = end_s;
     return;
@@ -288,8 +289,8 @@ std::vector<double> Team::progress_s() const {
   return progress_s;
 }
 
-/// The times of periodic balancing points: multiples of the period, each shifted by a random
-/// jitter.
+/// The times of periodic balancing points. The time from one point to the next is the period,
+/// changed by a random jitter.
 class Clock {
  public:
   explicit Clock(const JuggleRun& run)

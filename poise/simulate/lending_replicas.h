@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of tasks at other ranks, in the simulation of lending (lending_simulation.h): which rank
-// has which copies, and which of them the rank has asked to run. Only the owner of a task knows
+// Copies of tasks at other ranks, in the simulation of lending (lending_simulation.h): which copies
+// a rank has, and whether it waits for the answer to a claim. Only the owner of a task knows
 // whether a copy of it may still run.
 #pragma once
 
@@ -33,7 +33,7 @@ class SimulatedCopies {
     copies_.insert(copies_.end(), arrived.begin(), arrived.end());
   }
   /// Removes and returns the copy to ask for, which the agent chooses. Returns nothing if there are
-  /// no copies, or the last request has not been answered.
+  /// no copies, or if the last request has not been answered.
   std::optional<SimulatedCopy> claim(LendingAgent& agent) {
     if (copies_.empty() || has_claimed_) return std::nullopt;
     const std::size_t index = agent.replica_to_claim(copies_.size());

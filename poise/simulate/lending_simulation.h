@@ -63,7 +63,8 @@ struct LendingScenario {
   double stall_share = 0, stall_s = 0;
   /// Additional delay of messages that report loads, and of requests and their answers, so that a
   /// rank learns late that another one is slow or idle. Messages with tasks, results or copies, and
-  /// those that detect the end of the wait, do not have this delay.
+  /// those that detect the end of the wait, do not have this delay, so they may overtake the
+  /// delayed ones.
   double news_delay_s = 0;
   /// When a rank enters the wait, it copies this share of its tasks, from the end of its queue.
   /// The copies go to the other ranks in turn. A rank with nothing to do goes through the copies
@@ -110,7 +111,7 @@ struct LendingOutcome {
   double mean_load_age_s = 0;
   double max_bytes_out = 0;  // largest number of bytes that one node sent
   std::uint64_t max_lent_by_one = 0;
-  std::size_t max_peer_bytes = 0;  // bytes of the largest table of peers
+  std::size_t max_peer_bytes = 0;  // bytes of the largest table that a rank keeps about other ranks
   std::vector<SimulatedRank> ranks;
   std::string trouble;  // empty if the simulation ended as it should
 };

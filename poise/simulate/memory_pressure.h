@@ -24,11 +24,12 @@ struct MemoryPressure {
 /// Throws Error if `pressure` has an effect but the memory of the places is unknown.
 void check(const MemoryPressure& pressure, const Machine& machine);
 
-/// Returns for each place the factor by which full memory slows unpacking down. It is 1 if at most
-/// the fraction simulate_tuning::kRelaxedFill of the memory is used. Above that, it grows linearly,
-/// up to `factor` for full memory. While tasks move, memory holds the tasks that were there and
-/// those that arrive. A task needs its footprint or, if that is unknown, its migrated bytes; shared
-/// blocks and working memory are ignored. Throws what check() throws. O(tasks + places).
+/// Returns for each place the factor by which full memory slows unpacking down. The factor is 1 if
+/// at most the fraction simulate_tuning::kRelaxedFill of the memory is used. Above that, it grows
+/// linearly; it is `factor` when the memory is full. While tasks move, memory holds
+/// Workload::place_bytes, the tasks that were there and those that arrive. A task needs its
+/// footprint or, if that is unknown, its migrated bytes; shared blocks and working memory are
+/// ignored. Throws what check() throws. O(tasks + places).
 std::vector<double> unpacking_factors(const Machine& machine, const Workload& workload,
                                       const Placement& before, const Placement& after,
                                       const MemoryPressure& pressure);

@@ -150,8 +150,8 @@ class Parser {
       processor.background_s = file_.f64();
       if (layout_.has_cpu_times) file_.take(16);
       processor.speed = file_.f64();
-      const bool has_flag = read_flag().has_value();  // flag: background load is known
-      file_.take(4);                                  // background load of objects
+      const bool has_flag = read_flag().has_value();  // flag: the processor is available
+      file_.take(4);                                  // number of objects on it
       processor.pe = i32();
       if (!has_flag || processor.pe < -1 || !is_time(processor.total_s) ||
           !is_time(processor.background_s) || !is_time(processor.speed))
