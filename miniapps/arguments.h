@@ -14,7 +14,8 @@ class App;
 
 namespace poise::miniapps {
 
-/// Says how the program must end at once: after --help (status 0) or wrong usage (status 2).
+/// The status and the text with which the program must end at once: status 0 after --help, status 2
+/// after wrong usage.
 struct Over {
   int status;
   std::string text;  // the help, or one line that says what is wrong

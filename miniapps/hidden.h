@@ -27,8 +27,8 @@ class HiddenObject {
   /// Sends a message: the receiver's id, the bytes and their count.
   using Send = std::function<void(std::uint32_t to, const char* bytes, std::size_t count)>;
   /// Runs a step of the object. `letters` are the messages that the object receives, sorted by
-  /// sender and number. Calls `send` for each receiver of each message. Throws what the object
-  /// throws.
+  /// sender and number. Calls `send` for each receiver of each message that the object sends.
+  /// Throws what the object throws.
   virtual void step(const std::vector<Letter>& letters, const Send& send) = 0;
   /// Returns the serialized object, which HiddenProgram::restored() can read.
   virtual Bytes bytes() const = 0;

@@ -171,7 +171,7 @@ class Element : public CBase_Element {
   }
 
   void step() {
-    if (!object_) return;  // not restored after a migration: the job is ending
+    if (!object_) return;  // restoring it after a migration failed, so the job is ending
     std::vector<Letter> inbox = std::exchange(box_of(steps_ - 1), {});
     std::sort(inbox.begin(), inbox.end(), [](const Letter& a, const Letter& b) {
       return std::make_pair(a.from, a.number) < std::make_pair(b.from, b.number);

@@ -205,8 +205,8 @@ class Plan {
   }
 
   /// Returns the rank's cores by the numbers of the operating system, which begin at 0 on each
-  /// node. If the machine was described by a text, the numbers of its places continue from node to
-  /// node, so they are converted.
+  /// node. In a machine described by a text, cores are numbered through all nodes, so their numbers
+  /// are converted.
   std::vector<std::uint32_t> cpus(TaskId r) const {
     std::vector<std::uint32_t> numbers;
     for (PlaceId i = 0; i < map_.shape.cores_per_rank; ++i) {

@@ -58,14 +58,19 @@ LaunchOptions launch_options(const RankMap& map, Launcher launcher, const std::s
 /// Returns the files and command lines for a launcher. Throws Error if host names are missing, or
 /// if the files of the launcher cannot express the map.
 ///
-/// Files of each launcher, with their manuals. openmpi: a rankfile, logical cores (mpirun(1),
-/// "Rankfiles", of Open MPI 4.1; "Rankfiles" in the manual of Open MPI 5.0). mpich: Hydra's host
-/// file and `-bind-to user:` (mpiexec -bind-to -help). slurm: a host per rank for
-/// `--distribution=arbitrary`, and `--cpu-bind=map_cpu` or `mask_cpu` (srun(1)). cray:
-/// MPICH_RANK_ORDER for MPICH_RANK_REORDER_METHOD=3 (intro_mpi(3)). lsf: an explicit resource file
-/// for jsrun (IBM Job Step Manager, "Explicit Resource File (ERF) format"). pbs: a host per rank in
-/// the form of PBS_NODEFILE. Hydra and Slurm bind the k-th rank of every node alike; for other
-/// maps, and for pbs, a shell script binds each rank by taskset(1).
+/// Files of each launcher, with their manuals:
+/// - openmpi: a rankfile with logical cores (mpirun(1), "Rankfiles", of Open MPI 4.1; "Rankfiles"
+///   in the manual of Open MPI 5.0).
+/// - mpich: Hydra's host file and `-bind-to user:` (mpiexec -bind-to -help).
+/// - slurm: a host per rank for `--distribution=arbitrary`, and `--cpu-bind=map_cpu` or `mask_cpu`
+///   (srun(1)).
+/// - cray: MPICH_RANK_ORDER for MPICH_RANK_REORDER_METHOD=3 (intro_mpi(3)).
+/// - lsf: an explicit resource file for jsrun (IBM Job Step Manager, "Explicit Resource File (ERF)
+///   format").
+/// - pbs: a host per rank in the form of PBS_NODEFILE.
+///
+/// Hydra and Slurm bind the k-th rank of every node alike. For other maps, and for pbs, a shell
+/// script binds each rank by taskset(1).
 LaunchPlan launch_plan(const RankMap& map, Launcher launcher, const std::string& path);
 
 }  // namespace poise::apps

@@ -31,7 +31,7 @@ TEST(Simulation, charges_the_given_cost_for_each_decision) {
   EXPECT_EQ(step_times_s(simulation.rows[1].replay), (std::vector<double>{4, 4, 4.25, 2}));
 }
 
-TEST(Simulation, the_page_marks_decisions_and_says_how_many_tasks_each_moved) {
+TEST(Simulation, the_html_page_marks_decisions_and_says_how_many_tasks_each_decision_moved) {
   const Replayer replayer = four_tasks_on_one_place();
   Simulation simulation = begin_simulation(replayer);
   add_row(simulation, replayer, contender_of(parse_strategy("greedy")), 0.25);

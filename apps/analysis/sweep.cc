@@ -100,8 +100,8 @@ void add_to(Sweep& sweep, const Simulation& simulation, std::uint64_t places) {
     SweepRow& row = row_of(sweep, {places, every, result.strategy, {}, {}, {}, {}, {}, {}, {}});
     if (!result.error.empty() && row.error.empty()) row.error = result.error;
     if (!row.error.empty()) continue;
-    // The row without balancing is replayed for every period, although the period has no effect on
-    // it. So its result is added only once per seed.
+    // The replay without balancing is repeated for every period, although the period has no effect
+    // on it. So its result is added only once per seed.
     if (r == 0 && row.total_s.size() == sweep.seeds.size()) continue;
     const Replay& replay = result.replay;
     row.total_s.push_back(replay.total_s);

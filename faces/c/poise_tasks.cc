@@ -98,7 +98,7 @@ poise::Annotations annotations_of(const poise_with& with) {
     const poise_annotation& given = with.annotations[i];
     const int kind = number_of(given.kind);
     if (!given.name || (kind == POISE_TEXT && !given.text))
-      poise::fail("an annotation has a null name, or is POISE_TEXT with a null text");
+      poise::fail("an annotation has a null name, or its kind is POISE_TEXT and its text is null");
     switch (kind) {
       case POISE_INTEGER: annotations.set(given.name, given.integer); break;
       case POISE_REAL: annotations.set(given.name, given.real); break;

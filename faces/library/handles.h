@@ -63,8 +63,8 @@ int guarded(const char* function, const Body& body) noexcept {
 }
 
 /// Returns the object behind a handle. `Handle` is const unless the call changes the object. Throws
-/// Error if the handle is invalid. Builds with assertions also throw Error if another call changes
-/// the object, or if this call changes the object while another call uses it.
+/// Error if the handle is invalid. Builds with assertions also throw Error if this call and another
+/// one use the object at the same time, and one of them changes it.
 template <typename Handle>
 Handle& checked(Handle* handle, const char* name) {
   if (handle == nullptr) fail("{} is null", name);

@@ -293,8 +293,8 @@ TEST(Library, diagnoses_a_profile_as_json_and_names_a_damaged_file_in_the_error)
 }
 
 #if POISE_ASSERTIONS >= 1
-/// The results of calls that a callback of poise_compare() makes, on its own and on another thread,
-/// with the handles that poise_compare() uses.
+/// The results of calls with the handles that poise_compare() uses. Its callback makes these calls,
+/// on the same thread and on another one.
 struct Meanwhile {
   poise_workload* workload;
   int read = POISE_FAILED, change = POISE_OK, change_of_same_thread = POISE_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// <poise/poise_mpi.h>: makes the communication functions that poise_plan_distributed() needs from
-// an MPI communicator. This header is compiled with the program, so libpoise works with any MPI.
-// C99 and C++.
+// <poise/poise_mpi.h>: turns an MPI communicator into the communication functions that
+// poise_plan_distributed() needs. This header is compiled with the program, so libpoise works with
+// any MPI. C99 and C++.
 //
 //     poise_mpi mpi;
 //     poise_communication ranks;

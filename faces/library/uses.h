@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts the calls that use a handle at the moment. Builds with assertions refuse a call that
-// changes a handle while another call uses it. The other call may run on another thread, or it may
-// be in progress on this thread and have invoked the callback that makes this call.
+// changes a handle while another call uses it. The other call may run on another thread. It may
+// also run on this thread, if one of its callbacks makes the call that changes the handle.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace poise::library {
 using Users = std::atomic<int>;
 
 /// Counts the current call among the users of a handle until the call ends. Returns false if
-/// another call changes the handle, or if this call `changes` it while another call uses it.
+/// another call uses the handle at the moment, and that call or this one `changes` it.
 bool begin_use(Users& users, bool changes);
 
 /// A call of the C interface. When it ends, it stops using its handles. Callbacks may nest calls.

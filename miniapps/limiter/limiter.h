@@ -109,7 +109,8 @@ struct Piece {
     }
   }
 
-  /// Completes the step. The faces of a rejected cell use the flux between subcells on both sides.
+  /// Completes the step. At a face of a rejected cell, the cells on both sides use the flux between
+  /// the two subcells next to the face.
   void settle(const Inbox& inbox) {
     std::array<bool, 2> refused{cells.front().refused, cells.back().refused};
     for (const Mail& mail : inbox) {

@@ -14,7 +14,7 @@ using Nodes = std::array<double, kNodes>;
 
 struct Scheme {
   Nodes node{}, weight{};
-  Nodes lower{}, upper{};               // values of the i-th base polynomial at 0 and at 1
+  Nodes lower{}, upper{};               // values of the i-th basis polynomial at 0 and at 1
   std::array<Nodes, kNodes> slope{};    // [i][j]: derivative of polynomial j at node i
   std::array<Nodes, kNodes> until{};    // [i][j]: integral of polynomial j from 0 to node i
   std::array<Nodes, kParts> average{};  // [s][j]: average of polynomial j over subcell s

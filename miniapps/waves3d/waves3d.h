@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sound waves in a box, in blocks, like Ondes3D: a pulse over a slow basin, a wall on top, and
-// absorbing layers on the other five sides. Blocks that touch those layers split the pressure into
-// three parts, so they are heavier. Without layers the energy must be constant.
+// Sound waves in a box of blocks, like Ondes3D: a pulse over a basin of slow sound, a wall on top,
+// and absorbing layers on the other five sides. Blocks that touch those layers split the pressure
+// into three parts, so they are heavier. Without such layers, the energy must be constant.
 //
-// Staggered leapfrog after Yee, 1966; absorbing layers after Berenger, 1994. Lengths are in cells,
-// times in the time that sound takes through a cell. Ghost layers: the pressure array ends with the
-// upper neighbour's first layer; the velocity array, whose values belong to the lower face of a
-// cell, begins with the lower neighbour's last layer.
+// Staggered leapfrog after Yee, 1966; absorbing layers after Berenger, 1994. Lengths are in cells;
+// the unit of time is the time that sound takes through a cell. Each array has a ghost layer per
+// axis: the pressure array ends with the upper neighbour's first layer, and the velocity array
+// begins with the lower neighbour's last layer. A velocity belongs to the lower face of its cell.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@ struct Grid {
   }
 };
 
-/// Coefficients of a time step: new value = keep * old value - gain * difference. The difference is
-/// that of two neighbouring pressures if the value is a velocity, and vice versa.
+/// Coefficients of a time step: new value = keep * old value - gain * difference. For a velocity,
+/// this is a difference of two pressures; for a pressure, a difference of two velocities.
 struct Damping {
   double keep = 1, gain = kTimeStep;
 };

@@ -106,7 +106,7 @@ EventStep EventSteps::of_subphases(const Workload& workload, const Placement& pl
     const Iteration part = iteration(traffic, work_s, workload.overlap);
     if (!subphases.overlap())
       append(step, part, lending_.has_spans);
-    else if (s == 0)  // subphase 0: the work of the processor cores, and all messages
+    else if (s == 0)  // subphase 0 is the work of the cores; all messages belong to it
       step.iteration = part;
     else
       step.iteration.end_s = std::max(step.iteration.end_s, part.end_s);

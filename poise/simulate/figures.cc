@@ -131,9 +131,9 @@ FigureData figure_16() {
 }
 
 /// The benchmark EP with 8 threads on 7 places and phases of e = 30 s. The columns: the period,
-/// from 0.5 ms on; the speed-up without overheads; with the paper's 100 us per balancing point, the
-/// speed-up by the formula and by simulation; and the simulated speed-up if the threads of a place
-/// also run in time slices of 10 ms, as on the paper's machine.
+/// from 0.5 ms on; the speed-up without overheads; the speed-up if each balancing point costs 100
+/// us, as in the paper, by the formula and then by simulation; and the simulated one if the threads
+/// of a place also run in time slices of 10 ms, as on the paper's machine.
 FigureData figure_17() {
   constexpr double kPointS = 100e-6, kSliceS = 0.01;
   FigureData data{
@@ -177,7 +177,7 @@ FigureData unequal_phases() {
 
 /// The speed-up for phases of 1 to 100 ms under three rules for when threads move: once per period
 /// (proactive), whenever a thread blocks at the barrier (reactive), or at both times (hybrid). The
-/// period is 20 ms and varies at random, as in the balancer.
+/// period is 20 ms and varies at random by up to 10 %, as in `poise juggle`.
 FigureData when_to_move() {
   constexpr Pair kPairs[] = {{3, 2}, {8, 7}, {16, 12}};
   FigureData data{{"threads", "places", "phase_ms", "proactive", "reactive", "hybrid"}, {}};

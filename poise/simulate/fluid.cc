@@ -283,7 +283,7 @@ class Fluid {
     return (in_flight_[route].front().served - served_[route]) / rate_[route];
   }
 
-  /// Ends the flows of a route that end within the next until_s seconds.
+  /// Ends the flows of a route that have at most until_s seconds left.
   void end_flows(std::uint32_t route, double until_s) {
     auto& waiting = in_flight_[route];
     while (!waiting.empty() && next_end_s(route) <= until_s) {

@@ -19,7 +19,7 @@ namespace poise {
 /// filling (Bertsekas and Gallager, "Data Networks", section 6.5.2), whenever a flow starts or
 /// ends. If window_s is above 0, starts and ends that are less than window_s apart count as
 /// simultaneous, which bounds the number of computations; a flow may then end up to about window_s
-/// too early or too late. O(computations * stops of active routes + flows log flows).
+/// too early or too late. O(computations * resources on active routes + flows log flows).
 ///
 /// `detours` has one entry per flow, or none at all. A flow takes its detour if a byte would pass
 /// sooner there, given that each resource is shared evenly by the flow and those in flight.

@@ -164,7 +164,7 @@ TEST(Fluid, merging_nearly_simultaneous_ends_of_flows_hardly_changes_when_the_la
   }
 }
 
-TEST(Fluid, if_all_flows_use_the_busiest_resource_the_last_ends_when_it_has_carried_all_bytes) {
+TEST(Fluid, the_busiest_resource_is_never_idle_if_all_flows_use_it) {
   const Routes routes = routes_of({{{0, 1}, {1, 0.5}}, {{0, 1}, {2, 1}}});
   const std::vector<Flow> flows{{0, 3, 0}, {0, 4, 1}, {0, 5, 0}};
   EXPECT_EQ(busiest_s(routes, flows), 12);

@@ -67,7 +67,7 @@ struct JuggleOutcome {
 };
 
 /// Called at every periodic balancing point before threads move, with the seconds since the start
-/// and the seconds that each thread has computed in all phases.
+/// and the seconds of work that each thread has done so far.
 using JuggleObserver = std::function<void(double now_s, std::span<const double> progress_s)>;
 
 /// Simulates the program to its end. Periods are not restarted by barriers. O(n log n) per

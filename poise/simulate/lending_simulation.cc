@@ -48,7 +48,7 @@ struct Mail {
     request,
     decline,
     claim,
-    grant,  // the answer to a claim: with the task, or without any task to refuse the claim
+    grant,  // the answer to a claim: contains the task, or nothing if the claim is refused
     load,
     termination
   };
@@ -171,7 +171,8 @@ class Simulation {
   std::uint64_t order_ = 0, created_ = 0, finished_ = 0, last_ticket_ = 0;
   // Start of the present call of step(), and the CPU time that it has taken so far.
   double now_s_ = 0, cpu_s_ = 0;
-  // Number of ranks that have left the last wait (if ranks meet between waits: the present wait).
+  // Number of ranks that have left the present wait (if ranks meet between waits) or the last wait
+  // (otherwise).
   std::uint32_t ranks_done_ = 0;
   double began_s_ = 0;  // time at which all ranks had met before this wait
   double age_s_ = 0;
@@ -479,9 +480,9 @@ void Simulation::send_results(Rank& rank, std::uint32_t owner, std::vector<Run>&
   send(rank, std::move(mail));
 }
 
-// Sends the results of an owner's tasks before tasks go to this owner. From the times of the
-// results, the owner learns how slow this rank is before it decides whether to lend to this rank
-// again.
+// Sends the results of the tasks of `owner`, before this rank sends tasks to it. From the times of
+// the results, the owner learns how slow this rank is before it decides whether to lend to this
+// rank again.
 void Simulation::send_results_of(Rank& rank, std::uint32_t owner) {
   const auto others = std::stable_partition(rank.results.begin(), rank.results.end(),
                                             [=](const Run& run) { return run.owner != owner; });

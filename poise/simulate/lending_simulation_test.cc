@@ -151,8 +151,8 @@ TEST(LendingSimulation, a_rank_with_a_progress_thread_cannot_pack_and_unpack_two
 }
 
 // Checks for starvation: a rank that stays idle although others have tasks to lend. Without a
-// progress thread, a rank reads a steal request only when its task ends, so the end may be delayed
-// by the time of one task.
+// progress thread, a rank reads a steal request only when its task ends, so the last task may end
+// later by the time of one task.
 TEST(LendingSimulation, leaves_no_rank_without_tasks_for_long) {
   constexpr double kTask_s = 1e-3;
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {

@@ -49,16 +49,17 @@ struct LentStep {
   std::vector<SimulatedRank> places = {};
 };
 
-/// A scenario without ranks and work. Its messages cost what they cost on the machine (message
-/// costs: cost_model.h), with one network card per node. Its tasks have no data.
+/// Returns a scenario without ranks and work. Latencies, bandwidths and CPU times of messages are
+/// those of the machine (cost_model.h); all network cards of a node count as one. Tasks have no
+/// data.
 LendingScenario lending_network(const Machine& machine);
 
 /// Describes the step as a scenario for simulate_lending(): each place is a rank with one thread.
 /// The rank first does its background load and the tasks that cannot move; then its movable tasks
-/// can be lent. Latencies and bandwidths are those of the machine (cost_model.h). The scenario may
-/// contain a pointer to `machine`, so `machine` must outlive it. A lent task transfers the mean
-/// size of all tasks plus 128 bytes, half of this on the way to the borrower. Every node gets the
-/// mean number of places per node.
+/// can be lent. Latencies and bandwidths are those of the machine (cost_model.h). `machine` must
+/// outlive the scenario, which may point to it. A lent task and its result have equally many bytes;
+/// together they have the mean size of all tasks plus 128 bytes. Every node gets the mean number of
+/// places per node.
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
                                  const Placement& placement, const LendingOptions& options,
                                  LendingNetwork network = LendingNetwork::cards);

@@ -16,8 +16,8 @@ namespace poise {
 /// tasks one after another in the order in which they become ready (ties: by task ID). Then it
 /// begins the next step. A task sends all its messages of a step when it ends. Messages travel in
 /// parallel. Each takes message_s() seconds (metrics.h) but no time of either place. A task is
-/// ready when all messages sent to it in the previous step have arrived. If phases repeat, no step
-/// ends later than the formula of metrics.h predicts.
+/// ready when all messages sent to it in the previous step have arrived. If all steps are equal, no
+/// step ends later than the formula of metrics.h predicts.
 class OverlapClocks {
  public:
   explicit OverlapClocks(std::uint32_t num_places) : place_s_(num_places, 0) {}

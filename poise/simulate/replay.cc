@@ -144,8 +144,8 @@ double Replayer::total_average_s() const {
   return total_s;
 }
 
-/// Returns for each step before `step` the loads of its tasks, in the order of the tasks of `step`.
-/// Omits steps in which one of these tasks is missing.
+/// Returns the loads that the tasks of `step` had in earlier steps: one list per step, in the order
+/// of these tasks. Omits steps in which one of the tasks is missing.
 std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) const {
   const std::vector<ObjectId>& tasks = objects_.of_task[phase_of(step)];
   const std::size_t most =

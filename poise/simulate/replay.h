@@ -33,7 +33,7 @@ struct ReplayPlan {
   bool overlap = false;    // also simulate steps without barriers (overlap.h)
   std::uint64_t seed = 0;  // seed of strategies, of loads, and of random routes
   /// If given, every step is simulated event by event (iteration.h); otherwise it takes the time
-  /// that the formula gives.
+  /// that the formula of metrics.h gives.
   std::optional<EngineOptions> events = {};
   std::optional<LoadModel> loads = {};  // changes of loads in addition to those in the trace
   /// Whether places lend tasks within every step, or run copies of other places' tasks

@@ -104,8 +104,8 @@ std::uint32_t NetworkRoutes::detour(PlaceId from, PlaceId to) const {
   return via == router_from || via == router_to ? kDirect : via;
 }
 
-/// If both routers are in one group, returns a random router of this group. Otherwise chooses a
-/// random third group, and returns its router with the link from the sender's group.
+/// If both routers are in one group, returns a random router of this group. Otherwise returns a
+/// router of a random third group: the one that is linked to the sender's group.
 std::uint32_t NetworkRoutes::detour_of_dragonfly(std::uint32_t from, std::uint32_t to,
                                                  std::uint64_t key) const {
   const std::uint32_t groups = network_.dims[0], routers = network_.dims[1];
@@ -188,8 +188,8 @@ void NetworkRoutes::add_dragonfly(std::uint32_t from, std::uint32_t to,
 }
 
 /// Goes up from the finest tier (the last) to the coarsest tier on which the nodes differ in group,
-/// and down again. Each uplink has several links: the number of the detour's root `via` or, without
-/// a detour, that of the receiver `to` selects one of them.
+/// and down again. An uplink has several links. One of them is selected by the number of the
+/// detour's root `via` or, without a detour, by the number of the receiving node `to`.
 void NetworkRoutes::find_in_tree(NodeId from, NodeId to, std::uint32_t via,
                                  std::vector<LinkStop>& links) const {
   const auto add = [&](std::size_t tier, NodeId node, bool is_down) {

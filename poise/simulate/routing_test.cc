@@ -128,10 +128,10 @@ TEST(Routing, if_every_node_of_a_ring_sends_to_the_next_node_no_link_is_shared) 
 }
 
 // The ring has 9 routers; each sends to the one 4 hops away. By minimal routes every link in one
-// direction carries the traffic of 4 routers. A random detour makes two trips to random routers,
-// each with (1 + 2 + 3 + 4) / 9 hops in each direction, so that a link carries the traffic of 20/9
-// routers. (Dally and Towles, "Principles and practices of interconnection networks", 2004,
-// sections 3 and 9.1.)
+// direction carries the traffic of 4 routers. A random detour consists of two trips: to a random
+// router, and from there to the receiver. A trip has on average (1 + 2 + 3 + 4) / 9 = 10/9 hops in
+// each direction, so that a link carries the traffic of 20/9 routers. (Dally and Towles,
+// "Principles and practices of interconnection networks", 2004, sections 3 and 9.1.)
 TEST(Routing, tornado_traffic_on_a_ring_takes_80_percent_longer_by_minimal_than_by_random_routes) {
   const Machine machine = machine_of("torus:9 core:400");
   const auto tornado = [](NodeId node) { return (node + 4) % 9; };
@@ -153,10 +153,11 @@ TEST(Routing, adaptive_routing_takes_detours_for_tornado_traffic_but_not_between
   }
 }
 
-// All nodes of a group send to the next group, whose only direct link carries the traffic of 4
-// routers. Detours divide this traffic among 7 groups. Then links inside groups are the busiest:
-// from a router that receives from 2 groups to a router that sends to the groups after those. With
-// 300 places on each router, such a link carries 2 * 1200 / 7 messages in transit, 300 * 2 / 7 that
+// All nodes of a group send to the next group. By minimal routes, the only link between the two
+// groups carries the traffic of 4 routers. Detours divide this traffic among 7 other groups. Then
+// links inside groups are the busiest: a router receives messages from the 2 groups to which it is
+// linked, and passes them on to the router that is linked to the groups after those. With 300
+// places on each router, such a link carries 2 * 1200 / 7 messages in transit, 300 * 2 / 7 that
 // leave the group, and 300 * 2 / 7 that arrive.
 TEST(Routing, detours_relieve_the_link_between_two_groups_of_a_dragonfly) {
   const Machine machine = machine_of("dragonfly:9x4 core:300");

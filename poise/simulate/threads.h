@@ -17,12 +17,12 @@ struct ThreadsRun {
 };
 
 /// Runs the tasks until all are done. Each place shares its time fairly among its unfinished tasks.
-/// Every period_s, juggle_swaps() (online/juggle.h), the code that `poise juggle` also runs,
-/// exchanges tasks inside the memory domains. It uses the tasks' progress in this phase and the
-/// measured speeds of places. Measurements are precise, and swaps cost nothing. A place runs its
-/// background load after its tasks. Throws Error if the period is not above 0, or if there would be
-/// more than 10^5 balancing points in the time of the busiest place. O(points * (tasks log tasks +
-/// places log places)).
+/// Every period_s seconds, juggle_swaps() (online/juggle.h) exchanges tasks inside the memory
+/// domains, as in `poise juggle`. It uses the progress of the tasks in this phase and the measured
+/// speeds of places. Measurements are precise, and swaps cost nothing. A place runs its background
+/// load after its tasks. Throws Error if the period is not above 0, or if there would be more than
+/// 10^5 balancing points in the time of the busiest place. O(points * (tasks log tasks + places log
+/// places)).
 ThreadsRun run_threads(const Machine& machine, const Workload& workload, const Placement& placement,
                        double period_s);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages that places send to each other in one exchange. Each pair of places has the costs at
-// both ends of its messages and their route through the shared resources of the machine.
+// The messages that places send to each other in one exchange. For each pair of places: the CPU
+// times at both ends of its messages, and their route through the shared resources of the machine.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +51,9 @@ class Traffic {
 
   /// Costs are those of the formula `physical` (docs/model.md), even if the cost model selects
   /// another one. If resources are queues, messages travel in pieces of at most `piece_bytes`. A
-  /// place p sends to its partners in the order p + 1, p + 2, ... (after the last place, 0), so
-  /// that not all places begin with the same partner. All messages from one place to another take
-  /// the same route. O(transfers log partners + routes * (tiers + hops)).
+  /// place p sends to its partners in the order p + 1, p + 2, ... (place 0 follows the last place),
+  /// so that not all places begin with the same partner. All messages from one place to another
+  /// take the same route. O(transfers log partners + routes * (tiers + hops)).
   Traffic(const Machine& machine, const CostModel& costs, std::vector<Transfer> transfers,
           const EndCosts& ends, std::uint64_t piece_bytes = simulate_tuning::kPieceBytes,
           const Routing& routing = {});

@@ -51,7 +51,7 @@ inline constexpr double kHeaderBytes = 256, kHeaderBytesOfTask = 128;
 /// Data of at least this many bytes are sent separately, so that their receiver learns the speed of
 /// the link; see `large_bytes` in docs/tasks.md.
 inline constexpr double kLargeBytes = 16384;
-/// Pauses between tasks that are shorter than this, in seconds, are not recorded.
+/// A pause between two tasks is not recorded if it is shorter than this, in seconds.
 inline constexpr double kMinIdle_s = 10e-6;
 
 // --- Replays ------------------------------------------------------------------------------------

@@ -32,8 +32,8 @@ TwoEnds two_jobs_limit(const TwoJobs& jobs);
 /// Error as two_jobs_limit() does.
 TwoEnds simulate_two_jobs(const TwoJobs& jobs, double period_s);
 
-/// The ends of both programs for short periods, if all their threads are balanced as one team
-/// (docs/juggle.md). Both programs then end at the same time.
+/// The times at which the two programs end, in the limit of short periods, if all their threads are
+/// balanced as one team (docs/juggle.md). Both times are the same.
 TwoEnds one_team_limit(const TwoJobs& jobs);
 
 }  // namespace poise

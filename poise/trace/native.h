@@ -12,8 +12,8 @@
 
 namespace poise::native {
 
-/// The first bytes of every file. A copy in text mode changes the carriage return and so damages
-/// these bytes.
+/// The first bytes of every file. A copy in text mode changes the line end in them, so that the
+/// reader refuses the copy.
 inline constexpr std::string_view kMagic = "\x89POISE\r\n";
 /// True if a file that begins with these bytes may be in this format. `bytes` may be shorter than
 /// kMagic.

@@ -43,8 +43,9 @@ class Columns {
     return std::nullopt;
   }
 
-  /// Calls read(cursor, i) for i = 0 to count - 1 if the column exists. Each item takes at least
-  /// `min_size` bytes; `reserve` is called first, after checking that the bytes can hold all items.
+  /// Checks that the column, if it exists, can hold `count` items of at least `min_size` bytes.
+  /// Then calls reserve(), and read_item(cursor, i) for i = 0 to count - 1. Returns false if the
+  /// column does not exist.
   template <typename Reserve, typename Read>
   bool read(std::string_view name, std::uint64_t count, std::size_t min_size,
             const Reserve& reserve, const Read& read_item) const {

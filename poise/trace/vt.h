@@ -72,8 +72,9 @@ RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view 
 Trace join(std::vector<RankFile> files);
 
 /// The files STEM.0.json, STEM.1.json, ... (or .json.br) in order of rank. `path` may be a folder
-/// with one such series, its stem, or one of its files. Empty if there are no such files; throws
-/// Error if one is missing, a rank appears twice, or the folder has several series.
+/// with one such series, its stem, or one of its files. Empty if there are no such files. Throws
+/// Error if a file of the series is missing, if a rank appears twice, or if the folder has several
+/// series.
 std::vector<std::string> find_rank_files(const std::string& path);
 
 /// Reads these files.

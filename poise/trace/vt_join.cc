@@ -21,12 +21,11 @@ namespace poise::vt {
 
 namespace {
 
-/// Limit on the total size, in tasks, messages and ranks, of repeated phases. The files do not
-/// contain these, but say that they are identical to the phase before them. A few bytes in a file
-/// can repeat a phase many times, but the trace stores each copy.
+/// Limit on the total size of repeated phases, in tasks, messages and ranks. A file does not
+/// contain a repeated phase, but says that it is identical to the phase before. So a few bytes in a
+/// file can repeat a phase many times, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-// Size of a phase without tasks: each phase adds this, and the number of its tasks, messages and
-// ranks, to the total that kMaxRepeated limits.
+// Added to the size of each phase, so that phases without tasks count, too.
 constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase that is being joined.

@@ -43,7 +43,7 @@ struct Decision {
   /// Senders that may not know the new PE of an object to which they send messages, sorted by the
   /// sender's PE. Empty if the strategy uses no messages.
   std::vector<Location> locations;
-  /// Questions about objects that are not in the statistics and get messages from PEs that are. In
+  /// Questions about receivers of messages that are not in the statistics: on which PE are they? In
   /// each question, `sender_pe` is an index into statistics.pes, and `step` is not set. Empty if
   /// the statistics have all PEs, or if the strategy uses no messages.
   std::vector<Question> questions;

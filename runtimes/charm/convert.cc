@@ -14,9 +14,9 @@ namespace poise::charm {
 
 namespace {
 
-/// Maps a name to the number of its bucket. Bits that are equal in all names are ignored; the
-/// highest of the other bits form the number, so a larger name never has a smaller number. There
-/// are at most about four times as many buckets as names.
+/// Maps a name to the number of its bucket: the highest of those bits in which names differ. So the
+/// buckets are in the order of the names. There are at most about four times as many buckets as
+/// names.
 class Prefix {
  public:
   explicit Prefix(const Statistics& statistics) {

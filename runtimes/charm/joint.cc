@@ -153,8 +153,8 @@ void find_receivers(Communicator& ranks, OwnArrays& arrays) {
   set_ranks(arrays, rank_of_receiver);
 }
 
-/// Returns the new PEs of the receivers of this rank's messages, as news for the new PEs of the
-/// senders. Leaves out what a sender's PE knows already. Collective.
+/// After the decision, the PE of a sender must know the PE of each receiver. Returns news about
+/// this for the messages of this rank, without what the senders' PEs know already. Collective.
 std::vector<News> news_of(Communicator& ranks, const OwnArrays& arrays, const OwnTasks& tasks,
                           const std::vector<std::uint32_t>& rank_of_task, const PeMap& pe_map) {
   const OwnGraph graph(ranks, tasks);

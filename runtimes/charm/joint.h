@@ -19,8 +19,9 @@ namespace poise::charm {
 struct JointDecision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
   std::uint64_t num_arriving = 0;          // objects that come to this PE
-  /// The new PEs of the objects to which this PE's objects sent messages, as news for the PEs that
-  /// may not know them; sorted by the PE to be told. Empty if the strategy uses no messages.
+  /// News about the objects to which this PE's objects sent messages: their new PEs. Each item is
+  /// for the new PE of a sender, if that PE may not know it. Sorted by the PE to be told. Empty if
+  /// the strategy uses no messages.
   std::vector<News> news;
   std::uint64_t num_moves = 0, num_objects = 0;  // of all PEs
   double decide_s = 0;

@@ -25,8 +25,8 @@ struct Decided {
 std::vector<Location> locations_to_tell(const std::vector<Message>& messages,
                                         const std::vector<Detour>& detours, const Decided& decided);
 
-/// Returns the questions where the receivers of `messages` are: one for each object and each PE
-/// that sends messages to this object, in ascending order of objects. O(m log m) for m messages.
+/// Returns questions that ask where the receivers of `messages` are: one for each object and each
+/// PE that sends messages to it, in ascending order of objects. O(m log m) for m messages.
 std::vector<Question> questions_to_ask(const std::vector<OutsideMessage>& messages,
                                        const Decided& decided);
 

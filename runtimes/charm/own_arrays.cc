@@ -15,7 +15,8 @@ namespace poise::charm {
 
 namespace {
 
-/// The number of the array in the name of a PE that sends messages. No real array has this number.
+/// A PE that sends messages gets a name with this number as its array. No real array has this
+/// number.
 constexpr std::int32_t kArrayOfPes = -1;
 
 /// A message from a task of this PE.

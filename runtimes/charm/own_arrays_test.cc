@@ -99,7 +99,7 @@ TEST(OwnArrays, messages_to_objects_that_no_rank_has_are_dropped) {
   check(arrays.view(), 3);
 }
 
-TEST(OwnArrays, ids_of_objects_of_several_arrays_and_of_pes_differ) {
+TEST(OwnArrays, task_ids_of_objects_in_different_arrays_and_of_pes_differ) {
   std::set<std::uint64_t> ids;
   for (const std::int32_t array : {-7, 0, 1, 8})
     for (std::uint64_t object = 0; object < 1000; ++object) ids.insert(id({object, array}));

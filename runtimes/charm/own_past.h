@@ -18,9 +18,9 @@ namespace poise::charm {
 /// collective: all ranks call them in the same order.
 class OwnPast {
  public:
-  /// Replaces spikes in the loads of the objects, as replace_spikes() does for one PE that knows
-  /// all objects; but objects whose past is not known to this rank keep their loads. Records the
-  /// loads as they were measured. Returns the number of objects of all ranks.
+  /// Replaces spikes in the loads of the objects by the rule of replace_spikes() in spikes.h,
+  /// applied to the objects of all ranks. Objects whose past is not known to this rank keep their
+  /// loads. Records the loads as they were measured. Returns the number of objects of all ranks.
   std::uint64_t replace_spikes(Communicator& ranks, OwnArrays& arrays);
 
   /// Returns the loads of the objects that this rank will have after a decision. rank_of_task[t] is

@@ -62,7 +62,8 @@ class Groups {
     }
   }
 
-  /// The location of the object that the sender's PE was told; nothing if it was told none.
+  /// Returns the PE on which `object` is, according to the last news to `sender_pe`; nothing if
+  /// that PE got no news about it.
   std::optional<std::int32_t> learnt(std::int32_t sender_pe, std::size_t object) const {
     const auto at = learnt_.find({sender_pe, object});
     if (at == learnt_.end()) return {};
@@ -103,7 +104,7 @@ class Groups {
     for (const News& news : answers.news) learnt_[{news.told_pe, news.object.id}] = news.pe;
     for (const Question& question : answers.passed_on) questions_.push_back(question);
     for (const Question& question : answers.unknown) {
-      // The PE knows the object's location before the balancing step or already that after it.
+      // The PE knows where the object was before the balancing step, or where it is after it.
       const std::size_t object = question.object.id;
       for (const Question& next :
            asked_again(question, is_heads() ? before_[object] : after_[object]))

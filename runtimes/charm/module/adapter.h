@@ -132,8 +132,9 @@ inline CkLocCache* locations_of(const ObjectName& object) {
 
 /// Lets this PE send messages for the object straight to the PE `pe`, where the object is. In
 /// Charm++ 8.0.1 a PE that has not been told sends them to the object's home PE, which passes them
-/// on. The receiver's PE should then tell the sender, but it does so only for messages with more
-/// than one hop, and _processArrayEltMsg() does not count the last hop.
+/// on. The receiver's PE should then tell the sender where the object is. But it does so only for
+/// messages with more than one hop, and _processArrayEltMsg() does not count the last hop, so the
+/// sender is not told.
 ///
 /// An object's epoch is the number of its migrations. The epoch that is set here is at most the
 /// object's true epoch, so any later location that Charm++ itself reports replaces this one.

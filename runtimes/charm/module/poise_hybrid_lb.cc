@@ -180,7 +180,7 @@ Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
     poise::charm::add_message(stats.commData[i], statistics);
   for (auto& row : statistics.messages) {
     if (row.from_pe != -1)
-      row.messages = 0;  // a PE of the group sent it; the row of that PE is not in these statistics
+      row.messages = 0;  // drops a message that a PE sent: that PE has no row in these statistics
     row.from_pe = -1;
     if (row.last_known_pe >= 0 && tree->parent(row.last_known_pe, 0) == to_root) row.to = others;
   }

@@ -123,8 +123,8 @@ void PoiseLB::pup(PUP::er& p) {
   p | which_;
   p | with_messages_;
   if (p.isUnpacking()) {
-    // Messages stay measured if they were before the restart, because environment variables that
-    // need them may be set on the first host only.
+    // If messages were measured before the restart, they still are, because the environment
+    // variables that require this may be set on the first host only.
     with_messages_ = with_messages_ || needs_messages(which_);
     begin(which_);
     tell_core();

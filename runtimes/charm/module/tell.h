@@ -15,8 +15,8 @@ PUPbytes(poise::charm::Question);
 
 namespace poise::charm {
 
-/// Stores on a PE where objects are, as other PEs report it. A report about an earlier balancing
-/// step that arrives after a report about a later step is ignored.
+/// Stores on a PE the locations of objects that other PEs report to it. If a report about a later
+/// balancing step has arrived before, a report about an earlier step is ignored.
 class Learner {
  public:
   /// The object with the id ids[i] of the array arrays[i] is on the PE at[i].
@@ -69,8 +69,8 @@ class GroupTeller {
   GroupTeller(Proxy group, std::function<int(int)> first_of_group)
       : group_(group), first_of_group_(std::move(first_of_group)) {}
 
-  /// Records that an object leaves in the current balancing step for the group whose first PE is
-  /// `first`.
+  /// Records that an object leaves this group in the current balancing step. `first` is the first
+  /// PE of its new group.
   void leaves(const ObjectName& object, int first) {
     objects_.push_back({object, first, true, true});
   }
@@ -109,7 +109,8 @@ class GroupTeller {
   }
 
  private:
-  /// Sends the questions in one message per PE. `pe_of` maps a question to the PE.
+  /// Sends one message with questions to each PE that gets any. `pe_of` maps a question to the PE
+  /// that gets it.
   template <typename PeOf, typename Send>
   static void send(std::vector<Question> questions, const PeOf& pe_of, const Send& send_to) {
     std::stable_sort(questions.begin(), questions.end(),
