@@ -118,7 +118,7 @@ TEST(Collection, balances_measured_loads) {
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
-TEST(Collection, after_the_program_calls_balance_the_next_automatic_check_comes_soon) {
+TEST(Collection, the_next_automatic_check_comes_soon_after_the_program_calls_balance) {
   const auto make = [](ObjectId) { return Heavy{2e-5}; };
   Collection<Heavy> objects(MPI_COMM_WORLD, 16, make,
                             {.strategy = "greedy", .is_automatic = true, .expected_steps = 40});
@@ -192,7 +192,7 @@ struct SleepySender {
   }
 };
 
-TEST(Collection, a_rank_learns_where_all_receivers_of_an_offloaded_step_are) {
+TEST(Collection, a_rank_learns_where_the_receivers_of_all_messages_of_an_offloaded_step_are) {
   Collection<SleepySender> objects(
       MPI_COMM_WORLD, 48, [](ObjectId id) { return SleepySender{id}; },
       {.clock = Clock::wall, .mode = Mode::hierarchical, .lend = true});

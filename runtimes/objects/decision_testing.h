@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions about given workloads, as if the objects of a job had been measured; for tests.
+// For tests: lets the ranks of a job decide about given workloads, as if they had measured these.
 #pragma once
 
 #include <gtest/gtest.h>

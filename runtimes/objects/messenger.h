@@ -33,9 +33,9 @@ class MessageBuffer {
 };
 
 /// Sends and receives messages over a communicator that nothing else uses. Messages larger than
-/// `max_piece` bytes are split into pieces, because MPI counts in int. All messages that have been
-/// announced are received at the same time: MPI transfers a large message only when its receiver
-/// has asked for it, so receiving one after the other would leave links idle. Not thread-safe.
+/// `max_piece` bytes are split into pieces, because MPI counts in int. A rank receives all messages
+/// that a probe finds at the same time: MPI transfers a large message only when its receive is
+/// posted, so receiving one after the other would leave links idle. Not thread-safe.
 class Messenger {
  public:
   struct Received {

@@ -47,7 +47,8 @@ class Communicator {
 };
 
 /// Returns what must be kept of a communicator that the program frees: its samples. Returns null if
-/// there is nothing to compare, or if the ranks could not find each other's samples.
+/// there is nothing to compare, or if the communicator has no ID by which ranks could find each
+/// other's samples.
 std::unique_ptr<Freed> samples_of(Communicator& communicator);
 
 class Communicators {
@@ -65,11 +66,11 @@ class Communicators {
   void forget(Word communicator);
   /// Forgets the communicator and returns it; returns null if none of its calls was recorded.
   std::unique_ptr<Communicator> taken(Word communicator);
-  /// Records that the program created `communicator` (or MPI_COMM_NULL) from `parent`, and gives
-  /// the new communicator an ID that is the same on all its ranks. If `group` is empty, all ranks
-  /// of the parent must make this call, and the ID follows from counting these calls. If only the
-  /// ranks of the new communicator took part in its creation, they pass the same value as `group`,
-  /// from which the ID is computed.
+  /// Records that the program created `communicator` from `parent`, and gives it an ID that is the
+  /// same on all its ranks. If all ranks of the parent took part in the creation, `group` is empty:
+  /// all of them must make this call (those outside of the new communicator with MPI_COMM_NULL),
+  /// and the ID is computed from the number of such calls. If only the ranks of the new
+  /// communicator took part, all of them pass the same `group`, from which the ID is computed.
   void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
   void forget_window(Word window) { windows_.erase(window); }
 

@@ -18,9 +18,8 @@ namespace poise::profile {
 namespace {
 
 constexpr int kTag = 1, kClockTag = 2;
-// Tags of reports. Each delivery has a tag of its own: a rank may begin the next delivery while
-// others still receive.
-// The number of the round is added to kUpTag and kDownTag.
+// Tags of reports. Each call of deliver() has a tag of its own, because a rank may begin the next
+// call while others still receive. The number of the round is added to kUpTag and kDownTag.
 constexpr int kMessagesTag = 3, kUpTag = 100, kDownTag = 200;
 constexpr std::size_t kPiece = 1 << 30;  // a message has at most 2^31 - 1 bytes
 

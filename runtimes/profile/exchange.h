@@ -65,8 +65,8 @@ class Exchange {
  private:
   void find_hosts();
   /// Sends each report to the rank that is its key, and calls `read` with the sender and the text
-  /// of each report that other ranks send to this rank. Every delivery needs a tag of its own.
-  /// Collective.
+  /// of each report that other ranks send to this rank. Every call needs a tag that no other call
+  /// uses. Collective.
   void deliver(int tag, const std::map<int, std::string>& reports,
                const std::function<void(int from, const std::string& report)>& read) const;
   ClockOffset offset_of_leader() const;

@@ -89,7 +89,7 @@ void FreedSamples::read_up(std::string_view reports) {
     std::int64_t num_ranks = 0;
     std::vector<Entry> last;
     Part* const part = take(reports, num_ranks, last);
-    if (part == nullptr) continue;  // the part's num_ranks stays too small: nothing is compared
+    if (part == nullptr) continue;  // num_ranks stays too small, so waits() leaves this part out
     part->num_ranks += num_ranks;
     for (std::size_t i = 0; i < last.size(); ++i)
       if (last[i].entered_ns > part->last[i].entered_ns) part->last[i] = last[i];

@@ -27,10 +27,10 @@ struct Freed {
   std::vector<int> before = {}, after = {};
 };
 
-/// Finds for each collective which rank, among those for which others wait, arrived last. The ranks
-/// of each communicator form a binomial tree with rank 0 as its root. First the reports go up the
-/// tree, in rounds with growing steps, then down in the opposite order. Each rank sends and
-/// receives at most one report per communicator and round.
+/// Finds which rank arrived last in each collective, among the ranks for which others wait. The
+/// ranks of each communicator form a binomial tree with rank 0 as its root. Reports go up the tree
+/// in rounds, from rank r to rank r - 1, r - 2, r - 4 and so on, and then down in the opposite
+/// order. Each rank sends and receives at most one report per communicator and round.
 class FreedSamples {
  public:
   FreedSamples(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock);
@@ -48,8 +48,8 @@ class FreedSamples {
   std::vector<Wait> waits() const;
 
  private:
-  /// Among the ranks for which others wait in a collective: the last one to arrive, as far as this
-  /// rank knows.
+  /// The rank that arrived last in a collective, among the ranks for which others wait and whose
+  /// samples this rank knows.
   struct Entry {
     std::int64_t entered_ns = 0;  // on the common clock
     std::int32_t world_rank = -1;

@@ -37,9 +37,9 @@ KINDS = [
 ]
 
 # The meaning of each function for the profile: the kind of messages that a call sends, or its effect on the profile
-# itself. Each entry is a pair: a pattern of function names, and the meaning of these functions. The meaning None means
-# that each function's own name is its meaning. The meaning of a collective is its name without the leading I of
-# non-blocking calls and without the trailing _init of persistent ones.
+# itself. Each entry has a pattern of function names and the meaning of the functions that match it. None: the meaning
+# of each of these functions is its own name. Collectives are not listed here: the meaning of a collective is its name,
+# without the leading I of non-blocking calls and the trailing _init of persistent ones.
 MEANINGS = [
     (r"init|init_thread", "init"), (r"finalize", "finalize"), (r"abort", "abort"), (r"pcontrol", "pcontrol"),
     (r"i?[bsr]?send|i?sendrecv(_replace)?", "send"),

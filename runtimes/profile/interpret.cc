@@ -266,8 +266,8 @@ std::uint64_t Interpreter::bytes_of(const Arguments& arguments, int count, int t
 }
 
 std::uint64_t Interpreter::size_of(Word type) const {
-  // A handle is an aligned address, or an integer whose lowest bits tell it from others. The shifts
-  // make the index depend on higher bits, too.
+  // Handles are integers that differ in their lowest bits (MPICH), or aligned addresses, whose
+  // lowest bits are all 0 (Open MPI). The shifts make the index depend on higher bits, too.
   KnownSize& known = sizes_[(type ^ type >> 6 ^ type >> 12) % sizes_.size()];
   if (known.type == type && type != 0) return known.bytes;
   std::int64_t size = 0;

@@ -10,7 +10,7 @@
 
 namespace poise::profile {
 
-/// Writes the file FOLDER/rank-R. If there is no folder or it cannot be written, no journal is
+/// Writes the file FOLDER/rank-R. If `folder` is empty or the file cannot be written, no journal is
 /// kept. Each phase is appended when it ends, so finished phases survive even SIGKILL. The file
 /// stays small, because long runs have longer phases (series.h).
 class Journal {

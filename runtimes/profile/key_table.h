@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hash table whose keys are hashes already, or handles: one array, without an allocation per
-// entry.
+// A hash table in one array, without an allocation per entry. Its keys are hashes or handles, for
+// which a multiplication suffices as the hash function.
 #pragma once
 
 #include <cstdint>

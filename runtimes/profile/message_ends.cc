@@ -171,10 +171,10 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
 
 bool MessageEnds::is_kept(const MessageEnd& end) const {
   // A stream is all messages from one rank to another with the same communicator and tag. Sixteen
-  // successive messages are kept or dropped together, by a hash of their index / 16. For the first
-  // sixteen, this quotient is 0 in every stream, so their tag is hashed instead. Otherwise a
-  // program with many short streams (for example, one whose tags are loop indices) would have all
-  // or none of its messages kept.
+  // successive messages of a stream are kept or dropped together: what decides is a hash of their
+  // index / 16. This quotient is 0 for the first sixteen messages of every stream, so for these the
+  // tag is hashed instead. Otherwise a program with many short streams (for example, one whose tags
+  // are loop indices) would have either all or none of its messages kept.
   const std::uint64_t sixteen = end.number / 16;
   const std::uint64_t key =
       sixteen == 0 ? static_cast<std::uint64_t>(std::uint32_t(end.tag)) << 32 : sixteen;

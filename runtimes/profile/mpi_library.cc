@@ -33,8 +33,8 @@ std::string profiling_name(const char* name) {
   return text += name;
 }
 
-/// The name in MPICH of the function that a function of mpi_f08 calls: for mpi_wait_f08_ it is
-/// pmpir_wait_f08_.
+/// In MPICH, a function of mpi_f08 calls a function with another prefix: mpi_wait_f08_ calls
+/// pmpir_wait_f08_. Returns the name of the called function.
 std::string mpich_f08_name(const char* name) {
   return "pmpir_" + std::string(name + std::strlen("mpi_"));
 }

@@ -38,8 +38,8 @@ struct RankProfile {
   Cuts cuts = Cuts::slices;
   bool is_complete = true;    // the rank reached MPI_Finalize
   bool knows_waiting = true;  // waiting in collectives is known: clocks of ranks can be compared
-  /// True if it is known how long the rank waited for messages. For this, the order of its messages
-  /// must have been known until the end of the run, or nearly so.
+  /// True if it is known how long the rank waited for messages, because the order of its messages
+  /// was recorded during the whole run, or all but a small part of it (tuning::kMaxUnrecorded).
   bool knows_message_waits = true;
   /// Maximum difference of this host's clock from that of rank 0 after correction.
   std::uint64_t clock_error_ns = 0;

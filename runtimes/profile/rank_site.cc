@@ -57,7 +57,7 @@ RankSite site_of(std::span<const int> cpus, const std::string& folder) {
   RankSite common;
   bool is_first = true;
   const auto narrow = [&is_first](std::int32_t& number, const auto& read) {
-    if (!is_first && number < 0) return;  // earlier cpus have no such part in common
+    if (!is_first && number < 0) return;  // no single part contains all earlier cpus
     const std::int32_t own = read();
     number = is_first || own == number ? own : -1;
   };

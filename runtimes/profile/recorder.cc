@@ -29,10 +29,11 @@ void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& 
   for (Series& series : series_) series.start(now_ns, sums_, machinery);
 }
 
-/// Returns the fraction of the present stretch for which the thread ran on a cpu. `useful_ns` is
-/// the useful time before this stretch. In short stretches since the last read of the CPU clock,
-/// the thread is assumed to have run all the time (useful_cpu_ns()). The rest of the CPU time since
-/// that read is assumed to be spread evenly over this stretch and the MPI calls.
+/// Returns the fraction of the current stretch (the time since the last MPI call) in which the
+/// thread ran on a cpu. `useful_ns` is the useful time before this stretch. Since the last read of
+/// the CPU clock there may have been short stretches, in which the thread is assumed to have run
+/// all the time (useful_cpu_ns()). The rest of the CPU time since that read is divided evenly over
+/// this stretch and the MPI calls.
 double Recorder::share_on_cpu(std::int64_t now_ns, std::int64_t cpu_ns,
                               std::int64_t useful_ns) const {
   const std::int64_t short_ns = useful_ns - useful_at_read_ns_;

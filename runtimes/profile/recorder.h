@@ -81,7 +81,8 @@ class Recorder {
   bool collective(std::uint64_t token);
   /// True if the current time slice is over.
   bool slice_is_over(std::int64_t now_ns) const { return now_ns >= slice_end_ns_; }
-  /// Ends the current phase in the division of the run by `cuts`, and returns that phase.
+  /// Ends the current phase of one division of the run (by MPI_Pcontrol, by iterations or by time)
+  /// and returns this phase. The next phase of this division gets the label `label`.
   Phase cut(Cuts cuts, std::int64_t now_ns, const Machinery& machinery, std::uint64_t label = 0);
   /// Ends all time slices that are over. To be called before enter(), so that the time since the
   /// last MPI call is divided among all slices that it spans. `cpu_ns` is what the CPU clock shows.
@@ -104,7 +105,7 @@ class Recorder {
   bool is_in_loop_ = false;                    // the last stretch was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock
   std::int64_t useful_at_read_ns_ = 0;         // the useful time until the last read
-  /// Minimum time between two reads of the CPU clock at ends of calls.
+  /// Minimum time from a read of the CPU clock to the next read at the end of a call.
   std::int64_t read_pause_ns_ = tuning::kLongStretch_ns;
   std::int64_t slice_ns_ = tuning::kSlice_ns, slice_end_ns_ = 0;
 };

@@ -17,8 +17,8 @@ struct Part {
 };
 
 struct Sample {
-  /// Stored as the duration of calls by threads other than the initial one: their time is not
-  /// recorded.
+  /// The value of took_ns if a thread other than the initial one made the call, because the times
+  /// of such threads are not recorded.
   static constexpr std::int64_t kUntimed = -1;
 
   std::uint64_t sequence = 0;  // index of the collective on its communicator
@@ -48,8 +48,8 @@ class Samples {
   std::vector<Sample> kept_;
 };
 
-/// Among the ranks for which others wait in a collective: the last one to arrive, and its time of
-/// arrival.
+/// The rank that arrived last in a collective, among the ranks for which others wait, and its time
+/// of arrival.
 struct Last {
   double entered_s = 0;
   int rank = 0;

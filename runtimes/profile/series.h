@@ -20,9 +20,9 @@ struct Sums {
 /// Holds at most tuning::kMaxPhases phases. When there are more, phases with the same label are
 /// merged in pairs. If there are too many labels for that, as when a program gives each step its
 /// own label, all phases lose their labels. When phases without labels are merged, later phases end
-/// only after twice as many cuts (moments at which a phase may end). Ranks that make the same cuts
-/// merge the same phases, independently of their clocks. Phases are merged each time the number of
-/// cuts has doubled, so the time for merging grows with the logarithm of the number of cuts.
+/// only after twice as many cuts (moments at which a phase may end). So they are merged each time
+/// the number of cuts has doubled, and the time for merging grows with its logarithm. Ranks that
+/// make the same cuts merge the same phases, independently of their clocks.
 class Series {
  public:
   /// Begins the first phase.

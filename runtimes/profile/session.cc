@@ -30,8 +30,8 @@ constexpr int kThreadMultiple = 3;
 constexpr std::size_t kMaxName = 64;
 
 std::atomic<Session*> session = nullptr;
-// The session of a process that ends without MPI_Finalize. It is never deleted, because MPI may be
-// unable to free its handles.
+// The former `session`, if the process ends without MPI_Finalize. It is never deleted, because MPI
+// may be unable to free its handles.
 std::atomic<Session*> abandoned = nullptr;
 pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
@@ -99,8 +99,9 @@ int launched(int& rank) {
   return 0;
 }
 
-/// True if the launcher belongs to another MPI than the program, or the program was started by a
-/// rank. Then each process is a job of its own, and their profiles would overwrite each other.
+/// True if the launcher started several processes, but each is alone in its MPI_COMM_WORLD: the
+/// launcher belongs to another MPI than the program, or ranks of a job run this program as a
+/// command. The profiles of these processes would overwrite each other.
 bool is_alone_in_job(const MpiLibrary& mpi) {
   int size = 0, rank = 0;
   mpi.comm_size(mpi.world, &size);
@@ -187,10 +188,10 @@ void enter_nested(const Call& call) noexcept {
   }
 }
 
-/// True if the call in which this thread was has surely ended without leave(), because an error
-/// handler threw an exception or jumped out of it: the stack is shorter now. A destructor in
-/// relay() cannot tell, because exceptions of the program cannot pass clean-up code that is linked
-/// to another unwinder.
+/// True if the last recorded call of this thread has ended without leave(), because an error
+/// handler threw an exception or jumped out of it: the stack is shorter now than in that call. A
+/// destructor in relay() cannot detect this, because exceptions of the program cannot pass clean-up
+/// code that is linked to another unwinder.
 bool has_jumped_out(const void* stack) { return depth != 0 && stack >= outermost; }
 
 }  // namespace
@@ -291,8 +292,8 @@ void Session::enter(Call& call) {
     }
   }
   if (PointToPoint::concerns(call.function)) {
-    // If several threads send, the receiver cannot know the order of their messages. And
-    // `messages_` follows one call at a time.
+    // Messages are no longer recorded once a second thread sends or receives: the receiver cannot
+    // know the order of messages of several threads, and `messages_` follows one call at a time.
     if (!is_main && is_multiple_) messages_.ends().give_up();
     messages_.before(call.function, arguments, call.words);
   }
@@ -351,16 +352,17 @@ std::int64_t Session::message_ns() {
 }
 
 /// False if the rank has stopped recording messages, and has since then spent a notable part of the
-/// run in calls that may wait for them. Recording stops if the program cancels a receive, but many
-/// programs do so only when they end.
+/// run in calls that may wait for them. For example, recording stops when the program cancels a
+/// receive. Many programs do this only at their end, so their waits are known nevertheless.
 bool Session::knows_message_waits() {
   if (!recorded_ns_) return true;
   return message_ns() - *recorded_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);
 }
 
-/// Keeps a sample of a collective, and returns its communicator if this is an intracommunicator.
-/// All ranks must keep the same samples, because they compare them together. So calls of all
-/// threads are sampled, and calls that failed, because they may have succeeded on other ranks.
+/// Keeps a sample of a collective. Returns the collective's communicator, or null for an
+/// intercommunicator, which is not sampled. All ranks must keep samples of the same collectives,
+/// because samples are compared across ranks. So the calls of all threads are sampled, and also
+/// calls that failed here, because they may have succeeded on other ranks.
 Communicator* Session::sample(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
   const Function& function = call.function;
   Communicator* const communicator = interpreter_.communicators().of(arguments.comm(function.comm));

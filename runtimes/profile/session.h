@@ -91,7 +91,7 @@ class Session {
   bool is_multiple_ = false;
   std::int64_t begun_ns_ = 0;
   std::optional<std::int64_t> recorded_ns_;  // message_ns() when the record of messages ended
-  std::int64_t period_ns_ = 0;  // length of time slices, if the user set it; 0: finds phases itself
+  std::int64_t period_ns_ = 0;  // length of phases that the user set; 0: Poise finds the phases
   std::vector<Wait> waits_;
   std::vector<std::unique_ptr<Freed>> freed_;  // communicators
   std::size_t num_freed_samples_ = 0;          // number of samples in freed_

@@ -20,7 +20,7 @@ class TickClock {
   std::int64_t read_ns() {
 #if defined(__x86_64__)
     const std::uint64_t passed = __rdtsc() - anchor_ticks_;
-    if (passed < limit_ticks_)  // false after 1 ms, after a jump, or before calibration
+    if (passed < limit_ticks_)  // false: 1 ms passed, counter set back, or not yet calibrated
       return anchor_ns_ + static_cast<std::int64_t>(passed * scale_ >> 32);
 #endif
     return read_slowly_ns();

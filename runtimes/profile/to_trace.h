@@ -14,10 +14,11 @@
 
 namespace poise::profile {
 
-/// Joins the blocks of a file into one profile per rank. The profile of a rank that died has the
-/// blocks that it had written; without any, it has no phases. If the run was divided into phases in
-/// several ways, uses the best way that all ranks have, but only the phases that all ranks
-/// completed. Throws Error if the blocks belong to different jobs.
+/// Joins the blocks of a file into one profile per rank, all with the same number of phases. A job
+/// that died has blocks for several ways to divide the run into phases (Cuts). The result uses the
+/// best way for which the ranks wrote at least two phases each or, if there is none, another way,
+/// and keeps only the phases that all of them wrote. Ranks that wrote no block are disregarded in
+/// this; their phases are empty. Throws Error if the blocks belong to different jobs.
 std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks);
 
 /// Names of the hosts, in order of their first rank.

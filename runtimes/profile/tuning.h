@@ -10,17 +10,19 @@ namespace poise::profile::tuning {
 /// Minimum length of a useful stretch (the time between two MPI calls) for which the CPU clock is
 /// read. For shorter ones the read would cost too much: it is a system call of about 0.5 us.
 inline constexpr std::int64_t kLongStretch_ns = 100'000;
-/// Maximum time between two reads of the CPU clock at ends of calls. While no stretch is long, the
-/// time doubles up to this maximum, because only a long stretch needs the last read. The CPU time
-/// of a long stretch is less certain the older that read is.
+/// Maximum of the time that must pass after a read of the CPU clock until it is read again at the
+/// end of a call. The time doubles with each such read while no stretch is long, because only a
+/// long stretch needs an earlier read. The older that read is, the less certain is the CPU time of
+/// the stretch.
 inline constexpr std::int64_t kMaxReadPause_ns = 4 * kLongStretch_ns;
 
-/// A rank whose poll was empty and that polls again after less time than this waits in a loop: the
-/// time between the polls does not count as useful. One round of such a loop takes less than 1 us.
-/// Programs that poll while they compute do so less often, because a poll costs 0.1 us.
+/// If a rank polls again less than this time after a poll that found nothing, it waits in a loop:
+/// the time between the polls does not count as useful. One round of such a loop takes less than
+/// 1 us. Programs that poll while they compute do so less often, because a poll costs 0.1 us.
 inline constexpr std::int64_t kPollGap_ns = 3'000;
-/// A rank that polls in a loop may sleep or yield its core between two polls. Then the time between
-/// the polls is a long stretch with less CPU time than this: that of a few context switches.
+/// A rank that waits in a loop of polls may sleep or yield its core between two polls. A long
+/// stretch between two polls counts as such a pause, not as useful time, if the rank used less CPU
+/// time in it than this, which suffices for a few context switches.
 inline constexpr std::int64_t kPollGapCpu_ns = 20'000;
 
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,
