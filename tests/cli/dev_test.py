@@ -55,7 +55,7 @@ class Dev(unittest.TestCase):
         self.assertEqual(self.calls(None, "install", "/opt/poise"),
                          ["ninja -C build installables", "cmake --install build --prefix /opt/poise"])
 
-    def test_the_command_docs_fails_if_sphinx_cannot_be_installed_unless_the_user_wants_no_html(self):
+    def test_dev_docs_fails_if_sphinx_cannot_be_installed_unless_the_option_no_html_is_given(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             for name in "bin/ninja", "bin/python3":  # this python3 cannot make a virtual environment

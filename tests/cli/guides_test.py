@@ -4,9 +4,10 @@
 blocks of a page run in order in one folder, which is empty at first and is also the home folder. Variables that a block
 exports are kept for the next blocks.
 
-The variable GUIDES_HAVE lists what this run has besides the command poise, such as "mpi" (MPI and the mini-apps) or
-"installed". If the variable is set, only pages that need the first thing in the list run. If it is not set, all pages
-run, but blocks that need any of these things are left out."""
+A block may need things besides the command poise, such as "mpi" (MPI and the mini-apps) or "installed". The variable
+GUIDES_HAVE lists those that exist here, except numpy and Clang 16, which the test finds itself. Blocks that need other
+things are left out. If the variable is set, only pages run with a block that needs the first thing in the list. If it
+is not set, all pages run."""
 
 import importlib.util
 import json
@@ -34,8 +35,8 @@ HAVE = {*GIVEN} | {name for name in ("numpy",) if importlib.util.find_spec(name)
         {"clang-16": "clang-offload-packager-16"}.items() if shutil.which(file)}
 BIN = pathlib.Path(POISE).resolve().parent
 COMMANDS = r"poise|mpirun|mpiexec|srun|sbatch|export|pip|cc|c\+\+|gcc|g\+\+|clang\S*|mpicc|mpicxx|mpifort|\./\w+|cmake|ctest|make|ninja|git|charmc"
-# Runs before each block: restores the exported variables and the current folder of the previous block. The shell
-# function stand_in NAME SCRIPT writes a program.
+# Runs before each block: restores the exported variables and the current folder of the previous block, and defines a
+# shell function. `stand_in FILE SCRIPT` writes a shell script that takes the place of a program which a block calls.
 BEFORE = """[ ! -f ~/.exported ] || . ~/.exported
 stand_in() { mkdir -p "$(dirname "$1")"; printf '#!/bin/sh\\n%s\\n' "$2" > "$1"; chmod +x "$1"; }
 """
@@ -79,7 +80,8 @@ class Runs(CliTest):
         return done.stdout + done.stderr
 
     def run_block(self, block, printed):
-        """Runs or checks a block. Returns what the block printed, or `printed` if it is not a block of commands."""
+        """Runs a block of commands and returns what it printed. Writes the file of a block that is a file. Checks that
+        `printed`, which the previous commands printed, has the lines of a block of output."""
         for command in block.marks["setup"]:
             self.run_commands(command)
         if "file" in block.marks:

@@ -66,8 +66,8 @@ class Faults(JuggleTest):
                     was_kept += any(map(is_kept, members_of(process.pid)))
                     process.kill()
                     process.wait(WAIT_S)
-                    # Waits before it checks the affinities, because processes of the program that still run may be
-                    # starting others.
+                    # Affinities are checked a little later, because the program is still running and may just be
+                    # starting a process.
                     time.sleep(0.02)
                     self.assertTrue(eventually(lambda: all(
                         affinity(pid) in (None, CPUS) for pid in members_of(process.pid))))
@@ -124,7 +124,7 @@ class Faults(JuggleTest):
         self.assertEqual(process.returncode, 0)
         self.assertLess(most_mib, 64)
 
-    def test_the_balancer_exits_with_the_status_of_a_program_that_ends_right_after_its_start(self):
+    def test_the_balancer_exits_with_the_status_of_a_program_that_ends_at_once(self):
         for policy in ("auto", "proactive", "reactive", "hybrid", "off"):
             for status in (0, 1, 77):
                 done = self.run_poise("juggle", "--policy", policy, "--period", "20ms", "--", "sh",
@@ -168,7 +168,7 @@ class Faults(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertEqual((process.returncode, errors), (0, ""))
 
-    def test_while_the_balancer_is_suspended_threads_return_to_the_cpu_to_which_the_user_bound_them(self):
+    def test_suspending_the_balancer_returns_threads_to_the_cpu_to_which_the_user_bound_them(self):
         one = min(CPUS)
         process = self.start(*QUICK, "--", "taskset", "-c", str(one), "sh", "-c", BUSY)
         workers = []
@@ -242,9 +242,9 @@ class Recipes(JuggleTest):
     """Tests what the recipes of docs/juggle.md do. The commands are read from the page."""
 
     def run_recipe(self, words, programs, options=("--json", "s.json"), environment=None):
-        """Runs the command of the page that contains these words, with other programs (`programs` maps old names to new
-        ones), with one more thread or rank than there are cpus, and with additional options. Returns the finished
-        process."""
+        """Runs the command of the page that contains these words, after three changes: `programs` maps names of
+        programs in it to those of other programs; the number 8 becomes the number of cpus plus one; `poise juggle` gets
+        more options. Returns the finished process."""
         commands = "".join(block.body for block in blocks_of(ROOT / "docs" / "juggle.md") if block.language == "sh")
         line, = (line for line in commands.splitlines() if words in line and not line.startswith("#"))
         line = re.sub(r"\b8\b", str(len(CPUS) + 1), line)
@@ -293,7 +293,7 @@ class Recipes(JuggleTest):
         self.assertIn("elapsed_s", done.stdout)
         self.assertIn("migrations", done.stderr)
 
-    def test_one_balancer_gives_two_programs_equal_shares_of_the_cpus(self):
+    def test_one_balancer_gives_all_threads_of_two_programs_equal_shares_of_the_cpus(self):
         cpus = len(CPUS)
         programs = {"./first": f"{BIN}/phases --threads {cpus} --phase 2s", "./second": f"{BIN}/phases --phase 2s --threads 1"}
         for tries_left in (2, 1, 0):  # repeats a run that other programs may have disturbed

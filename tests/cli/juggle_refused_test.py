@@ -92,7 +92,7 @@ class Refused(JuggleTest):
     def test_a_program_whose_cpus_cannot_be_queried_runs_without_balancing(self):
         self.assert_ends_like_the_program(refusing("sched_getaffinity", errno.EPERM), "not balanced")
 
-    def test_if_affinities_cannot_be_set_the_program_runs_without_balancing_and_one_line_says_why(self):
+    def test_a_program_runs_without_balancing_and_one_line_says_why_if_affinities_cannot_be_set(self):
         process = self.start(*QUICK, "--", "sh", "-c", BUSY + "; exit 7",
                              preexec_fn=refusing("sched_setaffinity", errno.EPERM))
         self.addCleanup(lambda: end_all(self.workers_of(process)))

@@ -69,7 +69,7 @@ class Keep(unittest.TestCase):
         keep.add([other], ("part",))
         self.assertEqual(self.kept(), [("a", 3, "bbb"), ("b", 3, "bbb"), ("c", 3, "bbb")])
 
-    def test_without_git_history_an_environment_variable_names_the_measured_commit(self):
+    def test_an_environment_variable_names_the_measured_commit_if_there_is_no_git_history(self):
         with mock.patch.dict(keep.os.environ, BENCH_COMMIT="abc"):
             self.assertEqual(keep.stamp()["commit"], "abc")
 

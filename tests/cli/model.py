@@ -142,10 +142,10 @@ def metrics(machine, graph, before, after):
 
 def makespan_bound(machine, graph, average):
     """Returns a lower bound for the time of the busiest place. One bound is `average`, the sum of all loads divided by
-    the sum of all speeds. Others follow from the pigeonhole principle. Let p be the number of places, and k a whole
-    number from 0 on for which there are k p + 1 tasks. However the k p + 1 largest tasks are placed, some place gets at
-    least k + 1 of them. This place works at least as long as the k + 1 smallest of them would take on the fastest
-    place. The largest of all bounds is returned.
+    the sum of all speeds. Others follow from the pigeonhole principle. With p places, consider the k p + 1 largest
+    tasks, for each k = 0, 1, 2, ... for which there are that many. However these tasks are placed, some place gets at
+    least k + 1 of them. This place works at least as long as the fastest place would work on the k + 1 smallest of
+    them. The largest of all bounds is returned.
     """
     loads = sorted((load * 1e-6 for load in graph.loads_us), reverse=True)
     bound, k = average, 0

@@ -84,7 +84,7 @@ class Output(CliTest):
         done = self.run_poise("--version")
         self.assertRegex(done.stdout, r"^poise \d+\.\d+\.\d+\nbuilt with \w+ [\d.]+ \(\w+\), hwloc \d.*\n$")
 
-    def test_with_the_option_json_stdout_is_a_json_object_that_has_the_documented_keys(self):
+    def test_the_option_json_prints_a_json_object_that_has_the_documented_keys(self):
         plan = self.json_of("plan", "g.graph", "--placement", "places", "-s", "greedy", "--json")
         for key in METRICS + ["strategy", "decision_s", "decision_wall_s", "amortised_s", "every",
                               "machine", "trace", "phase", "bounds"]:

@@ -63,7 +63,7 @@ class Pages(CliTest):
                 self.assertEqual(len(found), shown)
                 self.assertEqual(found[-1:], [str(int(phases) - 1)] if shown else [], "the last phase is shown")
 
-    def test_in_a_browser_buttons_of_the_simulate_report_sort_its_table_by_total_time_and_save_it_as_json_and_csv(self):
+    def test_buttons_of_the_simulate_report_sort_its_table_by_total_time_and_save_it_as_json_and_csv(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
         self.run_poise("simulate", "t.poise", "-s", "greedy,poise", "--steps", "20", "--every", "5",
                        "--html", "page.html", "--json")
@@ -77,7 +77,7 @@ class Pages(CliTest):
         self.assertEqual(result["up"], sorted(total_s, key=total_s.get))
         self.assertEqual(result["up"][::-1], result["down"])
 
-    def test_in_a_browser_buttons_of_the_reproduction_report_sort_the_results_by_their_ratio_to_the_paper_and_save_them(self):
+    def test_buttons_of_the_reproduction_report_sort_the_results_by_their_ratio_to_the_paper_and_save_them(self):
         kept = json.loads((ROOT / "bench" / "results" / "reproduce.json").read_text())
         text = report.page(kept["sections"], kept["headlines"], kept["measured"])
         (self.folder / "page.html").write_text(text)

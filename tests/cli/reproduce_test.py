@@ -114,7 +114,7 @@ class Sections(unittest.TestCase):
         self.assertEqual(row["verdict"], UNDECIDED)
         self.assertRegex(row["sentence"], "^Broken input: .*unknown")
 
-    def test_if_the_poise_program_is_missing_the_error_names_the_path_where_it_was_expected(self):
+    def test_the_error_for_a_missing_poise_program_names_the_path_where_it_was_expected(self):
         lab = labs.Lab("/nowhere/poise")
         self.addCleanup(lab.close)
         with self.assertRaisesRegex(labs.Trouble, "nowhere"):

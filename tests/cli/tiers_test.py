@@ -28,7 +28,7 @@ class Tiers(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.commit = "aaa"
         self.ran = []
-        self.rounds_left = 10**6  # repeated parts are interrupted after this many rounds in total
+        self.rounds_left = 10**6  # parts of several rounds are interrupted after this total number of rounds
         for patch in (mock.patch.object(run.keep, "RESULTS", self.folder), mock.patch.object(run.keep, "commit", lambda: self.commit),
                       mock.patch.object(run, "run", self.pretend), mock.patch.object(run.subprocess, "run")):
             patch.start()
@@ -73,7 +73,7 @@ class Tiers(unittest.TestCase):
         status, _, err = self.main("usual", "format")
         self.assertEqual((status, err.count("\n"), self.ran), (2, 1, []))
 
-    def test_with_the_option_list_the_names_of_all_parts_of_a_tier_are_printed_and_no_test_runs(self):
+    def test_the_option_list_prints_the_names_of_all_parts_of_a_tier_and_runs_no_test(self):
         status, out, _ = self.main("full", "--list")
         self.assertEqual((status, [line.split()[0] for line in out.splitlines()]), (0, [part.word for part in tiers.parts("full")]))
         self.assertEqual(self.ran, [])
@@ -117,11 +117,11 @@ class Tiers(unittest.TestCase):
         row, = run.keep.stored_rows(run.RESULT)
         self.assertEqual((row["rounds"], row["failures"]), (1, []))
 
-    def test_tiers_other_than_full_store_no_result(self):
+    def test_only_the_full_tier_stores_results(self):
         self.assertEqual(self.main("quick")[0], 0)
         self.assertEqual(self.stored(), [])
 
-    def test_the_report_and_the_page_of_results_name_the_parts_of_the_tier_without_a_stored_result(self):
+    def test_the_report_and_the_page_of_results_list_parts_of_the_full_tier_that_have_no_stored_result(self):
         _, out, _ = self.main("full", "architecture", "format")
         missing = [part.word for part in tiers.parts("full")][2:]
         self.assertIn(f"parts of the full tier that have no stored result: {', '.join(missing)}\n", out)

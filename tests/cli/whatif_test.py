@@ -40,7 +40,7 @@ class Simulate(CliTest):
         self.assertEqual(greedy["series"]["iteration_s"], [6, 6, 8, 8])
         self.assertTrue(greedy["best"])
 
-    def test_with_the_option_beyond_cycle_a_trace_shorter_than_the_simulation_is_repeated(self):
+    def test_the_option_beyond_cycle_repeats_a_trace_that_is_shorter_than_the_simulation(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
 
@@ -104,7 +104,7 @@ class Events(CliTest):
             self.assertNotIn("idle_share", by_formula)
             self.assertTrue(0 <= by_events["idle_share"] < 1)
 
-    def test_simulated_total_time_is_the_sum_of_step_and_migration_and_decision_and_collection_times(self):
+    def test_total_time_is_the_sum_of_times_for_steps_and_migrations_and_decisions_and_collecting_measurements(self):
         for sharing in ("fluid", "queue"):
             for row in self.json_of(*self.command, "--sharing", sharing, "--json")["results"]:
                 self.assertAlmostEqual(row["total_s"], row["iteration_s"] + row["migration_s"] + row["decision_s"]
@@ -169,7 +169,7 @@ class Events(CliTest):
         self.assertEqual(both["series"]["lent_tasks"][2:], [0, 0])
         self.assertEqual(self.json_of(*base, "--lend"), answer)
 
-    def test_if_messages_about_loads_arrive_late_copying_tasks_saves_more_time_than_lending_tasks(self):
+    def test_copying_tasks_saves_more_time_than_lending_tasks_if_messages_about_loads_arrive_late(self):
         machine = "node:4 core:1 speeds:1,1,1,0.4"
         self.run_poise("generate", "random:degree=0,skew=equal,load_s=0.01", "--tasks", 160, "-m", machine, "-o", "slow.poise")
         base = ("simulate", "slow.poise", "-s", "keep", "--steps", 1, "--decision-time", "0s", "--json")
@@ -219,7 +219,7 @@ class Events(CliTest):
         self.assertLess(with_barrier, plain + 6 * 1e-3)  # a barrier has three rounds of a few microseconds
         self.assert_refused(*self.command[:-2], "--barrier", says="--engine events")
 
-    def test_on_a_torus_messages_compete_for_links_and_take_longer_on_detours(self):
+    def test_messages_on_a_torus_compete_for_links_and_take_longer_on_detours(self):
         ring = ("simulate", "grid.poise", "-m", "torus:8 core:1", "-s", "greedy", "--steps", 2, "--engine", "events",
                 "--link-bandwidth")
 

@@ -25,8 +25,8 @@ class Input : public poise::fuzz::Numbers {
   /// Returns true in one of 128 cases, in which the caller uses arbitrary bits instead of a valid
   /// value.
   bool is_wild() { return below(128) == 127; }
-  /// Returns a load. Most loads are short. This also keeps decisions short, because a decision may
-  /// take up to 1 % of the time of the next iterations.
+  /// Returns a load. Most loads are short, so that decisions are short, too: a decision may take up
+  /// to 1 % of the time of the next iterations.
   double seconds() { return is_wild() ? next<double>() : below(50) * 0.25e-3; }
   std::uint64_t number() { return is_wild() ? next<std::uint64_t>() : below(200) * 1000; }
 };
@@ -95,7 +95,7 @@ bool is_valid(const std::vector<OwnArrays>& all, bool knows_ranks) {
       if (!knows_ranks) {
         is_valid &= ids.contains(own.to[i]);
       } else if (std::count(own.ids.begin(), own.ids.end(), own.to[i]) > 0) {
-        // The library does not check the stated rank of a receiver on this rank, except its range.
+        // If the receiver is on this rank, the library checks only the range of the stated rank.
         is_valid &= own.to_rank[i] < all.size();
       } else {
         is_valid &= own.to_rank[i] < all.size() &&
