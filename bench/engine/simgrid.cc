@@ -76,7 +76,8 @@ class Simulation {
   };
 
   void add_routes(const Json& routes) {
-    // For each resource: its shortest time per byte, in seconds, on any route.
+    // The seconds per byte of each resource. If a byte crosses it several times on some routes, the
+    // smallest value of all routes is taken to be that of one crossing.
     std::map<std::size_t, double> finest;
     for (const Json& stops : routes)
       for (const Json& stop : stops) {

@@ -256,9 +256,9 @@ STEP_S = 0.5  # seconds of work of a rank in each step
 
 
 def limiter_series(lab, inputs, threads, steps, seed):
-    """Returns the imbalance of every step but the first, without and with lending, for 32 ranks. Sections (the tasks)
-    change their cost in every step after the first. A rank is one place, as if its threads shared its work perfectly.
-    With t threads, a rank has t times as many sections, each 1/t as long."""
+    """Returns two lists for 32 ranks: the imbalance of every step but the first, without and with lending. The tasks of
+    a rank are its sections, whose costs change from step to step. A rank is one place, as if its threads shared its
+    work perfectly. With t threads, a rank has t times as many sections, each 1/t as long."""
     count = RANKS * SECTIONS_PER_THREAD * threads
     machine = f"node:{RANKS} core:1 bandwidth:{CARD:g}"
     recipe = f"random:degree=0,skew=equal,load_s={STEP_S / SECTIONS_PER_THREAD / threads:.6g},task_bytes=6000000"
@@ -327,9 +327,9 @@ STEPS, FEW_SEEDS = 3, 3
 
 
 def limiter(lab, inputs, ranks, threads):
-    """Returns two lists of speed-ups, with one value per seed. The cells are redistributed either by lending
-    (reactive, first list) or according to measured times (second list); the speed-up is relative to a fixed
-    distribution. The costs of cells differ from step to step."""
+    """Returns two lists of speed-ups over a fixed distribution of the cells, with one value per seed. In the first
+    list, ranks lend cells (the paper's reactive balancing); in the second, cells are redistributed according to
+    measured times. The costs of cells differ from step to step."""
     tasks = ranks * threads * round(inputs["sections"])
     machine = f"node:{ranks} core:{threads} bandwidth:{CARD:g}"
     cells = CELLS / tasks
@@ -367,8 +367,8 @@ WAYS = {"lending": ("--lend",), "copies, asking": ("--replicate",), "copies, sha
 
 
 def late_news(lab, inputs, slowness, delay_s, *ways):
-    """One of eight ranks is slow. Returns for each of `ways` (see WAYS) a list with one value per seed: how many times as
-    fast the first step is as that of a run that neither lends nor copies tasks."""
+    """Simulates one step of eight ranks, one of which is slow. Returns a list for each of `ways` (keys of WAYS), with
+    one value per seed: the speed-up over a step in which tasks are neither lent nor copied."""
     machine = f"node:8 core:1 bandwidth:{CARD:g} speeds:" + ",".join(["1"] * 7 + [f"{1 / slowness:.6g}"])
     recipe = f"random:degree=0,skew=lognormal,spread=0.2,load_s={LATE_TASK_S:g},task_bytes=1000000"
 

@@ -152,8 +152,8 @@ UNAWARE, AWARE = "memory not known", "memory known"
 
 
 def memory_of_chares(lab, inputs):
-    """Jacobi2D on the Opteron with objects of unequal memory: the largest share of its memory that any domain uses, and
-    the time of an iteration."""
+    """Checks Jacobi2D on the Opteron with objects of unequal memory. For each strategy, computes the time of an
+    iteration, and the bytes of the objects in the fullest memory domain divided by the domain's memory."""
     file, counts = MACHINES["Opteron"]
     machine = json.loads((ROOT / "machines" / f"{file}.json").read_text(encoding="utf-8"))
     domains, domain_bytes, places = machine["summary"]["domains"], machine["memory_bytes"], counts[-1]

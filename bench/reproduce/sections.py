@@ -28,8 +28,9 @@ class Assumed:
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
-    """How the page draws the points of a section: a curve over column `x` for each of the columns `columns`, and for each
-    value of column `by`. A column "c" that has columns "c, low" and "c, high" is drawn as points with intervals."""
+    """How the page draws the points of a section. Each of the columns `columns` gives a curve over column `x` or, if
+    `by` names a column, a curve for each value of that column. A column "c" that has columns "c, low" and "c, high" is
+    drawn as points with intervals."""
     x: str
     columns: tuple
     label: str  # label of the y axis
@@ -67,8 +68,9 @@ def inputs_of(section):
 
 
 def computed(section, lab):
-    """Returns (checks, [(name, value, checks)]): the checks with the chosen inputs, and an entry for each other value of
-    an assumed input: the input's name, this value, and the checks with this value."""
+    """Returns (checks, [(name, value, checks)]). The first checks are those with the chosen inputs. The list has an
+    entry for each other value with which an assumed input is tried: the input's name, this value, and the checks with
+    it."""
     chosen = inputs_of(section)
     checks = section.compute(lab, chosen)
     varied = []

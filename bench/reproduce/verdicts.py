@@ -5,8 +5,8 @@
 A *figure* is a number in the paper. A *conclusion* is a sentence of the paper, written as an inequality. Both are
 checked with the chosen inputs, and again with every assumed input halved and doubled.
 
-- contradicted: some conclusion fails with all inputs; or there are only figures, and one of them differs by more than
-  the factor FAR.
+- contradicted: some conclusion fails with all inputs; or there are only figures, and with the chosen inputs one of them
+  differs by more than the factor FAR.
 - confirmed: with all inputs, all conclusions hold and all figures are within TOLERANCE.
 - refined: no conclusion fails with all inputs, but a figure differs with some inputs, or a conclusion is open.
 - not decidable here: there is nothing to check, or every conclusion is open.

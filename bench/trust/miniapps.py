@@ -7,8 +7,8 @@ The mini-apps sleep instead of computing, so more ranks than cores run undisturb
 simulation was fitted to these measurements. The simulation knows no other programs, so run the comparison on an idle
 machine or with priority (nice -n -15).
 
-While the comparison was written, only the cases without `held_out` were run. The first run of all cases then showed
-that tsunami takes one step more than it has iterations (STEPS); nothing else was changed after it."""
+While the comparison was written, only the cases with held_out=False were run. The first run of all cases then showed
+that tsunami takes one step more than its iterations (STEPS). After this run nothing else was changed."""
 
 import json
 import os

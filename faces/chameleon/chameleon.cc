@@ -57,7 +57,7 @@ thread_local bool last_run_was_local = true;
 struct Travelling {
   face::CodeAddress code;
   std::uint32_t num_offsets;  // the offsets are in the next item
-  std::uint32_t tool_items;   // items after the arguments: 1 with the data of a tool, else 0
+  std::uint32_t tool_items;   // 1 if an item with a tool's data follows the arguments, else 0
   int id;
   cham_migratable_task_t* task;
 };
@@ -156,10 +156,10 @@ void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int 
                        cham_t_task_cancel, running_here);
 }
 
-// Number of functions that are registered with the runtime. All ranks must register them at the
-// start, when it is not known yet which code the tasks will run. A hash of the position of the
-// code later selects the function for a task. The runtime learns task times per function; two
-// pieces of code may share a function by chance.
+// The runtime learns task times per registered function. All ranks must register functions at the
+// start, when it is not known yet which code the tasks will run. So this number of functions is
+// registered, and a hash of the position of a task's code selects one of them later. Two pieces of
+// code may share a function by chance.
 constexpr std::size_t kNumFunctions = 64;
 const auto kFunctions = [] {
   std::array<tasks::FunctionId, kNumFunctions> functions;
