@@ -96,7 +96,7 @@ Placement random_placement(const OwnedProblem& owned, Random& random) {
   return Placement(places);
 }
 
-TEST(Returns, the_points_of_a_curve_cost_as_much_as_their_placements_computed_anew) {
+TEST(Returns, the_costs_of_each_point_of_a_curve_equal_those_computed_from_its_placement) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

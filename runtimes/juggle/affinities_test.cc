@@ -90,7 +90,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_new_thread_even_if_its_parent_
   EXPECT_EQ(on(200), kAll);
 }
 
-TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_its_parent_has_another_affinity) {
+TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_no_thread_was_pinned_to_its_cpu) {
   pin(101, 1);
   kernel.start(200, 200, {3});
   scan();
@@ -98,7 +98,7 @@ TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_its_parent_has_anot
 }
 
 // Process 100 starts 200, which starts 300. Process 400 is another child of 100.
-TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_no_ancestor_was_pinned_to_its_cpu) {
+TEST_F(AffinitiesTest, takes_an_affinity_as_inherited_only_if_an_ancestor_was_pinned_to_that_cpu) {
   kernel.start(200, 200, kAll, 100);
   scan();
   pin(200, 1);

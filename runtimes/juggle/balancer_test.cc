@@ -55,7 +55,7 @@ TEST_F(BalancerTest, pins_busy_threads_and_equalises_their_progress) {
   EXPECT_GT(tally.migrations, 30u);
 }
 
-TEST_F(BalancerTest, the_cpu_time_before_its_start_does_not_count_as_its_cost) {
+TEST_F(BalancerTest, cpu_time_before_the_balancer_starts_is_not_counted_as_cost_of_balancing) {
   const double before_s = process_cpu_now_s();
   Balancer balancer(options, store, kernel);
   const Tally tally = balancer.finish();

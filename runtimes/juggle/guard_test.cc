@@ -62,7 +62,7 @@ TEST(Guard, does_not_change_a_new_thread_that_reuses_the_id_of_a_dead_one) {
   EXPECT_EQ(sleeper.affinity(), first_cpu());
 }
 
-TEST(Guard, the_destructor_restores_affinities_that_are_still_stored_but_not_dropped_ones) {
+TEST(Guard, the_destructor_restores_stored_affinities_but_not_those_that_were_dropped) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper kept, dropped;
   const CpuSet before = kept.affinity();

@@ -77,7 +77,7 @@ TEST(SpeedProbe, measures_each_cpu_and_keeps_the_affinity_of_the_calling_thread)
   const Cpus own = allowed_cpus();
   SpeedProbe probe;
   EXPECT_FALSE(probe.result());
-  probe.start(CPU_SETSIZE - 1);  // this cpu does not exist, or is idle: the result is ignored
+  probe.start(CPU_SETSIZE - 1);  // usually there is no such cpu; if there is, the loop ignores it
   for (const CpuId cpu : own) {
     std::optional<ProbeResult> result;
     while (!result || result->cpu != cpu) {

@@ -119,7 +119,7 @@ class Distributed(unittest.TestCase):
                 self.assertRegex(str(found[1]), text)
                 self.assertRegex(str(found[2]), "rank 1 failed")
 
-    def test_if_the_communication_function_of_a_rank_raises_the_errors_on_other_ranks_name_this_rank(self):
+    def test_if_communication_fails_on_one_rank_the_errors_on_the_other_ranks_name_that_rank(self):
         def body(rank):
             rank.fails_at = 5 if rank.rank == 2 else None
             return plan(rank, rank.rank, 3)

@@ -171,7 +171,7 @@ class Data(unittest.TestCase):
         for column, dtype in (workload.indices, np.uint32), (workload.counts, np.uint64), (workload.bytes, np.uint64):
             self.assertEqual((column.shape, column.dtype), ((0,), dtype))
 
-    def test_if_two_strategy_functions_have_the_same_name_each_row_shows_the_error_of_its_own_function(self):
+    def test_each_row_shows_the_error_of_its_own_strategy_function_even_if_two_functions_share_a_name(self):
         rows = poise.compare(MACHINE, ring(), None, ["keep", lambda p: 1 / 0, lambda p: p.current, lambda p: {}["k"]]).rows
         self.assertEqual([row.error for row in rows],
                          [None, "<lambda>: ZeroDivisionError: division by zero", None, "<lambda>: KeyError: 'k'"])

@@ -8,7 +8,7 @@ parsed. A mark is a comment on the line before a block or before another mark:
     <!-- setup: COMMAND -->       runs first; it makes what the reader already has, such as a program (function stand_in)
     <!-- needs: WORD… -->         the block runs only in tests that have these: mpi, installed (Poise under ~/poise), …
     <!-- file: NAME -->           the block is written to the file NAME, which a later block compiles
-    <!-- excerpt: PATH -->        the lines of the block are in the file PATH, which a test compiles; … stands for others
+    <!-- excerpt: PATH -->        the file PATH, which a test compiles, has the lines of the block; … is omitted code
     <!-- output-of: COMMAND -->   COMMAND prints the lines of the block
     <!-- run-by: PATH -->         the test PATH reads the block and runs it
     <!-- no-run: WHY -->          nothing checks the block, which begins with ```LANGUAGE no-run

@@ -27,8 +27,8 @@ inline void check_leaks() {
 }
 
 /// Initializes MPI without counting its allocations as leaks. MPI_Init_thread allocates memory that
-/// MPI never frees. At exit some of its libraries are unloaded already, so a list of suppressions
-/// cannot name them.
+/// MPI never frees. A list of suppressions would not help: when the process exits, some of MPI's
+/// libraries are already unloaded, so leaks cannot be matched with the names of their functions.
 inline int init_mpi(int& argc, char**& argv, int wanted) {
   int level = 0;
 #ifdef POISE_LOOKS_FOR_LEAKS

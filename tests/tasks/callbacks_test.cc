@@ -104,7 +104,7 @@ TEST(Callbacks, exceptions_of_any_type_in_lent_tasks_are_reported_to_the_lender)
   context.wait();
 }
 
-TEST(Callbacks, if_the_on_lend_callback_of_a_task_throws_only_this_task_fails) {
+TEST(Callbacks, an_on_lend_callback_that_throws_makes_only_its_own_task_fail) {
   for (const bool replicated : {false, true}) {
     Context context(MPI_COMM_WORLD);
     std::atomic<int> asked = 0, finished = 0;
@@ -219,7 +219,7 @@ const auto kYieldAndWait = function("yield and wait", [] {
 const auto kAppend = function(
     "append", [](std::span<int> digits, int digit) { digits[0] = 10 * digits[0] + digit; });
 
-TEST(Callbacks, tasks_submitted_by_a_callback_are_not_children_of_a_task_that_yields) {
+TEST(Callbacks, a_task_that_yields_does_not_become_the_parent_of_tasks_that_callbacks_submit) {
   Context context(MPI_COMM_WORLD);
   std::vector<int> digits(1);
   const auto submit_second = [&] {
@@ -253,7 +253,7 @@ TEST(Callbacks, a_task_waits_for_the_tasks_that_callbacks_of_its_children_submit
   }
 }
 
-TEST(Callbacks, a_call_of_wait_is_refused_even_if_the_callback_is_called_inside_a_task) {
+TEST(Callbacks, wait_is_refused_in_a_callback_even_if_the_callback_is_called_inside_a_task) {
   Context context(MPI_COMM_WORLD);
   std::string text;
   const auto wait = [&] {

@@ -349,7 +349,7 @@ TEST(Context, the_setting_batch_bytes_limits_the_total_data_size_of_tasks_queued
   EXPECT_LE(most_away, 40 * (count_ranks() - 1));
 }
 
-TEST(Context, runs_ordered_tasks_that_share_data_in_the_order_of_submission) {
+TEST(Context, runs_ordered_tasks_on_the_same_data_in_the_order_of_submission) {
   for (const unsigned threads : {1u, 3u}) {
     Context context(MPI_COMM_WORLD, {threads, "poll_us=0"});
     std::vector<std::vector<std::uint64_t>> rows(8, std::vector<std::uint64_t>(50, 1)),

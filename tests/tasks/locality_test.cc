@@ -46,7 +46,7 @@ TEST(Domains, a_rank_lends_first_to_ranks_of_its_own_numa_domain) {
   }
   bind_to(units);
   if (rank > 0) return;
-  EXPECT_FALSE(seen.empty());  // not all other ranks: one that runs late finds no tasks left
+  EXPECT_FALSE(seen.empty());  // some ranks may be missing: a rank that runs late gets no task
 }
 
 }  // namespace

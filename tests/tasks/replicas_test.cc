@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, Replicas,
                                          "policy=none,delay_us=1000",
                                          "policy=none,delay_us=1000,shared_bytes=0"));
 
-TEST_P(Replicas, a_replicated_task_runs_once_on_the_first_free_thread) {
+TEST_P(Replicas, each_replicated_task_runs_only_once_and_some_run_on_other_ranks) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   constexpr std::size_t kTasks = 150, kLength = 3000;
   std::vector<std::vector<std::uint32_t>> numbers(context.rank() == 0 ? kTasks : 0);
@@ -69,7 +69,8 @@ TEST_P(Replicas, a_replicated_task_runs_once_on_the_first_free_thread) {
   }
   EXPECT_EQ(sum_over_ranks(context.counters().replicas_won), sum_over_ranks(away));
   EXPECT_EQ(away > 0, context.rank() == 0 && count_ranks() > 1);
-  // An idle rank must not take all replicas while their owner is inside a task.
+  // An idle rank must not take all replicas while their owner is inside a task. Checked only
+  // without shared memory.
   if (GetParam().find("shared_bytes=0") == std::string::npos) return;
   EXPECT_GE(4 * (numbers.size() - away) * static_cast<std::size_t>(count_ranks()), numbers.size());
 }
@@ -98,8 +99,8 @@ TEST_P(Replicas, every_replica_that_did_not_run_is_reported_on_the_rank_that_hol
   EXPECT_EQ(sum_over_ranks(wrong), 0u);
 }
 
-// Two tasks keep their rank busy: the first polls until a copy has been sent, the second does not
-// poll until that copy has run.
+// Two tasks keep their rank busy. The first polls for messages until a copy has been sent. The
+// second ends when that copy has run, and does not poll before.
 const auto kUntilRun = function("until run", [](std::span<const std::uint32_t> number) {
   const double begin_s = wall_now_s();
   while (*const_cast<const volatile std::uint32_t*>(number.data()) == 0 &&

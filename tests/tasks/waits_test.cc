@@ -82,7 +82,7 @@ const auto kUntilSet = function("until set", [] {
 });
 const auto kSet = function("set", [] { is_set = true; });
 
-TEST(Waits, many_tasks_may_yield_until_another_task_has_run) {
+TEST(Waits, many_tasks_can_yield_until_another_task_has_run) {
   Context context(MPI_COMM_WORLD);
   is_set = false;
   for (int t = 0; t < 500; ++t) context.submit({.pinned = true}, kUntilSet);

@@ -86,7 +86,7 @@ class Judge(unittest.TestCase):
     def test_kendalls_tau_omits_pairs_of_different_programs_and_pairs_with_overlapping_confidence_intervals(self):
         rows = [self.row("a", [1, 0.9, 1.1], 10), self.row("a", [2, 1.9, 2.1], 20), self.row("a", [2, 1.8, 2.2], 5),
                 self.row("b", [9, 8, 10], 1)]
-        self.assertEqual(self.tau_of(rows), (0, 2))  # of two pairs one is right and one wrong; the third overlaps
+        self.assertEqual(self.tau_of(rows), (0, 2))  # of the three pairs in "a", one is right, one wrong, one overlaps
 
     def test_kendalls_tau_is_1_for_the_true_order_and_minus_1_for_the_reverse_and_0_for_constant_predictions(self):
         truth = [[value, value, value] for value in (3, 1, 4, 1.5, 9)]
