@@ -146,8 +146,8 @@ def poise_json(*words):
 
 def replayed(balancer, stem, dump, places):
     """Lets a Charm++ balancer decide on a dump; returns the new places, the seconds, and how it ended."""
-    # To replay a dump, Charm++ needs a program that links the balancer. Any program that links it will do. The program
-    # also does its own work, so one with little work is used.
+    # To replay a dump, Charm++ needs a program that links the balancer; any such program will do. The program also does
+    # its own work, so this one is given little work.
     out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
                       "+LBShowDecisions", "+LBDebug", "1", "--objects", "2", "--scale", "0", "--steps", "1000000"])
     decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)

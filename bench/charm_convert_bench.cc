@@ -8,10 +8,10 @@
 // counter `share` is this time divided by the strategy's own time on the same workload. For
 // strategies that ignore messages, no messages are converted.
 //
-// The benchmark memory/STRATEGY/TASKS/PLACES measures the memory of decisions as Charm++ asks for
-// them, above the memory of Charm++'s own statistics: the maximum over three decisions, because a
-// balancer keeps the loads of earlier decisions (its counter is MB). As with Charm++ 7 and 8, the
-// records of messages are freed while they are read.
+// The benchmark memory/STRATEGY/TASKS/PLACES calls the balancer three times, as Charm++ does: later
+// decisions need more memory, because a balancer keeps the loads of earlier ones. The counter MB is
+// the maximum memory of a decision, without that of Charm++'s own statistics. As with Charm++ 7 and
+// 8, the records of messages are freed while they are read.
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <fstream>
@@ -122,7 +122,7 @@ double status_mb(const std::string& field) {
   return 0;
 }
 
-/// From now on, VmHWM is the maximum of VmRSS since this call.
+/// Resets VmHWM: from now on it is the maximum of VmRSS since this call.
 void forget_maximum() {
   malloc_trim(0);
   std::ofstream("/proc/self/clear_refs") << 5;

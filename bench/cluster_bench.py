@@ -6,9 +6,10 @@ nominal time follows from the rates of the links.
 
 Each case is a set of streams that start together. Each stream sends one message. The nominal time is the time of the
 busiest link (its bytes divided by its rate) plus the longest delay. A message of b bytes takes b / 0.9927 bytes of
-frames. For each case it prints the relative error of the measured time: the median over the repeats, with its 95 %
-interval. With --check P, the exit status is 1 if the median of a case is wrong by more than P %, after up to three
-tries of that case. This benchmark needs root, and exits with status 77 if the system has no namespaces."""
+frames. For each case the benchmark prints the relative error of the measured time: the median over the repeats, with
+its 95 % interval. With --check P, a case whose median error exceeds P % is measured again, up to three times in all;
+the exit status is 1 if the last error exceeds P %, too. This benchmark needs root, and exits with status 77 if the
+system has no namespaces."""
 
 import argparse
 import contextlib

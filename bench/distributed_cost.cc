@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Usage: distributed_cost RANKS TASKS RECIPE. Measures one decision, made first by one rank and
-// then by all ranks, which are threads here. Prints as JSON the CPU time of both decisions, without
-// the time in communication functions, and the total cost of both placements: the predicted time of
-// 10 steps and of the migrations.
+// Usage: distributed_cost RANKS TASKS RECIPE. Measures two decisions about one problem: the first
+// by one rank, the second by all ranks together, which are threads here. Prints as JSON the CPU
+// time of both, without the time in communication functions. Also prints the cost of the second
+// placement, divided by that of the first and by that of the current placement. The cost is the
+// predicted time of 10 steps and of the migrations.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Usage: mpiexec -n RANKS distributed_peers TOOL TASKS RECIPE. All ranks decide together
-// about one workload of which each rank knows its own tasks, by Poise (TOOL poise), by Zoltan's PHG
-// in repartition mode (zoltan), or by PT-Scotch's ParMETIS_V3_PartKway (ptscotch). Prints as JSON
-// the seconds of the decision on the slowest rank, and what the placement costs by the formulas of
-// Poise: ten steps and the migrations, divided by ten steps at the current placement. Exits with
-// status 77 if the tool was not found when this program was built.
+// Usage: mpiexec -n RANKS distributed_peers TOOL TASKS RECIPE. All ranks decide together about one
+// workload; each rank knows its own tasks only. TOOL is poise, zoltan (Zoltan's PHG in repartition
+// mode) or ptscotch (PT-Scotch's ParMETIS_V3_PartKway). Prints as JSON the seconds of the decision
+// on the slowest rank, and the cost of the placement relative to keeping the current one: the time
+// of ten steps and the migrations, divided by that of ten steps at the current placement, both
+// predicted by Poise. Exits with status 77 if the tool was not found when this program was built.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -231,8 +231,8 @@ std::vector<std::uint32_t> decided([[maybe_unused]] std::string_view tool, const
   return by_poise(job);
 }
 
-/// Collective. Returns the place of each task; tasks are numbered in blocks, one rank's after
-/// another's.
+/// Collective. Returns the places of the tasks of all ranks, in the order of the ranks. `to` has
+/// the places of this rank's tasks.
 Placement gathered(const Job& job, const std::vector<std::uint32_t>& to) {
   std::vector<int> counts(job.num_ranks), starts(counts.size(), 0);
   const int own = to.size();

@@ -23,7 +23,7 @@ def curves_of(results, value_of):
 
 
 def n_log_n(points, label="n log n"):
-    """Extrapolates from the first point in proportion to n log n."""
+    """Returns a curve that starts at the first point and grows in proportion to n log n."""
     (first, start_s), *_ = points
     return {"label": label, "colour": "#888", "dash": "1 4", "points":
             [(n, start_s * n * math.log(n) / (first * math.log(first))) for n, _ in points]}

@@ -28,8 +28,9 @@ def median_interval(samples, confidence=0.95):
 
 
 def quantile_interval(samples, quantile, confidence=0.95):
-    """Returns [quantile, low, high]. The ends of the interval are two of the samples, chosen by the binomial distribution.
-    If there are too few samples for an upper end, it is the largest sample, and the confidence is less."""
+    """Returns [quantile, low, high]. The ends of the interval are two of the samples, chosen by the binomial
+    distribution. If there are too few samples, the upper end is the largest sample, and the confidence is lower than
+    asked for."""
     ordered, count = sorted(samples), len(samples)
     low, high, cumulated = 0, count - 1, 0.0
     for below in range(count + 1):  # adds the probability that `below` samples are below the quantile

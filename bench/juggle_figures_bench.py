@@ -268,8 +268,7 @@ def keep_added(files):
     """Stores points that a run with --out measured on another machine. The file has the form in which keep()
     stores the points of this machine."""
     first = json.loads(files[0].read_text())
-    # Stores the load average from before the runs, because the one from after them includes the load of the runs
-    # themselves.
+    # Stores the load average that was measured before the runs. One measured after them would include their own load.
     measured = first["measured"] | {"load_average": round(first["load_before"][0], 2)}
     rows = [{**row, "measured": measured} for row in added(files)]
     whole = {"benchmark": "juggle_figures", "command": "./dev bench juggle_figures", "results": rows}

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Runs ordinary programs that need no advice under `poise juggle --diagnose` and counts those for which it names a
-cause. Another program that computes is a cause, so a run counts only if all other processes used less than 2 % of the
-cpus. A program that is not installed is skipped. --programs names a folder with the NAS Parallel Benchmarks (see juggle_npb_bench.py)."""
+"""Counts false alarms of `poise juggle --diagnose`: runs ordinary programs that need no advice, and counts those for
+which it names a cause of lost time. Another program that computes would be a true cause, so a run counts only if all
+other processes used less than 2 % of the cpus. A program that is not installed is skipped. --programs names a folder
+with the NAS Parallel Benchmarks (see juggle_npb_bench.py)."""
 
 import argparse
 import json

@@ -51,9 +51,9 @@ def stamp():
 
 
 def merged(stored, rows, key):
-    """Returns the stored rows together with the new ones. `key` is a tuple of columns. New rows replace the
-    stored rows that have the same values in these columns; several rows may share these values. New rows that
-    replace none come last."""
+    """Returns the stored rows together with the new ones. `key` is a tuple of columns. All rows with the same values in
+    these columns form a group. A group of new rows replaces the stored group with the same values or, if there is none,
+    comes last."""
     def of(row):
         return json.dumps([row.get(column) for column in key])
 

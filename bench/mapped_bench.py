@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures what maps of ranks gain in real runs on a cluster with slow links: `poise map`, `poise run`, and POISE_REORDER.
+"""Measures what maps of ranks gain in real runs on a cluster with slow links: `poise map`, `poise run`, and
+POISE_REORDER.
 
-The cluster of tests/support/cluster.py has four hosts with two ranks each. At first the launcher assigns the ranks to
-the hosts round-robin, so neighbours are on different hosts. Each program runs once under `poise profile`. Then pairs of runs
-follow: one in the launcher's order, one with the map of `poise map`. `poise run` is called again for each run, until it has
-kept or dropped the map. HPCC runs all of its benchmarks, but only the rate of its PTRANS (a parallel transposition of a
-matrix) is used. This benchmark needs root. If the system has no namespaces, it prints why nothing was measured."""
+The cluster of tests/support/cluster.py has four hosts with two ranks each. The launcher's own order assigns the ranks
+to the hosts round-robin, so neighbours are on different hosts. For `poise map`, a program runs once under `poise
+profile`; then pairs of runs follow, one in the launcher's order and one with the map. For POISE_REORDER, the pairs are
+runs without and with it. `poise run` starts a program again and again until it keeps or drops the map. HPCC runs all of
+its benchmarks, but only the rate of its PTRANS (a parallel transposition of a matrix) is used. This benchmark needs
+root. If the system has no namespaces, it prints why nothing was measured."""
 
 import argparse
 import dataclasses

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures how near the strategy `poise` comes to the shortest total time (steps * iteration +
 // migration) that any strategy reaches. The other strategies are those of Poise, outside tools, and
-// keeping the current placement. The parts of outside tools are also renumbered so that most load
-// stays where it is.
+// keeping the current placement. The placement of an outside tool is judged twice: as it is, and
+// with its parts renumbered so that most load stays where it is.
 //
 //     objective_bench [--seed=N] [--draws=N] [--only=TEXT] [--model=nuco|physical]
 //                     [--ours=STRATEGY] [--few] [--rows] [--alone]
 //                     [--benchmark_out=FILE]
 //
-// A cell is a kind of workload, one of four machines, and one of four numbers of tasks. From each
-// cell, --draws cases are drawn at random with --seed. In a case, the sizes of all tasks are
-// multiplied by 0, 1, 10 or 100. A placement is used for 1 to 1,000 steps. The start is either the
+// A cell is a combination of a kind of workload, one of four machines, and one of four numbers of
+// tasks. From each cell, --draws cases are drawn at random with --seed. A case has a factor for the
+// sizes of all tasks (0, 1, 10 or 100), a number of steps from 1 to 1,000, and a start: either the
 // usual initial placement of the kind ("fresh"), or a placement that was balanced before the loads
 // drifted. Totals are predictions, so they are the same in every run; only the CPU seconds of
 // Poise's decisions are measured. --rows prints every case. --alone compares only with keeping the
@@ -58,7 +58,8 @@ struct Result {
   CostFormula formula;
   std::uint64_t size_factor;
   double steps;
-  /// `best_in_time` is the best answer that took no more CPU time than `poise` may take.
+  /// `best` and `best_in_time` are of other strategies. `best_in_time` is the best answer that took
+  /// at most decision_limit_s of CPU time, the limit for `poise`.
   Answer ours, best, best_in_time, best_outside;
   double keep_s = 0, decision_limit_s = 0;
   double bound_s = 0;  // lower bound on the total time: steps * lower bound on the makespan

@@ -169,8 +169,8 @@ MOVING_PROGRAMS = [
 ]
 
 
-# For programs whose load distribution changes while they run, the compared runs differ by only a few per cent. So each
-# of these runs has this many times the repeats of the runs of other programs.
+# If the load distribution changes during the run, the compared variants differ by only a few per cent. So the runs of
+# these experiments are repeated this many times as often as those of the other experiments.
 OFTENER = 3
 
 
@@ -192,8 +192,8 @@ def moving(experiment, programs, repeats):
 
 RULES = {"no lending": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
          "cost": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "cost"}}
-# The cells along the side of a patch, and the number of time steps, with which the program `tsunami` computes for about
-# one second.
+# Each row: number of cells along the side of a patch, and number of time steps. With these, the program `tsunami`
+# computes for about one second.
 OCEANS = [(8, 400), (16, 150), (24, 70)]
 
 

@@ -26,7 +26,7 @@ POISE = BIN / "poise"
 INPUTS = ROOT / "bench" / "real"
 BUILT = ROOT / "build" / "real"
 PAIRS = 7
-EVERY = "every"  # in the arguments of a run: the number of steps after which the program divides its work anew
+EVERY = "every"  # in the arguments of a run; Run.every() replaces it by the number of steps between two repartitionings
 TIMEOUT_S = 300
 # The file that sets the quota of a cgroup, its text for a quota in µs per 100 ms, and the file that lists the members.
 GROUPS = {"/sys/fs/cgroup/cpu": ("cpu.cfs_quota_us", "{}", "tasks"), "/sys/fs/cgroup": ("cpu.max", "{} 100000", "cgroup.procs")}
@@ -52,16 +52,17 @@ class Run:
     on_one_core: bool = False  # all ranks
     is_disturbed: bool = False  # another program computes all the time, on the core that the kernel chooses
     quota_cpus: float = 0  # the CPU quota of the run; 0: none
-    steps: int = 0  # if not 0: EVERY in `arguments` stands for a number of steps
+    steps: int = 0  # number of time steps of the run; needed only if `arguments` contains EVERY
 
     def every(self, phases, of_phases):
-        """Returns this run with EVERY replaced by a number of steps: as many as `phases` of the `of_phases` phases of a
-        profile take."""
+        """Returns this run with EVERY replaced by a number of steps: the number in `phases` phases of the profile. The
+        profile divides the whole run into `of_phases` phases."""
         steps = max(1, round(phases * self.steps / of_phases))
         return self.but(arguments=tuple(str(steps) if word == EVERY else word for word in self.arguments))
 
     def executable(self):
-        """Returns the path of the program, which is compiled first if it is one of ours; None if it is not there."""
+        """Returns the path of the program; one of bench/real is compiled first. Returns None if it is not installed or
+        cannot be compiled."""
         if self.program == PYTHON and subprocess.run([PYTHON, "-c", "import mpi4py"], capture_output=True, check=False).returncode:
             return None
         if self.program not in LIBRARIES:
@@ -168,7 +169,7 @@ CASES = [
     ("NWChem", Run("nwchem.openmpi", ("water.nw",), r"Total times .* wall: +(\S+)s"), None),
 ]
 
-# For some cases, another remedy that the program itself offers: its name, and a run in which the program uses it.
+# For some cases, another remedy to compare with the recommended one: its name, and a run in which it is applied.
 BESIDE = {"lammps, a third of the box full": ("fix balance of LAMMPS", lammps("in.uneven", 2, 900, "repeated")),
           "lammps, 3 spinning ranks on 2 cores": ("poise juggle", THREE.but(under=JUGGLED)),
           "lammps, 3 spinning ranks on 2 cores, bound": ("poise juggle", BOUND.but(under=JUGGLED))}
@@ -217,8 +218,8 @@ def measured(name, run, remedies, folder):
     beside, other = BESIDE.get(name, ("", None))
     rounds = [[each.measure(folder) for each in (run, followed, other) if each] for _ in range(PAIRS)]
     row["plain_s"], row["followed_s"] = ([times[column] for times in rounds] for column in (0, 1))
-    # `seconds` may cover only a part of the run. The saved time is divided by the time of the whole run, as in the
-    # prediction.
+    # The measured times may cover only the program's own loop. But the saving is relative to the whole run, as is the
+    # predicted one.
     row["saving"] = median_interval([(times[0] - times[1]) / run_s for times in rounds])
     if other:
         row["beside"], row["beside_saving"] = beside, median_interval([(times[0] - times[2]) / run_s for times in rounds])

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Measures lending when one rank has all tasks. Each case runs in four ways: without lending, with lending,
-with tasks split by hand (which shows what the host can do), and as OpenMP tasks in one process with as many
-threads. These runs alternate, and the fastest of several counts.
+with tasks divided by hand between the ranks (the largest gain that the host allows at the time), and as OpenMP tasks
+in one process with as many threads. These runs alternate, and the fastest of several counts.
 
-To measure what lending loses, runs without and with lending are paired; both runs of a pair meet the same competitor
-for the cores. The benchmark also measures what lending costs if all ranks have equal work, relative to OpenMP tasks in
-the same processes; how much of a core the progress thread uses while long tasks run; and how soon a lent task starts.
-It compares lending with a master and workers, OpenMP tasks in one process, StarPU-MPI and mpi4py.futures
-(tasks/peers.py).
+To measure how much lending can slow a program down, runs without and with lending are paired; both runs of a pair meet
+the same competitor for the cores. The benchmark also measures what lending costs if all ranks have equal work, relative
+to OpenMP tasks in the same processes; how much of a core the progress thread uses while long tasks run; and how soon a
+lent task starts. It compares lending with a master and workers, OpenMP tasks in one process, StarPU-MPI and
+mpi4py.futures (tasks/peers.py).
 
 Prints tables and stores them as JSON under bench/results."""
 
@@ -47,8 +47,8 @@ COMPUTING = [(ranks, ["--tasks", str(100 * ranks), "--us", us, *more], 0.85 * ra
              for ranks in (4, 8, 16) for us, more in (("200", OFTEN), ("1000", OFTEN), ("5000", BIG))]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
 MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
-# Tasks are just short enough that the progress thread polls as often as it ever does. With longer tasks it would sleep
-# longer between polls, and use less of a core.
+# Up to this length of tasks, the progress thread polls at its highest rate. With longer tasks, it would sleep longer
+# between polls, and use less of a core.
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
 PROGRESS_CORES = 0.02  # target: maximum fraction of a core that the progress thread of a rank uses
 STARTS_US = {360000: 50, 64: 50}  # target: for a lent task of this many bytes, the maximum time in µs until it starts

@@ -5,9 +5,9 @@
 order as measurements do, and how large are its errors?
 
 Programs (bench/trust/programs.py) run under several maps of tasks to places in a cluster of namespaces whose
-links the kernel limits (tests/support/cluster.py). All maps of a program are measured in turns, in random
-order, and the median of an iteration is kept with its 95 % interval. The same maps run in SimGrid, where it
-is installed. Then every model predicts every iteration, and is judged by
+links the kernel limits (tests/support/cluster.py). In each round, every map runs for one iteration, in random
+order; the median iteration time of a map over the rounds is stored with its 95 % interval. The same maps run in
+SimGrid, if it is installed. Then every model predicts the iteration time of every map, and is judged by
   - Kendall's tau over the pairs of maps of one program whose intervals do not overlap: the pairs in the
     right order minus those in the wrong order, divided by the number of pairs (a predicted tie counts as
     neither);
@@ -16,11 +16,11 @@ is installed. Then every model predicts every iteration, and is judged by
   - tau against SimGrid over the pairs of maps whose times differ by more than 1 % there.
 Each is reported for all programs, for those used for calibration, and for those held out.
 
-./dev bench trust            measures, keeps bench/results/trust.json, judges (a quarter of an hour, root)
-./dev bench trust --lending  measures only steps whose ranks lend tasks (bench/trust/lending.py), and keeps them, too
+./dev bench trust            measures, writes bench/results/trust.json, judges (a quarter of an hour, root)
+./dev bench trust --lending  measures only steps whose ranks lend tasks (bench/trust/lending.py), and stores them there
 ./dev bench trust --miniapps measures only mini-apps that balance objects, lend tasks, or both (bench/trust/miniapps.py)
 ./dev bench trust --juggle   simulates the runs under `poise juggle` that bench/results/juggle_figures.json holds
-./dev bench trust --judge    judges the kept measurements again, with the models of today, and keeps the verdicts
+./dev bench trust --judge    judges the stored measurements again, with the present models, and stores the verdicts
 
 Both harnesses, trust_replay (MPI) and trust_simgrid, read lines of JSON, an object per program and map:
   {"name": TEXT,

@@ -75,7 +75,8 @@ struct Ratios {
 /// separated by commas.
 struct Variant {
   std::string setting;
-  Ratios total, from_scratch;  // ratios of total times; of iteration times if placed from scratch
+  /// Ratios of the total times, and of the iteration times with `poise:from_scratch=1`.
+  Ratios total, from_scratch;
 
   bool has_effect() const { return total.has_effect() || from_scratch.has_effect(); }
 };
