@@ -76,7 +76,7 @@ void check_engine(const SimulateOptions& options) {
     fail(
         "--juggle cannot be combined with --lend or --replicate: --juggle makes the tasks of a "
         "place share its core as threads, the other two options let places run tasks of other "
-        "places; leave one out");
+        "places; leave out --juggle or those two");
   if (options.pressure.place_bytes > 0 && options.pressure.factor <= 1)
     fail("--place-memory has an effect only together with --pressure, such as --pressure 4");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
@@ -419,7 +419,7 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Contender>& 
 }
 
 /// Returns two timelines: of the run without balancing, and of the run with the best strategy.
-/// Returns only the first if no strategy is better than it.
+/// Returns only the first if no strategy is faster than no balancing.
 std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
                                    const std::vector<Contender>& contenders) {
   ReplayPlan plan = simulation.plan;

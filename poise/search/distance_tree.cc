@@ -62,8 +62,9 @@ bool is_module(const Machine& machine, DomainId first, DomainId last) {
   return true;
 }
 
-/// Returns those levels between nodes and domains (such as packages) whose groups agree with the
-/// distances: all domains of a group are equally far from any domain of the node outside the group.
+/// Returns the machine's levels between nodes and domains (such as packages) that can be levels of
+/// the tree: all domains of a group must be equally far from any domain of the node outside the
+/// group.
 std::vector<Starts> starts_of_modules(const Machine& machine) {
   const Starts nodes = starts_of_nodes(machine), domains = starts_of_domains(machine);
   std::vector<Starts> modules;

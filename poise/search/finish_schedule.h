@@ -9,15 +9,16 @@
 namespace poise {
 
 /// Places movable tasks in order of load, heaviest first (ties: lower id). Each task goes to the
-/// place where
+/// place p with the smallest (ties: lower place)
 ///
-///     busy(p) + load / speed(p) + message_weight * seconds of its messages at factor 1
+///     busy(p) + load / speed(p) + message_weight * message_s(p)
 ///
-/// is smallest (ties: lower place); only messages to and from tasks already placed on other places
-/// count. Only the places of those tasks, and the place that would finish the task first if it had
-/// no messages, can be the best, so no others are tried. Once both ends of a message are placed,
-/// its cost counts as busy time of the receiver's place. Ignores distances and the current
-/// placement. `arcs` must be those of the workload. O(n + (n + m) log p).
+/// message_s(p) is the time of the messages between the task and those partners that are already
+/// placed, but not on p, if all cost factors are 1. The best place holds a partner, or would finish
+/// the task first if it had no messages, so no others are tried. Once both ends of a message are
+/// placed, its cost counts as busy time of the receiver's place. Ignores distances and the current
+/// placement. `arcs` must be those of the workload. O(n + (n + m) log p) for n tasks, m messages
+/// and p places.
 Placement schedule_by_finish(const Problem& problem, const Arcs& arcs, double message_weight = 1);
 
 }  // namespace poise

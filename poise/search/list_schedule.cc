@@ -22,8 +22,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// When candidates of equal cost are compared, this number stands for the busy time of the current
-/// place. It is below any busy time, so the current place wins.
+/// Of candidates with equal cost, the less busy one wins. For the task's current place, this number
+/// is used instead of the busy time. It is below any busy time, so the current place wins.
 constexpr double kWinsTies = -1;
 
 /// Maximum relative difference between two sums of the same terms added up in different

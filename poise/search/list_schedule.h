@@ -24,17 +24,18 @@ struct Schedule {
 /// busy(c) is the busy time of c without t, in seconds; n_w is the number of messages that t
 /// exchanges with `partners.of(t)` and that have the weight w if t is on c. If places differ in
 /// speed, load(t) / speed(c) is added to the cost. Among places of equal cost, the task takes its
-/// current place, else the less busy place, else the one with the lower id. If a task stays,
-/// busy(c) keeps its value to the last bit.
+/// current place, else the less busy place, else the one with the lower id. If a task stays, its
+/// place's busy time does not change, not even by rounding.
 ///
 /// If a group of the distance tree holds no partner of t, the messages of t weigh the same from all
 /// places of the group, so one query for the least busy of these places is enough. A group is
-/// skipped if its least busy place could not win even with the smallest weights. For n tasks, E
-/// pairs of communicating tasks and m places, the time is O(n + m + E levels log m) if the network
-/// is a tree. If the network is not a tree and has N nodes, each task takes O(sqrt(N)) more, plus
-/// O(log m + partners) for each node that could win (at worst all N), and each node that sends
-/// takes O(N) once. Each speed of places needs queries of its own; if there are more than 32
-/// speeds, each place that could win needs one more query.
+/// skipped if its least busy place could not win even with the smallest weights.
+///
+/// For n tasks, E pairs of communicating tasks and m places, the time is O(n + m + E levels log m)
+/// if the network is a tree. Another network with N nodes takes longer: O(sqrt(N)) more per task,
+/// O(log m + partners) more per task and node that could win (at worst all N nodes), and O(N) once
+/// for each node that sends. The places of each speed are queried separately; if there are more
+/// than 32 speeds, each place that could win needs one more query.
 Schedule list_schedule(const Problem& problem, const MessageCounts& partners, double alpha,
                        MessageWeights weights);
 

@@ -182,11 +182,12 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (best.task != kNobody) steps_.push_back(best);
 }
 
-/// Finds the best moves of tasks at p. Examines them in portions, and stops after the first portion
-/// in which some task can move. Moves of tasks elsewhere that send messages to p take several times
-/// longer to examine, because p often has few tasks with many partners. So they are left out as
-/// long as a task at p can move. If the migration time is limited, only few tasks may move, so
-/// moves of both kinds are examined once each task at p has had its turn.
+/// Finds the best moves of tasks at p. Examines the tasks in portions, and stops after the first
+/// portion in which some task can move. Tasks at other places that send messages to p could move,
+/// too, but these moves take several times longer to examine, because p often has few tasks with
+/// many partners. So they are examined only if no task at p can move. If the migration time is
+/// limited, only few tasks may move; then they are also examined each time that the portions have
+/// reached the last task at p.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   const std::vector<TaskId>& tasks = tasks_at_[p];
@@ -436,7 +437,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   const std::uint64_t all_before = all_scans();
   if (is_trial_)
     for (auto& steps : kept_steps_) steps.clear();
-  double peak_s = begin();  // longest busy time; an upper bound once that place is relieved
+  double peak_s = begin();  // longest busy time at this moment; an upper bound after further moves
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();

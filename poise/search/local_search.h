@@ -22,8 +22,8 @@
 
 namespace poise {
 
-/// Moves tasks step by step to lower the potential, the sum over places of (busy / scale)^exponent
-/// (p-norm descent).
+/// Moves tasks step by step to lower the potential (p-norm descent): the sum of weight * (busy /
+/// scale)^exponent over places, which have weight 1, and shared resources.
 ///
 /// With a large exponent only the busiest place counts, and most moves do not change the potential.
 /// With a small exponent all work counts alike. With a medium exponent, unloading the second
@@ -52,7 +52,8 @@ class LocalSearch {
   void remember_shortest(double steps);
 
   /// Makes moves and exchanges until none has a gain, or until the number of scans (tasks and arcs
-  /// examined) reaches `max_scans` or the limit of a stage in Tuning. Returns the number of scans.
+  /// examined) reaches `max_scans` or the limit for a stage that follows from Tuning. Returns the
+  /// number of scans.
   double run(const Stage& stage, double max_scans);
 
   /// Moves a few tasks away from one of the busiest places, and then tasks from the places that
@@ -146,7 +147,8 @@ class LocalSearch {
   std::vector<std::size_t> next_task_;  // per place: index in tasks_at_ of the task to examine next
 
   std::uint64_t scans_of_swaps_ = 0, num_steps_ = 0;
-  /// Scans that moves and refresh() need. They count for `max_scans`, not for a stage's own limit.
+  /// Scans that moves and refresh() need. They count towards the argument `max_scans` of run(), but
+  /// not towards the limit for a stage that follows from Tuning.
   std::uint64_t scans_of_moves_ = 0;
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;

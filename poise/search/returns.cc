@@ -139,8 +139,9 @@ class SingleReturns {
   }
 
   /// Returns an upper bound on the seconds by which the migration becomes shorter if t returns. The
-  /// two places between which t migrates may then be done at once. Every other place is done
-  /// earlier by at most the time that t's migration takes on the resource that delays this place.
+  /// migration ends when the last place has finished. The two places between which t migrates may
+  /// then have nothing left to migrate. The slowest of all other places finishes earlier by at most
+  /// the time that t's migration takes on the resource for which that place waits.
   double most_saved_s(TaskId t) const {
     const PlaceId home = problem_.current.of(t), at = outcome_.placement.of(t);
     const auto other = std::ranges::find_if(
@@ -247,7 +248,7 @@ std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
 }
 
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
-  std::vector<Outcome> points{far};  // without any returns, in case returns lengthen the iterations
+  std::vector<Outcome> points{far};  // `far` itself, because returns may lengthen the iterations
   const auto total_s = [&](const Outcome& outcome) { return outcome.total_s(way.steps); };
   int rises = 0;
   const bool is_cheap = far.migration_s <= tolerance * total_s(far);

@@ -45,14 +45,15 @@ struct Way {
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
 /// Compares the total time, steps * iteration + migration, of `far` and of some points on the way
-/// from there back to the current placement. The total of `far` itself can be shorter than that of
-/// the first point, because tasks that return may make others wait longer for shared resources.
-/// That is known only once all of them have returned. Of the points whose total exceeds the
-/// shortest one by at most the fraction `tolerance`, returns the one with the fewest migrated
-/// bytes. To save computing time, not all points are tried. If the migration to `far` takes at most
-/// the fraction `tolerance` of the total time of `far`, only the first and the last point are
-/// tried. Otherwise the search skips to the last point once the total has increased from one point
-/// to the next for the second time.
+/// from there back to the current placement. Of those whose total exceeds the shortest one by at
+/// most the fraction `tolerance`, returns the one with the fewest migrated bytes.
+///
+/// To save computing time, not all points are tried. If the migration to `far` takes at most the
+/// fraction `tolerance` of the total time of `far`, only the first and the last point are tried.
+/// Otherwise the search skips to the last point once the total has increased from one point to the
+/// next for the second time. `far` is compared, too, because its total can be shorter than that of
+/// the first point: tasks that return may make others wait longer for shared resources, and this is
+/// computed only after all of them have returned.
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance);
 
 /// Returns single tasks to their current places as long as that shortens the total time, so that

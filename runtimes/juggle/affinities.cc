@@ -67,7 +67,8 @@ bool Affinities::refresh_cpus() {
 }
 
 /// True if the thread belongs to the process `ancestor` or to a descendant of it. Also true if this
-/// is unknown, because a process between them has ended: its children then have another parent.
+/// cannot be known because a process between them has ended: the kernel then gives its children
+/// another parent.
 bool Affinities::may_descend_from(pid_t ancestor, const FoundThread& thread) const {
   const auto& threads = kernel_.threads();
   const FoundThread* at = &thread;
@@ -78,8 +79,9 @@ bool Affinities::may_descend_from(pid_t ancestor, const FoundThread& thread) con
     const pid_t parent = at->parent;
     const auto found = std::ranges::find_if(
         threads, [&](const auto& entry) { return entry.second.process == parent; });
-    // If the parent is unknown, `ancestor` may be an ancestor all the same. The exception is the
-    // program's first process: its ancestors are not in `threads`.
+    // The chain ends at a process whose parent is not in `threads`. If that parent has ended,
+    // `ancestor` may have been above it. But a chain that ends at the program's first process is
+    // complete, and does not contain `ancestor`.
     if (found == threads.end()) return at->process != threads.begin()->second.process;
     at = &found->second;
   }
@@ -188,7 +190,7 @@ Affinities::PinResult Affinities::assign(std::uint64_t key, const Cpus& cpus) {
   ThreadAffinity& kept = at->second;
   const FoundThread& found = thread->second;
   if (was_moved_by_program(key, kept)) return PinResult::left_to_program;
-  // The process may have changed its user.
+  // The process may have changed its user since it was found; its threads are then left alone.
   if (!kernel_.is_ours(found.process)) return PinResult::refused_for_good;
   if (!store_.kept(key) && !store_.keep(key, {found.process, found.id, found.start_time, kept.own}))
     return PinResult::not_now;

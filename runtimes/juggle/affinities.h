@@ -24,7 +24,8 @@ struct ThreadAffinity {
   pid_t process = 0, id = 0;
   CpuSet own = {};                // the affinity that the program gave the thread
   std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned the thread
-  /// If the thread is not pinned: the cpus that the balancer allows it.
+  /// All cpus that the balancer has given the thread with widen(). Empty if the thread is pinned or
+  /// has the affinity that the program gave it.
   Cpus wide = {};
   // The previous cpu to which the balancer pinned the thread, before `cpu`. Threads that this
   // thread created at that time inherited the affinity, and may still be pinned to the previous
@@ -58,9 +59,8 @@ class Affinities {
   /// True if set_limit() excludes some cpus that could otherwise be used.
   bool is_limited() const { return is_limited_; }
 
-  /// Adds a new thread. If a thread of its process or of an ancestor was pinned to a cpu, the new
-  /// thread may have inherited that affinity; it is then given the affinity that the program gave
-  /// the pinned thread.
+  /// Adds a new thread. If it may have inherited its affinity from a pinned thread (of its process
+  /// or of an ancestor of it), gives it the affinity that the program gave that thread.
   void add(std::uint64_t key);
   /// Removes a dead thread.
   void remove(std::uint64_t key);
@@ -80,8 +80,8 @@ class Affinities {
   void refresh_own();
   /// Checks that pinned threads are still pinned. If the affinity of a thread has changed, the
   /// program or its user did this on purpose, so the balancer leaves the thread alone. There is one
-  /// exception: if the thread may now use every cpu, the kernel made the change. Returns the keys
-  /// of the threads to leave alone from now on.
+  /// exception: if the thread may now use every cpu, the kernel made the change, and the thread is
+  /// pinned again. Returns the keys of the threads to leave alone from now on.
   std::vector<std::uint64_t> respect_own_choices();
   /// Like respect_own_choices(), checks that pinned threads are still pinned, but checks only the
   /// first thread of each process. Called when threads have ended, because one of them may have

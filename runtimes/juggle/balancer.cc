@@ -50,8 +50,8 @@ std::vector<JugglePlace> Balancer::places() const {
   return places;
 }
 
-/// Chooses the measure of progress. Instructions are a better measure than cpu time only if cpus
-/// are unequal, and reading a counter of instructions interrupts the thread's cpu.
+/// Chooses the measure of progress. `automatic` chooses cpu time if all cpus are equal: there,
+/// instructions are no better measure, and reading their counter interrupts the thread's cpu.
 void Balancer::choose_progress() {
   if (options_.progress == ProgressSource::time ||
       (options_.progress == ProgressSource::automatic && speeds_.are_equal()))
@@ -63,10 +63,10 @@ void Balancer::choose_progress() {
                     std::strerror(errno)));
 }
 
-/// Limits the number of cpus to the quota of cpu time, rounded up. The kernel enforces a quota by
-/// stopping threads, on whichever cpus they run. On fewer cpus, which can each be used for longer,
-/// the threads do as much work and wait less at barriers. Called repeatedly, because a quota may be
-/// set while the program runs.
+/// Limits the number of cpus to the quota of cpu time, rounded up. When a quota is used up, the
+/// kernel stops the threads, on whichever cpus they run. Fewer cpus use it up later. So threads on
+/// fewer cpus do as much work, and wait less at barriers for stopped threads. Called repeatedly,
+/// because a quota may be set while the program runs.
 void Balancer::respect_quota() {
   asked_quota_s_ = kernel_.now_s();
   quota_cpus_ = kernel_.quota_cpus();

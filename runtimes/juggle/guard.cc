@@ -42,8 +42,8 @@ namespace {
   throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
 }
 
-/// Detaches from the program's terminal, closes its pipes (which would otherwise stay open), and
-/// blocks signals.
+/// Detaches from the program's terminal, closes all files except `alive` (inherited pipes would
+/// otherwise stay open after the program's end), and blocks signals.
 void detach_from_program(int alive) {
   ::setsid();
   sigset_t all;

@@ -14,11 +14,11 @@ class Watcher {
  public:
   explicit Watcher(Kernel& kernel) : kernel_(kernel) {}
 
-  /// True if it is time to scan /proc for threads. Scans are due at intervals, but a due scan is
-  /// skipped if no process or thread was created on this host since the last scan (/proc/loadavg
-  /// tells this). A scan is due at once if the number of the program's threads has changed. Threads
-  /// of a program with few processes are counted at short intervals. Those of a program with many
-  /// processes are counted only after a process or thread was created on this host.
+  /// True if it is time to scan /proc for threads. There are three reasons for a scan. First, a
+  /// thread has ended. Second, the number of the program's threads has changed: threads of few
+  /// processes are counted at short intervals, threads of many processes only after a process or
+  /// thread was created on this host (/proc/loadavg tells this). Third, the interval between scans
+  /// is over, and a process or thread was created on this host since the last scan.
   bool is_time_to_scan();
 
   /// Records that a thread has ended. A scan is then due at once, because other threads may have

@@ -99,7 +99,7 @@ WaitSlot* own_slot() {
   if (own.has_asked) return own.slot;
   own.has_asked = true;
   own.slot = slot_of(*table, system_call(SYS_gettid), true);
-  if (own.slot != nullptr) {  // the slot may be left from a thread that was killed
+  if (own.slot != nullptr) {  // it may hold values of a killed thread with the same id
     own.slot->is_inside.store(false, std::memory_order_relaxed);
     own.slot->yield_ns.store(0, std::memory_order_relaxed);
   }
@@ -119,7 +119,8 @@ void begin_wait(WaitSlot* slot) {
 
 void end_wait(WaitSlot* slot) {
   if (slot == nullptr) return;
-  slot->yield_ns.store(0, std::memory_order_relaxed);  // many calls yield before they block
+  // Many calls yield before they block. After the wait, that yield must not count as a new wait.
+  slot->yield_ns.store(0, std::memory_order_relaxed);
   slot->is_inside.store(false, std::memory_order_release);
 }
 
