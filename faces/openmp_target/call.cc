@@ -75,8 +75,9 @@ bool brings_address(Range range, std::int64_t type) {
   return is_address(value);
 }
 
-/// Records that the region may access any memory if it may follow a pointer to memory that `call`
-/// does not list. The pointer may be stored in `range`, or be an unmapped argument of the region.
+/// Checks whether the region may follow a pointer to memory that `call` does not list, and if so,
+/// records that the region may access any memory. Such a pointer may be stored in `range`, or be an
+/// argument of the region that points to memory mapped nowhere.
 void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
   if (range.begin && range.bytes == 0)
     reach_anywhere(call, "memory is used that is mapped nowhere");
@@ -91,8 +92,8 @@ void add_memory(Call& call, void* base, Range range, std::int64_t type) {
   const auto held = type & kPrivate ? std::nullopt : held_around(range.begin);
   // Memory that `target data` has mapped, and that the region may write, is copied before and after
   // the region. The region then sees what earlier regions wrote, and bytes that it does not write
-  // keep their values. For an object in has_device_addr, clang 16 maps
-  // only eight bytes, as "to"; the region may nevertheless access the whole object.
+  // keep their values. If a clause has_device_addr names an object, clang 16 maps only eight bytes
+  // of it, as "to", although the region may access the whole object.
   const bool may_mean_all = mode == kTo && range.bytes == sizeof base;
   if (held && (mode != kTo || may_mean_all)) mode = kBoth;
   if (held && (range.bytes == 0 || may_mean_all)) range = *held;

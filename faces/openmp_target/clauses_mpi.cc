@@ -206,7 +206,7 @@ void numbers_like_addresses() {
   travels("a number like an address", meet, expected);
 }
 
-/// Regions whose accesses are unknown must keep their order, too.
+/// Tests that regions keep their order even if it is unknown how much memory they access.
 void unknown_extents() {
   std::vector<int> numbers(1000, 0);
   int *all = numbers.data(), expected = 0;

@@ -139,8 +139,8 @@ struct Patch {
     for (const Cell& cell : cells) most = std::max(most, std::abs(cell.surface()));
     return most;
   }
-  /// Returns the refinement level that the wave needs: one level less for each halving of the
-  /// wave's height.
+  /// Returns the refinement level that the wave needs: the finest if the wave is at least fine_m
+  /// high, one level less if it is at least fine_m / 2 high, and so on.
   std::uint32_t wanted_level() const {
     std::uint32_t wanted = settings.levels;
     for (double enough = settings.fine_m; wanted > 0 && wave < enough; enough /= 2) --wanted;

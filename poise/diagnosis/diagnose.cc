@@ -77,9 +77,9 @@ double uneven_transfer_s(const MeasuredRun& run) {
   return uneven_s;
 }
 
-/// Limits `saved`: distributing the work saves no more than the ranks' mean waiting time plus the
-/// uneven part of their transfer times. That part may not be waiting time, so half of what it adds
-/// to the saving is the uncertainty.
+/// Limits `saved` to the ranks' mean waiting time plus the uneven part of their transfer times:
+/// distributing the work saves no more. It is not known whether the uneven part is waiting time, so
+/// the uncertainty is at least half of what this part adds to the saving.
 Seconds at_most(Seconds saved, const MeasuredRun& run) {
   if (!run.knows_waiting) return saved;
   const Seconds wait = mean_wait(run);
@@ -90,8 +90,8 @@ Seconds at_most(Seconds saved, const MeasuredRun& run) {
   return saved;
 }
 
-/// The mean idle time of a core over the whole run if there are fewer cores than ranks; else
-/// nothing.
+/// The idle time in the whole run, averaged over the cores, if a node has more ranks than cores;
+/// else nothing.
 std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
   double cores = 0;
   for (std::size_t n = 0; n < nodes.cores.size(); ++n)
@@ -245,7 +245,7 @@ Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imba
 }
 
 /// Advice: lend tasks within a phase. The saving is simulated if that is possible; otherwise it is
-/// the upper bound for all runtimes.
+/// the most that any runtime could save.
 Advice lending(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance,
                const ReplayedRun* replay) {
   // Lending is not simulated if it could not save enough to be listed.
@@ -257,7 +257,8 @@ Advice lending(const MeasuredRun& run, const Trace& trace, const Imbalance& imba
   return {Remedy::lending, at_most(saved, run), !simulated};
 }
 
-/// The duration of a phase's work if the ranks of each node shared its cores evenly.
+/// The shortest time in which the work of a phase can be done if the ranks of each node share its
+/// cores evenly. It is at least the longest load of a rank.
 double shared_s(const MeasuredPhase& phase, const Nodes& nodes) {
   std::vector<double> sums(nodes.cores.size());
   double longest_s = 0;
@@ -314,9 +315,9 @@ double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes) {
 }
 
 /// The time that bound ranks lost because other ranks of their core spun in MPI. It is `exposed_s`,
-/// the time in which the busiest rank does not compute, times a fraction: the time in MPI for which
-/// ranks queue for their core, divided by its maximum. If all k ranks of a core spin, this maximum
-/// is 1 - 1/k of their time in MPI.
+/// the time in which the busiest rank does not compute, times the degree of spinning, from 0 to 1.
+/// This degree is the time for which the ranks queue in MPI for their core, divided by the time for
+/// which they would queue if all k ranks of a core always spun: 1 - 1/k of their time in MPI.
 double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, double exposed_s) {
   std::map<PlaceId, double> ranks_at;
   for (const PlaceId place : placement.places()) ++ranks_at[place];
@@ -475,13 +476,12 @@ Advice larger_quota(const MeasuredRun& run, const MeasuredRun& unlimited) {
 }
 
 /// Advice: keep other programs off the cores of the run. `alone` is without_others(run). What a
-/// phase loses depends on when its ranks queue
-/// behind other programs, and on how often ranks wait for each other. Inside MPI, where ranks do
-/// wait for each other, the loss is the sum of their queued times, but at most the time in which
-/// the busiest rank does not compute. Outside MPI, the loss lies between the queued time of the
-/// busiest rank and the sum over all ranks; the prediction is the middle. The lower end of the
-/// interval assumes that all ranks queue at the same time: then the mean of their queued times
-/// inside MPI counts instead of the sum.
+/// phase loses depends on when its ranks queue behind other programs, and on how often ranks wait
+/// for each other. Inside MPI, where ranks do wait for each other, the prediction is the sum of
+/// their queued times, but at most the time in which the busiest rank does not compute. Outside
+/// MPI, it is the middle between the queued time of the busiest rank and the sum over all ranks.
+/// The lower end of the interval assumes that all ranks queue at the same time. It adds the mean of
+/// the queued times inside MPI and the busiest rank's queued time outside.
 Advice exclusive(const MeasuredRun& run, const MeasuredRun& alone) {
   const std::vector<double> phases_s = phase_times_s(run), exposed_s = exposed_times_s(run);
   double least_s = 0, low_s = 0, high_s = 0;

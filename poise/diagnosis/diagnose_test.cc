@@ -346,9 +346,9 @@ bool fit(Cause a, Cause b) {
   if (a == Cause::none || b == Cause::none || a == b) return false;
   if (planted::remedy_of(a) == planted::remedy_of(b)) return false;
   if (crowds(a) && crowds(b)) return false;
-  // In each tested pair with odd_threads or crowding, that cause is the costlier one, for two
-  // reasons: balancing threads, the remedy of odd_threads, also evens out the work inside a node;
-  // and the time lost by crowding does not vary at random.
+  // odd_threads and crowding are tested only as the costlier cause `a`, for two reasons: balancing
+  // threads, the remedy of odd_threads, also evens out the work inside a node; and the time lost by
+  // crowding does not vary at random.
   if (b == Cause::odd_threads || b == Cause::crowding) return false;
   // If ranks share cores, no mapping gives each rank a place of its own.
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);

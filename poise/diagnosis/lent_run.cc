@@ -27,8 +27,9 @@ std::vector<std::uint32_t> ranks_by_node(const MeasuredRun& run) {
   return ranks;
 }
 
-/// As many of the replayed phases, evenly spaced, as can be simulated quickly. Empty if these are
-/// fewer than kMinSimulated, unless they are all replayed phases.
+/// The replayed phases in which lending is simulated: all of them, or as many as can be simulated
+/// quickly, evenly spaced. Empty if lending could be simulated in only some of them and in fewer
+/// than kMinSimulated.
 std::vector<std::size_t> lent_phases(const ReplayedRun& replay, std::uint32_t num_ranks) {
   const std::span<const std::size_t> all = replay.phases();
   const auto most =

@@ -51,12 +51,12 @@ struct NextRun {
 /// launcher orders the ranks) are a pair. Every second pair begins with the map, so that a machine
 /// that slowly becomes slower or faster favours neither. After each pair, Student's confidence
 /// interval is computed for the mean of log(time of the mapped run / time of the other run). The
-/// trial ends as soon as the whole interval is above zero gain (the map is kept), or below the
-/// smallest gain worth keeping, or after kMaxPairs pairs (the map is dropped). The level of the
-/// interval is such that at most 5 % of trials end wrongly although there are several tests
-/// (Bonferroni). The noise is the standard deviation of the times of runs in the launcher's order,
-/// computed from successive differences (von Neumann, 1941). O(runs + pairs^2). Throws Error if a
-/// time is not positive or not finite.
+/// map is kept as soon as the whole interval is above zero gain. It is dropped as soon as the whole
+/// interval is below the smallest gain worth keeping, or after kMaxPairs pairs. Either ends the
+/// trial. The level of the interval is such that at most 5 % of trials end wrongly although there
+/// are several tests (Bonferroni). The noise is the standard deviation of the times of runs in the
+/// launcher's order, computed from successive differences (von Neumann, 1941). O(runs + pairs^2).
+/// Throws Error if a time is not between 0 and 1e9 s.
 NextRun next_run(const MapHistory& history);
 
 }  // namespace poise

@@ -106,7 +106,7 @@ TEST(map_trial, a_map_is_not_tried_again_after_a_run_with_it_failed) {
   EXPECT_EQ(next_run(history).kind, RunKind::own_order);
 }
 
-TEST(map_trial, a_trial_ends_if_the_map_promises_a_gain_below_the_noise_of_run_times) {
+TEST(map_trial, a_map_is_not_tried_while_its_promised_gain_is_below_the_noise_of_run_times) {
   MapHistory history = profiled(0.05);
   // The run times in the launcher's order have the logarithms 0, 0.2 and 0. So their standard
   // deviation, computed from successive differences, is 0.2 / sqrt(2).

@@ -22,8 +22,9 @@ bool has_own_places(const Placement& placement, std::uint32_t num_places) {
   return true;
 }
 
-/// Returns the measure of distance: latency factors if the network was measured. Otherwise all
-/// factors are equal, so it returns hops, by which nodes are farther apart than cores of one node.
+/// Returns how to measure distances: by latency factors if the network was measured, else by hops.
+/// Without measurements all factors are equal, but nodes are more hops apart than cores of one
+/// node.
 Distance known_distance(const Machine& machine) {
   const Network& network = machine.network();
   const bool is_unmeasured =

@@ -79,8 +79,8 @@ struct MeasuredRun {
 };
 
 /// Throws Error if there are no ranks or phases, if phases differ in the number of ranks, if
-/// others_s or quotas is neither empty nor of all nodes, or if a time or a quota is negative or not
-/// finite.
+/// others_s or quotas is neither empty nor as long as the list of nodes, or if a time or a quota is
+/// negative or not finite.
 void check(const MeasuredRun& run);
 
 /// Returns the phases with this name, or all phases if the name is empty.

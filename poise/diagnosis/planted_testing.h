@@ -169,8 +169,8 @@ class Generator {
     return list;
   }
 
-  /// The useful time of each rank: its load, plus the time that it waits for its core. In a phase,
-  /// other programs use the core of one rank.
+  /// The useful time of each rank in phase p: its load, plus the time that it waits for its core.
+  /// With Cause::others, other programs use the core of one random rank in each phase.
   std::vector<double> useful_times(std::size_t p, const std::vector<double>& loads) {
     std::vector<double> useful = loads;
     std::vector<PlaceId> places = places_;

@@ -63,9 +63,10 @@ std::vector<std::size_t> simulated_phases(const Trace& trace) {
 }
 
 /// Solves rising(x) = wanted for x >= 0, with wanted > 0. The function `rising` is 0 at 0, may be
-/// constant at first, and then rises nearly linearly. Therefore x is enclosed in an interval, whose
-/// upper end moves to the zero of the secant through its last two upper ends. The interval is
-/// halved instead if there has been only one upper end, or if the zero is outside the interval.
+/// constant at first, and then rises nearly linearly. First x grows until the value is at least
+/// `wanted`, so that an interval encloses the solution. Then the interval is divided repeatedly:
+/// where the secant through its last two upper ends reaches `wanted`, or in the middle if there has
+/// been only one upper end or if that point is outside the interval.
 double argument_of(const std::function<double(double)>& rising, double wanted) {
   struct Point {
     double x, error;

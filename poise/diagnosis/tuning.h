@@ -28,8 +28,9 @@ inline constexpr double kGoodEnough = 0.55;
 /// Ranks count as sharing or changing cores if they do so in at least this fraction of the phases.
 inline constexpr double kMinSharing = 0.1;
 
-/// Limits of the simulation of a run by the event engine: its number of phases, and the sum of the
-/// messages (pairs of ranks) of these phases. The engine needs about a microsecond per pair.
+/// The event engine simulates from kMinSimulated to kMaxSimulated phases of a run, fewer if they
+/// have many messages: kSimulatedMessages limits the pairs of sender and receiver in all simulated
+/// phases together. The engine needs about a microsecond per pair.
 inline constexpr std::size_t kMinSimulated = 2, kMaxSimulated = 8, kSimulatedMessages = 100'000;
 /// Numbers of tasks per iteration of a rank with the mean load, for the simulation of lending: work
 /// that is hard to divide, and work that is easy to divide.
@@ -41,8 +42,8 @@ inline constexpr double kMaxLent_s = 0.02;
 /// Maximum number of tasks in all simulated phases together. A task needs about 10 us.
 inline constexpr double kSimulatedTasks = 130'000;
 /// The factor on the costs of messages is searched in at most kFactorRounds rounds, until the
-/// relative error of the time of messages is at most kFactorPrecision. In each round the factor is
-/// multiplied or divided by at most kMaxFactorStep.
+/// relative error of the time of messages is at most kFactorPrecision. A round that raises the
+/// factor multiplies it by at most kMaxFactorStep.
 inline constexpr int kFactorRounds = 20;
 inline constexpr double kMaxFactorStep = 100, kFactorPrecision = 0.01;
 /// The value of EngineOptions::precision, relative to the time of messages: small compared with

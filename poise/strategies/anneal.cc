@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Anneal: simulated annealing on the predicted iteration time. It is slow, and shows what is
-/// possible in practice.
+/// Anneal: simulated annealing on the predicted iteration time. It is slow; it shows how short
+/// iterations can be.
 ///
-/// Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated Annealing", Science 220, 1983. Each
-/// trial moves or exchanges random tasks, half of the time towards a partner's place. It is
-/// accepted or rejected by its change of the sum over places of (busy / peak)^12, at a temperature
-/// that falls geometrically. The peak is checked after every sweep, and the best placement seen is
-/// returned, so the result is never worse than the current placement. Ignores the cost of
+/// Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated Annealing", Science 220, 1983. Three
+/// of four trials move a random task, in half of the cases to the place of a communication partner;
+/// the others exchange two random tasks. A trial is accepted or rejected by the change of the sum
+/// over places of (busy / peak)^12, at a temperature that falls geometrically. After every sweep,
+/// the peak (the longest busy time) is computed anew. The result is the placement with the lowest
+/// of these peaks, or the current placement if none is lower than its own. Ignores the cost of
 /// migrations: nearly every task moves. O(sweeps (n degree + p)).
 #include <algorithm>
 

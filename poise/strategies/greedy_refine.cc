@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Greedy refine: like greedy, but a task stays if its place remains within tolerance.
+/// Greedy refine: like greedy, but a task stays if its place remains within a threshold.
 ///
 /// After Charm++'s GreedyRefine. Heaviest task first. The threshold is `tolerance` times the
-/// average, or the lower bound on the makespan of any placement if that is larger. The makespan is
-/// nearly that of greedy, but most tasks stay. The result is never worse than the current
-/// placement. Of equally good places the current one is chosen, else the one with the lower id; of
-/// equal tasks, the one with the lower id comes first. Ignores messages. O(n + n log p).
+/// average busy time or, if that is larger, the lower bound on the makespan of any placement. A
+/// task that cannot stay goes to the place that would finish it first. The makespan is nearly that
+/// of greedy, but most tasks stay. The result is never worse than the current placement. Of equally
+/// good places the current one is chosen, else the one with the lower id; of equal tasks, the one
+/// with the lower id comes first. Ignores messages. O(n + n log p).
 #include <algorithm>
 
 #include "poise/placement/first_to_finish.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Metis: METIS cuts the graph of tasks into parts of equal work; each part then goes to a place.
+/// Metis: METIS cuts the graph of tasks into one part per place.
 ///
 /// Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs"
-/// and "Multilevel k-way partitioning scheme for irregular graphs", 1998. The work of a part
-/// depends on the speed and the fixed work of its place. METIS cannot make a part that is smaller
-/// than one task. If the share of some place is smaller than that, the first round makes parts for
-/// several places together, and further rounds split these parts. METIS knows neither the machine
-/// nor the current placement. However, parts with close numbers are close in the graph, and `stay`
-/// renames nodes, then places inside each node, so that most load stays where it is. Uses the
-/// problem's seed. O((n + m) log p) with method=recursive.
+/// and "Multilevel k-way partitioning scheme for irregular graphs", 1998. Parts have equal work
+/// unless places differ in speed or in fixed work. METIS leaves parts empty if they should be
+/// lighter than the heaviest task. In that case, it first makes parts for groups of places, which
+/// are then divided in the same way. METIS knows neither the machine nor the current placement, but
+/// parts with close numbers are close in the graph. With `stay`, nodes exchange their tasks, and
+/// then the places of each node do, so that most load stays where it is. Uses the problem's seed.
+/// O((n + m) log p) with method=recursive.
 #include <algorithm>
 #include <array>
 #include <metis.h>

@@ -6,14 +6,14 @@
 ///
 ///     cost(c, t) = busy(c) + alpha * (sum over d != domain(c) of r_d * factor(d -> domain(c)) - l)
 ///
-/// where t receives r_d messages from domain d and l messages from domain(c); factor(d -> e) is the
-/// NUCO factor of the machine, the latency of e's cores to the memory of d relative to their own
-/// memory; the knob alpha converts weighted messages to seconds; and busy(c) includes background
-/// load but not t. A task moves only to a place with a lower cost, so few tasks move. Ignores
-/// bytes, and messages that t sends. With caches=1, an extension that the paper names as future
-/// work, each message from domain(c) adds f - 2 instead of -1, where f is the factor of the caches
-/// that the sender's core shares with c. f - 2 is -1 without a shared cache, as in the paper, and
-/// -2 on the same core.
+/// Here t receives r_d messages from domain d and l messages from domain(c). factor(d -> e) is the
+/// NUCO factor of the machine: the latency of e's cores to the memory of d, divided by their
+/// latency to their own memory. The knob alpha converts weighted messages to seconds. busy(c)
+/// includes background load but not t. A task moves only to a place with a lower cost, so few tasks
+/// move. Ignores bytes, and messages that t sends. With caches=1, an extension that the paper names
+/// as future work, each message from domain(c) adds f - 2 instead of -1, where f is the factor of
+/// the caches that the sender's core shares with c. f - 2 is -1 without a shared cache, as in the
+/// paper, and -2 on the same core.
 ///
 /// If places differ in speed, which the paper does not cover, load(t) / speed(c) is added. O(n + m
 /// + E levels log m) for n tasks, E messages and a machine of m places whose network is a tree;

@@ -94,7 +94,8 @@ class BranchAndBound {
     const double bound_s = this->bound_s(depth);
     if (bound_s >= best_s_ * (1 - kRounding)) return;
     if (depth == order_.size()) {
-      // The bound leaves out shared resources and latency; if there are any, it is not exact.
+      // When all tasks are placed, the bound is the iteration time, unless the machine has shared
+      // resources or latency, which the bound leaves out.
       Placement placement(place_of_);
       const double seconds = times_.resources() ? iteration_s(placement) : bound_s;
       if (seconds >= best_s_) return;

@@ -79,7 +79,8 @@ std::size_t longest_axis(std::span<const Item> items) {
 
 /// Divides the items by a plane perpendicular to the axis: moves the items below the plane to the
 /// front and returns their number. The plane is chosen such that the weight of these items is as
-/// close to `wanted` as possible. O(items), because each step halves the range to search.
+/// close to `wanted` as possible. O(items): each step halves the range of items that the next step
+/// examines.
 std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
   const auto is_below = [axis](const Item& a, const Item& b) {
     if (a.position[axis] != b.position[axis]) return a.position[axis] < b.position[axis];

@@ -8,35 +8,36 @@
 ///
 /// 0. If messages take a notable part of the time, blocks of consecutive tasks
 /// (consecutive_shares.h) are a candidate. If migrations are expensive, overloaded places give a
-/// few tasks away (relief.h), and local search improves this placement without a longer migration.
+/// few tasks away (relief.h), and local search improves this placement without lengthening its
+/// migration.
 /// 1. Local search (local_search.h) lowers a sum of powers of the places' busy times, in two
 /// stages: with a small exponent, so that all busy places count, then with a large one, so that the
 /// busiest place dominates.
-/// 2. If the coming phases would pay for the attempt, the same search starts at most twice more:
-/// from a new placement with little traffic if messages take a notable part of the time, and from a
-/// list schedule (finish_schedule.h), in order of their total times. The list schedule costs little
-/// to compute, so it is made before step 1 and is also a candidate without a search. The placement
-/// with little traffic is a partition (from_scratch.h) or the blocks of step 0, whichever has the
-/// shorter total time; blocks cost much less to compute.
+/// 2. If the iterations still take notably longer than the lower bound on their time, the same
+/// search starts at most twice more: from a new placement with little traffic if messages take a
+/// notable part of the time, and from a list schedule (finish_schedule.h), in order of their total
+/// times. The list schedule costs little to compute, so it is made before step 1 and is also a
+/// candidate without a search. The placement with little traffic is a partition (from_scratch.h) or
+/// the blocks of step 0, whichever has the shorter total time; blocks cost much less to compute.
 /// 3. Local search runs from the current placement again, with a limit on the time of migrations
 /// that grows from stage to stage: a few moves, more moves, and all moves that pay. If migrations
 /// take a notable part of the time, step 3 comes before step 2, because the budget may not last for
 /// both.
 /// 4. Polish: a last stage of local search, with an exponent so large that only the busiest place
-/// counts. If step 2 made no partition, and it would take at most half of the remaining budget, the
-/// search starts once more from a placement with little traffic.
+/// counts. If step 2 made no partition, the search starts once more from a placement with little
+/// traffic, provided that this takes at most half of the remaining budget.
 /// 5. The best placement is perturbed near its busiest places and searched again, until the budget
 /// is used up or many perturbations in a row do not shorten the total time. With the knobs `passes`
 /// or `budget_s`, passes of several perturbations each follow, even if the budget of computing time
 /// is used up. The result is repeatable for the same seed and passes, but not with budget_s.
-/// 6. For each candidate whose iterations are short enough, moves are undone step by step, and the
-/// placement on this way that has the shortest total time is kept (returns.h). At the end, tasks
-/// return one by one if that pays.
+/// 6. For each candidate whose iterations are short enough, moves are undone step by step. Of the
+/// placements on this way back, the one with the shortest total time is kept (returns.h). At the
+/// end, single tasks return to their places if that shortens the total time.
 ///
-/// A placement is scattered if messages stay within places hardly more often than by chance. If the
-/// current placement is scattered or has as much traffic as blocks of consecutive tasks, and the
-/// budget does not allow all of these steps, the first search starts from the placement with little
-/// traffic if its total time is shorter.
+/// A placement is scattered if messages stay within places at most twice as often as by chance. If
+/// the current placement is scattered or has about as much traffic as blocks of consecutive tasks,
+/// and the budget does not allow all of these steps, the first search starts from the placement
+/// with little traffic if its total time is shorter.
 ///
 /// Step 1 always runs. The other steps run within a budget of computing time: 1 % of the time of
 /// the coming phases, or 2 ms plus 3 us per task if that is longer (scan_budget.h).
@@ -44,15 +45,16 @@
 /// The total time is never longer than with the current placement, unless that placement exceeds
 /// memory (`memory_bytes` per place, and the memory of domains if the machine knows it) or the
 /// workload's capacity. If a placement from which step 2 starts would exceed these limits, as few
-/// tasks as necessary are moved to other places. If cores are limited, local search also exchanges
-/// tasks in its first stage.
+/// tasks as necessary are moved to other places. If the workload limits the number of tasks per
+/// place, local search also exchanges tasks in its first stage.
 ///
 /// With from_scratch=1 all tasks are placed anew with little traffic, under a load cap
 /// (from_scratch.h). The current placement decides which of several equal places a task gets. It is
 /// kept if it respects the cap and no placement with less traffic is found.
 ///
-/// O((n + E) log p) in practice: a visit examines one place's tasks and their neighbours, and there
-/// are a few visits per place. Reasons and measurements: docs/decisions/0006-how-poise-decides.md.
+/// O((n + E) log p) in practice: local search visits each place a few times, and a visit examines
+/// the tasks of the place and their communication partners. Reasons and measurements:
+/// docs/decisions/0006-how-poise-decides.md.
 #include "poise/strategies/poise.h"
 
 #include <algorithm>
@@ -97,7 +99,8 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return {.exponent = tuning.fine_exponent, .swaps = true};
 }
 
-/// Measured computing times of the steps of a decision, in scans per entry (task, arc or place).
+/// Measured computing times of the steps of a decision, in scans per entry. An entry is a task, an
+/// arc or a place; a scan is the time to examine one task or arc (scan_budget.h).
 constexpr StrategiesTuning kCosts = kStrategiesTuning;
 
 double allowed_s(const Tuning& tuning, double phases_s, TaskId num_tasks) {
@@ -134,9 +137,9 @@ class Search {
   }
 
   /// If migrations are expensive: lets overloaded places give a few tasks away (relief.h), and
-  /// improves this placement by local search without a longer migration. Both take little computing
-  /// time, so they find a placement even if the budget is too small for a search that moves many
-  /// tasks.
+  /// improves this placement by local search without lengthening its migration. Both steps take
+  /// little computing time, so they fit even into a budget that is too small for a search that
+  /// moves many tasks.
   void try_few_moves() {
     if (!is_within_room_ || !pays() || !may_spend(kCosts.relief_scans)) return;
     if (longest_migration_s() <= tuning_.tolerance * total_s(best_)) return;
@@ -154,9 +157,9 @@ class Search {
   }
 
   /// Runs the first local search, even if the budget is too small for it. If migrations are
-  /// expensive, the migration time is limited to what migrations could save, and the placement with
-  /// the shortest total time during the search is a candidate, too: local search relieves the
-  /// busiest places first, so the moves that save most come first.
+  /// expensive, the migration time is limited to what migrations could save. The placement that has
+  /// the shortest total time during the search is then a candidate, too, because local search
+  /// relieves the busiest places first, so the moves that save most come first.
   void try_first_start() {
     try_schedule();
     const Placement start = first_start();
@@ -192,10 +195,10 @@ class Search {
       if (pays() && may_spend(kCosts.descent_scans())) try_from(start.placement);
   }
 
-  /// Runs local search from the current placement again, in stages. Each stage limits the total
-  /// time of migrations to twice the previous limit, so few tasks move at first, and more tasks
-  /// if that pays. The search ends after two stages in a row that do not shorten the total time, or
-  /// when the limit exceeds what the migrations could save in all steps.
+  /// Runs local search from the current placement again, in stages. Each stage limits the migration
+  /// time to a multiple of the previous limit, so few tasks move at first, and more tasks if that
+  /// pays. The search ends after two stages in a row that do not shorten the total time, or when
+  /// the limit exceeds what the migrations could save in all steps.
   void try_limited_migrations() {
     if (!is_within_room_ || !may_spend(kCosts.descent_scans())) return;
     if (far_migration_s_ <= tuning_.same_total * total_s(best_)) return;
@@ -318,8 +321,9 @@ class Search {
 
   double scans_before_way_back() const { return budget_.left() - kCosts.way_back_scans * entries_; }
 
-  /// Ends after the first stage if the places are on average at least as busy as the busiest place
-  /// of the best placement: later stages even out busy times, but hardly lower their average.
+  /// Runs local search from `start`. It ends after the first stage if the average busy time is then
+  /// at least the iteration time of the best placement: later stages even out busy times, but
+  /// hardly lower their average.
   Outcome descended_from(const Placement& start) {
     LocalSearch descent = from(start);
     run(descent, blunt(tuning_));
@@ -332,15 +336,15 @@ class Search {
     even_out(descent);
   }
 
-  /// The stages of a local search after the first one.
+  /// Runs the later stages of a local search, after its first stage.
   void even_out(LocalSearch& descent) {
     if (exceeds(descent.peak_s(), descent.average_s()))
-      run(descent, blunt(tuning_));  // the first such run may have ended at its limit
+      run(descent, blunt(tuning_));  // the first stage may have ended at its limit of scans
     run(descent, sharp(tuning_));
   }
 
-  /// Makes a list schedule, before a partition may use up the budget. It takes much less computing
-  /// time.
+  /// Makes a list schedule. This comes early because it takes much less computing time than a
+  /// partition, which may use up the budget.
   void try_schedule() {
     if (!is_within_room_ || !pays() || !may_spend(kCosts.schedule_scans + kCosts.descent_scans()))
       return;
@@ -349,13 +353,12 @@ class Search {
   }
 
   /// Returns the placement from which the first search starts. Usually that is the current
-  /// placement. But if it is scattered, and the budget does not suffice for a search from there and
-  /// another one from a placement with little traffic, the search starts from the placement with
-  /// little traffic or from the best one so far, whichever has the shorter total time. The same
-  /// holds if the current placement has as much traffic as blocks of consecutive tasks. Any other
-  /// placement remains the start, because local search then needs fewer migrations. A
-  /// placement with little traffic is not tried if its migrations would take longer than less
-  /// traffic could save.
+  /// placement, because local search then needs few migrations. It is another one if two conditions
+  /// hold: the current placement is scattered or has about as much traffic as blocks of consecutive
+  /// tasks, and the budget does not suffice for two searches, one from there and one from a
+  /// placement with little traffic. Then the search starts from the placement with little traffic
+  /// or from the best one so far, whichever has the shorter total time. The placement with little
+  /// traffic is left out if its migrations would take longer than less traffic could save.
   Placement first_start() {
     if (!is_within_room_ || !messages_weigh() || !pays() ||
         !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||
@@ -433,13 +436,14 @@ class Search {
     return placement;
   }
 
-  /// The number of scans per entry (task, arc or place) that descend() rarely exceeds without a
-  /// limit: the limits of three stages, and about as many scans again for moves and refreshes.
+  /// The scans per entry (task, arc or place) that suffice for nearly every descend(): the limits
+  /// of its three stages, and about as many scans again for moves and refreshes.
   double full_descent_scans() const {
     return kCosts.build_scans + kCosts.way_back_scans + 2 * 3 * tuning_.scans_per_entry;
   }
 
-  /// The seconds saved in all `steps_` iterations together if each took only its lower bound.
+  /// The most seconds that migrations can save: the saving of all `steps_` iterations together if
+  /// each took only the lower bound on its time.
   double most_saved_s() const { return steps_ * (way_.current.iteration_s - bound_s_); }
 
   /// The longest time that a place takes to pack all of its tasks.
@@ -473,8 +477,9 @@ class Search {
   }
 
   /// Makes `other` the best outcome if its total time is shorter, or if its total time is nearly
-  /// equal and it moves fewer bytes. Undoing moves shortens the migration, but seldom the
-  /// iterations, so it is not tried if the iterations alone take longer than the best total time.
+  /// equal and it moves fewer bytes. First undoes moves of `other` that do not pay. That seldom
+  /// shortens the iterations, so `other` is dropped at once if its iterations alone take longer
+  /// than the best total time.
   void take_if_better(Outcome other) {
     if (steps_ * other.iteration_s > (1 + tuning_.same_total) * total_s(best_)) return;
     other = on_the_way(std::move(other));
@@ -514,16 +519,15 @@ class Search {
   ScanBudget budget_;
   std::optional<Outcome> blocks_;     // of consecutive tasks
   std::optional<Outcome> scheduled_;  // a list schedule, from which no search has started yet
-  // The migration time of the placement that local search finds from the current placement without
-  // a limit on that time.
+  // The migration time of the placement that the first local search found.
   double far_migration_s_ = 0;
-  // True if, after a few moves, less traffic could save at most as many seconds as the additional
-  // migrations of a new placement would take. Less traffic can lower the average of the busy times
-  // to their lower bound at best.
+  // True if a new placement with less traffic cannot pay after the few moves of try_few_moves():
+  // its additional migrations could take at least as long as less traffic could save. At best, less
+  // traffic lowers the average of the busy times to the lower bound.
   bool traffic_cannot_pay_ = false;
   bool has_partitioned_ = false;  // a partition has been tried as a start
   unsigned passes_in_vain_ = 0;
-  // True if a pass has found the best placement; then no task has been returned to its place yet.
+  // True if the best placement is from a pass; then none of its moves has been undone yet.
   bool has_passed_ = false;
 };
 

@@ -11,7 +11,7 @@
 namespace poise {
 
 struct PoiseOptions {
-  double steps = 0;  // number of phases until the next decision; 0: that of the problem
+  double steps = 0;  // phases until the next decision; 0: the number in the problem
   bool from_scratch = false;
   std::uint64_t memory_bytes = 0;
   double passes = 0;

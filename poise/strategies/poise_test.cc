@@ -201,7 +201,7 @@ TEST(Poise, partitions_tasks_without_refinement_if_there_is_no_time_to_refine_th
   }
 }
 
-TEST(Poise, partitions_tasks_of_a_grid_although_each_place_has_consecutive_ones) {
+TEST(Poise, partitions_tasks_of_a_grid_although_each_place_has_a_block_of_consecutive_tasks) {
   // Here a decision has a budget of 20 ms: too little for a partition after a search that starts
   // from these blocks.
   const Machine machine = twenty_nodes();
@@ -384,8 +384,8 @@ TEST(Poise, more_passes_never_give_a_worse_result) {
     SCOPED_TRACE(seed);
     const Workload workload = generate(parse_recipe("random:messages=5"), 300, seed).front();
     const Placement current = blocked(300, 32);
-    // Without effort for perturbations outside of the passes, only the passes can make a
-    // difference.
+    // With a budget of 0 s for computing, there are no perturbations outside of the passes, so only
+    // the passes can make a difference.
     const std::string hurried = "poise:effort=0,effort_s=0,effort_per_task_s=0";
     const double without = rebalanced(hurried.c_str(), machine, workload, current).iteration_s;
     const double with =
@@ -407,7 +407,7 @@ TEST(Poise, the_placement_is_the_same_for_any_number_of_threads) {
   EXPECT_EQ(parse_strategy("poise:passes=3,threads=16").rebalance(problem), one);
 }
 
-TEST(Poise, ends_within_its_time_budget_and_is_no_worse_than_the_current_placement) {
+TEST(Poise, iterations_are_no_longer_with_the_option_budget_s_than_without_it) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("rmat:messages=5"), 300, 2).front();
   const Placement current = blocked(300, 32);

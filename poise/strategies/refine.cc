@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Refine: places above a threshold give tasks away until no place is above it.
 ///
-/// Charm++'s RefineLB. The threshold is `tolerance` times the average if that can be reached.
-/// Otherwise a bisection finds the lowest threshold between `tolerance` times the average and the
-/// current makespan. Few tasks move (search/relief.h), and none if the makespan is within
-/// tolerance. Ignores messages. O(n + (p + moved log p) log(1 / precision)) if `moved` tasks move.
+/// Charm++'s RefineLB. The threshold is `tolerance` times the average busy time or, if that is
+/// larger, the lower bound on the makespan. If it cannot be reached, a bisection finds the lowest
+/// threshold that can, up to the current makespan. Few tasks move (search/relief.h), and none if
+/// the current makespan is within the first threshold. Ignores messages. O(n + (p + moved log p)
+/// log(1 / precision)) if `moved` tasks move.
 #include <algorithm>
 
 #include "poise/placement/metrics.h"

@@ -3,12 +3,13 @@
 ///
 /// After Charm++'s RefineCommLB, with the machine's own costs: busy(p) is work plus messages
 /// received, by the cost model and the machine's factors, so the predicted iteration time
-/// decreases. The threshold is `tolerance` times the current average if that can be reached,
-/// otherwise the lowest that a bisection finds. An overloaded place gives away its heaviest tasks
-/// that fit elsewhere. A task goes to the place of a communication partner or to the place that
-/// finishes it first, whichever gives the least total message time. Moves nothing if nothing
-/// improves. Among equals, the task and the place with the lower id are chosen. O(n + m + (p +
-/// tries degree log p) log(1 / precision)).
+/// decreases. The threshold is `tolerance` times the current average busy time or, if that is
+/// larger, the lower bound on the makespan. If it cannot be reached, a bisection finds the lowest
+/// threshold that can. A place above the threshold gives away its heaviest tasks that fit
+/// elsewhere. A task goes to the place of a communication partner or to the place that would finish
+/// it first, whichever makes the total time of messages shorter. Nothing moves if no threshold
+/// below the current longest busy time can be reached. Of equal tasks and of equal places, the one
+/// with the lower id is chosen. O(n + m + (p + tries degree log p) log(1 / precision)).
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -72,9 +73,9 @@ class Attempt {
   }
 
  private:
-  /// Offers each task of the place once to other places, until the place is below the threshold. If
-  /// `spares` is set, skips a task if moving the next smaller task would suffice to bring the place
-  /// below the threshold.
+  /// Offers the tasks of the place to other places, heaviest first and each once, until the place
+  /// is within the threshold. With `spares`, a task is skipped if moving the next lighter task
+  /// alone would bring the place within the threshold.
   void sweep(PlaceId from, bool spares) {
     const auto tasks = known_.tasks.on(from);
     for (std::size_t i = 0; i < tasks.size() && places_.busy_s(from) > threshold_s_; ++i) {

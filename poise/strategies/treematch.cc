@@ -6,12 +6,13 @@
 /// "Near-optimal placement of MPI processes on hierarchical NUMA architectures", Euro-Par 2010.
 /// Tasks are grouped by affinity and load, one group per node; swaps even out the loads of the
 /// groups; then the groups are mapped to the nodes of any network. Each node then maps its tasks to
-/// its tree of places. The knob `levels` divides tasks among the groups of another level instead
-/// of the nodes; with `levels=auto` every level is tried, and the one with the shortest iteration
-/// is taken. Finally, tasks leave overloaded places for the nearest places with room until
-/// `max_imbalance` holds. If several places are equally good, a task keeps its current one. Ignores
-/// the cost of migrations. The cost of messages counts only when levels are compared, and in the
-/// final comparison with the current placement (`only_better`). O((n + m) log p) per level.
+/// its tree of places. If the knob `levels` names another level, tasks are divided among the groups
+/// of that level instead of the nodes. With `levels=auto` every level is tried, and the placement
+/// with the shortest iteration is taken. Finally, tasks leave overloaded places for the nearest
+/// places with room until `max_imbalance` holds. If several places are equally good, a task keeps
+/// its current one. Ignores the cost of migrations. The cost of messages counts only when levels
+/// are compared, and in the final comparison with the current placement (`only_better`). O((n + m)
+/// log p) per level.
 #include <algorithm>
 #include <functional>
 #include <numeric>

@@ -10,9 +10,10 @@ namespace poise {
 
 namespace {
 
-/// The messages with indices from `begin` to `end` - 1 have the same sender and are sorted by
-/// receiver. Adds up those with the same receiver, stores the results in `sorted` from index `kept`
-/// on, and returns the index after the last result. `kept` must be at most `begin`.
+/// Merges the messages with the indices from `begin` to `end` - 1, which have the same sender and
+/// are sorted by receiver: those with the same receiver become one. Stores the merged messages in
+/// `sorted` from index `kept` on, which must be at most `begin`. Returns the index after the last
+/// of them.
 std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size_t end,
                       std::size_t kept) {
   const std::size_t row = kept;

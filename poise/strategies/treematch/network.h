@@ -35,10 +35,11 @@ std::vector<std::vector<std::uint32_t>> node_coordinates(const Machine& machine)
 /// Maps the vertices of a graph to equally many slots, and returns the slot of each vertex. The
 /// method is dual recursive bisection (Pellegrini, "Static mapping by dual recursive bipartitioning
 /// of process and architecture graphs", 1994): the slots are halved, then the vertices are divided
-/// between the halves, and so on inside each half. Slots are halved across the dimension in which
-/// they extend most or, without coordinates, by which of two distant slots is closer. Vertices are
-/// divided so that the cut edges have little affinity; a vertex with neighbours outside is drawn to
-/// the half that is closer to them. Computes O(n^2 + n log n) distances.
+/// between the halves, and so on inside each half. Slots with coordinates are halved across the
+/// dimension in which they extend most. Without coordinates, two slots far from each other are
+/// chosen, and each half has the slots that are closer to one of them. Vertices are divided so that
+/// the cut edges have little affinity. A vertex that has neighbours outside the divided set is
+/// drawn to the half that is closer to them. Computes O(n^2 + n log n) distances.
 std::vector<Vertex> map_by_halving(const Graph& graph, const Distance& distance,
                                    const std::vector<std::vector<std::uint32_t>>& coordinates);
 

@@ -46,8 +46,9 @@ double count_arrangements(Vertex leaves, std::span<const Level> levels) {
   return count;
 }
 
-/// How vertices are grouped into a tree. For each level, from the leaves up: the group of each
-/// vertex of the level (or of each group of the level below).
+/// How vertices are grouped into a tree: for each level, from the leaves up, the group of each
+/// element. The elements of the lowest level are the vertices; those of any other level are the
+/// groups of the level below.
 using Grouping = std::vector<std::vector<Vertex>>;
 
 /// Numbers the leaves in depth-first order, so that the leaves of each group are consecutive.
