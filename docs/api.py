@@ -114,7 +114,8 @@ def procedure_of(lines):
 
 
 def fortran_entity(lines):
-    """Returns the name of the type, constants or procedure that begins in the first line, and its declaration."""
+    """Returns the name and the declaration of the type, enumeration, constant or procedure that begins in the first
+    line. Both are empty if none begins there."""
     for pattern, end in (r" +type(?:, bind\(c\))? :: (\w+)", "end type"), (r" +enum, bind\(c\)\n\s+enumerator :: (\w+)", "end enum"):
         entity = re.match(pattern, "\n".join(lines[:2]))
         if entity:

@@ -7,14 +7,15 @@ A figure from bench/results is followed by a comment that names its row in a tab
 
     bound threads gain x1.32 <!-- figure: juggle "Gains" gain where scenario="bound threads, one phase" runner=auto -->
 
-The number before the comment must be that value, rounded to the digits that are printed. `where` selects exactly one row;
-`min`, `max` or `median` before the column combines several, and `times 100` makes per cent. If a row is stale, the word
-stale must stand in the same paragraph or table, or in the one before or after.
+The number before the comment must be that value, rounded to the digits that are printed. `where` must select exactly
+one row, unless `min`, `max` or `median` before the column says how to combine the values of several rows. `times 100`
+converts a fraction to per cent. If a selected row is stale (docs/results.py), the word stale must stand in the same
+paragraph or table, or in the one before or after.
 
 A sentence that claims a speed (CLAIMS) with a ratio, a percentage or a time must have such a comment, or the comment
-<!-- given: WHY -->, which says why the number is not a measurement. A comment alone in a line applies to the next
-paragraph or table. Code and output between fences are not checked here, because tests run them. Decision records may
-state what was measured when they were written."""
+<!-- given: WHY -->, which says why the number is not a measurement. A comment `given` on a line of its own applies to
+the next paragraph or table. Code and output between fences are not checked here, because tests run them. Decision
+records may state what was measured when they were written."""
 
 import json
 import pathlib

@@ -3,10 +3,11 @@
 
 """Writes docs/results.md from bench/results/*.json: `./dev docs` calls this.
 
-A figure is stale if its row does not say at which commit it was measured, or if more than MAX_COMMITS commits were
-made since. Where that commit was rebased and is not part of the history, commits are counted from the day of the
-measurement. The number of commits is not printed, so that the page changes only when a figure becomes stale. Tests
-tolerate for GRACE more commits that a stale figure is not marked as stale, so that no single commit makes them fail."""
+A figure is stale if more than MAX_COMMITS commits were made since the commit at which it was measured, or if that
+commit is unknown. If a rebase removed that commit from the history, commits are counted from the day of the
+measurement. The number of commits is not printed, so that the page changes only when a figure becomes stale. A page
+that does not mark a stale figure fails a test only after GRACE more commits, so that there is time to write the page
+again."""
 
 import functools
 import json

@@ -67,9 +67,9 @@ def from_scratch(whole):
 
 
 def maps(whole):
-    """Yields rows of ratios for each group of instances. For each quantity, one row has the ratio of its value with the
-    map of `poise map` to its value with block order. Another row has the ratio of the traffic with `poise map` to that
-    with the best other tool."""
+    """Yields rows of ratios for each group of instances. The first row divides the traffic with `poise map` by that
+    with the best other tool. Each further row divides a quantity with `poise map` by the same quantity with block
+    order."""
     maps_only = [row for row in whole["results"] if "map" in row]
     recorded = [row for row in maps_only if row["name"].endswith(".txt")]
     others = [row for row in maps_only if row not in recorded]
@@ -387,8 +387,8 @@ RUNS = {"miniapps": "mini-apps", "miniapps_with_priority": "mini-apps with prior
 
 
 def real_runs(whole):
-    """Yields a row per kind of runs, for one host and for a cluster. Only held-out runs count: those that were not run
-    while the comparison of simulated with measured times was developed."""
+    """Yields one or two rows per kind of runs: for runs on one host, and for runs on a cluster. Only held-out runs
+    count: those that were not run while the comparison of simulated with measured times was developed."""
     for kind, name in RUNS.items():
         held_out = [row for row in whole.get(kind, {"rows": []})["rows"] if row["held_out"]]
         for where_run in ("one host", "cluster with slow links"):
@@ -470,9 +470,9 @@ PAGES = {
               "In each row, one of the constants of `poise juggle` was halved or doubled. The cases are programs on "
               "two to four simulated cpus. Their threads are bound to cpus or not, and sleep or wait actively at "
               "barriers. Some run beside other programs, and some change while they run. `decided differently` counts "
-              "the programs in which the changed constant changed a decision. `work` compares how much the thread that "
-              "did least has computed: its work with the changed constant is divided by that with the unchanged one. "
-              "The value is the geometric mean over the programs, and in brackets the smallest and the largest ratio.", tuned_juggle,
+              "the programs in which the changed constant changed a decision. `work` divides the least work of a thread "
+              "with the changed constant by the least work of a thread with the unchanged one. The value is the "
+              "geometric mean over the programs, and in brackets the smallest and the largest ratio.", tuned_juggle,
               {"number": "`{number}`", "value": "{value}", "programs": "{cases}", "decided differently": "{changed}",
                "work": "{work[geometric_mean]:.4f} ({work[least]:.3f} to {work[largest]:.3f})"})]),
     "lending_tuning": ("What the tuned numbers of lending are worth", [
@@ -483,9 +483,9 @@ PAGES = {
               "or unequal), and in whether ranks are slow, other programs compete for the cores, or messages are late. "
               "The makespan with the changed constant is divided by that with the unchanged one; the geometric mean of "
               "these ratios and its standard error are computed for each kind. `shortest` and `longest` show the kinds "
-              "with the smallest and the largest mean. The last column shows the smallest and the largest mean of the "
-              "same ratio for the number of messages. Constants that have no effect in these steps are left out, such "
-              "as those for threads that poll.", tuned_lending,
+              "with the smallest and the largest mean. The numbers of messages are divided and averaged in the same "
+              "way; the last column shows the smallest and the largest mean. Constants that have no effect in these "
+              "steps, such as those for threads that poll, are left out.", tuned_lending,
               {"number": "`{number}`", "value": "{value}", "shortest": "{least[makespan]:.3f} ± {least[makespan_error]:.3f} ({least[kind]})",
                "longest": "{largest[makespan]:.3f} ± {largest[makespan_error]:.3f} ({largest[kind]})", "messages": "{messages[0]:.2f} to {messages[8]:.2f}"})]),
     "decide": ("How long decisions take", [
@@ -497,10 +497,10 @@ PAGES = {
               "Each program was profiled once. `predicted` is the part of the run time that the first advice saves "
               "according to the diagnosis. `saved` is the part that it really saved: the median of seven pairs of runs "
               "without and with the advice, and its 95 % confidence interval. A verdict is given only where the right "
-              "advice is known. It is `right` if the diagnosis gave this advice and the prediction differs from the "
-              "measured gain by at most a quarter of that gain, or by at most 3 % of the run time. The efficiencies "
-              "are those of POP. `fission`, `matmul` and `uts` are mini-apps of Poise, which use Poise's tasks only in "
-              "the runs with the advice.",
+              "advice is known. The verdict is `right` if the diagnosis gave this advice and the prediction differs "
+              "from the measured gain by at most a quarter of that gain, or by at most 3 % of the run time. The "
+              "efficiencies are those of POP. `fission`, `matmul` and `uts` are mini-apps of Poise, which use Poise's "
+              "tasks only in the runs with the advice.",
               real_programs,
               {"program": "{name}", "ranks": "{ranks}", "parallel": "{parallel:.0%}", "load balance": "{load_balance:.0%}",
                "communication": "{communication:.0%}", "advice": "`{advice}`", "predicted": "{predicted_saving:.1%}",
@@ -518,9 +518,9 @@ PAGES = {
               "the hosts round-robin. Times are those that the program itself prints. In rows of `poise map` and "
               "`POISE_REORDER`, `before` is the time in the launcher's order and `after` the time with the new map of "
               "the ranks: medians of seven pairs of runs. `result` is the part of the time that is saved, with its 95 "
-              "% interval. In rows of `poise run`, `result` is the line that `poise run` printed when it had decided "
-              "about the map. No map helps kneighbor: its objects are already assigned to the places in the order of the "
-              "nodes, whatever the order of the ranks.", mapped,
+              "% interval. In rows of `poise run`, the program ran repeatedly until `poise run` had decided whether "
+              "to keep the map; `result` is the line that it then printed. No map helps kneighbor: its objects are "
+              "already assigned to the places in the order of the nodes, whatever the order of the ranks.", mapped,
               {"program": "{name}", "by": "`{by}`", "before, s": "{before_s}", "after, s": "{after_s}", "result": "{result}"},
               figure_of_hpcc)]),
     "reproduce": ("The tables of five papers beside ours", [
@@ -586,9 +586,9 @@ PAGES = {
     "tasks": ("Tasks lent between ranks", [
         Table("All tasks on the first rank",
               "The gain is the time without lending divided by the time with it. `best of n` divides the fastest of n "
-              "runs without lending by the fastest of n runs with it. The last two columns show gains without lending: "
-              "`by hand` if the program itself distributes the tasks to the ranks, and `OpenMP` if one process runs "
-              "the tasks as OpenMP tasks, with as many threads as there were ranks.", tasks("gains"),
+              "runs without lending by the fastest of n runs with it. The last two columns show what other ways "
+              "gain instead of lending: with `by hand`, the program itself distributes the tasks to the ranks; "
+              "with `OpenMP`, one process runs them as OpenMP tasks, with as many threads as there were ranks.", tasks("gains"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
         Table("All tasks on the first rank, and a core for each rank",
@@ -637,8 +637,8 @@ PAGES = {
               "rank (the thief) takes half of the queued tasks of a random rank (the victim). In hierarchical "
               "stealing, half of the requests go to random ranks of the thief's own node, and the others to any rank. "
               "Both ways have the latencies, network cards, overheads and pauses between requests of Poise's lending, "
-              "but thieves learn at no cost that all tasks are done. The column `age` says how old the victim's load "
-              "was, as the thief knew it, when the thief sent a request.", scaled,
+              "but thieves learn at no cost that all tasks are done. The column `age` shows how old the thief's "
+              "information on the victim's load was when the thief sent a request.", scaled,
               {"tasks": "{case}", "ranks": "{ranks:,}", "way": "{way}", "over ideal": "{over_ideal:.3f}", "messages per rank": "{messages_per_rank:.0f}",
                "most of a rank": "{max_messages_of_a_rank:.0f}", "age, ms": "{age}"})]),
     "faults": ("Page faults and cache misses of migrations", [

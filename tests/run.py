@@ -188,7 +188,8 @@ def earlier_rounds(part):
 
 
 def joined(before, last):
-    """Returns the result of the last round, merged with that of the rounds before it if there were any."""
+    """Returns the result of all rounds so far: `last`, merged with the result of the rounds before it if there were
+    any."""
     if before is None:
         return last
     failures = before.failures + last.failures

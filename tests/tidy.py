@@ -4,8 +4,8 @@
 """Checks the architecture: includes between folders, rows of the table of strategies, the length of functions,
 and the comment that opens each header. Exits with status 1 and one line per problem.
 
-Where the history is there, it also checks the messages of all commits since FIRST_BASE. With --commits BASE it checks only
-the messages since BASE."""
+If git has the whole history since FIRST_BASE, it also checks the messages of all commits since then. With --commits
+BASE it checks only the messages since BASE."""
 
 import ast
 import pathlib
@@ -20,8 +20,8 @@ SOURCES = {".h", ".cc", ".c", ".ci", ".cmake", ".f90", ".inc", ".js", ".py"}
 MAX_MARKDOWN_COLUMNS = 100  # maximum length of a line outside tables and code
 MAX_DECISION_LINES = 60
 MAX_SUBJECT = 60  # limit for the first line of a commit message, in characters
-# Messages of commits that are not ancestors of this one are checked. A merged message cannot be mended, so commits that
-# break a rule and were merged all the same are listed by their full hashes.
+# The messages of all commits are checked except those of this commit and its ancestors. A merged message cannot be
+# changed, so the full hashes of merged commits that break a rule are listed here as exceptions.
 FIRST_BASE = "82c4d2e667ec401f64abed132975c9eb2a5942ef"
 MERGED_COMMITS = ("0e027725bcc94b67cc18c78be83caedba28d23dc", "da3304ab8c96b36d471da8ea7f89dcf07c775b30")
 MAX_CASTS = 6.3  # static_casts per 1000 lines of C++ without tests (STYLE.md says when a cast is written)
@@ -403,7 +403,7 @@ def git(*words):
 
 
 def has_history():
-    """Returns false if the commits since FIRST_BASE are not all there, as in a shallow clone or without git."""
+    """Returns false if git lacks some of the commits since FIRST_BASE, as in a shallow clone, or if there is no git."""
     return (git("rev-parse", "--is-shallow-repository").stdout.strip() == "false"
             and not git("merge-base", "--is-ancestor", FIRST_BASE, "HEAD").returncode)
 

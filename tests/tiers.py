@@ -14,7 +14,7 @@ NUM_REPEATS = 50
 # same commands for both.
 BOTH_MPIS = r"^profile\.|^mpi\.guides$"
 OTHER_MPI = ("-E", BOTH_MPIS)
-# With MPICH, the usual tier also leaves out tests whose code another test runs with fewer ranks or with Open MPI:
+# With MPICH, the usual tier also leaves out some tests whose code is tested with fewer ranks or with Open MPI, because
 # waiting ranks of MPICH keep the cores busy.
 OTHER_MPI_BRIEFLY = ("-E", rf"{BOTH_MPIS}|^objects\.joint_decisions_on_8|^mpi\.distributed_plan_is_the_simulated_one_on_8"
                      r"|more_than_2_GiB|wrong_settings_of_\w+_on_1$")
