@@ -28,19 +28,20 @@ struct Case {
 /// Selects which cases to draw.
 struct CaseChoice {
   std::uint64_t seed = 1, draws = 3;  // draws per cell
-  std::string only;                   // part of "KIND-TASKS"; empty: all cells
+  std::string only;                   // part of "KIND-TASKS", or of "KIND" if has_few_tasks
   std::string model;                  // "physical" or "nuco"; empty: both
   bool has_few_tasks = false;  // true: cases with fewer tasks than places, see for_each_case()
 };
 
-/// Draws cases from each cell: a kind of workload, a number of tasks, and a machine. In a case, the
-/// sizes of all tasks are multiplied by 0, 1, 10 or 100, and a placement is used for 1 to 1,000
-/// steps. The start is either the usual initial placement of the kind ("fresh"), or a placement
-/// that was balanced before the loads drifted.
+/// Draws cases from each cell. A cell is a kind of workload, a number of tasks, and a machine. In a
+/// case, the sizes of all tasks are multiplied by 0, 1, 10 or 100, and a placement is used for 1 to
+/// 1,000 steps. Case::current is either the usual initial placement of the kind (`start` is then
+/// "fresh"), or a placement that was balanced before the loads drifted.
 ///
-/// If choice.has_few_tasks is true, the cells are those of a program that begins on 1 to 4 places
-/// of a large machine: a kind of workload and one of three machines with 768 to 8,192 places. The
-/// number of tasks is drawn from an eighth of the number of places up to just below it.
+/// If choice.has_few_tasks is true, the program begins on 1 to 4 places of a large machine, with
+/// fewer tasks than the machine has places. A cell is then a kind of workload and one of three
+/// machines with 768 to 8,192 places. The number of tasks is drawn; it is at least an eighth of the
+/// number of places.
 void for_each_case(const CaseChoice& choice,
                    const std::function<void(const Case&, const Kind&)>& visit);
 

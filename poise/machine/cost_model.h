@@ -33,7 +33,7 @@ struct TransportCosts {
 struct CostModel {
   CostFormula formula = CostFormula::nuco;
 
-  // Costs that only the formula `nuco` uses.
+  // Costs of the formula `nuco`. Of these, `physical` uses only seconds_per_migrated_byte.
 
   /// Seconds per message at a latency factor of 1: alpha of NucoLB (Pilla et al., "A Hierarchical
   /// Approach for Load Balancing on Parallel Multi-core Systems", ICPP 2012, section V-C).

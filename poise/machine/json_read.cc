@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Limit on the number of groups, summed over all levels.
+// Limit on levels * places, which is an upper bound on the number of groups of all levels.
 constexpr std::size_t kMaxGroups = std::size_t{1} << 28;
 constexpr std::size_t kMaxMatrixRows = 1u << 16;
 constexpr double kMaxWhole = 0x1p53;

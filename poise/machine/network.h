@@ -36,12 +36,12 @@ struct Network {
   std::vector<Tier> tiers;  // tree: coarsest first
 
   /// Torus and mesh: number of routers per dimension. Dragonfly: number of groups, then routers per
-  /// group. All routers of a group are connected with each other; groups a and b are connected by
-  /// one link from router (b - a - 1) mod routers of group a.
+  /// group. All routers of a group are connected with each other. Any two groups a and b are
+  /// connected by one link; in group a, it is at router ((b - a - 1) mod groups) mod routers.
   std::vector<std::uint32_t> dims;
   std::uint32_t nodes_per_router = 1;
-  /// The router of each node, if the nodes are an allocation. If this is empty, node n is on router
-  /// n / nodes_per_router.
+  /// The router of each node, if the nodes are only some of the network's nodes, such as those of a
+  /// job. If this is empty, node n is on router n / nodes_per_router.
   std::vector<std::uint32_t> router_of_node;
 
   std::vector<double> matrix;  // kind `matrix` only: factor at [from * nodes + to]

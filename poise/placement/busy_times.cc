@@ -24,9 +24,10 @@ double whole_power(double base, int exponent) {
 struct Crossing {
   // Busy time of the slowest resource that messages between the two domains cross.
   double slowest_s = 0;
-  SpotId slowest = 0;    // ID of the slowest resource; 0 if the messages cross none
-  double busier_s = 0;   // the largest busy time of the places at both ends
-  double latency_s = 0;  // latency, if the domains of both places differ
+  SpotId slowest = 0;   // ID of the slowest resource; 0 if the messages cross none
+  double busier_s = 0;  // the largest busy time of the places at both ends
+  // Latency of a message. Unused inside a domain whose factors differ.
+  double latency_s = 0;
 };
 
 }  // namespace
@@ -180,8 +181,8 @@ double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   return slowest;
 }
 
-/// Returns by how much X of place `to`, the time for which it waits for shared resources, increases
-/// if task t arrives there.
+/// Returns the increase of X of place `to` (its waiting time for shared resources) if task t
+/// arrives there.
 double BusyTimes::rise_s(TaskId t, PlaceId to) const {
   double exposed_s = exposed_s_[to];
   for (const Arc& arc : arcs_of(t))

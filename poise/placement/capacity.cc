@@ -70,7 +70,8 @@ class Filling {
   const Capacity& capacity_;
   std::vector<std::int64_t> free_, free_here_;
   std::int64_t most_ = 0;  // cores of the largest place
-  LeastBusy used_;         // per place: most_ - free cores; least where most are free
+  // Per place: most_ - free cores. So the least value is at the place with the most free cores.
+  LeastBusy used_;
 };
 
 }  // namespace

@@ -59,22 +59,22 @@ struct With {
   std::int32_t priority = 0;
   bool pinned = false;     // true: the task is never lent
   std::uint64_t name = 0;  // passed to the program's own policy
-  // Ranks that get a copy of the task ahead of time. The first of them with a free thread runs the
-  // task, once.
+  // Ranks that get a copy of the task ahead of time. The task runs only once: on the first rank
+  // with a free thread, among these ranks and this one.
   std::vector<std::uint32_t> replicas = {};
   // Values that the program attaches to the task. The program's own policy can read them, and so
   // can the task itself on the rank where it runs.
   Annotations annotations = {};
-  // The task runs after earlier ordered tasks of this rank that access the same data. Children of a
-  // task depend on one another only, because their parent may wait for them.
+  // The task runs after the earlier ordered tasks of this rank that access the same data. A child
+  // depends only on other children of its parent, never on the parent, which may wait for it.
   bool ordered = false;
   // Called once, on this rank, when the outputs are in place or the task has failed. It may submit
   // tasks, which get the same parent as this task, but not wait. If it throws, the task counts as
   // failed.
   std::function<void()> on_finish = {};
-  // Called once, on this rank, before the task is first lent. It may set the data and bytes of
-  // items (arguments or the result), for example to fill data that only a lent task needs. It must
-  // not call the context. If it throws, the task counts as failed.
+  // Called once, on this rank, before the task is first lent or replicated. It may change
+  // Item::data and Item::bytes of the arguments and the result, for example to add data that only a
+  // lent task needs. It must not call the context. If it throws, the task counts as failed.
   std::function<void(std::span<Item>)> on_lend = {};
 };
 
@@ -110,7 +110,7 @@ class Context {
   /// settings are wrong or the ranks registered different functions. Wrong POISE_TASKS_* variables
   /// end the job with one line on stderr and exit status 2.
   explicit Context(MPI_Comm communicator, ContextOptions options = {});
-  /// Waits for all tasks and drops their exceptions. While an exception unwinds the stack the
+  /// Waits for all tasks and drops their exceptions. While an exception unwinds the stack, the
   /// destructor does not wait, because other ranks may never reach it.
   ~Context();
   Context(const Context&) = delete;
@@ -130,8 +130,8 @@ class Context {
   }
 
   /// Like submit above, but the arguments are not checked at compile time: `items` must be in the
-  /// order of the function's parameters. Unless the task fails, the callback `deliver` is called
-  /// before the callback `on_finish`.
+  /// order of the function's parameters. If the task succeeds, `deliver` is called before
+  /// With::on_finish; if it fails, `deliver` is not called.
   void submit(With with, FunctionId function, std::span<const Item> items,
               std::function<void()> deliver = {}) {
     add(&with, function, items, {}, std::move(deliver));
@@ -148,8 +148,8 @@ class Context {
   void poll();
 
   /// Runs one queued task if there is one, and returns whether it did. May be called by tasks, and
-  /// by the program before it waits. Runs none if too many tasks that have yielded are on the stack
-  /// of this thread.
+  /// by the program before it waits. Runs none if too many tasks are nested on the stack of this
+  /// thread.
   bool yield();
 
   std::uint32_t rank() const;
@@ -201,10 +201,10 @@ struct Argument {
   }
 };
 
-/// Makes an item from an argument to which the task refers, so that nothing is copied.
+/// Makes an item that refers to the data of an in(…), out(…) or inout(…); nothing is copied.
 template <typename T>
 struct Argument<std::span<T>> {
-  struct Copy {};  // references need no copy
+  struct Copy {};  // empty, because nothing is copied
   template <typename U, Mode mode>
   static Item item(const Reference<U, mode>& given, Copy&) {
     static_assert(std::is_same_v<std::remove_const_t<U>, std::remove_const_t<T>>,
@@ -216,8 +216,8 @@ struct Argument<std::span<T>> {
   }
 };
 
-// Returns the line that submits a task. It is stored in the task's first argument that is in(…),
-// out(…) or inout(…). If all arguments are values, the line is unknown.
+// Returns the source line that submits a task, which in(…), out(…) and inout(…) record. If all
+// arguments are passed by value, the line is unknown.
 inline std::source_location submitted_at() { return {}; }
 template <typename T, Mode mode, typename... Rest>
 std::source_location submitted_at(const Reference<T, mode>& first, const Rest&...) {

@@ -17,13 +17,14 @@ class LoadExchange {
   /// Collective.
   LoadExchange(MPI_Comm communicator, Messenger& messenger);
 
-  /// Writes this rank's load into the table, unless it had no tasks before and has none now.
+  /// Writes this rank's load into the table, unless this rank has no tasks to lend and had none
+  /// when it last wrote in this wait.
   void publish(const TaskPool::State& state);
   /// Reads loads of other ranks from the shared table, before a decision that uses them. Each call
   /// reads at most kMaxSearched entries, and continues where the previous call stopped.
   void read_table();
-  /// While this rank has more tasks to lend than threads, sends its load to other ranks, one at a
-  /// time. These messages do not wake the receiver's sleeping threads (they ring no doorbell).
+  /// If this rank has more tasks to lend than threads, now and then sends its load to one of its
+  /// gossip partners in turn. No doorbell is rung, so sleeping threads of that rank do not wake.
   void gossip(const TaskPool::State& state);
 
  private:

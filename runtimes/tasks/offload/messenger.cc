@@ -48,8 +48,8 @@ LendingAgent::Settings agent_settings(const Knobs& settings, const Policy& polic
                              settings["min_relative"], settings["share"], settings["max_tasks"]}}};
 }
 
-// Returns the maximum number of ranks about which the agent stores data. If the policy compares all
-// ranks, these are all ranks.
+// Returns the maximum number of ranks about which the lending agent stores data. It is at least the
+// number of all ranks if the policy compares all ranks or chooses replicas.
 std::size_t max_peers(const LoanSettings& loans, const Policy& policy, std::uint32_t num_ranks) {
   return loans.sees_all_ranks() || policy.replicate
              ? std::max<std::size_t>(num_ranks, lending_tuning::kMaxPeers)

@@ -109,7 +109,8 @@ void Replicas::handle_replica(Message& message) {
   });
 }
 
-// Starts replicas on free threads, but only those whose tokens this rank can take.
+// Starts replicas on free threads. Takes their tokens in shared memory; if a token is not there,
+// asks the owner for it.
 void Replicas::use(const TaskPool::State& state, unsigned threads) {
   if (replicas_.empty()) return;
   const auto is_claimed = [](const Replica& replica) { return replica.claimed; };

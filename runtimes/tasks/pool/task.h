@@ -60,8 +60,8 @@ class Lazy {
 struct Extras {
   ~Extras();
   std::shared_ptr<const Annotations> annotations;  // may be null
-  // A callback of the program, called on the owner rank before the task is first lent to another
-  // rank.
+  // A callback of the program, called on the owner rank before the task is first lent or copied to
+  // another rank.
   std::function<void(std::span<Item>)> on_lend;
   /// Called on the owner rank to store the result. Not called if the task failed.
   std::function<void()> deliver;

@@ -19,7 +19,8 @@ enum class TaskState : std::uint8_t {
   running,       // in a batch that a thread of this rank runs
   lent,          // a task of this rank that another rank has borrowed
   replica_runs,  // a task of this rank of which another rank runs a replica
-  /// A task of this rank that ran on another rank or failed in on_lend; its outputs are arriving.
+  /// A task of this rank that ran on another rank and whose outputs are arriving, or that failed in
+  /// on_lend.
   ending,
   /// A copy of another rank's task; it may run here as soon as this rank gets its token.
   replica,
