@@ -29,7 +29,7 @@ double knob_value(const Knob& knob, std::string_view label, std::string_view tex
 class Knobs {
  public:
   /// `tuning` lists additional knobs that only experiments change. They are set by name like the
-  /// others; tuning_values() returns the values of all of them.
+  /// others, but read all together by tuning_values().
   explicit Knobs(std::span<const Knob> knobs, std::span<const Knob> tuning = {});
 
   double operator[](std::string_view name) const;

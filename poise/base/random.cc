@@ -40,9 +40,9 @@ std::uint64_t Random::bits() {
 
 std::uint64_t Random::below(std::uint64_t bound) {
   if (bound <= 1) return 0;
-  // Rejects draws below 2^64 mod bound, which would make small results more likely. This remainder
-  // takes a slow division. It is less than the bound, so only a draw below the bound has to be
-  // compared with it.
+  // Rejects draws below r = 2^64 mod bound, which would make small results more likely. Computing r
+  // takes a slow division. As r is less than `bound`, a draw of at least `bound` is accepted
+  // without computing r.
   for (;;) {
     const std::uint64_t drawn = bits();
     if (drawn >= bound || drawn >= -bound % bound) return drawn % bound;

@@ -24,7 +24,8 @@ namespace poise {
 namespace {
 
 constexpr std::uint64_t kMaxSyntheticUnits = 1u << 14;
-// The largest count in hwloc's synthetic text: groups of a level in each group of the level above.
+// Limit on a count in hwloc's synthetic text, which is the number of groups of a level in each
+// group of the level above.
 constexpr std::uint64_t kMaxSyntheticCount = 512;
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
 constexpr double kMaxNumaFactor = 1000;
@@ -153,9 +154,9 @@ std::vector<PlaceId> starts_where(std::size_t count, auto changes) {
   return starts;
 }
 
-/// One partition of the places into groups per depth of the tree, each refining the one before. In
-/// an asymmetric tree, some places have no object at a given depth. Consecutive places of this kind
-/// stay in one group unless the depth above separates them.
+/// Returns one partition of the places per depth of the tree; each refines the one before it. In an
+/// asymmetric tree, some places have no object at a given depth. If such places are consecutive,
+/// they stay in one group unless the partition before separates them.
 std::vector<Partition> partitions_by_depth(hwloc_topology_t topology,
                                            const std::vector<Site>& sites) {
   std::vector<Partition> partitions;
@@ -222,11 +223,10 @@ struct Distances {
   }
 };
 
-/// Returns the factors between all domains, computed from a matrix of hwloc with one value per pair
-/// of NUMA nodes. Element [from * domains + to] is for a core of `to` that reads memory of `from`.
-/// It is factor_of(remote, local), where `remote` is hwloc's value for this access, and `local` is
-/// hwloc's value for a read of the core's own memory. Returns nothing if a domain is missing or a
-/// factor is implausible.
+/// Returns the factors between all domains, computed from hwloc's matrix of values for reads
+/// between NUMA nodes. Element [from * domains + to] is factor_of(remote, local): `remote` is the
+/// value for a core of `to` that reads memory of `from`, and `local` the value for a core of `to`
+/// that reads its own memory. Returns nothing if a domain is missing or a factor is implausible.
 template <typename Factor>
 std::optional<std::vector<double>> factors_in(const hwloc_distances_s& matrix,
                                               const std::vector<hwloc_obj_t>& domains, double least,
@@ -395,7 +395,7 @@ void set_speeds(hwloc_topology_t topology, const std::vector<Site>& sites, Machi
 
 void set_memory(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains, Facts& facts) {
   for (const hwloc_obj_t domain : domains) {
-    if (domain == nullptr) continue;  // there is only one domain
+    if (domain == nullptr) continue;  // the only domain, as no core has memory that is allowed
     facts.numa_index.push_back(domain->os_index);
     facts.memory_bytes.push_back(domain->attr->numanode.local_memory);
   }
@@ -481,8 +481,8 @@ std::size_t behind(std::string_view text, char closing, std::size_t at) {
 
 /// Refuses synthetic texts that are too large, because hwloc's time grows with the square of a
 /// level's count. Every number is a count unless it ends a word ("l3") or is inside brackets. As in
-/// hwloc, "[" opens brackets only before a level's name, and "(" only at the start and directly
-/// after a count.
+/// hwloc, "[" opens brackets except between a level's name and its count, and "(" only at the start
+/// of the text and directly after a count.
 void check_size(std::string_view text) {
   const std::string owned(text);
   std::uint64_t units = 1;

@@ -13,7 +13,7 @@
 namespace poise {
 namespace {
 
-/// A node with two domains. Each has two cores, 100 ns of local latency and 40 GB/s of bandwidth.
+/// A node with two domains of two cores. Local reads take 100 ns; a domain's bandwidth is 40 GB/s.
 Machine measured_node() {
   Measurement measurement;
   measurement.host = "a";

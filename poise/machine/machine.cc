@@ -76,8 +76,9 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
   compare_factors_inside();
 }
 
-/// Determines whether all factors inside domains are 1. Comparing neighbouring places is enough: if
-/// two places of a domain share a group, all places between them are in that group, too.
+/// Determines whether all factors inside domains are 1. Neighbouring places are enough: any two
+/// places of a domain have the same finest common group, and so the same factor, as some two
+/// neighbours between them.
 void Machine::compare_factors_inside() {
   for (PlaceId p = 1; p < num_places(); ++p) {
     if (domain_of(p - 1) != domain_of(p)) continue;

@@ -31,7 +31,8 @@ constexpr std::uint64_t kCycleSeed = 1;
 double seconds_since(double start_s) { return wall_now_s() - start_s; }
 
 /// Measures the CPU time of the calling thread, so that other programs on its core do not count.
-/// If the core is busy, the time is also up when the wall clock has advanced by twice the limit.
+/// The time is up after `seconds_s` of CPU time or, on a core that others keep busy, after twice as
+/// much wall time.
 class Stopwatch {
  public:
   double seconds() const { return thread_cpu_now_s() - began_; }

@@ -23,7 +23,7 @@ namespace poise {
 
 namespace {
 
-// The last byte of a complete answer is one of these; that of a truncated answer is not.
+// The last byte of a complete answer. Without it, the answer was truncated.
 constexpr char kResult = '\1';
 constexpr char kError = '\2';
 

@@ -18,7 +18,8 @@ namespace poise {
 /// The first level may be the shape of the network: torus:8x8x8, mesh:4x4, dragonfly:9x4 (9 groups
 /// of 4 routers). Each router is a node, unless `node:2` follows the shape, which puts two nodes on
 /// each router. hop:0.5 adds 0.5 to the factor for each hop after the first. Other costs, in
-/// seconds: message:1e-5 byte:0 migrated_byte:1e-9. speeds:1,1,0.5,0.5 repeats along the places.
+/// seconds: message:1e-5 byte:0 migrated_byte:1e-9. speeds:1,1,0.5,0.5 gives the places' speeds;
+/// the list is repeated.
 ///
 /// Costs of the formula `physical` (cost_model.h), in seconds and bytes per second:
 /// bandwidth:1.25e10 (a network card), cards:1 (per node), gap:1e-8 (per message and card),

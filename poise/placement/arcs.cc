@@ -54,8 +54,8 @@ struct MessagesOfTasks {
     first.pop_back();
   }
 
-  /// For every message between two different tasks, calls visit(t, partner, message) twice: each of
-  /// the two tasks is t once. The calls are in the order of partners.
+  /// For every message between two different tasks, calls visit(t, partner, message) twice, once
+  /// with each of the two tasks as t. The calls are sorted by partner.
   template <typename Visit>
   void for_each_end(const Workload& workload, const Visit& visit) const {
     for (TaskId partner = 0; partner < workload.num_tasks(); ++partner)

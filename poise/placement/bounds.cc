@@ -36,9 +36,10 @@ double least_between_nodes(const Machine& machine) {
   }
 }
 
-/// Returns lower bounds on the factors of messages between different places. Not every pair of
-/// places has to be checked. These are enough: consecutive places, because they share the finest
-/// groups; pairs of domains of the same node; and, between nodes, the network's smallest factors.
+/// Returns lower bounds on the factors of messages between different places. Some pairs of places
+/// are enough: inside a domain consecutive ones, because any two places of a domain have the same
+/// finest common group as some two consecutive ones; inside a node one pair per pair of domains.
+/// Between nodes, the network's smallest factors count.
 LeastFactors least_factors(const Machine& machine) {
   LeastFactors least{0, 0};
   if (machine.num_places() < 2) return least;

@@ -13,9 +13,9 @@ namespace poise {
 
 namespace {
 
-/// How often the interval that contains the best time limit of the places is halved. Its length is
-/// at first the time of the longest task on the slowest place, and at the end about 1/1000 of this
-/// time.
+/// Number of bisection steps for the shortest time in which the places can do all work. The
+/// interval is at first as long as the longest task takes on the slowest place, and in the end
+/// about 1/1000 of that.
 constexpr int kHalvings = 10;
 
 /// Searches for the cuts between blocks of consecutive movable tasks. A cut is the index of the
@@ -114,8 +114,7 @@ class Cuts {
     return cuts;
   }
 
-  /// Returns the cut that has about load_s of load before it. The task that contains this point is
-  /// before the cut if at least half of the task lies before the point.
+  /// Returns the cut whose preceding tasks have a total load nearest to load_s.
   std::size_t nearest_cut(double load_s) const {
     const std::size_t after =
         std::upper_bound(before_.begin(), before_.end(), load_s) - before_.begin();

@@ -30,16 +30,16 @@ class MigrationTimes {
   /// of the migration, exact under the formula `nuco`. O(places + resources).
   double seconds() const { return busiest_place_s() + busiest_resource_s(); }
 
-  /// Checks a move of task t to place `to` against a time limit. Among the places and resources
-  /// whose migration time the move increases, adds the longest time of a place and the longest time
-  /// of a resource. True if the sum is at most limit_s. Always true if `to` is t's home.
+  /// True if task t may move to place `to` within a time limit. Only those places and resources
+  /// count whose migration time the move increases: the longest such time of a place plus the
+  /// longest of a resource must be at most limit_s. Always true if `to` is t's home.
   bool fits(TaskId t, PlaceId to, double limit_s);
   /// Applies the test of fits() to an exchange of the places of tasks t and u. Unlike fits(), makes
   /// no exception for a task's home.
   bool fits_exchange(TaskId t, TaskId u, double limit_s);
   void move(TaskId t, PlaceId to);
-  /// Upper bound on seconds(): the longest times of a place and of a resource since construction.
-  /// O(1).
+  /// Upper bound on seconds(): the longest time that any place has had since construction, plus the
+  /// longest that any resource has had. O(1).
   double most_so_far_s() const { return most_place_s_ + most_resource_s_; }
 
   double busiest_place_s() const;

@@ -23,8 +23,8 @@ constexpr double kEqual = 0.01;
 /// possible to one that should get the same share of the load as the unit on which the new
 /// placement puts the part.
 struct Unit {
-  // Parts move between units of equal kind only. For a node this is its number of places, for a
-  // place its node.
+  // A part moves only to a unit of the same kind. The kind of a node is its number of places; the
+  // kind of a place is its node.
   std::uint32_t kind;
   double share;
 };

@@ -74,7 +74,7 @@ TEST(Trace, can_be_read_as_a_timeline_that_has_one_row_per_thread) {
   }
 }
 
-TEST(Trace, draws_an_arrow_from_the_last_rank_that_lent_a_task_to_the_rank_that_ran_it) {
+TEST(Trace, draws_an_arrow_to_the_rank_that_ran_a_task_from_the_last_rank_that_lent_it) {
   const auto starts = events_like("s", "lent"), ends = events_like("f", "lent");
   ASSERT_EQ(starts.size(), 2u);
   ASSERT_EQ(ends.size(), 2u);

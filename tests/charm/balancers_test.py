@@ -118,7 +118,7 @@ class Balancers(unittest.TestCase):
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
         # The strategy orb fails here, because it needs positions of objects. After this failure, objects stay on their
-        # PEs, except those that come from another group of PEs: they must be assigned a PE of the group.
+        # PEs. Only those that come from another group of PEs are moved, to some PE of their new group.
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
@@ -154,9 +154,9 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ 6 tells the senders itself")
         trace = {"POISE_TRACE": str(self.folder / "run.poise")}
         self.checkpoint("+balancer", "PoiseLB", "+PoiseLB", "random", variables=trace)
-        # After a restart, senders do not know where objects are. The first run starts at step 20. Its balancing step 30
-        # tells its senders where objects are, and writes a checkpoint. The second run starts from it without this
-        # knowledge, so it adds as many detours again to the number of detours that the checkpoint contains.
+        # After a restart, senders do not know where objects are, so messages make detours until the next balancing
+        # step. The first run starts from the checkpoint of step 20. At step 30 it balances and writes a checkpoint,
+        # which contains its number of detours. The second run starts from that one and makes about as many again.
         until_30, until_end = (self.detours("+restart", str(self.folder / f"saved.{step}"), "+PoiseLB", "keep",
                                             variables=trace) for step in (20, 30))
         self.assertGreater(until_30, PIECES)

@@ -200,7 +200,8 @@ class _Callbacks:
         return handle
 
     def error_of(self, row: Any, rows_left: int) -> str | None:
-        """Returns the error in a row. `rows_left` rows follow it; the last rows are those of Python functions."""
+        """Returns the error in a row, or None. The last rows of the table belong to the Python functions, so the number
+        of rows after this one, `rows_left`, tells whose row it is."""
         if row.error is None:
             return None
         return self.errors.get(len(self.names) - 1 - rows_left, str(row.error.decode(errors="replace")))

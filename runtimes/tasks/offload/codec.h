@@ -21,8 +21,9 @@ class TaskCodec {
   /// Appends a task to a message to rank `to`. If `to` owns the task, its data items are not sent,
   /// because the owner still has them.
   void write(Writer& header, Task& task, std::uint32_t to, std::vector<Payload>& payloads);
-  /// Reads a task from a message, and calls `then` with it when all its data items have arrived. If
-  /// the task belongs to this rank, it goes back into the pool instead.
+  /// Reads a task from a message. A task of another rank is passed to `then` when all its data
+  /// items have arrived. A task of this rank, which another rank sent back, is queued in the pool
+  /// again.
   void read(Message& message, std::function<void(std::unique_ptr<Task>)> then);
 
  private:

@@ -54,8 +54,8 @@ class OffloadEngine {
   bool has_messages() const {
     return messenger_.doorbells.is_pending() || in_flight_.load(std::memory_order_relaxed);
   }
-  /// True if the last step() received a steal request but did not decide whether to lend, because
-  /// its previous decision was too recent. Thread-safe.
+  /// True if the last step() left a steal request undecided, because the decision before it was too
+  /// recent. Thread-safe.
   bool is_request_undecided() const {
     return is_request_undecided_.load(std::memory_order_relaxed);
   }

@@ -41,8 +41,9 @@ struct Message {
   Reader reader;  // reads what follows the header and the loads
   std::uint32_t from = 0;
   MessageKind kind = MessageKind::load;
-  double requested_at_s = 0;  // when this steal request, or the one it answers, was sent; 0: none
-  std::uint64_t wait = 0;     // number of the wait in which the sender is
+  // Of a steal request, or of an answer to one: when the request was sent. Otherwise 0.
+  double requested_at_s = 0;
+  std::uint64_t wait = 0;  // number of the wait in which the sender is
 };
 
 /// Not thread-safe.

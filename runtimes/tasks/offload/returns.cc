@@ -142,7 +142,7 @@ void Returns::read_result_bytes(Buffer& result, Reader& reader, std::vector<Payl
 void Returns::handle(Message& message) {
   const auto num_tasks = message.reader.get<std::uint32_t>();
   const double begin_s = wall_now_s();
-  // Bytes of the tasks and of their results, as they were counted when the tasks were lent.
+  // Bytes that the tasks carried in both directions, counted as by LenderSide::pack().
   double bytes = 0;
   for (std::uint32_t i = 0; i < num_tasks; ++i) bytes += read_result(message);
   const double seconds = wall_now_s() - begin_s;

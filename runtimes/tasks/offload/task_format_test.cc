@@ -82,7 +82,7 @@ TEST(TaskFormat, small_arguments_are_aligned_inside_the_message_and_large_ones_a
   EXPECT_EQ(read[3].data, nullptr);
 }
 
-TEST(TaskFormat, sends_neither_outputs_nor_arguments_that_lie_in_shared_memory) {
+TEST(TaskFormat, sends_neither_any_output_nor_inputs_that_lie_in_shared_memory) {
   double output[2] = {}, shared[50] = {};
   const Item items[] = {Item::of(output, sizeof output, Mode::out),
                         Item::of(shared, sizeof shared, Mode::inout),
@@ -99,7 +99,7 @@ TEST(TaskFormat, sends_neither_outputs_nor_arguments_that_lie_in_shared_memory) 
   EXPECT_EQ(arrived.task->items[2].data, &arrived.task->extras->result);
 }
 
-TEST(TaskFormat, a_returned_task_is_encoded_as_its_slot_number_only) {
+TEST(TaskFormat, a_task_sent_back_to_its_owner_is_encoded_as_its_slot_number_only) {
   double data[4] = {};
   const Item items[] = {Item::of(data, sizeof data, Mode::in)};
   Writer writer;

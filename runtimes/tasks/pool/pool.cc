@@ -140,15 +140,15 @@ struct TaskPool::Batch {
   }
 };
 
-// Takes the next task to run. If the thread's current task waits for its children, these come
-// first. Other tasks follow, as long as at most kMaxNestedWaits waits for children are nested on
-// this thread. Beyond that depth, it takes only borrowed tasks for which a task of another rank may
-// wait. If it refused these too, all ranks could reach that depth and wait for one another forever.
-// Borrowed tasks cannot wait for one another in a circle: a child starts after its parent, and a
-// task that runs during a wait starts after the task that waits.
+// Takes the next task to run. If the current task of this thread has children, these come first.
+// Other tasks follow, as long as at most kMaxNestedWaits tasks are nested on this thread. Beyond
+// that depth, a thread whose task has children takes only borrowed tasks for which a task of
+// another rank may wait. If it refused these too, all ranks could reach that depth and wait for one
+// another forever. Borrowed tasks cannot wait for one another in a circle: a child starts after its
+// parent, and a task that runs during a wait starts after the task that waits.
 //
-// A task without children runs other tasks only if it yields, and need not wait until they have
-// ended. So if too many such tasks are nested, it takes none.
+// While its task has no children, a thread takes other tasks only if this task yields. The task
+// does not depend on them, so at a depth above kMaxNestedYields the thread takes none.
 std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;

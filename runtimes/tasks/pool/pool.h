@@ -51,11 +51,11 @@ class TaskPool {
   /// task whose result another task or rank may be waiting for. It also ends early when
   /// `is_notified()` is true.
   ///
-  /// A thread whose task waits for its children runs these children first. It also runs other
-  /// tasks, as long as at most kMaxNestedWaits such waits are nested on it. Beyond that depth, it
-  /// runs only the children and those borrowed tasks for which a task of another rank may wait. A
-  /// task without children that yields runs other tasks only at a depth of at most
-  /// kMaxNestedYields.
+  /// A thread whose task has children runs these children first. It also runs other tasks, as long
+  /// as at most kMaxNestedWaits tasks are nested on it. Beyond that depth, it runs only the
+  /// children and those borrowed tasks for which a task of another rank may wait. If a task without
+  /// children yields, its thread runs other tasks only while at most kMaxNestedYields tasks are
+  /// nested on it.
   std::size_t run(double& now_s, std::size_t max_tasks, const std::function<bool()>& is_notified);
 
   /// The task of this pool that the calling thread runs, or null.
@@ -88,8 +88,8 @@ class TaskPool {
   /// Marks the first tasks of the queue to be copied to other ranks, as if the program had
   /// submitted them with With::replicas.
   void want_replicas(const Replication& what);
-  /// Returns whether a rank with a copy of this task may start it. If so, this rank will not run
-  /// it.
+  /// Takes the token of this task for a rank that has a copy. If this returns true, that rank may
+  /// start the copy, and this rank will not run the task.
   bool grant_replica(Ticket ticket);
   /// Takes the original of a replicated task, after another rank has run a copy of it.
   std::unique_ptr<Task> take_started_elsewhere(Ticket ticket);

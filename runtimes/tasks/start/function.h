@@ -49,7 +49,7 @@ struct Function {
 namespace detail {
 
 template <typename T>
-struct Parameter {  // an argument passed by value; an archive copies types that memcpy cannot
+struct Parameter {  // an argument passed by value; serialized if memcpy cannot copy its type
   static std::string signature() {
     return RawBytes<T> ? "value" + std::to_string(sizeof(T)) : "archived";
   }

@@ -27,7 +27,7 @@ struct Locality {
 };
 
 /// Collective. If the node has several memory domains and this rank is bound to one, the distances
-/// to the others come from poise::live_machine, which is called once per process.
+/// to the other domains come from poise::live_machine, which is called once per process.
 Locality discover_locality(MPI_Comm communicator);
 
 /// Returns the memory domain that contains all of these processing units, or -1 if they are in
