@@ -158,7 +158,7 @@ std::vector<std::string> ProfiledLaunch::preloading(const std::vector<std::strin
 
 Profiled ProfiledLaunch::from_blocks(const std::vector<profile::RankProfile>& blocks) const {
   Profiled profiled{.ranks = profile::whole(blocks), .hosts = {}, .trace = {}};
-  profiled.hosts = profile::hosts_of(profiled.ranks);
+  profiled.hosts = profile::hosts_of(profiled.ranks).names;
   const std::optional<Machine> machine = machine_of(command_, profiled.hosts);
   profiled.trace = profile::trace_of(profiled.ranks, machine ? &*machine : nullptr,
                                      [&](std::uint32_t host, std::int32_t cpu) {

@@ -2,6 +2,7 @@
 // Improves a map of ranks to slots by exchanging two ranks at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -35,7 +36,10 @@ struct TrafficLimits {
   double card_bytes = std::numeric_limits<double>::infinity();
   /// Per vertex: the bytes that it sends to others. If empty, each vertex sends half of its bytes.
   std::span<const double> sent = {};
-  bool are_set() const { return node_bytes < std::numeric_limits<double>::infinity(); }
+  bool are_set() const {
+    return std::min({node_bytes, internode_bytes, card_bytes}) <
+           std::numeric_limits<double>::infinity();
+  }
 };
 
 /// The effort of annealing. Large graphs get fewer scans per edge and lower start temperatures.

@@ -38,6 +38,18 @@ int Communicator::world_rank(int peer) {
   return std::max(-1, entry->second);  // MPI_UNDEFINED is negative
 }
 
+std::uint64_t Communicator::hash_of_members() const {
+  std::uint64_t hash = 0;
+  std::vector<int> ranks(std::min(size, kSmall)), world(ranks.size());
+  for (int first = 0; first < size; first += kSmall) {
+    const int count = std::min(size - first, kSmall);
+    std::iota(ranks.begin(), ranks.end(), first);
+    mpi_.group_translate_ranks(group_, count, ranks.data(), world_group_, world.data());
+    for (int i = 0; i < count; ++i) hash = mixed(hash, std::uint32_t(world[i]));
+  }
+  return hash;
+}
+
 Communicators::Communicators(const MpiLibrary& mpi) : mpi_(mpi) {
   mpi.comm_group(mpi.world, &world_group_);
   ids_[mpi.world] = 1;
@@ -96,7 +108,10 @@ void Communicators::created(Word parent, Word communicator, std::optional<std::u
   const auto id = ids_.find(parent);
   if (id == ids_.end()) return;
   const std::uint64_t parents = id->second;
-  const std::uint64_t number = group ? mixed(1, *group) : mixed(0, ++children_[parents]);
+  // The key of a count is the parent or, if only the group took part, the parent and the group. All
+  // ranks that took part have made the same number of such calls.
+  const std::uint64_t key = group ? mixed(parents, *group) : parents;
+  const std::uint64_t number = mixed(group ? key : 0, ++children_[key]);
   if (communicator == mpi_.comm_null || communicator == 0) return;
   communicators_.erase(communicator);
   last_found_ = nullptr;

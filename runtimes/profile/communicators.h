@@ -36,6 +36,8 @@ class Communicator {
 
   /// The rank of the peer in MPI_COMM_WORLD, or -1 if it is not in MPI_COMM_WORLD.
   int world_rank(int peer);
+  /// A number computed from the world ranks of all members in their order. O(size).
+  std::uint64_t hash_of_members() const;
 
  private:
   const MpiLibrary& mpi_;

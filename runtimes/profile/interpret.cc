@@ -148,14 +148,11 @@ void Interpreter::add_communicator(const Function& function, const Arguments& ar
   if (made == mpi_.comm_null) return;
   // MPI_Comm_create_group is collective over the new communicator only, and its ranks may have
   // created different numbers of communicators before. So the new communicator is identified by its
-  // tag and group, not by a count of communicators.
+  // tag and members, and by how often the same members have made it.
   Communicator* const own = communicators_.of(made);
   if (own == nullptr) return;
-  const auto word = [](int number) { return static_cast<std::uint64_t>(std::uint32_t(number)); };
-  std::uint64_t group = word(static_cast<int>(arguments.number(function.tag)));
-  for (const int number : {own->size, own->world_rank(0), own->world_rank(own->size - 1)})
-    group = mixed(group, word(number));
-  communicators_.created(parent, made, group);
+  const auto tag = static_cast<std::uint32_t>(arguments.number(function.tag));
+  communicators_.created(parent, made, mixed(tag, own->hash_of_members()));
 }
 
 void Interpreter::add_point_to_point(const Function& function, const Arguments& arguments,

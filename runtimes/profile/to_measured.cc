@@ -185,10 +185,8 @@ void add_others(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
 
 MeasuredRun measured(const std::vector<RankProfile>& ranks) {
   MeasuredRun run;
-  const std::vector<std::string> hosts = hosts_of(ranks);
+  run.node_of_rank = hosts_of(ranks).of_rank;
   for (const RankProfile& rank : ranks) {
-    const auto host = std::find(hosts.begin(), hosts.end(), rank.host) - hosts.begin();
-    run.node_of_rank.push_back(host);
     add(rank.reorderings, run.topologies);
     // A rank that died could not compare its records with those of other ranks.
     run.knows_waiting =

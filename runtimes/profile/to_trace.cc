@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
 #include "poise/base/error.h"
 
@@ -79,10 +81,14 @@ std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks) {
   return ranks;
 }
 
-std::vector<std::string> hosts_of(const std::vector<RankProfile>& ranks) {
-  std::vector<std::string> hosts;
-  for (const RankProfile& rank : ranks)
-    if (std::find(hosts.begin(), hosts.end(), rank.host) == hosts.end()) hosts.push_back(rank.host);
+Hosts hosts_of(const std::vector<RankProfile>& ranks) {
+  Hosts hosts;
+  std::unordered_map<std::string_view, std::uint32_t> numbers;
+  for (const RankProfile& rank : ranks) {
+    const auto [number, is_new] = numbers.try_emplace(rank.host, hosts.names.size());
+    if (is_new) hosts.names.push_back(rank.host);
+    hosts.of_rank.push_back(number->second);
+  }
   return hosts;
 }
 
@@ -95,7 +101,7 @@ double load_s(const profile::Phase& phase) {
 Trace trace_of(const std::vector<RankProfile>& ranks, const Machine* machine,
                const PlaceOf& place_of) {
   const std::uint32_t num_ranks = ranks.size();
-  const std::vector<std::string> hosts = hosts_of(ranks);
+  const std::vector<std::uint32_t> hosts = hosts_of(ranks).of_rank;
   Trace trace;
   if (machine != nullptr) trace.machine = *machine;
   trace.num_places = machine != nullptr ? machine->num_places() : num_ranks;
@@ -103,18 +109,18 @@ Trace trace_of(const std::vector<RankProfile>& ranks, const Machine* machine,
   for (std::size_t p = 0; p < ranks[0].phases.size(); ++p) {
     poise::Phase phase;
     phase.id = p;
-    for (const RankProfile& rank : ranks) {
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const RankProfile& rank = ranks[r];
       const profile::Phase& own = rank.phases[p];
       phase.wall_s = std::max(phase.wall_s, 1e-9 * (own.end_ns - own.begin_ns));
       phase.workload.tasks.push_back({.load_s = load_s(own)});
       phase.workload.memory.push_back({.footprint_bytes = own.peak_bytes});
       phase.names.push_back({.id = rank.rank});
       add_messages(rank, own, phase.workload);
-      const auto host = std::find(hosts.begin(), hosts.end(), rank.host) - hosts.begin();
       if (machine == nullptr)
         places[rank.rank] = rank.rank;
       else if (own.cpu >= 0 || p == 0)  // otherwise the rank keeps its place of the previous phase
-        places[rank.rank] = place_of(host, own.cpu);
+        places[rank.rank] = place_of(hosts[r], own.cpu);
     }
     phase.placement = Placement(places);
     trace.phases.push_back(std::move(phase));

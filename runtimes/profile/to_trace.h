@@ -21,8 +21,13 @@ namespace poise::profile {
 /// this; their phases are empty. Throws Error if the blocks belong to different jobs.
 std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks);
 
-/// Names of the hosts, in order of their first rank.
-std::vector<std::string> hosts_of(const std::vector<RankProfile>& ranks);
+/// The hosts, in the order of their first ranks, and for each entry of `ranks` the number of its
+/// host in that order.
+struct Hosts {
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> of_rank = {};
+};
+Hosts hosts_of(const std::vector<RankProfile>& ranks);
 
 /// The seconds that a rank itself worked in a phase: its useful time minus the time that it waited
 /// for a cpu.

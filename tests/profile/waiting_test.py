@@ -72,6 +72,7 @@ class Waiting(unittest.TestCase):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "freed")[0], [0, 2])
+                self.check_late(self.waits(mpi, "group")[0], [0, 2])  # all made by the same group with the same tag
 
     def test_calls_of_mpi_pcontrol_begin_phases_of_the_profile(self):
         for mpi in installations():

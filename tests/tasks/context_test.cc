@@ -48,6 +48,16 @@ const auto kLook = function("look", [](std::span<const double> x, std::span<char
 const auto kTakeNothing = function("take nothing", [] { ++runs; });
 const auto kGiveNothing = function("give nothing", [](std::span<const double>) { ++runs; });
 
+struct Unreadable {
+  int magic = 0;
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(magic);
+    if constexpr (Archive::is_loading) throw std::runtime_error("no magic number");
+  }
+};
+const auto kGiveUnreadable = function("give unreadable", [] { return Unreadable(); });
+
 struct Story {
   std::string title;
   std::vector<std::string> words;
@@ -201,6 +211,18 @@ TEST(Context, arguments_and_results_of_tasks_can_have_any_serializable_type) {
   }
   EXPECT_EQ(ran_on.size(), own_rank() == 0 ? context.num_ranks() : 0);
   for (const auto& text : failed) EXPECT_FALSE(text.ready());
+}
+
+TEST(Context, wait_reports_a_result_that_cannot_be_read) {
+  Context context(MPI_COMM_WORLD);
+  const Future<Unreadable> result = context.submit(kGiveUnreadable);
+  try {
+    context.wait();
+    FAIL() << "the result was read";
+  } catch (const TaskFailed& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("reading the result: no magic number"));
+  }
+  EXPECT_FALSE(result.ready());
 }
 
 TEST(Context, the_summary_shows_the_loans_and_steal_requests_of_each_rank) {

@@ -247,19 +247,19 @@ bool TaskPool::deliver(Task& task) {
   const Current before = std::exchange(
       running_of_thread,
       {this, nullptr, task.siblings ? &task.siblings : nullptr, running_of_thread.depth});
-  const auto call = [&](std::function<void()>&& what) {
+  const auto call = [&](std::function<void()>&& what, const char* name) {
     const std::function<void()> once = std::exchange(what, nullptr);
     if (!once) return;
     try {
       once();
     } catch (...) {
-      task.fail("callback on_finish: " + thrown_text());
+      task.fail(name + thrown_text());
     }
   };
   extras.on_lend = nullptr;
   if (task.failed) extras.deliver = nullptr;
-  call(std::move(extras.deliver));
-  call(std::move(extras.on_finish));
+  call(std::move(extras.deliver), "reading the result: ");
+  call(std::move(extras.on_finish), "callback on_finish: ");
   running_of_thread = before;
   return true;
 }

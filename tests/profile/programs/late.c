@@ -24,9 +24,16 @@ int main(int argc, char** argv) {
       MPI_Bcast(&own, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
     else if (!strcmp(what, "reduce0"))
       MPI_Reduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    else if (!strcmp(what, "freed")) {
+    else if (!strcmp(what, "freed") || !strcmp(what, "group")) {
       MPI_Comm other;
-      MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &other);
+      if (!strcmp(what, "group")) {
+        MPI_Group all;
+        MPI_Comm_group(MPI_COMM_WORLD, &all);
+        MPI_Comm_create_group(MPI_COMM_WORLD, all, 5, &other);
+        MPI_Group_free(&all);
+      } else {
+        MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &other);
+      }
       if (rank == 1) usleep(20000);
       MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, other);
       MPI_Comm_free(&other);
