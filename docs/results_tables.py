@@ -360,8 +360,8 @@ def figure_of_hpcc(rows):
     """Returns a note that explains the rows of the benchmark HPCC, if there are any."""
     if not any(row["name"].startswith("hpcc") for row in rows):
         return ""
-    return ("HPCC ran on links of 200 Mbit/s. The times in its rows are those that its benchmark PTRANS, which transposes a matrix "
-            "distributed over all ranks, would need to move a gigabyte.")
+    return ("HPCC ran on links of 200 Mbit/s. The times in its rows say how long its benchmark PTRANS, which transposes a matrix "
+            "distributed over all ranks, takes for each gigabyte of the matrix.")
 
 
 def headlines(whole):

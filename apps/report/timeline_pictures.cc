@@ -97,7 +97,7 @@ double label_width(const Timeline& timeline) {
 }
 
 /// Returns the time at which the last decision ended. Returns 0 if there was no decision, or if the
-/// timeline ends with it.
+/// timeline ends with a decision.
 double last_decision_s(const Timeline& timeline) {
   double decided_s = 0;
   for (const std::vector<Span>& spans : timeline.places)

@@ -46,7 +46,7 @@ struct Settings {
 struct Piece {
   Settings settings;
   ObjectId id = 0;
-  std::uint64_t now = 0;  // even steps predict, odd steps compute candidates
+  std::uint64_t now = 0;  // step number; even: predicts the flow, odd: computes candidate states
   std::uint64_t iterations = 0, refusals = 0;
   std::vector<Cell> cells;
   std::array<Side, 2> beyond;  // at both ends: the neighbouring piece's adjacent cell

@@ -202,7 +202,8 @@ TEST(SizedLoans, move_the_most_work_with_the_fewest_tasks) {
               ElementsAre(Loan{7, 1, {2}}));
 }
 
-TEST(SizedLoans, exclude_tasks_that_are_slow_to_send_and_borrowed_tasks_that_no_rank_requests) {
+TEST(SizedLoans,
+     exclude_tasks_that_are_slow_to_send_and_exclude_borrowed_tasks_if_nobody_requested_tasks) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 3, .lend_s = 3},
                               {.name = 2, .task_s = 2, .borrowed = true},
                               {.name = 3, .task_s = 1, .lend_s = 0.1}};

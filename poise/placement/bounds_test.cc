@@ -47,7 +47,7 @@ TEST(Bounds, no_placement_of_a_small_problem_beats_the_lower_bounds) {
   EXPECT_GE(tighter, 6);
 }
 
-TEST(Bounds, lower_bounds_also_hold_with_fixed_work_and_are_often_near_the_best_makespan) {
+TEST(Bounds, lower_bounds_are_valid_and_often_tight_if_some_work_is_fixed_to_places) {
   Random random(5);
   int tight = 0;
   for (int problem = 0; problem < 50; ++problem) {

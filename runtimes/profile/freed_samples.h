@@ -43,8 +43,8 @@ class FreedSamples {
   /// Reads reports of other ranks. Ignores bytes that are not a report.
   void read_up(std::string_view reports);
   void read_down(std::string_view reports);
-  /// To be called after the last round. Leaves out communicators whose ranks do not all have the
-  /// same samples.
+  /// To be called after the last round of messages. Leaves out a communicator unless all its ranks
+  /// have sampled the same calls.
   std::vector<Wait> waits() const;
 
  private:

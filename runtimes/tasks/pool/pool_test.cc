@@ -93,7 +93,7 @@ TEST_F(Batches, end_after_a_task_whose_result_must_be_reported_at_once) {
   EXPECT_EQ(run(), 1u);
 }
 
-TEST_F(Batches, end_after_a_child_task_so_that_its_parent_need_not_wait_for_the_batch) {
+TEST_F(Batches, include_no_task_after_a_child_so_that_the_parent_of_this_child_can_go_on_at_once) {
   submit(kParent);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
