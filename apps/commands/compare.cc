@@ -224,7 +224,7 @@ void add_compare(CLI::App& app) {
                     "More columns: traffic, bytes moved, time of moving and deciding");
   CLI::Option* curve = command->add_flag(
       "--curve", options->curve,
-      "Also the way back from the best placement to the current one: total against tasks moved");
+      "Also the total time if only the most useful moves of the best strategy are made");
   CLI::Option* json =
       command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   CLI::Option* csv = command->add_flag("--csv", options->csv,

@@ -116,8 +116,8 @@ void LocalSearch::gather_places_near(PlaceId p) {
     near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
   }
   near_.push_back(least_busy_.least());
-  // If cores are limited, the least busy places may be full, so on a small machine all places are
-  // candidates.
+  // If a place has cores for few tasks only, the least busy places may have no free core. Then all
+  // places are candidates, unless the machine is too large for that.
   if (room_.has_few_cores() && machine_.num_places() <= tuning_.few_places)
     for (PlaceId q = 0; q < machine_.num_places(); ++q) near_.push_back(q);
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);

@@ -39,8 +39,8 @@ class ObjectDirectory {
     const auto [rank, is_known] = find(id);
     if (!is_known)
       fail(
-          "rank_of({}): with POISE_MODE=hierarchical a rank knows only its own objects and those "
-          "to which they send; use POISE_MODE=root",
+          "rank_of({}): with POISE_MODE=hierarchical a rank knows only its own objects, those to "
+          "which they send, and an equal share of all objects; use POISE_MODE=root",
           id);
     return rank;
   }

@@ -26,7 +26,7 @@ inline constexpr std::int64_t kPollGap_ns = 3'000;
 inline constexpr std::int64_t kPollGapCpu_ns = 20'000;
 
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,
-/// neighbouring phases with the same label are merged.
+/// pairs of phases with the same label are merged.
 inline constexpr std::size_t kMaxPhases = 1024;
 /// If merging leaves more phases than this, because their labels differ, all labels are dropped.
 /// Otherwise phases would soon have to be merged again.
