@@ -223,8 +223,11 @@ bool Engine::is_worth_it() {
 }
 
 Measurements Engine::measure() {
-  return own_measurements(objects_, layout_.own_places()[0], meter_,
-                          recorder_->end_recording(thread_cpu_now_s()), guard_);
+  const PlaceId first_place = layout_.own_places()[0];
+  Measurements own = own_measurements(objects_, first_place, meter_,
+                                      recorder_->end_recording(thread_cpu_now_s()), guard_);
+  to_speed_1(own, first_place, layout_.core_speeds);
+  return own;
 }
 
 /// Ends the trace's current phase without a decision: records the steps since the last phase.

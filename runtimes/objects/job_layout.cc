@@ -81,6 +81,8 @@ JobLayout discover_layout(MPI_Comm comm, const LayoutOptions& options) {
     layout.rank_of_place.push_back(rank);
   }
   layout.machine = std::move(job.machine);
+  for (const PlaceId p : layout.own_places())
+    layout.core_speeds.push_back(layout.machine.speed_of(p));
   return layout;
 }
 

@@ -21,6 +21,9 @@ struct JobLayout {
   // Hosts are numbered in the order of their lowest ranks.
   std::vector<std::uint32_t> host_of_rank;
   std::uint32_t num_hosts = 1;
+  /// For each place of this rank, the speed of a core there. The speed of a place also depends on
+  /// its number of threads.
+  std::vector<double> core_speeds;
   /// The number of threads of the place with the most threads; places with fewer are slower.
   std::uint32_t threads_per_place = 1;
 

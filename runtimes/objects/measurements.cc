@@ -18,6 +18,16 @@ Measurements gather_measurements(MPI_Comm comm, const Measurements& own, int roo
   return all;
 }
 
+void to_speed_1(Measurements& own, PlaceId first_place, std::span<const double> core_speeds) {
+  auto seconds = own.subphase_s.begin();
+  for (ObjectRow& row : own.rows) {
+    const double speed = core_speeds[row.place - first_place];
+    row.cpu_s *= speed;
+    row.wall_s *= speed;
+    for (std::uint32_t s = 0; s < own.num_subphases; ++s) *seconds++ *= speed;
+  }
+}
+
 MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint32_t num_places,
                        bool use_wall_time, std::uint32_t threads_per_place) {
   if (all.rows.size() != num_objects)

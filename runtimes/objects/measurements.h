@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <span>
 #include <vector>
 
 #include "runtimes/balance/run_strategy.h"
@@ -43,6 +44,10 @@ struct Measurements {
 inline double load_s_of(const ObjectRow& row, bool use_wall_time, std::uint32_t threads_per_place) {
   return (use_wall_time ? row.wall_s : row.cpu_s) / threads_per_place;
 }
+
+/// Converts the loads of this rank's objects to seconds on a core of speed 1. `core_speeds` has the
+/// speed of a core for each place of the rank, from `first_place` on.
+void to_speed_1(Measurements& own, PlaceId first_place, std::span<const double> core_speeds);
 
 /// Gathers the measurements of all ranks at `root`, or at every rank (kEveryRank). Collective.
 Measurements gather_measurements(MPI_Comm comm, const Measurements& own, int root);

@@ -49,6 +49,19 @@ TEST(Measurements, loads_are_wall_or_cpu_seconds_divided_by_the_number_of_thread
   EXPECT_EQ(workload.tasks[2].load_s, 1.5);
 }
 
+TEST(Measurements, loads_of_objects_on_a_slow_core_are_converted_to_a_core_of_speed_1) {
+  Measurements own;
+  own.rows = {{.id = 4, .place = 7, .cpu_s = 3, .wall_s = 6}, {.id = 5, .place = 6, .cpu_s = 2}};
+  own.num_subphases = 2;
+  own.subphase_s = {1, 2, 2, 0};
+  const double speeds[] = {1, 0.5};  // of the places 6 and 7
+  to_speed_1(own, 6, speeds);
+  EXPECT_EQ(own.rows[0].cpu_s, 1.5);
+  EXPECT_EQ(own.rows[0].wall_s, 3);
+  EXPECT_EQ(own.rows[1].cpu_s, 2);
+  EXPECT_EQ(own.subphase_s, (std::vector<double>{0.5, 1, 2, 0}));
+}
+
 TEST(Measurements, measurements_are_refused_unless_every_object_appears_exactly_once) {
   EXPECT_THROW(phase_of(two_ranks(), 4, 2, false, 1), Error);
   Measurements twice = two_ranks();
