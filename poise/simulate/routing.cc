@@ -133,8 +133,7 @@ void NetworkRoutes::find(NodeId from, NodeId to, std::uint32_t via,
 double NetworkRoutes::extra_latency_s(NodeId from, NodeId to, std::uint32_t via) const {
   if (via == kDirect || divides_uplinks()) return 0;
   const std::uint32_t router_from = network_.router_of(from), router_to = network_.router_of(to);
-  const std::uint32_t hops =
-      network_.router_hops(router_from, via) + network_.router_hops(via, router_to);
+  const double hops = network_.router_hops(router_from, via) + network_.router_hops(via, router_to);
   return s_per_hop_ * (hops - network_.router_hops(router_from, router_to));
 }
 

@@ -69,7 +69,10 @@ class NetworkRoutes {
   /// message passes them. O(hops).
   void find(NodeId from, NodeId to, std::uint32_t via, std::vector<LinkStop>& links) const;
 
-  /// Additional latency, in seconds, of a route that has more hops than the minimal route.
+  /// Additional latency, in seconds, of a route that has more hops than the minimal route. It is
+  /// negative if the route has fewer hops. In a dragonfly this is possible, because the minimal
+  /// route takes the only link between the two groups, even if it has to go through both groups for
+  /// that.
   double extra_latency_s(NodeId from, NodeId to, std::uint32_t via) const;
 
  private:

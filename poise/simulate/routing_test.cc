@@ -204,6 +204,26 @@ TEST(Routing, hops_of_a_detour_add_latency) {
   EXPECT_EQ(routes.extra_latency_s(0, 1, NetworkRoutes::kDirect), 0);
 }
 
+// In a dragonfly the minimal route takes the only link between the groups of its ends. A detour
+// through a third group has fewer hops if its links happen to begin and end at the right routers.
+TEST(Routing, a_detour_through_a_dragonfly_with_fewer_hops_than_the_minimal_route_saves_latency) {
+  const Machine machine = machine_from_text("dragonfly:9x4 core:1 factors:1,1 hop:1 latency:0.25");
+  const NetworkRoutes routes(machine, machine.costs(), by(RoutingPolicy::random));
+  std::set<double> extra_s;
+  for (PlaceId from = 0; from < machine.num_places(); ++from)
+    for (PlaceId to = 0; to < machine.num_places(); ++to) {
+      const NodeId node_from = machine.node_of_place(from), node_to = machine.node_of_place(to);
+      const std::uint32_t via = routes.detour(from, to);
+      if (via == NetworkRoutes::kDirect) continue;
+      const double links = links_of(machine, node_from, node_to, via).size();
+      const double fewest = links_of(machine, node_from, node_to).size();
+      const double latency_s = routes.extra_latency_s(node_from, node_to, via);
+      EXPECT_DOUBLE_EQ(latency_s, 0.25 * (links - fewest));
+      extra_s.insert(latency_s);
+    }
+  EXPECT_EQ(*extra_s.begin(), -0.25);
+}
+
 TEST(Routing, the_seed_determines_random_routes) {
   const Machine machine = machine_of("torus:5x5");
   std::set<std::uint32_t> drawn;
