@@ -34,6 +34,17 @@ Placement placement_of(const std::vector<ObjectId>& objects, const std::vector<P
   return Placement(std::move(place_of_task));
 }
 
+/// Returns the columns of the workload that bounds on the makespan depend on.
+Workload work_of(const Workload& workload) {
+  Workload work;
+  work.tasks = workload.tasks;
+  work.background_s = workload.background_s;
+  work.subphase_load_s = workload.subphase_load_s;
+  work.subphase_rule = workload.subphase_rule;
+  work.subphase_speed = workload.subphase_speed;
+  return work;
+}
+
 /// Means over steps.
 void summarise(const ReplayPlan& plan, Replay& replay) {
   const std::uint64_t first = replay.decisions > 0 ? plan.every : 0;
@@ -106,14 +117,14 @@ void Replayer::find_bounds() {
     const std::size_t phase = plan_.loads ? phase_of(i) : i;
     const Workload* workload = &trace_.phases[phase].workload;
     if (plan_.loads) {
-      changed.tasks = workload->tasks;
-      changed.background_s = workload->background_s;
+      if (i == 0 || phase != phase_of(i - 1)) changed = work_of(*workload);
       set_loads(i, changed);
       workload = &changed;
     }
     const Placement placement = placement_of(objects_.of_task[phase], first_place_);
-    bound_s_.push_back(makespan_bound_s(machine_, *workload, placement));
-    average_s_.push_back(poise::average_s(machine_, *workload));
+    const MakespanBounds bounds = makespan_bounds(machine_, *workload, placement);
+    bound_s_.push_back(bounds.largest_s());
+    average_s_.push_back(bounds.average_s);
   }
 }
 

@@ -119,7 +119,8 @@ class Replayer {
   /// Lower bound on the time of an iteration of this step under any placement: the
   /// makespan_bound_s() of its workload.
   double bound_s(std::uint64_t step) const { return bound_s_[bound_of(step)]; }
-  /// All work of the step divided by the sum of the speeds of all places.
+  /// All work of the step divided by the sum of the speeds of all places. If subphases overlap, the
+  /// work of the longest subphase counts.
   double average_s(std::uint64_t step) const { return average_s_[bound_of(step)]; }
   double total_bound_s() const;
   double total_average_s() const;

@@ -315,6 +315,19 @@ TEST(Replay, both_engines_apply_each_rule_for_how_places_wait_between_subphases)
     }
 }
 
+TEST(Replay, no_step_ends_before_its_lower_bound_if_subphases_overlap) {
+  Trace trace = trace_of({{4, 4}});
+  trace.phases[0].workload.subphase_load_s = {{3, 1}, {1, 3}};
+  ReplayPlan plan{.steps = 2, .subphases = SubphaseRule::overlap};
+  for (const char* loads : {"", "jump:factor=1"}) {
+    if (*loads) plan.loads = parse_load_model(loads);
+    const Replayer replayer(trace, flat_machine(2), Placement(std::vector<PlaceId>{0, 1}), plan);
+    EXPECT_EQ(replayer.run({}).total_s, 2 * 3) << loads;
+    EXPECT_EQ(replayer.total_bound_s(), 2 * 3) << loads;
+    EXPECT_EQ(replayer.total_average_s(), 2 * 2) << loads;
+  }
+}
+
 TEST(Replay, each_subphase_sends_its_share_of_the_messages) {
   Trace trace = trace_of({{4, 0}});
   trace.phases[0].workload.subphase_load_s = {{3, 1}, {0, 0}};
