@@ -45,6 +45,14 @@ Workload work_of(const Workload& workload) {
   return work;
 }
 
+/// Lower bound on the makespan if Juggle moves tasks while they run. Then several places may share
+/// the work of a task, so the bounds for tasks that stay at one place do not hold.
+double juggled_bound_s(const Workload& workload, const MakespanBounds& bounds) {
+  double bound_s = std::max(bounds.average_s, bounds.largest_task_s);
+  for (const double background_s : workload.background_s) bound_s = std::max(bound_s, background_s);
+  return bound_s;
+}
+
 /// Means over steps.
 void summarise(const ReplayPlan& plan, Replay& replay) {
   const std::uint64_t first = replay.decisions > 0 ? plan.every : 0;
@@ -82,12 +90,11 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     workload.subphase_rule = plan_.subphases;
     check(workload, num_places);
   }
-  const bool has_juggle = plan_.events && plan_.events->juggle_period_s > 0;
-  if (plan_.subphases != SubphaseRule::no_wait && (plan_.lending.is_on() || has_juggle))
+  if (plan_.subphases != SubphaseRule::no_wait && (plan_.lending.is_on() || has_juggle()))
     fail(
         "a replay cannot simulate subphases together with lending or Juggle; leave out one of "
         "them");
-  if (plan_.lending.is_on() && has_juggle)
+  if (plan_.lending.is_on() && has_juggle())
     fail("a replay cannot simulate both lending and Juggle; leave out one of them");
   if (plan_.events) poise::check(plan_.events->pressure, machine_);
   if (plan_.has_timeline && !plan_.events)
@@ -123,7 +130,7 @@ void Replayer::find_bounds() {
     }
     const Placement placement = placement_of(objects_.of_task[phase], first_place_);
     const MakespanBounds bounds = makespan_bounds(machine_, *workload, placement);
-    bound_s_.push_back(bounds.largest_s());
+    bound_s_.push_back(has_juggle() ? juggled_bound_s(*workload, bounds) : bounds.largest_s());
     average_s_.push_back(bounds.average_s);
   }
 }

@@ -117,7 +117,8 @@ class Replayer {
   std::size_t phase_of(std::uint64_t step) const;
 
   /// Lower bound on the time of an iteration of this step under any placement: the
-  /// makespan_bound_s() of its workload.
+  /// makespan_bound_s() of its workload or, if Juggle moves tasks while they run, the bounds that
+  /// hold nevertheless.
   double bound_s(std::uint64_t step) const { return bound_s_[bound_of(step)]; }
   /// All work of the step divided by the sum of the speeds of all places. If subphases overlap, the
   /// work of the longest subphase counts.
@@ -132,6 +133,7 @@ class Replayer {
  private:
   class Run;
   std::vector<std::vector<double>> past_loads_s(std::uint64_t step) const;
+  bool has_juggle() const { return plan_.events && plan_.events->juggle_period_s > 0; }
   void find_first_places(const Placement& start);
   void find_bounds();
   std::uint64_t bound_of(std::uint64_t step) const { return plan_.loads ? step : phase_of(step); }

@@ -328,6 +328,17 @@ TEST(Replay, no_step_ends_before_its_lower_bound_if_subphases_overlap) {
   }
 }
 
+TEST(Replay, the_lower_bound_allows_for_tasks_that_juggle_divides_between_places) {
+  ReplayPlan plan{.steps = 1, .events = EngineOptions()};
+  const Placement start(std::vector<PlaceId>{0, 0, 1});
+  const Replayer apart(trace_of({{1, 1, 1}}), flat_machine(2), start, plan);
+  EXPECT_EQ(apart.bound_s(0), 2);
+  plan.events->juggle_period_s = 0.01;
+  const Replayer juggled(trace_of({{1, 1, 1}}), flat_machine(2), start, plan);
+  EXPECT_DOUBLE_EQ(juggled.bound_s(0), 1.5);
+  EXPECT_NEAR(juggled.run({}).iteration_s, 1.5, 0.02);
+}
+
 TEST(Replay, each_subphase_sends_its_share_of_the_messages) {
   Trace trace = trace_of({{4, 0}});
   trace.phases[0].workload.subphase_load_s = {{3, 1}, {0, 0}};
