@@ -162,34 +162,6 @@ double Replayer::total_average_s() const {
   return total_s;
 }
 
-/// Returns the loads that the tasks of `step` had in earlier steps: one list per step, in the order
-/// of these tasks. Omits steps in which one of the tasks is missing.
-std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) const {
-  const std::vector<ObjectId>& tasks = objects_.of_task[phase_of(step)];
-  const std::size_t most =
-      std::min(simulate_tuning::kMaxPastSteps,
-               simulate_tuning::kMaxPastLoads / std::max<std::size_t>(1, tasks.size()));
-  std::vector<std::vector<double>> past;
-  std::vector<TaskId> task_of(objects_.count, kNoTask);
-  std::vector<double> factors(plan_.loads ? objects_.count : 0);
-  for (std::uint64_t before = step - std::min<std::uint64_t>(step, most); before < step; ++before) {
-    const std::size_t phase = phase_of(before);
-    const std::vector<ObjectId>& then = objects_.of_task[phase];
-    std::fill(task_of.begin(), task_of.end(), kNoTask);
-    for (TaskId t = 0; t < then.size(); ++t) task_of[then[t]] = t;
-    if (std::any_of(tasks.begin(), tasks.end(), [&](ObjectId o) { return task_of[o] == kNoTask; }))
-      continue;
-    auto& loads_s = past.emplace_back();
-    loads_s.reserve(tasks.size());
-    for (const ObjectId object : tasks)
-      loads_s.push_back(trace_.phases[phase].workload.tasks[task_of[object]].load_s);
-    if (!plan_.loads) continue;
-    plan_.loads->set_factors(before, plan_.seed, factors);
-    for (std::size_t t = 0; t < tasks.size(); ++t) loads_s[t] *= factors[tasks[t]];
-  }
-  return past;
-}
-
 /// One replay: the places of all objects, and cached results for the current places.
 class Replayer::Run {
  public:
@@ -210,7 +182,7 @@ class Replayer::Run {
     const Workload& workload = workload_of(step - 1);
     const auto& objects = replayer_.objects_.of_task[phase];
     const Placement before = placement_of(objects, place_of_);
-    const auto past = replayer_.past_loads_s(step - 1);
+    const auto past = past_loads_s(step - 1);
     const CostModel& costs = replayer_.machine_.costs();
     const TimedDecision decision =
         decide({.machine = replayer_.machine_,
@@ -279,6 +251,56 @@ class Replayer::Run {
   }
 
  private:
+  /// The loads that these tasks had in earlier steps, one list per step, oldest step first.
+  struct Past {
+    std::vector<ObjectId> tasks = {};
+    std::vector<std::uint64_t> steps = {};
+    std::vector<std::vector<double>> loads_s = {};
+    std::uint64_t end = 0;  // the step after the last one that was looked at
+  };
+
+  /// Returns the loads that the tasks of `step` had in earlier steps: one list per step, in the
+  /// order of these tasks. Omits steps in which one of the tasks is missing. The lists are kept, so
+  /// that the next call need not look at these steps again unless the tasks have changed.
+  std::span<const std::vector<double>> past_loads_s(std::uint64_t step) {
+    const std::vector<ObjectId>& tasks = replayer_.objects_.of_task[replayer_.phase_of(step)];
+    if (tasks != past_.tasks) past_ = {.tasks = tasks};
+    const std::uint64_t most =
+        std::min(simulate_tuning::kMaxPastSteps,
+                 simulate_tuning::kMaxPastLoads / std::max<std::size_t>(1, tasks.size()));
+    const std::uint64_t first = step - std::min(step, most);
+    for (std::uint64_t before = std::max(first, past_.end); before < step; ++before)
+      if (auto loads_s = loads_of(tasks, before); !loads_s.empty()) {
+        past_.steps.push_back(before);
+        past_.loads_s.push_back(std::move(loads_s));
+      }
+    past_.end = step;
+    const auto too_old =
+        std::lower_bound(past_.steps.begin(), past_.steps.end(), first) - past_.steps.begin();
+    past_.steps.erase(past_.steps.begin(), past_.steps.begin() + too_old);
+    past_.loads_s.erase(past_.loads_s.begin(), past_.loads_s.begin() + too_old);
+    return past_.loads_s;
+  }
+
+  /// Returns the loads that tasks had in a step, or nothing if one of them was missing.
+  std::vector<double> loads_of(const std::vector<ObjectId>& tasks, std::uint64_t step) const {
+    const std::size_t phase = replayer_.phase_of(step);
+    const std::vector<ObjectId>& then = replayer_.objects_.of_task[phase];
+    std::vector<TaskId> task_of(replayer_.objects_.count, kNoTask);
+    for (TaskId t = 0; t < then.size(); ++t) task_of[then[t]] = t;
+    if (std::any_of(tasks.begin(), tasks.end(), [&](ObjectId o) { return task_of[o] == kNoTask; }))
+      return {};
+    std::vector<double> loads_s;
+    loads_s.reserve(tasks.size());
+    for (const ObjectId object : tasks)
+      loads_s.push_back(replayer_.trace_.phases[phase].workload.tasks[task_of[object]].load_s);
+    if (!replayer_.plan_.loads) return loads_s;
+    std::vector<double> factors(replayer_.objects_.count);
+    replayer_.plan_.loads->set_factors(step, replayer_.plan_.seed, factors);
+    for (std::size_t t = 0; t < tasks.size(); ++t) loads_s[t] *= factors[tasks[t]];
+    return loads_s;
+  }
+
   /// Returns the workload of a step, which is valid until the next call.
   const Workload& workload_of(std::uint64_t step) {
     const std::size_t phase = replayer_.phase_of(step);
@@ -368,6 +390,7 @@ class Replayer::Run {
   Workload changed_;
   std::optional<std::size_t> changed_phase_;
   std::optional<std::uint64_t> changed_step_;
+  Past past_;
   double now_s_ = 0;
   std::vector<std::vector<Span>> spans_;  // per place
 };

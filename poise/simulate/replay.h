@@ -132,7 +132,6 @@ class Replayer {
 
  private:
   class Run;
-  std::vector<std::vector<double>> past_loads_s(std::uint64_t step) const;
   bool has_juggle() const { return plan_.events && plan_.events->juggle_period_s > 0; }
   void find_first_places(const Placement& start);
   void find_bounds();

@@ -429,6 +429,49 @@ TEST(Replay, loads_follow_the_load_model_and_decisions_use_the_loads_of_the_prev
   EXPECT_EQ(replayer.bound_s(2), 15);
 }
 
+std::uint64_t num_applied = 0;
+
+TEST(Replay,
+     computes_the_loads_of_a_step_only_a_few_times_although_every_later_decision_sees_them) {
+  const LoadModelKind counting{
+      "counting",
+      "",
+      [](const Knobs&, std::uint64_t step, std::uint64_t, std::span<double> factors) {
+        ++num_applied;
+        for (double& factor : factors) factor += step;
+      },
+      {}};
+  const Replayer replayer(trace_of({{1, 2}}), flat_machine(2), Placement(2),
+                          {.steps = 200, .every = 1, .loads = LoadModel{&counting, Knobs({})}});
+  num_applied = 0;
+  std::size_t decisions = 0;
+  replayer.run([&](const Problem& problem) {
+    EXPECT_EQ(problem.past_loads_s.size(), decisions);
+    for (std::size_t step = 0; step < decisions; ++step)
+      EXPECT_THAT(problem.past_loads_s[step], ElementsAre(1 + step, 2 * (1 + step)));
+    ++decisions;
+    return TimedDecision{problem.current};
+  });
+  EXPECT_EQ(decisions, 199u);
+  EXPECT_LE(num_applied, 200 * 3);
+}
+
+TEST(Replay, decisions_see_the_earlier_loads_of_their_own_tasks_if_tasks_come_and_go) {
+  Trace trace = trace_of({{1, 2}, {3}, {4, 5}});
+  trace.phases[0].names = {{.id = 0}, {.id = 1}};
+  trace.phases[1].names = {{.id = 1}};
+  trace.phases[2].names = {{.id = 1}, {.id = 0}};
+  const Replayer replayer(trace, flat_machine(2), Placement(2),
+                          {.steps = 5, .every = 1, .beyond = Beyond::cycle});
+  std::vector<std::vector<std::vector<double>>> seen;
+  replayer.run([&](const Problem& problem) {
+    seen.emplace_back(problem.past_loads_s.begin(), problem.past_loads_s.end());
+    return TimedDecision{problem.current};
+  });
+  using Lists = std::vector<std::vector<double>>;
+  EXPECT_THAT(seen, ElementsAre(Lists{}, Lists{{2}}, Lists{{2, 1}}, Lists{{1, 2}, {5, 4}}));
+}
+
 TEST(Replay, gathering_the_loads_of_more_places_takes_longer) {
   const auto collection_s = [](const char* machine) {
     Trace trace;
