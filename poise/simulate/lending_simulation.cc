@@ -175,6 +175,7 @@ class Simulation {
   // (otherwise).
   std::uint32_t ranks_done_ = 0;
   double began_s_ = 0;  // time at which all ranks had met before this wait
+  double left_s_ = 0;   // latest time at which one of the ranks_done_ ranks had left
   double age_s_ = 0;
   std::uint64_t ages_ = 0;
   LendingOutcome outcome_;
@@ -206,7 +207,7 @@ Simulation::Simulation(const LendingScenario& scenario)
 }
 
 void Simulation::begin_wait(double at_s) {
-  began_s_ = at_s;
+  began_s_ = left_s_ = at_s;
   ranks_done_ = 0;
   outcome_.lent = 0;
   outcome_.lent_bytes = 0;
@@ -227,11 +228,13 @@ void Simulation::leave(Rank& rank) {
   rank.agent.leave();
   rank.copies.drop();
   rank.did.left_s = left_s - began_s_;
-  if (is_last || scenario_.meets)
+  if (is_last || scenario_.meets) {
     ++ranks_done_;
-  else
+    left_s_ = std::max(left_s_, left_s);
+  } else {
     push(left_s, Kind::enter, number_of(rank));
-  if (!is_last && ranks_done_ == scenario_.num_ranks) begin_wait(left_s);
+  }
+  if (!is_last && ranks_done_ == scenario_.num_ranks) begin_wait(left_s_);
 }
 
 void Simulation::push(double at_s, Kind kind, std::uint32_t rank, std::uint32_t mail) {
@@ -799,7 +802,7 @@ LendingOutcome Simulation::run() {
     if (scenario_.recount_every > 0 && outcome_.events % scenario_.recount_every == 0) recount();
   }
   recount();
-  outcome_.end_s = now_s_ - began_s_;
+  outcome_.end_s = std::max(now_s_, left_s_) - began_s_;
   outcome_.tasks = finished_;
   outcome_.mean_load_age_s = ages_ > 0 ? age_s_ / ages_ : 0;
   outcome_.max_bytes_out = *std::ranges::max_element(bytes_out_);

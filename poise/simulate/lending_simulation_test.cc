@@ -51,7 +51,7 @@ LendingScenario random_scenario(std::uint64_t seed) {
 }
 
 // Runs a scenario. Every task must run exactly once, and every rank must leave every wait, but not
-// before all tasks have finished.
+// before all tasks have finished. The simulation ends when the last rank leaves.
 LendingOutcome checked(const LendingScenario& scenario) {
   const LendingOutcome outcome = simulate_lending(scenario);
   EXPECT_EQ(outcome.trouble, "") << "seed " << scenario.seed;
@@ -59,6 +59,9 @@ LendingOutcome checked(const LendingScenario& scenario) {
   for (const auto& works : scenario.work)
     for (const SimulatedWork& work : works) tasks += work.tasks * (1ull + work.children);
   EXPECT_EQ(outcome.tasks, tasks * scenario.waits) << "seed " << scenario.seed;
+  double left_s = 0;
+  for (const SimulatedRank& rank : outcome.ranks) left_s = std::max(left_s, rank.left_s);
+  EXPECT_EQ(outcome.end_s, left_s) << "seed " << scenario.seed;
   return outcome;
 }
 
