@@ -124,7 +124,7 @@ LendingOutcome simulate_lending(const LendingScenario& scenario);
 
 /// Lower bound on the makespan of any schedule. It is the longest of three times: that of all work
 /// at the total speed of all ranks, that of the longest task on the fastest rank, and the longest
-/// time that any rank needs to lend the work that it cannot do itself.
+/// time that any rank, or the card of any node, needs to lend the work that cannot be done there.
 double ideal_makespan_s(const LendingScenario& scenario);
 
 }  // namespace poise

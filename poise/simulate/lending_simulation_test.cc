@@ -141,6 +141,29 @@ TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {
   EXPECT_GT(efficiency(all_on_one(64, 6400, 1e-3)), 0.8);
 }
 
+// In these scenarios one rank lends most of its work. The first one lends a task that submits all
+// others, the second one has a fast lender, and in the third one tasks do not leave their node.
+TEST(LendingSimulation, no_makespan_is_shorter_than_the_ideal_one) {
+  LendingScenario family = all_on_one(2, 2, 1e-3);
+  family.work = {{{2, 1e-3, 1000}}};
+  LendingScenario fast = all_on_one(4, 400, 1e-3);
+  fast.slowness = {0.1};
+  LendingScenario near = all_on_one(8, 100, 1e-3);
+  near.bytes_per_task = 1e8;
+  for (LendingScenario scenario : {family, fast, near}) {
+    scenario.task_overhead_s = 0.5e-3;
+    scenario.progress_s = 0.1e-3;
+    EXPECT_LE(efficiency(scenario), 1) << scenario.num_ranks << " ranks";
+  }
+  for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
+    LendingScenario scenario = random_scenario(seed);
+    scenario.waits = 1;
+    scenario.task_overhead_s = Random(seed).uniform(0, 1e-3);
+    const double makespan_s = simulate_lending(scenario).makespan_s;
+    EXPECT_LE(ideal_makespan_s(scenario), makespan_s * (1 + 1e-9)) << "seed " << seed;
+  }
+}
+
 // A progress thread handles messages one after the other, even if they arrive faster than it can
 // handle them.
 TEST(LendingSimulation, a_rank_with_a_progress_thread_cannot_pack_and_unpack_two_tasks_at_a_time) {
