@@ -82,7 +82,12 @@ struct Rank {
   LendingAgent agent;
   TerminationDetector detector;
   TaskTimes times{1};
+  // A run in the middle of `own` whose count is 0 stands for a task that another rank took.
   std::deque<Run> own, borrowed;
+  std::uint64_t num_left = 0;  // number of runs that have left the front of `own`
+  // For each ticket of a run in `own`: the value that num_left has when the run is the first one.
+  // Entries of other tickets may remain.
+  std::unordered_map<std::uint64_t, std::uint64_t> turn_of_ticket;
   std::uint64_t num_own = 0, num_borrowed = 0;
   double queued_cost = 0;  // sum of the costs of all queued tasks
   double last_cost = 0;    // cost of the task that ran last
@@ -101,6 +106,22 @@ struct Rank {
 
   SharedCore core;
 
+  void push_own(const Run& run) {
+    if (run.ticket != 0) turn_of_ticket[run.ticket] = num_left + own.size();
+    own.push_back(run);
+  }
+  void drop_empty_ends() {
+    for (; !own.empty() && own.front().count == 0; ++num_left) own.pop_front();
+    while (!own.empty() && own.back().count == 0) own.pop_back();
+  }
+  /// Returns the run in `own` that has this ticket, or null if there is none.
+  Run* queued_with(std::uint64_t ticket) {
+    const auto turn = turn_of_ticket.find(ticket);
+    if (turn == turn_of_ticket.end() || turn->second < num_left) return nullptr;
+    const std::uint64_t index = turn->second - num_left;
+    const bool is_there = index < own.size() && own[index].ticket == ticket;
+    return is_there && own[index].count > 0 ? &own[index] : nullptr;
+  }
   std::uint64_t queued() const { return num_own + num_borrowed; }
   bool is_running() const { return running.count > 0; }
 };
@@ -243,7 +264,7 @@ void Simulation::push(double at_s, Kind kind, std::uint32_t rank, std::uint32_t 
 
 void Simulation::submit(Rank& rank, const Run& run) {
   if (run.count == 0) return;
-  rank.own.push_back(run);
+  rank.push_own(run);
   rank.num_own += run.count;
   rank.queued_cost += cost_of(run);
   rank.created += run.count;
@@ -397,7 +418,7 @@ void Simulation::receive_tasks(Rank& rank, const Mail& mail) {
   rank.agent.got_tasks(mail.from, mail.requested_at_s, now_s_);
   for (const Run& run : mail.runs) {
     const bool is_own = run.owner == number_of(rank);
-    (is_own ? rank.own : rank.borrowed).push_back(run);
+    is_own ? rank.push_own(run) : rank.borrowed.push_back(run);
     (is_own ? rank.num_own : rank.num_borrowed) += run.count;
     rank.queued_cost += cost_of(run);
     if (!is_own) rank.tasks_here += run.count;
@@ -501,7 +522,10 @@ std::vector<Run> Simulation::take(Rank& rank, std::uint64_t tasks, bool borrowed
       Run part = queue.back();
       part.count = std::min<std::uint64_t>(tasks, part.count);
       queue.back().count -= part.count;
-      if (queue.back().count == 0) queue.pop_back();
+      if (is_own)
+        rank.drop_empty_ends();
+      else if (queue.back().count == 0)
+        queue.pop_back();
       number -= part.count;
       rank.queued_cost -= cost_of(part);
       if (!is_own) rank.tasks_here -= part.count;
@@ -589,7 +613,7 @@ void Simulation::replicate(Rank& rank) {
     rank.queued_cost += cost_of(run);
     for (std::uint32_t left = std::exchange(run.count, 1); left > 0; --left) {
       run.ticket = ++last_ticket_;
-      rank.own.push_back(run);
+      rank.push_own(run);
       by_rank[rank_of_copy(number, run.ticket, scenario_.num_ranks)].push_back(
           {run.ticket, number});
     }
@@ -621,11 +645,11 @@ void Simulation::claim(Rank& rank) {
 
 // Removes the task from the queue of its owner. Returns nothing if the task has started or is lent.
 std::optional<Run> Simulation::take_copied(Rank& owner, std::uint64_t ticket) {
-  const auto found = std::find_if(owner.own.begin(), owner.own.end(),
-                                  [ticket](const Run& run) { return run.ticket == ticket; });
-  if (found == owner.own.end()) return std::nullopt;
-  const Run run = *found;
-  owner.own.erase(found);
+  Run* const queued = owner.queued_with(ticket);
+  if (!queued) return std::nullopt;
+  const Run run = *queued;
+  queued->count = 0;
+  owner.drop_empty_ends();
   --owner.num_own;
   owner.queued_cost -= cost_of(run);
   return run;
@@ -654,7 +678,11 @@ void Simulation::start_task(Rank& rank) {
   if (queue.empty()) return;
   rank.running = queue.front();
   rank.running.count = 1;
-  if (--queue.front().count == 0) queue.pop_front();
+  --queue.front().count;
+  if (is_own)
+    rank.drop_empty_ends();
+  else if (queue.front().count == 0)
+    queue.pop_front();
   --(is_own ? rank.num_own : rank.num_borrowed);
   rank.queued_cost -= cost_of(rank.running);
   if (rank.queued() == 0) rank.queued_cost = 0;

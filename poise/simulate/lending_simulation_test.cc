@@ -164,6 +164,18 @@ TEST(LendingSimulation, no_makespan_is_shorter_than_the_ideal_one) {
   }
 }
 
+// If a rank searched its queue for every copy that another rank claims, this test would run for
+// minutes.
+TEST(LendingSimulation, claiming_copies_takes_less_than_quadratic_time) {
+  LendingScenario scenario = all_on_one(3, 400'000, 1e-3);
+  scenario.settings.pull = scenario.settings.loans.push = false;
+  scenario.replicated_share = 1;
+  scenario.shares_tokens = true;
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "");
+  EXPECT_GT(outcome.copies_run, 200'000);
+}
+
 // A progress thread handles messages one after the other, even if they arrive faster than it can
 // handle them.
 TEST(LendingSimulation, a_rank_with_a_progress_thread_cannot_pack_and_unpack_two_tasks_at_a_time) {
