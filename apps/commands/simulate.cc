@@ -556,7 +556,7 @@ void add_engine_options(CLI::App& command, SimulateOptions& options) {
       .add_option("--link-bandwidth", options.link_bytes_per_s,
                   "Bytes per second of a link of the network (default: the network card's)")
       ->type_name("NUMBER")
-      ->check(CLI::Range(1.0, 1e15));
+      ->check(number_between(1.0, 1e15));
   add_count(command, "--eager", "BYTES", options.eager_bytes,
             "Larger messages wait until their receiver is ready");
   command
@@ -564,7 +564,7 @@ void add_engine_options(CLI::App& command, SimulateOptions& options) {
                   "Starts and ends of messages closer together than this fraction of the busiest "
                   "resource's time count as one; 0 is exact (default: by size)")
       ->type_name("FRACTION")
-      ->check(CLI::Range(0.0, 0.5));
+      ->check(number_between(0.0, 0.5));
   command
       .add_option("--juggle", options.juggle,
                   "Tasks are threads that share their places, and Juggle swaps them inside their "
@@ -575,7 +575,7 @@ void add_engine_options(CLI::App& command, SimulateOptions& options) {
                   "Unpacking tasks into full memory takes FACTOR times as long; the effect begins "
                   "at 80 % (default: 1)")
       ->type_name("FACTOR")
-      ->check(CLI::Range(1.0, 1e6));
+      ->check(number_between(1.0, 1e6));
   add_count(command, "--place-memory", "BYTES", options.pressure.place_bytes,
             "Memory of a place, for --pressure (default: that of its domain, if known)");
   command.add_flag("--barrier", options.barrier,
@@ -599,7 +599,7 @@ void add_lending_options(CLI::App& command, SimulateOptions& options) {
                   "At the start of a step each place copies this share of its tasks to others; an "
                   "idle place runs a copy if the task has not started")
       ->type_name("SHARE")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_between(0.0, 1.0));
   command.add_flag("--shared-tokens", options.lending.shares_tokens,
                    "An idle place takes a copied task by an atomic operation on shared memory, "
                    "instead of asking its owner");

@@ -126,6 +126,16 @@ std::string reworded(const CLI::ParseError& error) {
 
 }  // namespace
 
+CLI::Validator number_between(double least, double most) {
+  const auto check = [least, most](const std::string& text) {
+    const auto value = parse_number(text);
+    return value && *value >= least && *value <= most
+               ? std::string()
+               : fmt::format("takes a number from {:g} to {:g}, not \"{}\"", least, most, text);
+  };
+  return CLI::Validator(check, fmt::format("FLOAT in [{:g} - {:g}]", least, most));
+}
+
 void set_help_style(CLI::App& app) { app.formatter(std::make_shared<HelpStyle>()); }
 
 CLI::Option* add_count(CLI::App& command, const char* flag, const char* type, std::uint64_t& value,

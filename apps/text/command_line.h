@@ -10,6 +10,7 @@ namespace CLI {
 class App;
 class Option;
 class ParseError;
+class Validator;
 }  // namespace CLI
 
 namespace poise::apps {
@@ -22,6 +23,9 @@ CLI::Option* add_count(CLI::App& command, const char* flag, const char* type, st
                        const char* help, std::uint64_t least = 0);
 CLI::Option* add_count(CLI::App& command, const char* flag, const char* type,
                        std::optional<std::uint64_t>& value, const char* help);
+
+/// Accepts numbers from `least` to `most` only. CLI11's own check of a range accepts "nan".
+CLI::Validator number_between(double least, double most);
 
 /// Explains in one line why the command line is wrong: the wrong word, the nearest known one, and
 /// where to find help.

@@ -240,6 +240,8 @@ class Events(CliTest):
         self.assert_refused(*self.command, "--link-bandwidth", 1e9, says=["node:4 core:2", "torus"])
         self.assert_refused(*self.command[:-2], "--routing", "random", says="--engine events")
         self.assert_refused(*self.command, "--model", "nuco", says="--model nuco")
+        for option in "--precision", "--pressure", "--link-bandwidth", "--replicate":
+            self.assert_refused(*self.command, option, "nan", says=[option, "nan"])
         self.assert_refused(*self.command, "--precision", 2, says="--precision")
         self.assert_refused(*self.command, "--eager", -1, says="--eager")
         self.assert_refused(*self.command[:-2], "--sharing", "queue", says="--engine events")
