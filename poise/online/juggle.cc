@@ -58,15 +58,12 @@ Averages averages(const JuggleView& view) {
 /// Returns the threads of all places in turn: the first thread of each place, then the second
 /// thread of each place, and so on.
 std::vector<ThreadId> in_turns(const std::vector<std::vector<ThreadId>>& threads_on,
-                               std::span<const PlaceId> places) {
+                               std::vector<PlaceId> places) {
   std::vector<ThreadId> turns;
-  for (std::size_t round = 0, found = 1; found > 0; ++round) {
-    found = 0;
-    for (const PlaceId p : places) {
-      if (round >= threads_on[p].size()) continue;
-      turns.push_back(threads_on[p][round]);
-      ++found;
-    }
+  for (std::size_t round = 0; !places.empty(); ++round) {
+    // A place without further threads is not visited again, because one place may have them all.
+    std::erase_if(places, [&](PlaceId p) { return round >= threads_on[p].size(); });
+    for (const PlaceId p : places) turns.push_back(threads_on[p][round]);
   }
   return turns;
 }

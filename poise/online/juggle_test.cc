@@ -6,6 +6,7 @@
 
 #include "tests/support/seeds.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/random.h"
 
 namespace poise {
@@ -61,6 +62,18 @@ TEST(Juggle, keeps_threads_in_their_domain) {
   const DomainId apart[] = {0, 1, 1}, together[] = {0, 0, 0};
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed, apart}, 0), IsEmpty());
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed, together}, 0), ElementsAre(Swap{0, 3}));
+}
+
+TEST(Juggle, takes_little_time_even_if_one_of_many_places_has_all_threads_but_one) {
+  const std::vector<double> progress_s(200'000, 1);
+  std::vector<PlaceId> place_of(progress_s.size(), 0);
+  place_of.back() = 1;
+  std::vector<double> speed(32'768, 1);
+  speed[1] = 2;
+  const double start_s = thread_cpu_now_s();
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), IsEmpty());
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 1), IsEmpty());
+  EXPECT_LT(thread_cpu_now_s() - start_s, 2);
 }
 
 TEST(Juggle, ignores_places_without_threads) {
