@@ -124,6 +124,7 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
   remember_places();
   take(readings, now_s);
   if (is_gap) {
+    list_team();  // threads may have ended during the gap
     start_point(now_s);
   } else {
     choose_who_takes_part(real_s, now_s);
@@ -322,6 +323,10 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
       member.place.reset();
     }
   }
+  list_team();
+}
+
+void JuggleTeam::list_team() {
   team_.clear();
   for (std::size_t i = 0; i < members_.size(); ++i)
     if (members_[i].takes_part) team_.push_back(i);

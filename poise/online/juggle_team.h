@@ -117,6 +117,7 @@ class JuggleTeam {
   void follow(std::span<const ThreadReading> readings, double now_s);
   void take(std::span<const ThreadReading> readings, double now_s);
   void choose_who_takes_part(double real_s, double now_s);
+  void list_team();
   JuggleCrew crew() { return {members_, team_, places_}; }
   JuggleAction wanted_action(double now_s);
   void deal(bool is_wide);

@@ -308,6 +308,27 @@ TEST_F(TeamThatReports, looks_for_waiting_threads_itself_only_if_the_program_doe
   EXPECT_EQ(team.next_s(), 0.02);
 }
 
+TEST(JuggleTeam,
+     threads_move_when_others_wait_even_after_some_ended_while_the_balancer_was_stopped) {
+  JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
+  double now_s = 0;
+  const auto balance = [&](std::uint64_t first, std::uint64_t last) {
+    std::vector<ThreadReading> readings;
+    for (std::uint64_t key = first; key <= last; ++key) {
+      const double ready_s = key <= 2 ? 0 : now_s;  // threads 1 and 2 sleep
+      readings.push_back(
+          {.key = key, .run_s = ready_s * 2 / 3, .wait_s = ready_s / 3, .waits = WaitReport()});
+    }
+    team.balance(readings, now_s);
+  };
+  for (; now_s < 2; now_s += team.next_s()) balance(1, 5);
+  ASSERT_EQ(team.num_taking_part(), 3u);
+  now_s += 10;
+  balance(3, 7);
+  const JuggleTeam::Wait waits[] = {{3}, {4, {.is_inside = true}}, {5}};
+  EXPECT_EQ(team.react_to(waits).size(), 1u);
+}
+
 TEST(JuggleTeam, the_proactive_policy_moves_no_thread_to_the_place_of_a_waiting_thread) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
