@@ -239,6 +239,21 @@ TEST(JuggleTeam, distributes_all_threads_anew_when_the_set_of_usable_places_chan
   EXPECT_THAT(kernel.threads_on(), testing::ElementsAre(2, 2, 2, 0));
 }
 
+TEST(JuggleTeam, places_that_are_gone_are_not_reported_as_those_to_which_threads_are_bound) {
+  JuggleTeam team({.policy = JugglePolicy::off}, places(4));
+  Kernel kernel(team, 4);
+  for (int t = 0; t < 3; ++t) kernel.add(3, true);
+  kernel.run_until(2);
+  EXPECT_THAT(team.facts().bound_on, testing::ElementsAre(0, 0, 0, 3));
+  team.set_places(places(2));
+  EXPECT_THAT(team.facts().bound_on, testing::IsEmpty());
+  kernel.threads.clear();
+  for (int t = 0; t < 2; ++t) kernel.add(1, true);
+  kernel.run_until(4);
+  EXPECT_THAT(team.facts().bound_on, testing::ElementsAre(0, 2));
+  EXPECT_EQ(team.facts().threads, 3u);
+}
+
 TEST(JuggleTeam, does_not_move_threads_that_are_excluded_from_balancing) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);

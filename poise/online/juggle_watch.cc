@@ -26,6 +26,7 @@ void JuggleWatch::set_places(std::size_t num_places) {
   wanted_.assign(num_places, 0);
   done_.assign(num_places, 0);
   facts_.taken_s.assign(num_places, 0);
+  facts_.bound_on.clear();
   taken_s_.assign(num_places, 0);
 }
 
@@ -172,8 +173,9 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   facts_.turns += turns_per_s * window_s;
   for (PlaceId p = 0; p < taken_s_.size(); ++p) facts_.taken_s[p] += taken_s_[p];
   if (action != JuggleAction::leave) facts_.acted_s += window_s;
-  if (crew.team.size() < facts_.threads) return;
-  facts_.threads = crew.team.size();
+  // After a change of the places, bound_on is unknown even if more threads computed before it.
+  if (crew.team.size() < facts_.threads && !facts_.bound_on.empty()) return;
+  facts_.threads = std::max<std::uint32_t>(facts_.threads, crew.team.size());
   facts_.bound_on = bound_on(crew);
 }
 
