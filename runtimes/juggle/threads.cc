@@ -212,6 +212,10 @@ void ThreadFinder::scan_process(pid_t id, std::vector<pid_t>& children, Changes&
 void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
   Descriptor folder(::open(fmt::format("/proc/{}", id).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   Descriptor task(folder ? ::openat(folder.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
+  // The threads are counted before they are listed: if one starts in between, the number is wrong,
+  // and the next scan lists them again.
+  struct stat status {};
+  const bool is_of_user = task && ::fstat(task.get(), &status) == 0 && status.st_uid == ::geteuid();
   const auto numbers = task || !is_out_of_files() ? numbers_in_folder(task.get()) : std::nullopt;
   if (!numbers) {
     lacks_files_ = true;
@@ -220,10 +224,9 @@ void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
   }
   process.folder = std::move(folder);
   process.task = std::move(task);
-  struct stat status {};
   std::map<pid_t, std::uint64_t> gone = std::exchange(process.key_of, {});
   process.has_all = true;
-  if (process.task && ::fstat(process.task.get(), &status) == 0 && status.st_uid == ::geteuid()) {
+  if (is_of_user) {
     process.num_links = status.st_nlink;
     for (const pid_t thread : *numbers) {
       const auto known = gone.find(thread);

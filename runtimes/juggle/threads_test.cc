@@ -2,15 +2,18 @@
 
 #include "runtimes/juggle/threads.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <gmock/gmock.h>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace poise::juggle {
 namespace {
@@ -139,6 +142,31 @@ struct Told {
   pid_t child;
 };
 
+/// A number in memory that is shared with child processes.
+std::atomic<std::uint32_t>* shared_number() {
+  void* const memory = ::mmap(nullptr, sizeof(std::atomic<std::uint32_t>), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::runtime_error("mmap");
+  return static_cast<std::atomic<std::uint32_t>*>(memory);
+}
+
+enum Command : std::uint32_t { kNothing, kStart, kStarted, kEnd };
+
+/// Starts threads each time that it is told kStart, and ends them when it is told kEnd.
+[[noreturn]] void start_and_end_threads(std::atomic<std::uint32_t>& told, std::size_t num_threads) {
+  const auto await = [&](std::uint32_t what) {
+    while (told != what) ::usleep(100);
+  };
+  for (;;) {
+    await(kStart);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < num_threads; ++t) threads.emplace_back([&] { await(kEnd); });
+    told = kStarted;
+    for (std::thread& thread : threads) thread.join();
+    told = kNothing;
+  }
+}
+
 TEST(Threads, threads_of_a_process_that_started_after_the_last_scan_are_found) {
   const Told told([] {},
                   [] {
@@ -209,6 +237,27 @@ TEST(Threads, cpu_times_can_be_read_from_counters_instead_of_an_outdated_schedst
     ASSERT_TRUE(time);
     EXPECT_GE(time->run_s, thread.run_before_clock_s);
   }
+}
+
+TEST(Threads, a_thread_that_starts_while_the_threads_of_its_process_are_listed_is_found) {
+  constexpr std::size_t kThreads = 4;
+  std::atomic<std::uint32_t>& told = *shared_number();
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) start_and_end_threads(told, kThreads);
+  ThreadFinder finder(child, false, -1, 100);
+  std::size_t least = kThreads + 1;
+  for (int burst = 0; burst < 500; ++burst) {
+    told = kStart;
+    while (told != kStarted) finder.scan();
+    finder.scan();
+    least = std::min(least, finder.threads().size());
+    told = kEnd;
+    while (told != kNothing || finder.threads().size() > 1) finder.scan();
+  }
+  EXPECT_EQ(least, kThreads + 1) << "a thread was overlooked";
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST(Threads, no_cpu_time_is_returned_for_a_thread_that_has_ended) {
