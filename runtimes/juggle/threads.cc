@@ -27,6 +27,7 @@ namespace {
 /// Reads a short file of /proc completely. Returns nothing if the file or its thread no longer
 /// exists.
 std::optional<std::string> read_short(const Descriptor& file) {
+  if (!file) return {};  // errno still tells why it could not be opened
   std::string text;
   std::array<char, 4096> buffer;
   const auto end = [&] { return text.size(); };
@@ -247,20 +248,19 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
   is_full_ = threads_.size() >= max_threads_;
   const auto start = is_full_ ? std::nullopt : start_time_of(process, id);
   const int folder = of.task.get();
-  Descriptor schedstat;
+  Descriptor schedstat, children;
   if (start) schedstat = open_to_read(folder, fmt::format("{}/schedstat", id));
-  lacks_files_ |= !is_full_ && !schedstat && is_out_of_files();
-  of.has_all &= static_cast<bool>(schedstat);
-  if (!schedstat) return;
+  if (schedstat) children = open_to_read(folder, fmt::format("{}/children", id));
+  const bool lacks_files = !is_full_ && !children && is_out_of_files();
+  lacks_files_ |= lacks_files;
+  if (!schedstat || lacks_files) {
+    of.has_all = false;
+    return;
+  }
   const std::uint64_t key = next_key_++;
   of.key_of[id] = key;
-  FoundThread thread{key,
-                     process,
-                     id,
-                     *start,
-                     of.threads_seen++,
-                     std::move(schedstat),
-                     open_to_read(folder, fmt::format("{}/children", id))};
+  FoundThread thread{
+      key, process, id, *start, of.threads_seen++, std::move(schedstat), std::move(children)};
   thread.parent = parent_of(process);
   if (counts_run_times_) open_clock(thread);
   threads_.emplace(key, std::move(thread));

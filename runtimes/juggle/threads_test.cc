@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -258,6 +260,23 @@ TEST(Threads, a_thread_that_starts_while_the_threads_of_its_process_are_listed_i
   EXPECT_EQ(least, kThreads + 1) << "a thread was overlooked";
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
+}
+
+TEST(Threads, it_is_reported_if_open_files_do_not_suffice_to_follow_all_threads) {
+  const Family family;
+  ThreadFinder all(family.child, false, -1, 100);
+  for (int tries = 0; tries < 1000 && all.threads().size() < 2; ++tries, ::usleep(5000)) all.scan();
+  const Descriptor next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  for (rlim_t few = 0; few < 12; ++few) {
+    ThreadFinder finder(family.child, false, -1, 100);
+    const rlimit low{next.get() + few, before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &low);
+    finder.scan();
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_EQ(finder.lacks_files(), finder.threads().size() < 2) << few;
+  }
 }
 
 TEST(Threads, no_cpu_time_is_returned_for_a_thread_that_has_ended) {
