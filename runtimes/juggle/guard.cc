@@ -137,11 +137,12 @@ CpuSet::Word* Guard::mask_of(std::uint32_t slot) const { return masks_ + slot * 
 Guard::~Guard() {
   give_all_back();
   alive_ = Descriptor();
-  ::waitpid(pid_, nullptr, 0);
+  if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
   ::munmap(slots_, bytes_);
 }
 
-bool Guard::has_died() const { return ::waitpid(pid_, nullptr, WNOHANG) != 0; }
+// pid_ is -1 after a failed restart. waitpid() would then wait for any child, such as the program.
+bool Guard::has_died() const { return pid_ < 0 || ::waitpid(pid_, nullptr, WNOHANG) != 0; }
 
 void Guard::restart() {
   if (shared_->releases % 2 != 0) ++shared_->releases;

@@ -5,6 +5,8 @@
 #include <csignal>
 #include <functional>
 #include <gtest/gtest.h>
+#include <stdexcept>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +91,48 @@ TEST(Guard, a_new_guard_process_can_be_started_after_the_old_one_was_killed) {
   guard.restart();
   EXPECT_NE(guard.pid(), first);
   EXPECT_FALSE(guard.has_died());
+}
+
+/// Kills the guard process and makes its restart fail: this process may have no further process.
+/// Returns true if neither has_died() nor the destructor then collects or awaits another child.
+bool leaves_other_children_alone() {
+  int ends[2];
+  if (::pipe(ends) != 0) return false;
+  const pid_t ended = ::fork();
+  if (ended == 0) ::_exit(7);
+  if (::fork() == 0) {  // runs as long as this process
+    ::close(ends[1]);
+    char none;
+    ::_exit(static_cast<int>(::read(ends[0], &none, 1)));
+  }
+  siginfo_t info;
+  ::waitid(P_PID, ended, &info, WEXITED | WNOWAIT);
+  {
+    Guard guard;
+    ::kill(guard.pid(), SIGKILL);
+    while (!guard.has_died()) ::usleep(1000);
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_NPROC, &none);
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return false;
+    try {
+      guard.restart();
+      return false;
+    } catch (const std::runtime_error&) {
+    }
+    if (!guard.has_died()) return false;
+    ::alarm(10);  // ends this process if the destructor waits for the child that runs
+  }
+  int status = 0;
+  return ::waitpid(ended, &status, 0) == ended && WEXITSTATUS(status) == 7;
+}
+
+TEST(Guard, waits_for_no_other_child_if_a_new_guard_process_could_not_be_started) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) ::_exit(leaves_other_children_alone() ? 0 : 1);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Guard, refuses_affinities_while_its_store_is_full_and_accepts_them_once_there_is_space) {
