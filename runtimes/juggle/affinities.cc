@@ -250,11 +250,8 @@ void Affinities::restore_all() {
 }
 
 void Affinities::remove(std::uint64_t key) {
-  store_.drop(key);
-  const auto kept = kept_.find(key);
-  if (kept == kept_.end()) return;
-  end_stay(kept->second);
-  kept_.erase(kept);
+  restore(key);
+  kept_.erase(key);
 }
 
 bool Affinities::is_itself(std::uint64_t key) {

@@ -62,7 +62,8 @@ class Affinities {
   /// Adds a new thread. If it may have inherited its affinity from a pinned thread (of its process
   /// or of an ancestor of it), gives it the affinity that the program gave that thread.
   void add(std::uint64_t key);
-  /// Removes a dead thread.
+  /// Removes a thread that is dead or cannot be followed any longer. In the second case it gets the
+  /// affinity back that the program gave it.
   void remove(std::uint64_t key);
 
   enum class PinResult : std::uint8_t { pinned, not_now, refused_for_good, left_to_program };

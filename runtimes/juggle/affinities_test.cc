@@ -53,6 +53,14 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_that_was_pinned) {
   EXPECT_EQ(store.size(), 0u);
 }
 
+TEST_F(AffinitiesTest, restores_the_affinity_of_a_living_thread_that_is_no_longer_found) {
+  pin(101, 1);
+  kernel.out_of_sight.insert(101);
+  scan();
+  EXPECT_EQ(on(101), kAll);
+  EXPECT_EQ(store.size(), 0u);
+}
+
 TEST_F(AffinitiesTest, does_not_move_a_thread_whose_original_affinity_cannot_be_saved) {
   store.room = 0;
   EXPECT_EQ(pin(101, 2), PinResult::not_now);

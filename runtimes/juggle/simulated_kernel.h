@@ -86,9 +86,10 @@ class SimulatedKernel : public Kernel {
     ++scans;
     Changes changes;
     for (auto thread = found_.begin(); thread != found_.end();) {
-      const bool is_alive = threads_by_id.at(thread->second.id).is_alive;
-      if (!is_alive) changes.died.push_back(thread->first);
-      thread = is_alive ? std::next(thread) : found_.erase(thread);
+      const pid_t id = thread->second.id;
+      const bool is_seen = threads_by_id.at(id).is_alive && !out_of_sight.contains(id);
+      if (!is_seen) changes.died.push_back(thread->first);
+      thread = is_seen ? std::next(thread) : found_.erase(thread);
     }
     for (const pid_t id : std::exchange(unseen_, {})) {
       const Thread& thread = threads_by_id.at(id);
@@ -129,6 +130,7 @@ class SimulatedKernel : public Kernel {
   Cpus allowed;
   std::map<pid_t, Thread> threads_by_id;
   std::set<pid_t> foreign;            // processes of other users
+  std::set<pid_t> out_of_sight;       // threads that scans do not find, although they are alive
   std::set<pid_t> active;             // processes whose threads wait actively
   std::map<pid_t, WaitReport> waits;  // the reports of those threads that report their waits
   std::optional<double> quota = {};

@@ -219,6 +219,19 @@ class Affinities(JuggleTest):
             self.assertEqual(process.returncode, 0)
             self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
 
+    def test_processes_that_leave_an_attached_program_get_their_affinities_back(self):
+        program = subprocess.Popen(["sh", "-c", f"sh -c '{BUSY}' & wait; sleep 60"], cwd=self.folder)
+        self.addCleanup(program.wait, WAIT_S)
+        self.addCleanup(program.kill)
+        self.assertTrue(eventually(lambda: any(len(children(pid)) == 3 for pid in children(program.pid))))
+        middle, = children(program.pid)
+        workers = children(middle)
+        self.addCleanup(end_all, workers)
+        self.start(*QUICK, "--attach", str(program.pid))
+        self.assertTrue(eventually(lambda: all(len(affinity(pid)) == 1 for pid in workers)))
+        os.kill(middle, signal.SIGKILL)  # the parent of its children is now a process outside of the program
+        self.assertTrue(eventually(lambda: all(affinity(pid) == CPUS for pid in workers)))
+
     def test_a_balancer_attached_by_nohup_stays_when_the_terminal_closes(self):
         program = subprocess.Popen(["sleep", "60"])
         self.addCleanup(program.wait, WAIT_S)
