@@ -232,21 +232,30 @@ Affinities::PinResult Affinities::refused(int error) {
   return is_for_good ? PinResult::refused_for_good : PinResult::not_now;
 }
 
-void Affinities::restore(std::uint64_t key) {
+bool Affinities::restore(std::uint64_t key) {
   const auto own = store_.kept(key);
-  // After a thread's death its id may belong to another thread.
-  if (own && kernel_.start_time_of(own->process, own->thread) == own->start_time)
-    kernel_.set_affinity(own->thread, own->set);
-  store_.drop(key);
   const auto kept = kept_.find(key);
-  if (kept == kept_.end()) return;
+  // After a thread's death its id may belong to another thread.
+  if (own && kernel_.start_time_of(own->process, own->thread) == own->start_time) {
+    CpuSet seen;
+    const bool is_restored = kernel_.get_affinity(own->thread, seen) && seen == own->set;
+    if (!is_restored && kept != kept_.end() && was_moved_by_program(key, kept->second))
+      return false;
+    kernel_.set_affinity(own->thread, own->set);
+  }
+  store_.drop(key);
+  if (kept == kept_.end()) return true;
   end_stay(kept->second);
   kept->second.before = std::exchange(kept->second.cpu, std::nullopt);
   kept->second.wide.clear();
+  return true;
 }
 
-void Affinities::restore_all() {
-  for (const auto& [key, kept] : kept_) restore(key);
+std::vector<std::uint64_t> Affinities::restore_all() {
+  std::vector<std::uint64_t> chosen;
+  for (const auto& [key, kept] : kept_)
+    if (!restore(key)) chosen.push_back(key);
+  return chosen;
 }
 
 void Affinities::remove(std::uint64_t key) {

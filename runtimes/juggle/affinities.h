@@ -71,10 +71,12 @@ class Affinities {
   PinResult pin(std::uint64_t key, CpuId cpu);
   /// Lets a thread use all of `cpus`, although the program may have bound it to some of them.
   PinResult widen(std::uint64_t key, const Cpus& cpus);
-  /// Restores the affinity that the program gave the thread.
-  void restore(std::uint64_t key);
-  /// Restores the affinities of all threads.
-  void restore_all();
+  /// Restores the affinity that the program gave the thread. Returns false if the program has set
+  /// another one since then, which the thread keeps.
+  bool restore(std::uint64_t key);
+  /// Restores the affinities of all threads. Returns the keys of the threads to leave alone from
+  /// now on.
+  std::vector<std::uint64_t> restore_all();
 
   /// Reads the affinities of threads that are not pinned, because the program may have changed
   /// them.

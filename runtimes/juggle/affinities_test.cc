@@ -148,6 +148,31 @@ TEST_F(AffinitiesTest, respects_an_affinity_that_the_program_has_set_and_reports
   EXPECT_THAT(on(101), ElementsAre(2));
 }
 
+TEST_F(AffinitiesTest,
+       a_thread_keeps_the_affinity_that_the_program_set_just_before_it_is_restored) {
+  for (const bool all : {false, true}) {
+    const CpuId chosen = all ? 3 : 2;
+    pin(101, 1);
+    kernel.threads_by_id.at(101).affinity = {chosen};
+    if (all)
+      EXPECT_THAT(affinities.restore_all(), ElementsAre(kernel.key_of(101)));
+    else
+      EXPECT_FALSE(affinities.restore(kernel.key_of(101)));
+    EXPECT_THAT(on(101), ElementsAre(chosen));
+    EXPECT_EQ(store.size(), 0u);
+  }
+}
+
+TEST_F(AffinitiesTest, an_affinity_that_the_guard_has_restored_is_no_choice_of_the_program) {
+  kernel.threads_by_id.at(101).affinity = {0};
+  affinities.refresh_own();
+  pin(101, 1);
+  kernel.threads_by_id.at(101).affinity = {0};
+  EXPECT_THAT(affinities.restore_all(), IsEmpty());
+  EXPECT_THAT(on(101), ElementsAre(0));
+  EXPECT_THAT(notes, IsEmpty());
+}
+
 TEST_F(AffinitiesTest, leaves_a_thread_to_the_program_once_the_program_has_set_its_affinity) {
   pin(101, 1);
   kernel.threads_by_id.at(101).affinity = {2};

@@ -211,7 +211,7 @@ Cpus Balancer::cpus_of_domain(PlaceId place) const {
 
 void Balancer::carry_out(const JuggleOrder& order) {
   if (!order.place) {
-    affinities_.restore(order.key);
+    if (!affinities_.restore(order.key)) team_.leave_alone(order.key);
     return;
   }
   const auto result = order.is_wide ? affinities_.widen(order.key, cpus_of_domain(*order.place))
@@ -263,7 +263,7 @@ void Balancer::remove(std::uint64_t key) {
 }
 
 void Balancer::start_anew() {
-  affinities_.restore_all();
+  leave_alone(affinities_.restore_all());
   team_.set_places(places_);
 }
 
@@ -272,7 +272,8 @@ void Balancer::round() {
   const double now_s = kernel_.now_s();
   const double real_s = now_s - std::exchange(round_s_, now_s);
   if (affinities_.refresh_cpus()) {
-    affinities_.restore_all();  // threads that are left alone from now on must not stay pinned
+    // Threads that are left alone from now on must not stay pinned.
+    leave_alone(affinities_.restore_all());
     speeds_.set_cpus(affinities_.cpus());
     places_ = places();
     team_.set_places(places_);

@@ -105,6 +105,16 @@ TEST_F(BalancerTest, does_not_move_a_thread_that_the_program_has_bound) {
   EXPECT_THAT(notes, SizeIs(1));
 }
 
+TEST_F(BalancerTest, a_thread_that_the_program_binds_just_before_the_end_keeps_its_cpu) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 1);
+  Cpus& own = kernel.threads_by_id.at(101).affinity;
+  own = {own.front() == 0 ? 1u : 0u};
+  const Cpus chosen = own;
+  balancer.finish();
+  EXPECT_EQ(kernel.on(101), chosen);
+}
+
 /// Binds the three threads to the two cpus, two of them to one cpu, as OMP_PROC_BIND=true does.
 /// Each thread sleeps at barriers for part of the time.
 void bind_unevenly(SimulatedKernel& kernel) {
