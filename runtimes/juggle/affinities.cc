@@ -60,8 +60,7 @@ bool Affinities::refresh_cpus() {
   cpus_ = std::move(cpus);
   for (auto& [key, kept] : kept_) {
     end_stay(kept);
-    kept.before = kept.cpu = std::nullopt;
-    kept.wide.clear();
+    unpin(kept);
   }
   return true;
 }
@@ -94,7 +93,7 @@ CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen
   for (const auto& [key, kept] : kept_) {
     const bool is_kin = kernel_.threads().contains(key) && kept.process == thread.process;
     if (!kept.wide.empty() && kept.wide == cpus && is_kin) return kept.own;
-    if (cpus.size() != 1 || (kept.cpu != cpus[0] && kept.before != cpus[0])) continue;
+    if (cpus.size() != 1 || !kept.was_on(cpus[0])) continue;
     if (!may_descend_from(kept.process, thread)) continue;
     if (parent == nullptr || is_kin) parent = &kept;
     if (is_kin) break;
@@ -136,7 +135,7 @@ const ThreadAffinity* Affinities::former_self(const FoundThread& first, const Cp
   if (first.id != first.process || cpus.size() != 1) return nullptr;
   for (const auto& [key, kept] : kept_) {
     if (kept.process != first.process || key == first.key) continue;
-    if (kept.cpu != cpus[0] && kept.before != cpus[0]) continue;
+    if (!kept.was_on(cpus[0])) continue;
     const auto found = kernel_.threads().find(key);
     if (found == kernel_.threads().end() || !kernel_.read_time(found->second)) return &kept;
   }
@@ -161,8 +160,7 @@ bool Affinities::was_moved_by_program(std::uint64_t key, ThreadAffinity& kept) {
   note_("the program sets the affinities of some threads itself; these threads are not balanced");
   ++own_choices;
   end_stay(kept);
-  kept.cpu.reset();
-  kept.wide.clear();
+  unpin(kept);
   kept.own = seen;
   store_.drop(key);
   return true;
@@ -196,7 +194,7 @@ Affinities::PinResult Affinities::assign(std::uint64_t key, const Cpus& cpus) {
     return PinResult::not_now;
   if (!kernel_.set_affinity(found.id, CpuSet(cpus))) return refused(errno);
   end_stay(kept);
-  kept.wide.clear();
+  unpin(kept);
   kept.since_s = kernel_.now_s();
   return PinResult::pinned;
 }
@@ -204,8 +202,7 @@ Affinities::PinResult Affinities::assign(std::uint64_t key, const Cpus& cpus) {
 Affinities::PinResult Affinities::pin(std::uint64_t key, CpuId cpu) {
   const PinResult result = assign(key, {cpu});
   if (result != PinResult::pinned) return result;
-  ThreadAffinity& kept = kept_.at(key);
-  kept.before = std::exchange(kept.cpu, cpu);
+  kept_.at(key).cpu = cpu;
   ++migrations;
   return result;
 }
@@ -213,9 +210,7 @@ Affinities::PinResult Affinities::pin(std::uint64_t key, CpuId cpu) {
 Affinities::PinResult Affinities::widen(std::uint64_t key, const Cpus& cpus) {
   const PinResult result = assign(key, cpus);
   if (result != PinResult::pinned) return result;
-  ThreadAffinity& kept = kept_.at(key);
-  kept.before = std::exchange(kept.cpu, std::nullopt);
-  kept.wide = cpus;
+  kept_.at(key).wide = cpus;
   return result;
 }
 
@@ -246,8 +241,7 @@ bool Affinities::restore(std::uint64_t key) {
   store_.drop(key);
   if (kept == kept_.end()) return true;
   end_stay(kept->second);
-  kept->second.before = std::exchange(kept->second.cpu, std::nullopt);
-  kept->second.wide.clear();
+  unpin(kept->second);
   return true;
 }
 
@@ -265,6 +259,17 @@ void Affinities::remove(std::uint64_t key) {
 
 bool Affinities::is_itself(std::uint64_t key) {
   return !std::exchange(kept_.at(key).is_lost, false);
+}
+
+/// Records that the thread is neither pinned nor widened now.
+void Affinities::unpin(ThreadAffinity& kept) {
+  const auto cpu = std::exchange(kept.cpu, std::nullopt);
+  if (cpu && !kept.was_on(*cpu)) kept.before.push_back(*cpu);
+  kept.wide.clear();
+}
+
+void Affinities::end_scan() {
+  for (auto& [key, kept] : kept_) kept.before.clear();
 }
 
 void Affinities::end_stay(const ThreadAffinity& kept) {

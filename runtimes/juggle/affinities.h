@@ -3,6 +3,7 @@
 // how the program's affinity is restored.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,12 +28,17 @@ struct ThreadAffinity {
   /// All cpus that the balancer has given the thread with widen(). Empty if the thread is pinned or
   /// has the affinity that the program gave it.
   Cpus wide = {};
-  // The previous cpu to which the balancer pinned the thread, before `cpu`. Threads that this
-  // thread created at that time inherited the affinity, and may still be pinned to the previous
-  // cpu.
-  std::optional<CpuId> before = {};
+  // The cpus to which the balancer pinned the thread since the last scan, before `cpu`. Threads and
+  // processes that this thread created at that time inherited the affinity, and may still be pinned
+  // to one of these cpus.
+  Cpus before = {};
   double since_s = 0;    // time at which the thread was pinned to `cpu`
   bool is_lost = false;  // the thread has ended, and another one has, or may have, its id
+
+  /// True if the thread is pinned to this cpu, or was since the last scan.
+  bool was_on(CpuId on) const {
+    return cpu == on || std::find(before.begin(), before.end(), on) != before.end();
+  }
 };
 
 /// Returns the cpus on which to balance: those of the requested cpus that this process may use. If
@@ -62,6 +68,8 @@ class Affinities {
   /// Adds a new thread. If it may have inherited its affinity from a pinned thread (of its process
   /// or of an ancestor of it), gives it the affinity that the program gave that thread.
   void add(std::uint64_t key);
+  /// Called at the end of a scan: all threads that were created before it have been added.
+  void end_scan();
   /// Removes a thread that is dead or cannot be followed any longer. In the second case it gets the
   /// affinity back that the program gave it.
   void remove(std::uint64_t key);
@@ -114,6 +122,7 @@ class Affinities {
   bool was_moved_by_program(std::uint64_t key, ThreadAffinity& kept);
   PinResult refused(int error);
   void end_stay(const ThreadAffinity& kept);
+  static void unpin(ThreadAffinity& kept);
 
   Kernel& kernel_;
   AffinityStore& store_;

@@ -29,6 +29,7 @@ class AffinitiesTest : public testing::Test {
     for (const std::uint64_t key : changes.born) affinities.add(key);
     affinities.refresh_own();
     for (const std::uint64_t key : changes.died) affinities.remove(key);
+    affinities.end_scan();
   }
   PinResult pin(pid_t id, CpuId cpu) { return affinities.pin(kernel.key_of(id), cpu); }
   const Cpus& on(pid_t id) const { return kernel.on(id); }
@@ -96,6 +97,19 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_new_thread_even_if_its_parent_
   kernel.start(200, 200, {1});
   scan();
   EXPECT_EQ(on(200), kAll);
+}
+
+TEST_F(AffinitiesTest,
+       restores_the_affinity_of_a_new_thread_even_if_its_parent_has_moved_often_since) {
+  for (const CpuId cpu : {0, 1, 2, 3}) pin(101, cpu);
+  kernel.start(200, 200, {1});
+  affinities.restore_all();
+  scan();
+  EXPECT_EQ(on(200), kAll);
+  pin(101, 3);
+  kernel.start(300, 300, {1});
+  scan();
+  EXPECT_THAT(on(300), ElementsAre(1)) << "no thread was on this cpu since the last scan";
 }
 
 TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_no_thread_was_pinned_to_its_cpu) {

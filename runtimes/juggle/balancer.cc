@@ -136,6 +136,7 @@ void Balancer::scan() {
   refresh_own();
   if (!changes.died.empty()) leave_alone(affinities_.respect_choices_of_first_threads());
   for (const std::uint64_t key : changes.died) remove(key);
+  affinities_.end_scan();
   if (const std::string shortage = kernel_.shortage(); !shortage.empty()) note_once(shortage);
 }
 
