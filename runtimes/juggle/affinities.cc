@@ -65,38 +65,63 @@ bool Affinities::refresh_cpus() {
   return true;
 }
 
-/// True if the thread belongs to the process `ancestor` or to a descendant of it. Also true if this
-/// cannot be known because a process between them has ended: the kernel then gives its children
-/// another parent.
-bool Affinities::may_descend_from(pid_t ancestor, const FoundThread& thread) const {
+/// The processes from whose threads a thread may have inherited its affinity.
+struct Affinities::Ancestry {
+  std::vector<pid_t> processes;  // the thread's own process, its parent, the parent of that, ...
+  /// False if a process between them has ended: the kernel then gives its children another parent.
+  bool is_complete = true;
+
+  /// The number of generations between the thread and a process; nothing if the process is no
+  /// ancestor. A process that may be an ancestor counts as the most remote one.
+  std::optional<std::size_t> generations(pid_t process) const {
+    const auto found = std::find(processes.begin(), processes.end(), process);
+    if (found == processes.end() && is_complete) return {};
+    return found - processes.begin();
+  }
+};
+
+Affinities::Ancestry Affinities::ancestry_of(const FoundThread& thread) const {
   const auto& threads = kernel_.threads();
-  const FoundThread* at = &thread;
-  // If a descendant has reused the id of a dead parent, the chain of parents is a circle. So `left`
-  // limits the number of steps.
-  for (std::size_t left = threads.size(); at->process != ancestor; --left) {
-    if (left == 0) return true;
-    const pid_t parent = at->parent;
+  Ancestry ancestry;
+  pid_t parent = thread.parent;
+  for (pid_t process = thread.process;;) {
+    // If a descendant has reused the id of a dead parent, the chain of parents is a circle.
+    ancestry.is_complete = !ancestry.generations(process);
+    if (!ancestry.is_complete) return ancestry;
+    ancestry.processes.push_back(process);
     const auto found = std::ranges::find_if(
         threads, [&](const auto& entry) { return entry.second.process == parent; });
-    // The chain ends at a process whose parent is not in `threads`. If that parent has ended,
-    // `ancestor` may have been above it. But a chain that ends at the program's first process is
-    // complete, and does not contain `ancestor`.
-    if (found == threads.end()) return at->process != threads.begin()->second.process;
-    at = &found->second;
+    // The chain ends at a process whose parent is not in `threads`. If that parent has ended, it
+    // may have had further ancestors. But a chain that ends at the program's first process is
+    // complete.
+    ancestry.is_complete = found != threads.end() || process == threads.begin()->second.process;
+    if (found == threads.end()) return ancestry;
+    process = parent;
+    parent = found->second.parent;
   }
-  return true;
 }
 
+/// Returns the affinity that the program gave a new thread, which may have inherited what `seen`
+/// shows from a thread that the balancer has pinned or widened. Of several such threads, one of the
+/// nearest ancestor counts.
 CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
+  std::optional<Ancestry> ancestry;
   const ThreadAffinity* parent = nullptr;
+  std::size_t nearest = 0;
   for (const auto& [key, kept] : kept_) {
-    const bool is_kin = kernel_.threads().contains(key) && kept.process == thread.process;
-    if (!kept.wide.empty() && kept.wide == cpus && is_kin) return kept.own;
-    if (cpus.size() != 1 || !kept.was_on(cpus[0])) continue;
-    if (!may_descend_from(kept.process, thread)) continue;
-    if (parent == nullptr || is_kin) parent = &kept;
-    if (is_kin) break;
+    const bool is_wide = !kept.wide.empty() && kept.wide == cpus;
+    if (!is_wide && (cpus.size() != 1 || !kept.was_on(cpus[0]))) continue;
+    if (!ancestry) ancestry = ancestry_of(thread);
+    const auto generations = ancestry->generations(kept.process);
+    // Many threads may use all cpus, so here only a process that is known to be an ancestor counts.
+    const bool is_known = generations && *generations < ancestry->processes.size();
+    if (!generations || (is_wide && seen == allowed_ && !is_known)) continue;
+    const bool is_alive = kernel_.threads().contains(key);
+    const std::size_t distance = 2 * *generations + !is_alive;
+    if (parent != nullptr && distance >= nearest) continue;
+    parent = &kept;
+    nearest = distance;
   }
   return parent == nullptr ? seen : parent->own;
 }

@@ -114,7 +114,8 @@ class Affinities {
   std::vector<Stay> stays;
 
  private:
-  bool may_descend_from(pid_t ancestor, const FoundThread& thread) const;
+  struct Ancestry;
+  Ancestry ancestry_of(const FoundThread& thread) const;
   CpuSet own_affinity_of(const FoundThread& thread, const CpuSet& seen) const;
   Cpus usable() const;
   PinResult assign(std::uint64_t key, const Cpus& cpus);

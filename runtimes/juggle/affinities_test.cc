@@ -6,6 +6,8 @@
 
 #include "runtimes/juggle/simulated_kernel.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::juggle {
 namespace {
 
@@ -129,6 +131,46 @@ TEST_F(AffinitiesTest, takes_an_affinity_as_inherited_only_if_an_ancestor_was_pi
   scan();
   EXPECT_EQ(on(300), kAll) << "it has inherited the affinity";
   EXPECT_THAT(on(400), ElementsAre(1)) << "the program has bound it";
+}
+
+TEST_F(AffinitiesTest, of_several_ancestors_on_a_cpu_the_nearest_one_has_passed_on_its_affinity) {
+  kernel.start(200, 200, {0, 1}, 100);
+  scan();
+  pin(100, 1);
+  pin(200, 1);
+  kernel.start(300, 300, {1}, 200);
+  scan();
+  EXPECT_THAT(on(300), ElementsAre(0, 1));
+}
+
+TEST_F(AffinitiesTest, gives_child_processes_of_a_widened_thread_the_affinity_of_its_program) {
+  affinities.refresh_cpus();
+  kernel.threads_by_id.at(100).affinity = {2};
+  affinities.refresh_own();
+  affinities.widen(kernel.key_of(100), kAll);
+  kernel.start(200, 200, kAll, 100);
+  kernel.start(300, 300, kAll, 1);  // not known to be a descendant
+  scan();
+  EXPECT_THAT(on(200), ElementsAre(2));
+  EXPECT_EQ(on(300), kAll);
+  affinities.widen(kernel.key_of(101), {0, 1});
+  kernel.start(400, 400, {0, 1}, 1);
+  scan();
+  EXPECT_EQ(on(400), kAll);
+}
+
+TEST_F(AffinitiesTest, adds_new_processes_fast_even_if_thousands_of_processes_are_pinned) {
+  constexpr pid_t kProcesses = 4000;
+  store.room = kProcesses;
+  for (pid_t id = 1000; id < 1000 + kProcesses; ++id) kernel.start(id, id, kAll, 100);
+  scan();
+  for (const auto& [key, thread] : kernel.threads())
+    if (thread.process >= 1000) affinities.pin(key, 1);
+  for (pid_t id = 10'000; id < 10'100; ++id) kernel.start(id, id, {1}, 1000 + id % kProcesses);
+  const double start_s = thread_cpu_now_s();
+  scan();
+  EXPECT_LT(thread_cpu_now_s() - start_s, 2);
+  EXPECT_EQ(on(10'099), kAll);
 }
 
 TEST_F(AffinitiesTest, restores_the_affinity_of_a_new_thread_if_its_parent_has_ended) {
