@@ -94,7 +94,7 @@ Affinities::Ancestry Affinities::ancestry_of(const FoundThread& thread) const {
     // The chain ends at a process whose parent is not in `threads`. If that parent has ended, it
     // may have had further ancestors. But a chain that ends at the program's first process is
     // complete.
-    ancestry.is_complete = found != threads.end() || process == threads.begin()->second.process;
+    ancestry.is_complete = found != threads.end() || process == first_process_;
     if (found == threads.end()) return ancestry;
     process = parent;
     parent = found->second.parent;
@@ -128,6 +128,7 @@ CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen
 
 void Affinities::add(std::uint64_t key) {
   const FoundThread& thread = kernel_.threads().at(key);
+  if (!first_process_) first_process_ = thread.process;
   CpuSet seen;
   if (!kernel_.get_affinity(thread.id, seen)) return;
   const CpuSet own = own_affinity_of(thread, seen);

@@ -135,6 +135,7 @@ class Affinities {
   CpuSet allowed_;  // as read last
   Cpus cpus_;
   std::map<std::uint64_t, ThreadAffinity> kept_;
+  std::optional<pid_t> first_process_;  // the program's first process
 };
 
 }  // namespace poise::juggle

@@ -365,7 +365,10 @@ double Balancer::next_s() {
 }
 
 Tally Balancer::finish() {
+  // Scans restore the affinities of threads that have inherited them since the last scan.
+  scan();
   affinities_.restore_all();
+  scan();
   copy_counts();
   tally_.elapsed_s = kernel_.now_s();
   tally_.own_cpu_s = process_cpu_now_s() - cpu_before_s_;

@@ -70,6 +70,16 @@ TEST_F(BalancerTest, restores_the_affinity_of_every_thread_at_the_end) {
   EXPECT_EQ(store.size(), 0u);
 }
 
+TEST_F(BalancerTest,
+       restores_the_affinity_of_a_daemon_that_the_program_starts_just_before_its_end) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 1);
+  kernel.start(200, 200, kernel.on(101), 1);
+  for (pid_t id = 100; id < 103; ++id) kernel.end(id);
+  balancer.finish();
+  EXPECT_EQ(kernel.on(200), kCpus);
+}
+
 TEST_F(BalancerTest, pins_all_threads_again_after_their_affinities_were_restored_by_the_guard) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);

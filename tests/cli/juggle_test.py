@@ -232,6 +232,21 @@ class Affinities(JuggleTest):
         os.kill(middle, signal.SIGKILL)  # the parent of its children is now a process outside of the program
         self.assertTrue(eventually(lambda: all(affinity(pid) == CPUS for pid in workers)))
 
+    def test_a_daemon_started_just_before_the_program_ends_gets_the_affinity_that_it_has_without_the_balancer(self):
+        script = ("import os, subprocess, sys, time\n"
+                  "others = [subprocess.Popen(['sh', '-c', 'while :; do :; done']) for _ in 'ab']\n"
+                  "end = time.monotonic() + 10\n"
+                  "while (len(os.sched_getaffinity(0)) > 1 or time.monotonic() < end - 7) and time.monotonic() < end: pass\n"
+                  "for p in others: p.kill()\n"
+                  "daemon = subprocess.Popen(['sleep', '20'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
+                  "print(len(os.sched_getaffinity(0)), daemon.pid, flush=True)\n"
+                  "os._exit(0)\n")
+        process = self.start(*QUICK, "--", "python3", "-c", script)
+        placed, daemon = map(int, process.communicate(timeout=WAIT_S)[0].split())
+        self.addCleanup(end_all, [daemon])
+        self.assertEqual(placed, 1)
+        self.assertEqual(affinity(daemon), CPUS)
+
     def test_a_balancer_attached_by_nohup_stays_when_the_terminal_closes(self):
         program = subprocess.Popen(["sleep", "60"])
         self.addCleanup(program.wait, WAIT_S)
