@@ -95,7 +95,9 @@ Unavailable shared(const poise_communication& pes, const std::vector<std::int32_
   std::vector<std::uint64_t> said(pes.num_ranks);
   for (const std::int32_t pe : unavailable) said.at(pe_map.place_of_pe.at(pe)) = 1;
   sum(pes, said);
-  return {said.begin(), said.end()};
+  Unavailable result;
+  for (const std::uint64_t num_listing : said) result.push_back(num_listing > 0);
+  return result;
 }
 
 /// The communication between PEs, numbered in the order of their places.

@@ -68,7 +68,7 @@ class Pes {
       Statistics own = all.on(table.rank);
       if (change) change(table.rank, own);
       std::vector<std::int32_t> unavailable;
-      if (table.rank == 0) unavailable = unavailable_;  // as in Charm++
+      if (table.rank < num_listing_) unavailable = unavailable_;
       decisions[table.rank] = balancers_[table.rank].decide(own, unavailable, table);
     });
     calls_ = simulated.calls(0);
@@ -78,11 +78,17 @@ class Pes {
   /// Number of reductions and exchanges of the last decision.
   std::uint64_t calls() const { return calls_; }
   JointBalancer& of(std::uint32_t pe) { return balancers_[pe]; }
-  void mark(std::vector<std::int32_t> unavailable) { unavailable_ = std::move(unavailable); }
+  /// Lets the first `num_listing` PEs list these PEs as unavailable. In Charm++ a program may tell
+  /// one PE or all PEs.
+  void mark(std::vector<std::int32_t> unavailable, std::uint32_t num_listing = 1) {
+    unavailable_ = std::move(unavailable);
+    num_listing_ = num_listing;
+  }
 
  private:
   std::vector<JointBalancer> balancers_;
   std::vector<std::int32_t> unavailable_;
+  std::uint32_t num_listing_ = 1;
   std::uint64_t calls_ = 0;
 };
 
@@ -255,6 +261,15 @@ TEST(JointBalancer, all_movable_objects_leave_unavailable_pes_until_they_are_ava
   pes.mark({0, 1, 2, 3});
   EXPECT_THAT(warnings(pes.decide(before)),
               testing::ElementsAre(HasSubstr("all PEs are marked unavailable")));
+}
+
+TEST(JointBalancer, objects_leave_an_unavailable_pe_even_if_256_pes_list_it) {
+  const Ring before = ring([](std::uint64_t i) { return i % 4; });
+  Pes pes("keep", 256);
+  pes.mark({1}, 256);
+  const Ring now = after(before, pes.decide(before));
+  for (std::uint64_t i = 0; i < kObjects; ++i)
+    EXPECT_EQ(now.pes[i] != before.pes[i], before.pes[i] == 1) << i;  // none on PE 1 is pinned
 }
 
 TEST(JointBalancer, all_pes_use_the_strategy_and_the_number_of_decisions_of_the_first_pe) {
