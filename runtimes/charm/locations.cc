@@ -24,12 +24,15 @@ std::vector<Location> locations_to_tell(const std::vector<Message>& messages,
                                         const std::vector<Detour>& detours,
                                         const Decided& decided) {
   const std::vector<bool> moves = moves_of(decided);
+  // The placement does not tell where a pinned object is if its PE is unavailable.
+  const auto pe_of = [&](TaskId t) -> std::int32_t {
+    return t < moves.size() ? decided.pe_of_object[decided.row_of_task[t]]
+                            : decided.pe_map.pe_of_place[decided.placement.of(t)];
+  };
   std::vector<Location> locations;
   const auto add = [&](TaskId from, TaskId to) {
-    const PlaceId place = decided.placement.of(from);
-    if (place != decided.placement.of(to))
-      locations.push_back(
-          {static_cast<std::int32_t>(decided.pe_map.pe_of_place[place]), decided.row_of_task[to]});
+    const std::int32_t sender_pe = pe_of(from);
+    if (sender_pe != pe_of(to)) locations.push_back({sender_pe, decided.row_of_task[to]});
   };
   for (const Message& message : messages)
     if (message.to < moves.size() &&

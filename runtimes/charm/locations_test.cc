@@ -88,6 +88,27 @@ TEST(Locations,
   }
 }
 
+TEST(Locations, an_unavailable_pe_is_told_where_receivers_of_its_pinned_objects_are) {
+  // Object 0 is pinned to PE 0, which is unavailable, so its place is that of another PE. Object 1
+  // moves from PE 1 to PE 2.
+  Statistics statistics;
+  statistics.objects = {{{0, 1}, 1, 0, 0, false}, {{1, 1}, 1, 0, 1, true}};
+  const std::vector<std::uint32_t> row_of_task = {0, 1};
+  const PeMap pe_map{{1, 2}, {kNoPlace, 0, 1}};
+  const std::vector<Message> messages = {{0, 1}, {1, 0}};
+  const std::vector<std::int32_t> pe_of_object = {0, 2};
+  for (const PlaceId place_of_pinned : {0u, 1u}) {
+    const Placement placement(std::vector<PlaceId>{place_of_pinned, 1});
+    const auto locations =
+        locations_to_tell(messages, {}, {statistics, row_of_task, placement, pe_map, pe_of_object});
+    ASSERT_EQ(locations.size(), 2u);
+    EXPECT_EQ(locations[0].sender_pe, 0);
+    EXPECT_EQ(locations[0].object, 1u);
+    EXPECT_EQ(locations[1].sender_pe, 2);
+    EXPECT_EQ(locations[1].object, 0u);
+  }
+}
+
 TEST(Locations, a_question_is_asked_only_once_per_object_and_sending_pe) {
   Random random(2);
   for (int round = 0; round < 200; ++round) {
