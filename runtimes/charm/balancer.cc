@@ -218,8 +218,8 @@ Decision Balancer::State::decided(const Statistics& statistics) {
                 decision.decide_s});
   } catch (const std::exception& error) {
     if (!std::exchange(has_warned_of_record, true))
-      decision.warning =
-          fmt::format("this decision is missing from the trace or log: {}", error.what());
+      decision.warning += fmt::format("{}this decision is missing from the trace or log: {}",
+                                      decision.warning.empty() ? "" : "; ", error.what());
   }
   return decision;
 }

@@ -127,6 +127,21 @@ TEST(Balancer, moves_nothing_and_warns_once_if_the_statistics_are_invalid) {
   EXPECT_EQ(Balancer(0, "").decide(Statistics()).warning, "");
 }
 
+/// Creates a balancer that records a trace.
+std::unique_ptr<Balancer> recording(const std::string& name, const std::string& trace) {
+  ::setenv("POISE_TRACE", trace.c_str(), 1);
+  auto balancer = std::make_unique<Balancer>(row_of(name), "");
+  ::unsetenv("POISE_TRACE");
+  return balancer;
+}
+
+TEST(Balancer, warns_that_the_strategy_failed_even_if_the_trace_cannot_be_written_either) {
+  const auto balancer = recording("PoiseOptimalLB", "/nowhere/run.poise");
+  EXPECT_THAT(balancer->decide(ring(500, 3)).warning,
+              testing::AllOf(HasSubstr("strategy optimal failed, so objects stay where they are"),
+                             HasSubstr("; this decision is missing from the trace or log")));
+}
+
 TEST(Balancer, removes_all_objects_from_an_unavailable_pe_and_adds_none) {
   for (const char* name : {"PoiseLB", "PoiseKeepLB", "NucoLB", "PoiseGreedyLB"}) {
     SCOPED_TRACE(name);
