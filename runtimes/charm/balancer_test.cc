@@ -3,6 +3,7 @@
 #include "runtimes/charm/balancer.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <limits>
 #include <set>
@@ -13,6 +14,7 @@
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
+#include "poise/trace/trace.h"
 
 namespace poise::charm {
 namespace {
@@ -140,6 +142,20 @@ TEST(Balancer, warns_that_the_strategy_failed_even_if_the_trace_cannot_be_writte
   EXPECT_THAT(balancer->decide(ring(500, 3)).warning,
               testing::AllOf(HasSubstr("strategy optimal failed, so objects stay where they are"),
                              HasSubstr("; this decision is missing from the trace or log")));
+}
+
+TEST(Balancer, the_trace_can_be_read_even_if_the_loads_of_one_decision_are_too_large) {
+  const std::string path = testing::TempDir() + "poise_charm_large_loads.poise";
+  const auto balancer = recording("PoiseGreedyLB", path);
+  Statistics statistics = ring(10, 3);
+  balancer->decide(statistics);
+  for (ObjectRow& object : statistics.objects) object.wall_s = 1e15;
+  EXPECT_THAT(balancer->decide(statistics).warning,
+              HasSubstr("the total number of seconds of work exceeds the limit"));
+  balancer->decide(ring(10, 3));
+  // The end of the file is not written before this program ends.
+  EXPECT_EQ(read_trace(path, {.format = {}, .recover = true}).phases.size(), 2u);
+  std::filesystem::remove(path);
 }
 
 TEST(Balancer, removes_all_objects_from_an_unavailable_pe_and_adds_none) {
