@@ -172,7 +172,16 @@ std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& s
       for_strategy.erase(for_strategy.begin(), for_strategy.end() - most);
   }
   std::vector<double> measured_s(past.names.size());
-  for (TaskId t = 0; t < measured_s.size(); ++t) measured_s[t] = workload.tasks[t].load_s;
+  for (TaskId t = 0; t < measured_s.size(); ++t) {
+    measured_s[t] = workload.tasks[t].load_s;
+    if (workload.tasks[t].movable || measured_s[t] > 0) continue;
+    const ObjectRow object = statistics.object(rows.row_of_task[t]);
+    if (statistics.pes[object.pe].available) continue;
+    // An object that is pinned to an unavailable PE has no load in this workload. But its load is
+    // recorded, because it is no spike when the PE is available again.
+    measured_s[t] = object.wall_s;
+    for (std::vector<double>& loads_s : for_strategy) loads_s[t] = 0;
+  }
   replace_spikes(past.loads_s, workload);
   past.add(std::move(past.names), std::move(measured_s),
            std::max(num_past_decisions(), kDecisionsForSpikes));

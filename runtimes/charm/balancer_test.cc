@@ -158,6 +158,33 @@ TEST(Balancer, the_trace_can_be_read_even_if_the_loads_of_one_decision_are_too_l
   std::filesystem::remove(path);
 }
 
+TEST(Balancer, a_pinned_object_has_its_load_again_when_its_pe_is_available_again) {
+  // PE 0 has a pinned object as heavy as all others together. Greedy places no other object there,
+  // unless it does not know this load.
+  Statistics statistics = ring(9, 2);
+  for (ObjectRow& object : statistics.objects) object.wall_s = 1;
+  statistics.objects[0].wall_s = 8;
+  Balancer balancer(row_of("PoiseGreedyLB"), "");
+  for (const bool available : {false, false, true}) {
+    statistics.pes[0].available = available;
+    const auto pes = balancer.decide(statistics).pe_of_object;
+    EXPECT_EQ(std::count(pes.begin(), pes.end(), 0), 1) << available;
+  }
+}
+
+TEST(Balancer, the_past_load_of_an_object_pinned_to_an_unavailable_pe_burdens_no_other_pe) {
+  Statistics statistics = ring(9, 3);
+  for (ObjectRow& object : statistics.objects) object.wall_s = 1;
+  statistics.objects[0].wall_s = 8;
+  Balancer balancer(row_of("PoiseMultistepLB"), "");
+  for (const bool available : {true, false, false}) {
+    statistics.pes[0].available = available;
+    const auto pes = balancer.decide(statistics).pe_of_object;
+    if (available) continue;
+    EXPECT_EQ(std::count(pes.begin(), pes.end(), 1), 4);
+  }
+}
+
 TEST(Balancer, removes_all_objects_from_an_unavailable_pe_and_adds_none) {
   for (const char* name : {"PoiseLB", "PoiseKeepLB", "NucoLB", "PoiseGreedyLB"}) {
     SCOPED_TRACE(name);
