@@ -371,10 +371,14 @@ void add_messages(const Dump& dump, Tasks& tasks, Workload& workload) {
   }
 }
 
-Machine machine_with(const std::vector<double>& speeds) {
+Machine machine_with(const std::string& name, const std::vector<double>& speeds) {
   MachineParts parts = flat_machine(speeds.size()).parts();
   for (std::size_t p = 0; p < speeds.size(); ++p) parts.places[p].speed = speeds[p];
-  return Machine(std::move(parts));
+  try {
+    return Machine(std::move(parts));
+  } catch (const Error& error) {
+    fail("{}: {}", name, error.what());
+  }
 }
 
 }  // namespace
@@ -385,7 +389,7 @@ Trace read_dump(const std::string& name, std::string_view bytes) {
   const std::vector<double> speeds = relative_speeds(name, dump);
   Trace trace;
   trace.num_places = dump.processors.size();
-  if (!speeds.empty()) trace.machine = machine_with(speeds);
+  if (!speeds.empty()) trace.machine = machine_with(name, speeds);
   Phase& phase = trace.phases.emplace_back();
   std::vector<PlaceId> places;
   for (std::size_t n = 0; n < dump.objects.size(); ++n) {

@@ -195,6 +195,11 @@ TEST_P(CharmDump, counts_larger_than_the_file_are_refused_before_memory_is_alloc
   }
 }
 
+TEST_P(CharmDump, the_error_about_a_processor_that_is_far_too_slow_names_the_file) {
+  writer_.slow = 1e-12;
+  EXPECT_THAT(error_of(writer_.bytes()), HasSubstr("lb.0: machine: a place has speed 1e-12"));
+}
+
 TEST_P(CharmDump, duplicate_objects_are_refused) {
   writer_.objects.push_back(writer_.objects[0]);
   EXPECT_THAT(error_of(writer_.bytes()), HasSubstr("object 100 of array 7 appears twice"));
