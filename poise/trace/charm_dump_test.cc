@@ -99,6 +99,15 @@ std::string error_of(const std::string& bytes) {
   return "no error";
 }
 
+std::string error_of_trace(const std::string& path) {
+  try {
+    read_trace(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 class CharmDump : public testing::TestWithParam<bool> {
  protected:
   Writer writer_{GetParam()};
@@ -226,8 +235,13 @@ TEST_P(CharmDump, a_series_of_dumps_is_read_as_one_trace_with_one_phase_per_dump
   EXPECT_EQ(trace.phases[1].workload.tasks[0].load_s, 10);
   EXPECT_EQ(read_trace(name + ".10").phases.at(0).id, 10u);
 
+  write_file(name + ".010", writer_.bytes());
+  EXPECT_THAT(error_of_trace(name),
+              HasSubstr("_test_" + std::to_string(GetParam()) + ".10 are both dump 10"));
+  std::filesystem::remove(name + ".010");
   write_file(name + ".12", writer_.bytes());
-  EXPECT_THROW(read_trace(name), Error);
+  EXPECT_THAT(error_of_trace(name),
+              HasSubstr(".11 is missing; the dumps are numbered from 9 to 12"));
   writer_.pes = 3;
   write_file(name + ".11", writer_.bytes());
   EXPECT_THROW(read_trace(name), Error);

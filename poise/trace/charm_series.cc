@@ -2,6 +2,7 @@
 // Finds the dumps of one run, NAME.0, NAME.1, ..., and reads them as phases.
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -29,12 +30,16 @@ std::vector<SeriesFile> find_series(const std::string& path) {
     const auto number = parse_unsigned(std::string_view(other).substr(name.size() + 1));
     if (number) files.push_back({*number, entry.path().string()});
   }
-  std::sort(files.begin(), files.end(),
-            [](const SeriesFile& a, const SeriesFile& b) { return a.number < b.number; });
-  for (std::size_t i = 1; i < files.size(); ++i)
+  std::sort(files.begin(), files.end(), [](const SeriesFile& a, const SeriesFile& b) {
+    return std::tie(a.number, a.path) < std::tie(b.number, b.path);
+  });
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    if (files[i].number == files[i - 1].number)
+      fail("{} and {} are both dump {}", files[i - 1].path, files[i].path, files[i].number);
     if (files[i].number != files[i - 1].number + 1)
-      fail("{}.{} is missing or appears twice; the dumps are numbered from {} to {}", path,
-           files[i - 1].number + 1, files.front().number, files.back().number);
+      fail("{}.{} is missing; the dumps are numbered from {} to {}", path, files[i - 1].number + 1,
+           files.front().number, files.back().number);
+  }
   return files;
 }
 
