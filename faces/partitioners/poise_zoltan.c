@@ -23,7 +23,7 @@ typedef struct Query {
 typedef struct Known {
   struct Zoltan_Struct* zoltan;
   struct Known* next;
-  MPI_Comm comm;
+  MPI_Comm comm; /* a copy: the program may free its own, as Zoltan allows */
   int id_size, local_size, load_size, edge_size;
   int num_parts, parts_per_rank; /* -1: not said, which means one per rank */
   int is_graph, moves_cost, returns_imports, returns_exports, is_strange;
@@ -57,8 +57,9 @@ struct Zoltan_Struct* Zoltan_Create(MPI_Comm comm) {
   struct Zoltan_Struct* zoltan;
   find_real(__func__, &real);
   zoltan = real(comm);
-  if (made == NULL || zoltan == NULL) return free(made), zoltan;
-  made->zoltan = zoltan, made->comm = comm, made->next = first_known;
+  if (made == NULL || zoltan == NULL || MPI_Comm_dup(comm, &made->comm) != MPI_SUCCESS)
+    return free(made), zoltan;
+  made->zoltan = zoltan, made->next = first_known;
   made->id_size = made->local_size = 1; /* Zoltan's defaults */
   made->num_parts = made->parts_per_rank = -1;
   made->moves_cost = 1, made->steps = 100, made->returns_imports = made->returns_exports = 1;
@@ -74,6 +75,7 @@ void Zoltan_Destroy(struct Zoltan_Struct** zoltan) {
   if (*each != NULL) {
     Known* const gone = *each;
     *each = gone->next;
+    MPI_Comm_free(&gone->comm);
     free(gone);
   }
   real(zoltan);

@@ -123,7 +123,11 @@ static void balance(const char* method) {
   int changes, ids, local, num_imports = 0, num_exports = 0;
   ZOLTAN_ID_PTR import_ids, import_local, export_ids, export_local;
   int *import_ranks, *import_parts, *export_ranks, *export_parts;
-  struct Zoltan_Struct* zoltan = prepared(method, MPI_COMM_WORLD);
+  struct Zoltan_Struct* zoltan;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  zoltan = prepared(method, comm);
+  MPI_Comm_free(&comm); /* Zoltan has a copy */
   start();
   if (Zoltan_LB_Partition(zoltan, &changes, &ids, &local, &num_imports, &import_ids, &import_local,
                           &import_ranks, &import_parts, &num_exports, &export_ids, &export_local,
