@@ -519,11 +519,11 @@ static int is_alone(const Known* zoltan) {
   return num_ranks == 1 && (zoltan->num_parts > 1 || zoltan->parts_per_rank > 1);
 }
 
-/* True if Poise can answer this call: a graph of objects with single ids and at most one weight
-   each, and one part per rank, or one rank. */
-static int is_for_poise(const Known* zoltan) {
+/* True if Poise can answer what this rank has set: a graph of objects with single ids and at most
+   one weight each, and one part per rank, or one rank. */
+static int can_answer(const Known* zoltan) {
   int num_ranks = 0;
-  if (zoltan == NULL || !zoltan->is_graph || zoltan->is_strange) return 0;
+  if (!zoltan->is_graph || zoltan->is_strange) return 0;
   MPI_Comm_size(zoltan->comm, &num_ranks);
   if (is_alone(zoltan) ? zoltan->part.function != NULL
                        : zoltan->parts_per_rank != -1 ||
@@ -533,6 +533,16 @@ static int is_for_poise(const Known* zoltan) {
          zoltan->num_objects.function != NULL && zoltan->objects.function != NULL &&
          (zoltan->num_edges.function != NULL || zoltan->num_edges_multi.function != NULL) &&
          (zoltan->edges.function != NULL || zoltan->edges_multi.function != NULL);
+}
+
+/* Collective. True if Poise can answer this call on all ranks, which may have set different
+   parameters, such as NUM_LOCAL_PARTS. */
+static int is_for_poise(const Known* zoltan) {
+  int is_here;
+  if (zoltan == NULL) return 0;
+  is_here = can_answer(zoltan);
+  MPI_Allreduce(MPI_IN_PLACE, &is_here, 1, MPI_INT, MPI_MIN, zoltan->comm);
+  return is_here;
 }
 
 int Zoltan_LB_Partition(struct Zoltan_Struct* zoltan, int* changes, int* id_size, int* local_size,

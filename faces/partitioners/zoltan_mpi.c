@@ -183,6 +183,37 @@ static void divide(void) {
   rank = saved_rank;
 }
 
+/* What Zoltan_LB_Partition returns. */
+typedef struct Lists {
+  int changes, ids, local, num_imports, num_exports;
+  ZOLTAN_ID_PTR import_ids, import_local, export_ids, export_local;
+  int *import_ranks, *import_parts, *export_ranks, *export_parts;
+} Lists;
+
+static int partition(struct Zoltan_Struct* zoltan, Lists* l) {
+  return Zoltan_LB_Partition(zoltan, &l->changes, &l->ids, &l->local, &l->num_imports,
+                             &l->import_ids, &l->import_local, &l->import_ranks, &l->import_parts,
+                             &l->num_exports, &l->export_ids, &l->export_local, &l->export_ranks,
+                             &l->export_parts);
+}
+
+static void free_lists(Lists* l) {
+  Zoltan_LB_Free_Part(&l->import_ids, &l->import_local, &l->import_ranks, &l->import_parts);
+  Zoltan_LB_Free_Part(&l->export_ids, &l->export_local, &l->export_ranks, &l->export_parts);
+}
+
+/* The call returns on all ranks if only the first one says how many parts it wants. */
+static void ask_on_one_rank(void) {
+  Lists lists;
+  struct Zoltan_Struct* zoltan = prepared("GRAPH", MPI_COMM_WORLD);
+  start();
+  if (rank == 0) Zoltan_Set_Param(zoltan, "NUM_LOCAL_PARTS", "1");
+  check(partition(zoltan, &lists) == ZOLTAN_OK,
+        "Zoltan_LB_Partition returns ZOLTAN_OK if ranks have different parameters");
+  free_lists(&lists);
+  Zoltan_Destroy(&zoltan);
+}
+
 /* A query fails for one object, and succeeds for those after it. */
 static void fail_a_query(void) {
   int changes, ids, local, num_imports = 0, num_exports = 0;
@@ -208,6 +239,7 @@ int main(int argc, char** argv) {
   balance("GRAPH");
   balance("BLOCK"); /* not Poise's: Zoltan itself decides */
   divide();
+  ask_on_one_rank();
   if (argc > 1) fail_a_query(); /* Zoltan itself might wait for ever */
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && wrong == 0) puts("all is right");
