@@ -27,9 +27,11 @@ typedef struct Known {
   int id_size, local_size, load_size, edge_size;
   int num_parts, parts_per_rank; /* -1: not said, which means one per rank */
   int is_graph, moves_cost, returns_imports, returns_exports, is_strange;
-  double steps; /* cost of an edge divided by that of a moved object */
+  int migrates, has_part_sizes; /* migrates: Zoltan_LB_Partition also moves the objects */
+  double steps;                 /* cost of an edge divided by that of a moved object */
   Query num_objects, objects, num_edges, num_edges_multi, edges, edges_multi, size, size_multi;
-  Query part; /* says in which part an object is; else that of its rank */
+  Query part;      /* says in which part an object is; else that of its rank */
+  Query num_fixed; /* says how many objects must be in certain parts */
 } Known;
 
 static Known* first_known;
@@ -86,8 +88,12 @@ static void note_parameter(Known* zoltan, const char* name, const char* value) {
   if (strcasecmp(name, "NUM_LID_ENTRIES") == 0) zoltan->local_size = atoi(value);
   if (strcasecmp(name, "OBJ_WEIGHT_DIM") == 0) zoltan->load_size = atoi(value);
   if (strcasecmp(name, "EDGE_WEIGHT_DIM") == 0) zoltan->edge_size = atoi(value);
-  if (strcasecmp(name, "NUM_GLOBAL_PARTS") == 0) zoltan->num_parts = atoi(value);
-  if (strcasecmp(name, "NUM_LOCAL_PARTS") == 0) zoltan->parts_per_rank = atoi(value);
+  if (strcasecmp(name, "NUM_GLOBAL_PARTS") == 0 || strcasecmp(name, "NUM_GLOBAL_PARTITIONS") == 0)
+    zoltan->num_parts = atoi(value);
+  if (strcasecmp(name, "NUM_LOCAL_PARTS") == 0 || strcasecmp(name, "NUM_LOCAL_PARTITIONS") == 0)
+    zoltan->parts_per_rank = atoi(value);
+  if (strcasecmp(name, "AUTO_MIGRATE") == 0)
+    zoltan->migrates = *value == 'T' || *value == 't' || atoi(value) != 0;
   if (strcasecmp(name, "LB_METHOD") == 0) zoltan->is_graph = strcasecmp(value, "GRAPH") == 0;
   if (strcasecmp(name, "LB_APPROACH") == 0)
     zoltan->moves_cost = strcasecmp(value, "PARTITION") != 0;
@@ -129,6 +135,7 @@ POISE_SETTER(Zoltan_Set_Obj_Size_Fn, ZOLTAN_OBJ_SIZE_FN, size)
 POISE_SETTER(Zoltan_Set_Obj_Size_Multi_Fn, ZOLTAN_OBJ_SIZE_MULTI_FN, size_multi)
 POISE_SETTER(Zoltan_Set_Part_Fn, ZOLTAN_PART_FN, part)
 POISE_SETTER(Zoltan_Set_Part_Multi_Fn, ZOLTAN_PART_MULTI_FN, part)
+POISE_SETTER(Zoltan_Set_Num_Fixed_Obj_Fn, ZOLTAN_NUM_FIXED_OBJ_FN, num_fixed)
 
 int Zoltan_Set_Fn(struct Zoltan_Struct* zoltan, ZOLTAN_FN_TYPE type, ZOLTAN_VOID_FN* function,
                   void* data) {
@@ -147,10 +154,21 @@ int Zoltan_Set_Fn(struct Zoltan_Struct* zoltan, ZOLTAN_FN_TYPE type, ZOLTAN_VOID
       case ZOLTAN_OBJ_SIZE_MULTI_FN_TYPE: query = &found->size_multi; break;
       case ZOLTAN_PART_FN_TYPE:
       case ZOLTAN_PART_MULTI_FN_TYPE: query = &found->part; break;
+      case ZOLTAN_NUM_FIXED_OBJ_FN_TYPE: query = &found->num_fixed; break;
       default: break;
     }
   if (query != NULL) query->function = function, query->data = data;
   return real(zoltan, type, function, data);
+}
+
+/* A length of -1 deletes all sizes that this rank has set. */
+int Zoltan_LB_Set_Part_Sizes(struct Zoltan_Struct* zoltan, int are_global, int length, int* parts,
+                             int* weights, float* sizes) {
+  int (*real)(struct Zoltan_Struct*, int, int, int*, int*, float*) = NULL;
+  Known* const found = known(zoltan);
+  find_real(__func__, &real);
+  if (found != NULL && length != 0) found->has_part_sizes = length > 0;
+  return real(zoltan, are_global, length, parts, weights, sizes);
 }
 
 /* The answer to one call of Zoltan_LB_Partition. */
@@ -520,10 +538,13 @@ static int is_alone(const Known* zoltan) {
 }
 
 /* True if Poise can answer what this rank has set: a graph of objects with single ids and at most
-   one weight each, and one part per rank, or one rank. */
+   one weight each, none of which is fixed, and one part per rank, or one rank. Parts are equally
+   large, and the program migrates the objects. */
 static int can_answer(const Known* zoltan) {
   int num_ranks = 0;
-  if (!zoltan->is_graph || zoltan->is_strange) return 0;
+  if (!zoltan->is_graph || zoltan->is_strange || zoltan->migrates || zoltan->has_part_sizes ||
+      zoltan->num_fixed.function != NULL)
+    return 0;
   MPI_Comm_size(zoltan->comm, &num_ranks);
   if (is_alone(zoltan) ? zoltan->part.function != NULL
                        : zoltan->parts_per_rank != -1 ||

@@ -147,7 +147,7 @@ static void balance(const char* method) {
 }
 
 /* Each rank alone divides a ring into four parts, as deal.II does with its meshes. */
-static void divide(void) {
+static void divide(const char* parameter) {
   enum { kParts = 4 };
   struct Zoltan_Struct* zoltan;
   const int saved_rank = rank;
@@ -160,7 +160,7 @@ static void divide(void) {
   num_objects = all_objects = kObjects;
   objects[0].load = 100000; /* of 1.6 million */
   zoltan = prepared("GRAPH", MPI_COMM_SELF);
-  Zoltan_Set_Param(zoltan, "NUM_LOCAL_PARTS", "4");
+  Zoltan_Set_Param(zoltan, parameter, "4");
   if (Zoltan_LB_Partition(zoltan, &changes, &ids, &local, &num_imports, &import_ids, &import_local,
                           &import_ranks, &import_parts, &num_exports, &export_ids, &export_local,
                           &export_ranks, &export_parts) != ZOLTAN_OK) {
@@ -214,6 +214,69 @@ static void ask_on_one_rank(void) {
   Zoltan_Destroy(&zoltan);
 }
 
+static double load_of_rank(void) {
+  double load = 0;
+  int i;
+  for (i = 0; i < num_objects; ++i) load += objects[i].load;
+  return load;
+}
+
+/* The last part is to have three quarters of the load, and the call itself moves the objects. */
+static void migrate_into_unequal_parts(void) {
+  int parts[1];
+  float sizes[1];
+  double all = 0, load;
+  Lists lists;
+  struct Zoltan_Struct* zoltan = prepared("GRAPH", MPI_COMM_WORLD);
+  start();
+  parts[0] = num_ranks - 1, sizes[0] = 3 * (float)(num_ranks - 1); /* the others have 1 each */
+  if (rank == 0) Zoltan_LB_Set_Part_Sizes(zoltan, 1, 1, parts, NULL, sizes);
+  Zoltan_Set_Param(zoltan, "AUTO_MIGRATE", "TRUE");
+  check(partition(zoltan, &lists) == ZOLTAN_OK, "Zoltan makes unequal parts");
+  imbalance();
+  load = load_of_rank();
+  MPI_Allreduce(&load, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  check(rank < num_ranks - 1 || (load > 0.65 * all && load < 0.85 * all),
+        "a part has the size asked for");
+  free_lists(&lists);
+  Zoltan_Set_Param(zoltan, "AUTO_MIGRATE", "FALSE");
+  Zoltan_LB_Set_Part_Sizes(zoltan, 1, -1, NULL, NULL, NULL);
+  start();
+  check(partition(zoltan, &lists) == ZOLTAN_OK, "Zoltan makes equal parts again");
+  imbalance();
+  load = load_of_rank();
+  check(load == (rank == 0 ? 3000.0 : 1000.0) * kObjects, "the program moves the objects");
+  free_lists(&lists);
+  Zoltan_Destroy(&zoltan);
+}
+
+static int num_fixed(void* data, int* error) {
+  (void)data, *error = ZOLTAN_OK;
+  return rank == 0;
+}
+
+static void list_fixed(void* data, int num, int id_size, ZOLTAN_ID_PTR ids, int* parts,
+                       int* error) {
+  (void)data, (void)id_size, *error = ZOLTAN_OK;
+  if (num > 0) ids[0] = kObjects / 2, parts[0] = num_ranks - 1;
+}
+
+/* An object is to be in the last part, wherever its neighbours are. */
+static void fix_an_object(void) {
+  Lists lists;
+  int i, is_there = 0;
+  struct Zoltan_Struct* zoltan = prepared("GRAPH", MPI_COMM_WORLD);
+  start();
+  Zoltan_Set_Num_Fixed_Obj_Fn(zoltan, num_fixed, NULL);
+  Zoltan_Set_Fixed_Obj_List_Fn(zoltan, list_fixed, NULL);
+  check(partition(zoltan, &lists) == ZOLTAN_OK, "Zoltan fixes an object");
+  for (i = 0; rank == 0 && i < lists.num_exports; ++i)
+    is_there |= lists.export_ids[i] == kObjects / 2 && lists.export_parts[i] == num_ranks - 1;
+  check(rank > 0 || is_there, "a fixed object is where it must be");
+  free_lists(&lists);
+  Zoltan_Destroy(&zoltan);
+}
+
 /* A query fails for one object, and succeeds for those after it. */
 static void fail_a_query(void) {
   int changes, ids, local, num_imports = 0, num_exports = 0;
@@ -238,8 +301,11 @@ int main(int argc, char** argv) {
   Zoltan_Initialize(argc, argv, &version);
   balance("GRAPH");
   balance("BLOCK"); /* not Poise's: Zoltan itself decides */
-  divide();
+  divide("NUM_LOCAL_PARTS");
+  divide("NUM_GLOBAL_PARTITIONS"); /* an old name */
   ask_on_one_rank();
+  if (num_ranks > 1) migrate_into_unequal_parts();
+  if (num_ranks > 1) fix_an_object();
   if (argc > 1) fail_a_query(); /* Zoltan itself might wait for ever */
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && wrong == 0) puts("all is right");
