@@ -522,6 +522,11 @@ static int write_exports(const Answer* answer, const uint32_t* to, ZOLTAN_ID_PTR
   return count;
 }
 
+static void free_list(ZOLTAN_ID_PTR* ids, ZOLTAN_ID_PTR* local, int** ranks, int** parts) {
+  free(*ids), free(*local), free(*ranks), free(*parts);
+  *ids = *local = NULL, *ranks = *parts = NULL;
+}
+
 /* All objects that come to this rank come to its part. */
 static int* parts_of_imports(const Answer* answer) {
   int* const parts = (int*)array_of((size_t)answer->num_imports, sizeof(int));
@@ -603,10 +608,16 @@ int Zoltan_LB_Partition(struct Zoltan_Struct* zoltan, int* changes, int* id_size
                                          &answer.import_ranks, import_parts);
     else
       tell_imports(&answer, &ranks, to), *import_parts = parts_of_imports(&answer);
-    if (answer.zoltan->returns_exports) *num_exports = count;
-    if (answer.zoltan->returns_imports) *num_imports = answer.num_imports;
     *import_ids = answer.import_ids, *import_local = answer.import_local;
     *import_ranks = answer.import_ranks;
+    if (answer.zoltan->returns_exports)
+      *num_exports = count;
+    else
+      free_list(export_ids, export_local, export_ranks, export_parts);
+    if (answer.zoltan->returns_imports)
+      *num_imports = answer.num_imports;
+    else
+      free_list(import_ids, import_local, import_ranks, import_parts);
   }
   free(to);
   free_answer(&answer);

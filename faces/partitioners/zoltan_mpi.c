@@ -214,6 +214,22 @@ static void ask_on_one_rank(void) {
   Zoltan_Destroy(&zoltan);
 }
 
+/* Lists that are not asked for are null, so the program need not free them. */
+static void ask_for_exports_only(void) {
+  Lists lists;
+  struct Zoltan_Struct* zoltan = prepared("GRAPH", MPI_COMM_WORLD);
+  start();
+  Zoltan_Set_Param(zoltan, "RETURN_LISTS", "EXPORT");
+  check(partition(zoltan, &lists) == ZOLTAN_OK, "Zoltan lists exports");
+  check(lists.num_imports == -1 && lists.import_ids == NULL && lists.import_local == NULL &&
+            lists.import_ranks == NULL && lists.import_parts == NULL,
+        "imports are not listed");
+  check(rank > 0 || num_ranks == 1 || lists.num_exports > 0, "exports are listed");
+  Zoltan_LB_Free_Part(&lists.export_ids, &lists.export_local, &lists.export_ranks,
+                      &lists.export_parts);
+  Zoltan_Destroy(&zoltan);
+}
+
 static double load_of_rank(void) {
   double load = 0;
   int i;
@@ -304,6 +320,7 @@ int main(int argc, char** argv) {
   divide("NUM_LOCAL_PARTS");
   divide("NUM_GLOBAL_PARTITIONS"); /* an old name */
   ask_on_one_rank();
+  ask_for_exports_only();
   if (num_ranks > 1) migrate_into_unequal_parts();
   if (num_ranks > 1) fix_an_object();
   if (argc > 1) fail_a_query(); /* Zoltan itself might wait for ever */
