@@ -163,6 +163,24 @@ static void refuse(void) {
         "a negative weight on one rank is an error on all");
   free_grid(&grid);
 }
+
+/* The last rank has no vertices, and no arrays for them. */
+static void part_without_vertices(void) {
+  Grid grid = grid_of(0);
+  idx_t wgtflag = 3, numflag = 0, ncon = 1, parts = num_ranks, cut = -1, i;
+  idx_t options[4] = {0, 0, 0, 0};
+  real_t ubvec = 1.05f;
+  const int is_empty = rank == num_ranks - 1;
+  for (i = 0; i < grid.edges; ++i) /* no edge leads to the last rank */
+    if (grid.adjncy[i] >= grid.vtxdist[num_ranks - 1]) grid.adjncy[i] = grid.vtxdist[rank];
+  grid.vtxdist[num_ranks] = grid.vtxdist[num_ranks - 1];
+  check(ParMETIS_V3_PartKway(
+            grid.vtxdist, is_empty ? NULL : grid.xadj, is_empty ? NULL : grid.adjncy,
+            is_empty ? NULL : grid.vwgt, is_empty ? NULL : grid.adjwgt, &wgtflag, &numflag, &ncon,
+            &parts, grid.tpwgts, &ubvec, options, &cut, is_empty ? NULL : grid.part, &comm) == 1,
+        "a rank may have no vertices");
+  free_grid(&grid);
+}
 #endif
 
 int main(int argc, char** argv) {
@@ -179,6 +197,7 @@ int main(int argc, char** argv) {
     check(often < seldom, "fewer vertices move if migrations cost more");
   }
   refuse();
+  if (num_ranks > 1) part_without_vertices();
 #endif
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm);
   if (rank == 0 && wrong == 0) puts("all is right");

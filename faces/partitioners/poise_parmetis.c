@@ -136,7 +136,9 @@ static int fill(const Call* call, poise_own_tasks* own) {
                    ? 0
                    : (uint64_t)(call->units.bytes * (call->vsize ? (double)call->vsize[i] : 1));
   }
-  for (i = 0; i <= call->n; ++i) indptr[i] = (uint64_t)(call->xadj[i] - call->numflag);
+  indptr[0] = 0; /* xadj may be null on a rank without vertices */
+  for (i = 0; i <= call->n && call->n > 0; ++i)
+    indptr[i] = (uint64_t)(call->xadj[i] - call->numflag);
   for (i = 0; i < call->edges; ++i) {
     neighbours[i] = (uint64_t)(call->adjncy[i] - call->numflag);
     call->owner[i] = owner_of(call, call->adjncy[i] - call->numflag);
