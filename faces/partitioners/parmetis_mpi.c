@@ -161,6 +161,13 @@ static void refuse(void) {
                              &numflag, &ncon, &parts, grid.tpwgts, &ubvec, options, &cut, grid.part,
                              &comm) == -2,
         "a negative weight on one rank is an error on all");
+  grid.vwgt[5] = 1, grid.adjwgt[5] = 2000000000;
+  setenv("POISE_GRAPH_BYTES", "1e14", 1);
+  check(ParMETIS_V3_PartKway(grid.vtxdist, grid.xadj, grid.adjncy, grid.vwgt, grid.adjwgt, &wgtflag,
+                             &numflag, &ncon, &parts, grid.tpwgts, &ubvec, options, &cut, grid.part,
+                             &comm) == -2,
+        "more bytes than libpoise can count are an error");
+  unsetenv("POISE_GRAPH_BYTES");
   free_grid(&grid);
 }
 

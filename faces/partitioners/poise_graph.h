@@ -39,6 +39,12 @@ static inline const char* poise_units_trouble(const poise_units* units) {
   return NULL;
 }
 
+/* Returns the bytes that a weight stands for. A number that is negative or too large becomes one
+   that libpoise refuses, because converting it is undefined and often gives 0. */
+static inline uint64_t poise_bytes_of(double bytes) {
+  return bytes >= 0 && bytes < 9e18 ? (uint64_t)bytes : UINT64_MAX;
+}
+
 /* Collective. Returns the machine of the job: nodes that have equally many consecutive ranks, or
    only ranks. `speeds` is empty, or such as " speeds:1,0.5". Null if poise_last_error() says why.
  */

@@ -134,7 +134,7 @@ static int fill(const Call* call, poise_own_tasks* own) {
     loads_s[i] = call->units.load_s * (call->wgtflag & 2 ? (double)call->vwgt[i] : 1);
     bytes[i] = call->itr == 0
                    ? 0
-                   : (uint64_t)(call->units.bytes * (call->vsize ? (double)call->vsize[i] : 1));
+                   : poise_bytes_of(call->units.bytes * (call->vsize ? (double)call->vsize[i] : 1));
   }
   indptr[0] = 0; /* xadj may be null on a rank without vertices */
   for (i = 0; i <= call->n && call->n > 0; ++i)
@@ -142,7 +142,7 @@ static int fill(const Call* call, poise_own_tasks* own) {
   for (i = 0; i < call->edges; ++i) {
     neighbours[i] = (uint64_t)(call->adjncy[i] - call->numflag);
     call->owner[i] = owner_of(call, call->adjncy[i] - call->numflag);
-    sent[i] = (uint64_t)(call->units.bytes * (call->wgtflag & 1 ? (double)call->adjwgt[i] : 1));
+    sent[i] = poise_bytes_of(call->units.bytes * (call->wgtflag & 1 ? (double)call->adjwgt[i] : 1));
   }
   return 1;
 }

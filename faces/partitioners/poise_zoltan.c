@@ -211,7 +211,7 @@ static void ask_sizes(Answer* answer, uint64_t* bytes, double unit_bytes) {
   }
   for (i = 0; sizes != NULL && i < answer->count; ++i) {
     if (sizes[i] < 0) note_failure(answer, ZOLTAN_FATAL);
-    if (zoltan->moves_cost) bytes[i] = are_told ? (uint64_t)sizes[i] : (uint64_t)unit_bytes;
+    if (zoltan->moves_cost) bytes[i] = are_told ? (uint64_t)sizes[i] : poise_bytes_of(unit_bytes);
   }
   if (sizes == NULL) answer->failure = ZOLTAN_MEMERR;
   free(sizes);
@@ -313,7 +313,7 @@ static void ask(Answer* answer, const poise_units* units) {
       ask_edges(answer, numbers, others, ranks, weights);
       for (i = 0; i < edges; ++i) {
         neighbours[i] = others[i], owners[i] = (uint32_t)ranks[i];
-        sent[i] = (uint64_t)(units->bytes * (zoltan->edge_size == 1 ? (double)weights[i] : 1));
+        sent[i] = poise_bytes_of(units->bytes * (zoltan->edge_size == 1 ? (double)weights[i] : 1));
       }
     } else {
       answer->failure = ZOLTAN_MEMERR;
