@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int32_t idx_t;
 typedef float real_t;
@@ -171,6 +172,32 @@ static void refuse(void) {
   free_grid(&grid);
 }
 
+/* Only the last rank names a machine that does not exist: it says so. */
+static void say_why(void) {
+  Grid grid = grid_of(0);
+  idx_t wgtflag = 3, numflag = 0, ncon = 1, parts = num_ranks, cut = -1;
+  idx_t options[4] = {0, 0, 0, 0};
+  real_t ubvec = 1.05f;
+  const int is_wrong = rank == num_ranks - 1, stderr_before = dup(STDERR_FILENO);
+  char text[1000] = "";
+  FILE* const printed = tmpfile();
+  int result;
+  if (is_wrong) setenv("POISE_GRAPH_MACHINE", "no such machine", 1);
+  dup2(fileno(printed), STDERR_FILENO);
+  result = ParMETIS_V3_PartKway(grid.vtxdist, grid.xadj, grid.adjncy, grid.vwgt, grid.adjwgt,
+                                &wgtflag, &numflag, &ncon, &parts, grid.tpwgts, &ubvec, options,
+                                &cut, grid.part, &comm);
+  dup2(stderr_before, STDERR_FILENO);
+  close(stderr_before);
+  unsetenv("POISE_GRAPH_MACHINE");
+  rewind(printed);
+  text[fread(text, 1, sizeof text - 1, printed)] = '\0';
+  fclose(printed);
+  check(result == -4, "a machine that does not exist is an error on all ranks");
+  check((strstr(text, "no such machine") != NULL) == is_wrong, "the rank that fails says why");
+  free_grid(&grid);
+}
+
 /* The last rank has no vertices, and no arrays for them. */
 static void part_without_vertices(void) {
   Grid grid = grid_of(0);
@@ -204,6 +231,7 @@ int main(int argc, char** argv) {
     check(often < seldom, "fewer vertices move if migrations cost more");
   }
   refuse();
+  say_why();
   if (num_ranks > 1) part_without_vertices();
 #endif
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm);

@@ -58,12 +58,16 @@ typedef struct Call {
   uint32_t* owner;   /* rank of each neighbour */
 } Call;
 
-/* Says why a call fails, on one rank: the first or, if the input is wrong, the one that has it. */
-static int fails(const Call* call, const char* why, int result) {
-  const int is_input = result == kBadInput;
-  if (is_input ? strstr(why, "its own error says why") == NULL : call->ranks.rank == 0)
-    fprintf(stderr, "poise: %s: %s\n", call->name, why);
+/* Says why a call fails, on rank `teller`. */
+static int fails(const Call* call, uint32_t teller, const char* why, int result) {
+  if (call->ranks.rank == teller) fprintf(stderr, "poise: %s: %s\n", call->name, why);
   return result;
+}
+
+/* The same if the input of some ranks is wrong: they say why. */
+static int fails_by_input(const Call* call, const char* why) {
+  const int is_here = strstr(why, "its own error says why") == NULL;
+  return fails(call, is_here ? call->ranks.rank : call->ranks.num_ranks, why, kBadInput);
 }
 
 /* True if all ranks have the same number of parts as ranks and one weight per vertex, which is what
@@ -240,10 +244,10 @@ static int plan(const Call* call, const poise_machine* machine) {
     planned =
         poise_plan_distributed(&call->ranks, machine, &own, strategy, 0, call->to, NULL, NULL);
   free_own(&own);
-  if (!is_filled) return fails(call, "there is not enough memory", kError);
-  if (planned != POISE_OK) return fails(call, poise_last_error(), kBadInput);
+  if (!is_filled) return fails(call, 0, "there is not enough memory", kError);
+  if (planned != POISE_OK) return fails_by_input(call, poise_last_error());
   for (i = 0; i < call->n; ++i) call->part[i] = (idx_t)call->to[i] + call->numflag;
-  return write_cut(call) == MPI_SUCCESS ? kOk : fails(call, "the cut cannot be counted", kError);
+  return write_cut(call) == MPI_SUCCESS ? kOk : fails(call, 0, "the cut cannot be counted", kError);
 }
 
 /* Returns what keeps this rank from deciding, or null. */
@@ -256,7 +260,7 @@ static const char* trouble(const Call* call, const poise_machine* machine) {
 static int answer(Call* call) {
   poise_machine* machine;
   const char* why;
-  int is_ready, result;
+  int first, result; /* first: the first rank that cannot decide */
   if (poise_mpi_start(call->comm, &call->mpi, &call->ranks) != MPI_SUCCESS) return kError;
   call->units = poise_units_of_environment();
   call->n = (uint64_t)(call->vtxdist[call->ranks.rank + 1] - call->vtxdist[call->ranks.rank]);
@@ -265,12 +269,12 @@ static int answer(Call* call) {
   call->owner = (uint32_t*)array_of(call->edges, sizeof(uint32_t));
   machine = machine_of(call);
   why = trouble(call, machine);
-  is_ready = why == NULL;
-  MPI_Allreduce(MPI_IN_PLACE, &is_ready, 1, MPI_INT, MPI_MIN, call->comm);
-  if (is_ready)
+  first = why == NULL ? INT_MAX : (int)call->ranks.rank;
+  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, call->comm);
+  if (first == INT_MAX)
     result = plan(call, machine);
   else
-    result = fails(call, why == NULL ? "another rank failed" : why, kError);
+    result = fails(call, (uint32_t)first, why, kError);
   poise_machine_destroy(machine);
   free(call->to), free(call->owner);
   poise_mpi_end(&call->mpi);
