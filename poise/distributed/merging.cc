@@ -2,7 +2,10 @@
 
 #include "poise/distributed/merging.h"
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "poise/distributed/tuning.h"
@@ -20,20 +23,65 @@ std::vector<std::uint32_t> of_groups(const std::vector<std::uint32_t>& is_pinned
   return result;
 }
 
+/// True if one of the vertex's neighbours is pinned like the vertex, so that they may be merged.
+bool has_partner(const graphs::Graph& graph, const std::vector<std::uint32_t>& is_pinned,
+                 std::uint32_t v) {
+  for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
+    if (is_pinned[graph.to[e]] == is_pinned[v]) return true;
+  return false;
+}
+
+/// Pairs vertices that the matching leaves alone and that have no neighbour with which they may be
+/// merged: pinned ones with each other, and the others with each other.
+void pair_without_edges(const graphs::Graph& graph, const std::vector<std::uint32_t>& is_pinned,
+                        double max_weight, graphs::Matching& matching) {
+  const bool is_mixed = std::adjacent_find(is_pinned.begin(), is_pinned.end(),
+                                           std::not_equal_to<>()) != is_pinned.end();
+  if (!is_mixed) return;  // the matching has already paired vertices without neighbours
+  std::vector<std::uint32_t> size(matching.num_groups, 0);
+  for (const std::uint32_t group : matching.group_of) ++size[group];
+  std::optional<std::uint32_t> waiting[2];  // a vertex that is not pinned, and a pinned one
+  std::vector<std::uint32_t> joins(matching.num_groups);
+  std::iota(joins.begin(), joins.end(), 0u);
+  for (std::uint32_t v = 0; v < graph.num_vertices(); ++v) {
+    if (size[matching.group_of[v]] > 1 || has_partner(graph, is_pinned, v)) continue;
+    std::optional<std::uint32_t>& other = waiting[is_pinned[v]];
+    if (other && graph.weight[v] + graph.weight[*other] <= max_weight) {
+      joins[matching.group_of[v]] = matching.group_of[*other];
+      other.reset();
+    } else {
+      other = v;
+    }
+  }
+  std::uint32_t num_groups = 0;
+  for (std::uint32_t g = 0; g < matching.num_groups; ++g)
+    joins[g] = joins[g] == g ? num_groups++ : joins[joins[g]];
+  for (std::uint32_t& group : matching.group_of) group = joins[group];
+  matching.num_groups = num_groups;
+}
+
 }  // namespace
 
 Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pinned,
                           const MergeLimits& limits) {
   Merging merging{std::vector<std::uint32_t>(graph.num_vertices()), graph.num_vertices()};
   std::iota(merging.group_of.begin(), merging.group_of.end(), 0u);
+  const double total_weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
   double max_weight = limits.max_weight;
+  const auto is_too_small = [&](const graphs::Matching& matching) {
+    return matching.num_groups > distributed_tuning::kMinShrink * merging.num_groups;
+  };
   while (merging.num_groups > 1) {
-    const graphs::Matching matching = graphs::match_heavy_edges(graph, is_pinned, max_weight);
-    if (matching.num_groups > distributed_tuning::kMinShrink * merging.num_groups) {
+    graphs::Matching matching = graphs::match_heavy_edges(graph, is_pinned, max_weight);
+    if (is_too_small(matching)) {
       if (merging.num_groups <= limits.max_vertices) break;
+      pair_without_edges(graph, is_pinned, max_weight, matching);
+    }
+    if (is_too_small(matching)) {
       // Merging ends if a higher weight limit would change nothing: a limit of 0 stays 0 when it is
-      // multiplied, and a limit above 1e300 excludes no vertex.
+      // multiplied, and a limit above the total weight excludes no vertex.
       if (max_weight == 0 || max_weight > 1e300) break;
+      if (max_weight > 2 * total_weight && matching.num_groups == merging.num_groups) break;
       max_weight *= distributed_tuning::kHeavier;
     }
     if (matching.num_groups == merging.num_groups) continue;

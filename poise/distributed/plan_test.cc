@@ -250,6 +250,32 @@ TEST(DistributedPlan,
   EXPECT_LT(metrics.makespan_s, 1.01 * problem.workload.background_s[2]);
 }
 
+/// The task of each odd number is pinned. Tasks exchange messages as `messages` says.
+OwnedProblem every_second_pinned(const std::vector<Message>& messages) {
+  OwnedProblem problem = made(physical("core:4"), "ring", 20'000);
+  for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
+    problem.workload.tasks[t].load_s = problem.current.of(t) == 0 ? 3e-3 : 1e-3;
+    problem.workload.tasks[t].movable = t % 2 == 0;
+  }
+  problem.workload.messages = messages;
+  return problem;
+}
+
+TEST(DistributedPlan, moves_few_tasks_if_pinned_tasks_and_others_alternate) {
+  std::vector<Message> pairs;
+  for (TaskId t = 0; t < 20'000; t += 2) pairs.push_back({t, t + 1, 1, 8});
+  for (const std::vector<Message>& messages : {{}, pairs}) {
+    const OwnedProblem problem = every_second_pinned(messages);
+    const Outcomes outcomes = planned(problem);
+    expect_consistent(problem, outcomes);
+    const Placement after = placement_of(problem.view(), outcomes);
+    const Metrics metrics = evaluate(problem.machine, problem.workload, problem.machine.costs(),
+                                     problem.current, after);
+    EXPECT_LT(metrics.imbalance, 1.02);
+    EXPECT_LT(metrics.migrations, 3'500u);  // at least 2,500 have to move
+  }
+}
+
 TEST(DistributedPlan, plans_are_valid_on_a_single_rank_and_on_ranks_without_tasks) {
   OwnedProblem alone = made(physical("core:1"), "ring", 5);
   EXPECT_EQ(placement_of(alone.view(), planned(alone)), alone.current);
