@@ -70,9 +70,10 @@ std::uint64_t Communicator::sum(std::uint64_t value) {
   return value;
 }
 
-// Non-negative doubles are ordered like the integers with the same bit patterns.
+// Non-negative doubles are ordered like the integers with the same bit patterns. The bit pattern of
+// -0.0 would be larger than all of them; adding 0.0 makes it that of 0.0.
 double Communicator::max(double value) {
-  return std::bit_cast<double>(max(std::bit_cast<std::uint64_t>(value)));
+  return std::bit_cast<double>(max(std::bit_cast<std::uint64_t>(value + 0.0)));
 }
 
 double Communicator::sum(double value) {
