@@ -6,13 +6,14 @@
 #include <limits>
 
 #include "poise/base/error.h"
+#include "poise/workload/checks.h"
 
 namespace poise {
 
 namespace {
 
-/// These limits are the same as for workloads on one rank. Sums within these limits do not
-/// overflow.
+/// These limits are the same as for workloads on one rank. The limit on counts is also that on
+/// their sum over all tasks of a rank, so sums do not overflow.
 constexpr double kMaxSeconds = 1e15;
 constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 53;
 
@@ -24,6 +25,7 @@ void check_size(std::size_t size, std::size_t wanted, const char* name, bool is_
 void check_counts(std::span<const std::uint64_t> values, const char* name) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (values[i] > kMaxCount) fail("{}[{}] is {}; it must be at most 2^53", name, i, values[i]);
+  checked_sum(0, values, name);
 }
 
 void check_rows(const OwnTasks& own) {

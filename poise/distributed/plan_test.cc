@@ -297,6 +297,10 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_rank_is_wrong) 
   };
   expect_text(errors([](OwnArrays& own) { own.load_s[3] = std::nan(""); }), "load_s[3] is nan");
   expect_text(errors([](OwnArrays& own) { own.bytes.pop_back(); }), "bytes has 9 entries");
+  expect_text(errors([](OwnArrays& own) {
+                own.message_bytes.assign(own.to.size(), std::uint64_t{1} << 53);
+              }),
+              "the total number of message bytes exceeds the limit");
   expect_text(errors([](OwnArrays& own) { own.first[4] = 0; }), "indptr[4] is 0");
   expect_text(errors([](OwnArrays& own) { own.to_rank[1] = 4; }), "the rank of neighbour 1 is 4");
   expect_text(errors([](OwnArrays& own) { own.to[0] = 77; }), "a task lists neighbour 77 on rank ");
