@@ -91,6 +91,8 @@ void list_rows(poise_simulation& handle) {
 poise::Replayer replayer_of(const poise_machine& machine, const poise::Trace& trace,
                             const std::uint32_t* start, const poise::ReplayPlan& plan) {
   if (trace.phases.empty()) poise::fail("the trace has no phases; at least 1 is needed");
+  for (const poise::Phase& phase : trace.phases)
+    poise::library::check_domains(phase.workload, machine.machine);
   const poise::Phase& first = trace.phases.front();
   const std::uint32_t num_places = machine.machine.num_places();
   const bool is_recorded = start == nullptr && first.placement.num_tasks() > 0;

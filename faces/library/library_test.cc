@@ -265,6 +265,35 @@ TEST(Library, plans_respect_capacities_and_balance_each_kind_of_work) {
   EXPECT_THAT(poise_last_error(), testing::HasSubstr("4 cores"));
 }
 
+TEST(Library, capacities_of_fewer_or_more_memory_domains_than_the_machine_has_are_refused) {
+  const std::vector<double> load_s(64, 1);
+  const std::vector<std::uint32_t> of_domains(65, 64);
+  Handles handles;
+  ASSERT_EQ(poise_machine_create("node:8 numa:8 core:2", &handles.machine), POISE_OK);
+  ASSERT_EQ(poise_workload_create(64, load_s.data(), &handles.workload), POISE_OK);
+  poise_trace* trace = nullptr;
+  std::vector<std::uint32_t> places(64);
+  for (const std::uint64_t num_domains : {1, 63, 65, 64}) {
+    ASSERT_EQ(poise_workload_set_capacity(handles.workload, 0, nullptr, 0, nullptr, num_domains,
+                                          of_domains.data()),
+              POISE_OK);
+    const int expected = num_domains == 64 ? POISE_OK : POISE_BAD_INPUT;
+    EXPECT_EQ(poise_plan(handles.machine, handles.workload, nullptr, "greedy", 0, places.data()),
+              expected);
+    ASSERT_EQ(poise_trace_create(128, handles.machine, &trace), POISE_OK);
+    ASSERT_EQ(poise_trace_add_phase(trace, 0, 0, handles.workload, nullptr), POISE_OK);
+    poise_simulation* simulation = nullptr;
+    EXPECT_EQ(poise_simulate(handles.machine, trace, nullptr, "greedy", nullptr, 0, 2, 1, 0, 0,
+                             nullptr, nullptr, &simulation),
+              expected);
+    if (expected != POISE_OK) {
+      EXPECT_THAT(poise_last_error(), testing::HasSubstr("the machine has 64 memory domains"));
+    }
+    poise_simulation_destroy(simulation);
+    poise_trace_destroy(trace);
+  }
+}
+
 /// Writes the profile of a run in which rank 0 works twice as long as rank 1.
 void write_profile(const std::string& path) {
   std::vector<profile::RankProfile> ranks;

@@ -39,11 +39,19 @@ CheckedProblem::CheckedProblem(const poise_machine* machine, const poise_workloa
                                    machine_.machine.num_places(), "current")),
       seed_(seed) {
   check_all_but_messages(workload_.workload, machine_.machine.num_places());
+  check_domains(workload_.workload, machine_.machine);
 }
 
 Problem CheckedProblem::view() const {
   return {machine_.machine,      workload_.workload, current_, machine_.machine.costs(), seed_,
           workload_.past_loads_s};
+}
+
+void check_domains(const Workload& workload, const Machine& machine) {
+  const std::size_t given = workload.capacity.of_domains.size();
+  if (given != 0 && given != machine.num_domains())
+    fail("of_domains has {} entries, but the machine has {} memory domains", given,
+         machine.num_domains());
 }
 
 std::vector<apps::Contender> contenders_of(const char* strategies, const poise_own_strategy* own,

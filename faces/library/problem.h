@@ -32,6 +32,10 @@ class CheckedProblem {
   std::uint64_t seed_;
 };
 
+/// Throws Error if the workload limits the cores of memory domains, but not of exactly those that
+/// the machine has.
+void check_domains(const Workload& workload, const Machine& machine);
+
 /// Returns the strategies in a list (null: all rows of the table that are not marked is_oracle),
 /// followed by the caller's own strategies.
 std::vector<apps::Contender> contenders_of(const char* strategies, const poise_own_strategy* own,
