@@ -172,6 +172,23 @@ TEST(DistributedInC, refuses_more_tasks_than_32_bit_numbers_can_count) {
     });
 }
 
+TEST(DistributedInC, refuses_neighbours_without_indptr) {
+  const Handle machine = machine_of("core:1");
+  SimulatedRanks simulated(1);
+  OwnArrays own;
+  own.ids = own.to = {7};
+  own.load_s = {1};
+  own.bytes = own.counts = own.message_bytes = {1};
+  own.pinned = {0};
+  simulated.run([&](const poise_communication& ranks) {
+    poise_own_tasks tasks = c_view(own, false);
+    tasks.indptr = nullptr;
+    const Told told = plan_in_c(ranks, machine.get(), tasks, 1);
+    EXPECT_EQ(told.code, POISE_BAD_INPUT);
+    EXPECT_THAT(told.error, HasSubstr("indptr is null, but neighbours is not"));
+  });
+}
+
 TEST(DistributedInC, refuses_a_table_of_communication_functions_in_which_all_pointers_are_null) {
   const Handle machine = machine_of("core:1");
   const poise_communication ranks{nullptr, 0, 1, nullptr, nullptr};
