@@ -55,9 +55,13 @@ std::vector<std::string> range_of(std::string_view text) {
   if (!first || !last || *last < *first || *last - *first >= kMaxHosts)
     fail("list of the job's hosts: \"{}\" is not a range such as 1-4", text);
   std::vector<std::string> numbers;
-  for (auto number = *first; number <= *last; ++number)
-    numbers.push_back(fmt::format("{:0{}}", number, first_text.size()));
+  for (std::uint64_t i = 0; i <= *last - *first; ++i)
+    numbers.push_back(fmt::format("{:0{}}", *first + i, first_text.size()));
   return numbers;
+}
+
+void check_number(std::size_t hosts) {
+  if (hosts > kMaxHosts) fail("the job has more than {} hosts, the maximum number", kMaxHosts);
 }
 
 /// Expands all brackets of one piece of a host list; a piece may have several brackets.
@@ -73,10 +77,10 @@ std::vector<std::string> names_of(std::string_view piece) {
       fail("list of the job's hosts: \"{}\" needs numbers in its brackets, such as [1-4]", piece);
     std::vector<std::string> longer;
     for (const std::string& name : names)
-      for (const std::string_view range : split(piece.substr(1, close - 1), ','))
+      for (const std::string_view range : split(piece.substr(1, close - 1), ',')) {
         for (const std::string& number : range_of(range)) longer.push_back(name + number);
-    if (longer.size() > kMaxHosts)
-      fail("the job has more than {} hosts, the maximum number", kMaxHosts);
+        check_number(longer.size());
+      }
     names = std::move(longer);
     piece.remove_prefix(close + 1);
   }
@@ -117,10 +121,10 @@ std::string_view value_of(std::span<const std::string_view> words, std::string_v
 
 std::vector<std::string> expanded_hosts(std::string_view text) {
   std::vector<std::string> hosts;
-  for (const std::string_view piece : split_outside_brackets(text, ','))
+  for (const std::string_view piece : split_outside_brackets(text, ',')) {
     for (std::string& name : names_of(piece)) hosts.push_back(std::move(name));
-  if (hosts.size() > kMaxHosts)
-    fail("the job has more than {} hosts, the maximum number", kMaxHosts);
+    check_number(hosts.size());
+  }
   return hosts;
 }
 

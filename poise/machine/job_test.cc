@@ -28,6 +28,15 @@ TEST(Job, expands_host_lists_of_slurm) {
     EXPECT_THROW(expanded_hosts(bad), Error) << bad;
 }
 
+TEST(Job, host_lists_with_absurd_numbers_neither_run_endlessly_nor_fill_the_memory) {
+  EXPECT_THAT(expanded_hosts("n[18446744073709551614-18446744073709551615]"),
+              ElementsAre("n18446744073709551614", "n18446744073709551615"));
+  std::string many = "n[0-1048575]";
+  for (int i = 0; i < 10000; ++i) many += ",n[0-1048575]";
+  for (const std::string& bad : {std::string("n[0-999999][0-999999][0-999999]"), many})
+    EXPECT_THROW(expanded_hosts(bad), Error);
+}
+
 TEST(Job, reads_processor_counts_of_slurm) {
   const auto hosts = hosts_of_slurm("n[1-4]", "16(x3),8");
   ASSERT_EQ(hosts.size(), 4u);
