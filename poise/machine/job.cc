@@ -158,7 +158,9 @@ std::vector<JobHost> hosts_of_lsf(std::string_view text) {
     if (!count || *count > kMaxHosts)
       fail("LSB_MCPU_HOSTS: no number of slots after host \"{}\"; write HOST COUNT for each host",
            words[i]);
-    hosts.push_back({.name = std::string(words[i]), .slots = static_cast<std::uint32_t>(*count)});
+    const auto [entry, is_new] = index.try_emplace(words[i], hosts.size());
+    if (is_new) hosts.push_back({.name = std::string(words[i])});
+    hosts[entry->second].slots += *count;
   }
   return hosts;
 }
@@ -168,6 +170,7 @@ void find_switches(std::string_view topology, std::vector<JobHost>& hosts) {
   for (JobHost& host : hosts) by_name[host.name] = &host;
   std::map<const JobHost*, std::size_t> size_of_leaf;
   for (const std::string_view line : split(topology, '\n')) {
+  std::map<std::string_view, std::size_t> index;
     const std::vector<std::string_view> words = words_of(line.substr(0, line.find('#')));
     const std::string_view name = value_of(words, "switchname"), nodes = value_of(words, "nodes");
     if (name.empty() || nodes.empty()) continue;

@@ -31,7 +31,8 @@ std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view pro
 /// Hosts of a PBS job from the file PBS_NODEFILE: a line per slot, hosts in order of appearance.
 std::vector<JobHost> hosts_of_pbs(std::string_view node_file);
 
-/// Hosts of an LSF job from LSB_MCPU_HOSTS: "hostA 16 hostB 8". Throws Error if a count is missing.
+/// Hosts of an LSF job from LSB_MCPU_HOSTS: "hostA 16 hostB 8", in order of appearance. The counts
+/// of a host that appears several times are added up. Throws Error if a count is missing.
 std::vector<JobHost> hosts_of_lsf(std::string_view text);
 
 /// Sets the switch of each host from lines "SwitchName=s0 ... Nodes=n[0-3]" as in topology.conf(5)

@@ -55,6 +55,9 @@ TEST(Job, reads_node_files_of_pbs_and_host_lists_of_lsf) {
   EXPECT_THAT(names_of(lsf), ElementsAre("hostB", "hostA"));
   EXPECT_EQ(lsf[1].slots, 8u);
   EXPECT_THROW(hosts_of_lsf("hostB 16 hostA"), Error);
+  const auto repeated = hosts_of_lsf("hostA 1 hostB 2 hostA 3");
+  EXPECT_THAT(names_of(repeated), ElementsAre("hostA", "hostB"));
+  EXPECT_EQ(repeated[0].slots, 4u);
 }
 
 // The same topology in two forms: topology.conf(5), and the output of `scontrol show topology`.
