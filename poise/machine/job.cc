@@ -104,6 +104,21 @@ std::vector<std::uint32_t> counts_of(std::string_view text) {
   return counts;
 }
 
+/// Returns the lines of a configuration file of Slurm without their comments. A line that ends in a
+/// backslash continues on the next line.
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines(1);
+  for (std::string_view line : split(text, '\n')) {
+    line = line.substr(0, line.find('#'));
+    line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+    const bool continues = line.ends_with('\\');
+    if (continues) line.remove_suffix(1);
+    lines.back() += line;
+    if (!continues) lines.emplace_back();
+  }
+  return lines;
+}
+
 /// Returns the value of KEY=VALUE among the words of a line, or an empty text if there is none.
 /// Keys match in any case, as in Slurm.
 std::string_view value_of(std::span<const std::string_view> words, std::string_view key) {
@@ -153,6 +168,7 @@ std::vector<JobHost> hosts_of_pbs(std::string_view node_file) {
 std::vector<JobHost> hosts_of_lsf(std::string_view text) {
   const std::vector<std::string_view> words = words_of(text);
   std::vector<JobHost> hosts;
+  std::map<std::string_view, std::size_t> index;
   for (std::size_t i = 0; i < words.size(); i += 2) {
     const auto count = i + 1 < words.size() ? parse_unsigned(words[i + 1]) : std::nullopt;
     if (!count || *count > kMaxHosts)
@@ -169,9 +185,8 @@ void find_switches(std::string_view topology, std::vector<JobHost>& hosts) {
   std::map<std::string_view, JobHost*> by_name;
   for (JobHost& host : hosts) by_name[host.name] = &host;
   std::map<const JobHost*, std::size_t> size_of_leaf;
-  for (const std::string_view line : split(topology, '\n')) {
-  std::map<std::string_view, std::size_t> index;
-    const std::vector<std::string_view> words = words_of(line.substr(0, line.find('#')));
+  for (const std::string& line : lines_of(topology)) {
+    const std::vector<std::string_view> words = words_of(line);
     const std::string_view name = value_of(words, "switchname"), nodes = value_of(words, "nodes");
     if (name.empty() || nodes.empty()) continue;
     const std::vector<std::string> listed = expanded_hosts(nodes);

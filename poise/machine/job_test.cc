@@ -60,10 +60,13 @@ TEST(Job, reads_node_files_of_pbs_and_host_lists_of_lsf) {
   EXPECT_EQ(repeated[0].slots, 4u);
 }
 
-// The same topology in two forms: topology.conf(5), and the output of `scontrol show topology`.
+// The same topology in three forms: topology.conf(5), with and without long lines that continue
+// after a backslash, and the output of `scontrol show topology`.
 constexpr const char* kTopologies[] = {
     "# racks\nSwitchName=s0 Nodes=n[0-2]\nSwitchName=s1 Nodes=n[3-5]\n"
     "SwitchName=top Switches=s[0-1]\n",
+    "SwitchName=s0 \\\n  Nodes=n[0-2] # rack 0\nSwitchName=s1 Nodes=n3,\\ # rack 1 \\\nn[4-5]\n"
+    "SwitchName=top \\\r\nSwitches=s[0-1]",
     "SwitchName=top Level=1 LinkSpeed=1 Nodes=n[0-5] Switches=s[0-1]\n"
     "SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-2]\n"
     "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[3-5]\n"};
