@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <string_view>
+#include <unordered_map>
 
 #include "poise/base/check.h"
 #include "poise/machine/measure.h"
@@ -56,22 +58,26 @@ std::vector<Item> copies(const std::vector<Item>& items, std::size_t count) {
 }
 
 /// Element [from * hosts + to] is the network factor from one host to another. One ping-pong
-/// measures both directions, so the two factors are equal.
+/// measures both directions, so the two factors are equal. Empty if no pair has another factor than
+/// the network, because the matrix of a large job takes gigabytes.
 std::vector<double> factor_matrix(const Machine& node, std::span<const std::string> hosts) {
-  const std::size_t count = hosts.size();
-  std::vector<double> matrix(count * count, node.network().factor);
-  for (std::size_t h = 0; h < count; ++h) matrix[h * count + h] = 1;
-  if (between_hosts(node).empty()) return matrix;
+  const std::vector<const HostPair*> pairs = between_hosts(node);
+  if (pairs.empty()) return {};
+  const double usual = node.network().factor;
   const double local_ns = local_latency_ns(node, node.parts().facts.measurement);
-  const auto index_of = [&](const std::string& host) {
-    return std::find(hosts.begin(), hosts.end(), host) - hosts.begin();
-  };
-  for (const HostPair* pair : between_hosts(node)) {
-    const std::size_t from = index_of(pair->from), to = index_of(pair->to);
-    if (from == count || to == count) continue;
-    matrix[from * count + to] = matrix[to * count + from] =
-        four_digits(pair->latency_ns.median / local_ns);
+  const std::size_t count = hosts.size();
+  std::unordered_map<std::string_view, std::size_t> index;
+  for (std::size_t h = 0; h < count; ++h) index.try_emplace(hosts[h], h);
+  std::vector<double> matrix;
+  for (const HostPair* pair : pairs) {
+    const auto from = index.find(pair->from), to = index.find(pair->to);
+    if (from == index.end() || to == index.end()) continue;
+    const double factor = four_digits(pair->latency_ns.median / local_ns);
+    if (matrix.empty() && factor == usual) continue;
+    if (matrix.empty()) matrix.assign(count * count, usual);
+    matrix[from->second * count + to->second] = matrix[to->second * count + from->second] = factor;
   }
+  for (std::size_t h = 0; h * count < matrix.size(); ++h) matrix[h * count + h] = 1;
   return matrix;
 }
 
@@ -155,8 +161,7 @@ Machine cluster_of(const Machine& node, std::span<const std::string> hosts) {
   copy_places(count, parts);
   parts.kind_of_node.assign(count, 0);
   std::vector<double> matrix = factor_matrix(node, hosts);
-  const auto apart = [&](double factor) { return factor == 1 || factor == parts.network.factor; };
-  if (!std::all_of(matrix.begin(), matrix.end(), apart)) {
+  if (!matrix.empty()) {
     parts.network.shape = Network::Shape::matrix;
     parts.network.matrix = std::move(matrix);
     parts.network.matrix_nodes = count;

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts every allocation of this program to check that large machines use little memory.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <new>
 
+#include "poise/machine/hosts.h"
 #include "poise/machine/json.h"
+#include "poise/machine/measure.h"
 #include "poise/machine/text.h"
 
 namespace {
 
-std::atomic<std::size_t> bytes_held{0};
+std::atomic<std::size_t> bytes_held{0}, largest_bytes{0};
 
 }  // namespace
 
@@ -21,6 +25,7 @@ std::atomic<std::size_t> bytes_held{0};
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   bytes_held += malloc_usable_size(memory);
+  largest_bytes = std::max(largest_bytes.load(), size);
   return memory;
 }
 
@@ -53,6 +58,21 @@ TEST(Scale, a_machine_of_32768_places_takes_a_few_megabytes) {
     const std::size_t between = bytes_held;
     const Machine back = machine_from_json(json, text);
     EXPECT_LT(bytes_held - between, 4 * kMegabyte) << text;
+  }
+}
+
+TEST(Scale, no_number_per_pair_of_hosts_is_stored_if_the_network_between_all_hosts_is_alike) {
+  std::vector<std::string> hosts(4000);
+  for (std::size_t h = 0; h < hosts.size(); ++h) hosts[h] = fmt::format("n{}", h);
+  const Machine given = machine_from_text("core:4");
+  Measurement measurement;
+  measurement.latency_ns = measurement.gigabytes_per_s = {{100, 100, 100}};
+  const Machine measured = with_network(with_measurement(given, measurement),
+                                        {{"n1", "n7", {2000, 2000, 2000}, 2000, 1e9}});
+  for (const Machine& node : {given, measured}) {
+    largest_bytes = 0;
+    EXPECT_EQ(cluster_of(node, hosts).num_nodes(), 4000u);
+    EXPECT_LT(largest_bytes, kMegabyte);
   }
 }
 
