@@ -24,8 +24,8 @@ struct Slices {
 /// fewer repetitions rather than shorter probes.
 Slices slices_for(double seconds, std::size_t probes, double least_s, double most_s) {
   const double each_s = seconds / std::max<std::size_t>(probes, 1);
-  const int repeats = std::clamp(static_cast<int>(each_s / least_s), machine_tuning::kMinRepeats,
-                                 machine_tuning::kMaxRepeats);
+  const int repeats = static_cast<int>(std::clamp<double>(
+      each_s / least_s, machine_tuning::kMinRepeats, machine_tuning::kMaxRepeats));
   return {repeats, std::clamp(each_s / repeats, least_s, most_s)};
 }
 

@@ -97,6 +97,17 @@ TEST(Measure, takes_no_longer_than_its_time_limit_on_small_and_large_machines) {
   }
 }
 
+TEST(Measure, more_time_never_leads_to_fewer_repetitions) {
+  const Machine machine = machine_from_text("core:2");
+  int calls = 0;
+  for (const double seconds : {40.0, 1e7, 1e18}) {
+    World world(machine, 3);
+    measure_node(machine, world.probes(), {.seconds = seconds, .progress = {}});
+    EXPECT_GE(world.calls, calls) << seconds;
+    calls = world.calls;
+  }
+}
+
 TEST(Measure, measures_at_most_three_pairs_of_cores_at_each_level) {
   const Machine machine = machine_from_text("numa:2 l3:8 core:8");
   for (int level = -1; level < 2; ++level) {
