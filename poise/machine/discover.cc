@@ -380,14 +380,16 @@ void set_speeds(hwloc_topology_t topology, const std::vector<Site>& sites, Machi
     infos.push_back(kind_info(topology, kind, units.back().get()));
   }
   const Kinds kinds = rate_kinds(infos);
-  double fastest = 0;
-  for (std::size_t p = 0; p < sites.size(); ++p) {
-    for (std::size_t kind = 0; kind < units.size(); ++kind)
-      if (hwloc_bitmap_isset(units[kind].get(), sites[p].unit->os_index))
-        parts.places[p].speed = kinds.performance[kind];
-    fastest = std::max(fastest, parts.places[p].speed);
+  std::vector<double> speeds;
+  for (const Site& site : sites) {
+    const auto kind = std::find_if(units.begin(), units.end(), [&](const auto& set) {
+      return hwloc_bitmap_isset(set.get(), site.unit->os_index) != 0;
+    });
+    if (kind == units.end()) return;  // nothing is known about this core
+    speeds.push_back(kinds.performance[kind - units.begin()]);
   }
-  for (Place& place : parts.places) place.speed /= fastest;
+  const double fastest = *std::max_element(speeds.begin(), speeds.end());
+  for (std::size_t p = 0; p < sites.size(); ++p) parts.places[p].speed = speeds[p] / fastest;
   parts.speed_source = kinds.source;
 }
 

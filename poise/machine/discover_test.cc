@@ -149,6 +149,17 @@ TEST(Discover, core_speeds_follow_the_capacity_reported_by_the_kernel_rather_tha
   EXPECT_EQ(machine.speed_of(1), 1);
 }
 
+TEST(Discover, cores_have_equal_speeds_if_the_kind_of_one_of_them_is_unknown) {
+  Xml xml;
+  xml.open("Machine", 7, 1, machine_allowing(7, 1)).numa(0, 7);
+  xml.core(1, 1).core(2, 1).core(4, 1).close();
+  xml.cpukind(1, Xml::info("FrequencyMaxMHz", "2000"));
+  xml.cpukind(2, Xml::info("FrequencyMaxMHz", "2500"));
+  const Machine machine = xml.machine();
+  EXPECT_TRUE(machine.has_equal_speeds());
+  EXPECT_EQ(machine.speed_of(2), 1);
+}
+
 TEST(Discover, memory_without_cores_is_reported_but_is_not_a_memory_domain) {
   Xml xml;
   xml.open("Machine", 0xf, 0b111, machine_allowing(0xf, 0b111)).numa(2, 0xf, "subtype=\"NVM\"");
