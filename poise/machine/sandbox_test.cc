@@ -75,5 +75,14 @@ TEST(Sandbox, stops_a_function_that_needs_too_much_memory) {
   EXPECT_EQ(in_sandbox(work, {.bytes = 16 << 20}), std::nullopt);
 }
 
+TEST(Sandbox, returns_the_result_although_stdin_and_stderr_are_closed) {
+  const auto work = [] {
+    ::close(STDIN_FILENO);
+    ::close(STDERR_FILENO);
+    ::_exit(in_sandbox([] { return std::string("done"); }) == "done" ? 0 : 1);
+  };
+  EXPECT_EXIT(work(), testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace poise
