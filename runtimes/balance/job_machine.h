@@ -44,7 +44,8 @@ struct JobMachine {
 
 /// Builds the machine of a job whose hosts all look like `node`. A process bound to one core gets
 /// the place of that core. If a host's processes are not all bound to distinct cores, they get the
-/// places of the host in order. `host_names` has one entry per host.
+/// places of the host in order. `host_names` has one entry per host. Throws Error if there are
+/// several hosts and `node` has several nodes.
 JobMachine job_machine(const Machine& node, std::span<const ProcessLocation> processes,
                        std::span<const std::string> host_names,
                        std::uint32_t places_per_process = 1);

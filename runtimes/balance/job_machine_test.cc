@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "poise/base/error.h"
 #include "poise/machine/text.h"
 
 namespace poise::balance {
@@ -57,6 +58,15 @@ TEST(JobMachine, each_process_gets_the_requested_number_of_places) {
   const ProcessLocation processes[] = {{0, 2}, {0, 1}};
   const JobMachine job = job_machine(node, processes, std::span(kNames, 1), 2);
   EXPECT_THAT(job.process_of_place, ElementsAre(0, 0, 1, 1));
+}
+
+TEST(JobMachine,
+     a_machine_of_several_nodes_is_refused_as_the_description_of_each_of_several_hosts) {
+  const Machine cluster = machine_from_text("node:2 core:2");
+  const ProcessLocation processes[] = {{0, -1}, {1, -1}, {0, -1}, {1, -1}};
+  EXPECT_THROW(job_machine(cluster, processes, kNames), Error);
+  const std::vector<ProcessLocation> on_one_host(4, ProcessLocation{0, -1});
+  EXPECT_EQ(job_machine(cluster, on_one_host, std::span(kNames, 1)).machine.num_nodes(), 2u);
 }
 
 TEST(JobMachine, latency_between_hosts_counts_as_ten_times_that_of_local_memory_if_not_measured) {
