@@ -3,7 +3,6 @@
 #include "runtimes/balance/job_machine.h"
 
 #include <algorithm>
-#include <sched.h>
 #include <set>
 
 #include "poise/base/error.h"
@@ -53,12 +52,13 @@ std::vector<PlaceId> places_on(const Machine& node, std::span<const ProcessLocat
 
 std::int32_t bound_core() {
   constexpr int kMaxHardwareThreads = 2;  // per core
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return -1;
-  if (CPU_COUNT(&set) > kMaxHardwareThreads) return -1;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) return cpu;
+  // Room for 65,536 cpus, because the kernel refuses a mask that is smaller than its own.
+  std::vector<cpu_set_t> sets(64);
+  const std::size_t bytes = sets.size() * sizeof(cpu_set_t);
+  if (call(0, bytes, sets.data()) != 0) return -1;
+  if (CPU_COUNT_S(bytes, sets.data()) > kMaxHardwareThreads) return -1;
+  for (std::size_t cpu = 0; cpu < 8 * bytes; ++cpu)
+    if (CPU_ISSET_S(cpu, bytes, sets.data())) return static_cast<std::int32_t>(cpu);
   return -1;
 }
 

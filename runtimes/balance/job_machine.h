@@ -2,7 +2,9 @@
 // The machine of a parallel job: one place per rank or PE, on the cores that the processes have.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <sched.h>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,9 +22,12 @@ struct ProcessLocation {
   std::int32_t core_os_index = -1;
 };
 
+/// The signature of sched_getaffinity; tests pass a simulated kernel.
+using AffinityCall = int (*)(pid_t thread, std::size_t bytes, cpu_set_t* mask);
+
 /// Returns the operating system's index of the core's processing unit if the calling thread is
 /// bound to a single core, otherwise -1.
-std::int32_t bound_core();
+std::int32_t bound_core(AffinityCall call = ::sched_getaffinity);
 
 /// Returns this host as a machine. If `poise measure` has run on this host, messages have the costs
 /// that it measured. If the hardware cannot be read, returns a machine with one place.

@@ -2,6 +2,7 @@
 
 #include "runtimes/balance/job_machine.h"
 
+#include <cerrno>
 #include <gmock/gmock.h>
 
 #include "poise/base/error.h"
@@ -13,6 +14,20 @@ namespace {
 using testing::ElementsAre;
 
 const std::string kNames[] = {"a", "b"};
+
+TEST(JobMachine, the_core_of_a_thread_is_found_on_hosts_with_more_than_1024_cpus) {
+  const auto call = [](pid_t, std::size_t bytes, cpu_set_t* mask) {
+    constexpr std::size_t kKernelBytes = 8192 / 8;
+    if (bytes < kKernelBytes) {
+      errno = EINVAL;
+      return -1;
+    }
+    CPU_ZERO_S(bytes, mask);
+    CPU_SET_S(5000, bytes, mask);
+    return 0;
+  };
+  EXPECT_EQ(bound_core(call), 5000);
+}
 
 TEST(JobMachine, a_process_bound_to_a_core_gets_the_place_of_this_core) {
   const Machine node = machine_from_text("numa:2 core:2");
