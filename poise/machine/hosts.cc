@@ -10,6 +10,7 @@
 #include "poise/base/check.h"
 #include "poise/machine/measure.h"
 #include "poise/machine/spread.h"
+#include "poise/machine/tuning.h"
 
 namespace poise {
 
@@ -160,6 +161,8 @@ Machine cluster_of(const Machine& node, std::span<const std::string> hosts) {
   parts.name = fmt::format("{} hosts like {}", count, node.name());
   copy_places(count, parts);
   parts.kind_of_node.assign(count, 0);
+  if (parts.network_source == Source::assumed)
+    parts.network.factor = machine_tuning::kAssumedNetworkFactor;
   std::vector<double> matrix = factor_matrix(node, hosts);
   if (!matrix.empty()) {
     parts.network.shape = Network::Shape::matrix;

@@ -111,6 +111,17 @@ TEST(Hosts, a_cluster_of_two_hosts_stores_its_network_cost_as_one_factor_not_as_
   EXPECT_EQ(cluster_of(node, hosts).message_factor(0, 7), 10);
 }
 
+TEST(Hosts, messages_between_hosts_cost_more_than_inside_a_host_if_the_network_was_not_measured) {
+  const std::vector<std::string> hosts{"a", "b"};
+  for (const char* text : {"numa:2 core:2", "numa:2 core:2 factors:1.5,1"}) {
+    const Machine cluster = cluster_of(machine_from_text(text), hosts);
+    EXPECT_EQ(cluster.parts().network_source, Source::assumed) << text;
+    EXPECT_EQ(cluster.message_factor(0, 4),
+              machine_from_text("node:2 numa:2 core:2").message_factor(0, 4))
+        << text;
+  }
+}
+
 TEST(Hosts, messages_inside_a_node_get_the_cost_factors_of_the_machine_text_if_none_were_measured) {
   const std::vector<std::string> hosts{"a", "b"};
   const Machine cluster = cluster_of(machine_from_text("numa:2 core:2 factors:1.5,1"), hosts);

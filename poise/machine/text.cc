@@ -9,6 +9,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/machine/tuning.h"
 
 namespace poise {
 
@@ -193,8 +194,8 @@ std::size_t levels_to_node(const Spec& spec) {
 
 std::vector<double> assumed_factors(const Spec& spec) {
   std::vector<double> factors(spec.levels.size(), 1);
-  std::fill_n(factors.begin(), levels_to_domain(spec), 1.5);
-  std::fill_n(factors.begin(), levels_to_node(spec), 10);
+  std::fill_n(factors.begin(), levels_to_domain(spec), machine_tuning::kAssumedNumaFactor);
+  std::fill_n(factors.begin(), levels_to_node(spec), machine_tuning::kAssumedNetworkFactor);
   return factors;
 }
 
@@ -265,8 +266,8 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
   if (levels_to_domain(spec) == 0) parts.root_latency_factor = factors[0];
   parts.node_kinds = {node_kind(spec, factors)};
   parts.kind_of_node.assign(groups_below(spec, 0, levels_to_node(spec)), 0);
-  parts.numa_source = parts.cache_source = parts.network_source =
-      spec.factors.empty() ? Source::assumed : Source::given;
+  if (!spec.factors.empty()) parts.numa_source = parts.cache_source = Source::given;
+  if (!spec.factors.empty() && levels_to_node(spec) > 0) parts.network_source = Source::given;
 
   const std::uint64_t per_domain = num_places / groups_below(spec, 0, levels_to_domain(spec));
   parts.places.resize(num_places);

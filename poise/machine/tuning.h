@@ -12,6 +12,8 @@ namespace poise::machine_tuning {
 
 /// Latency to another memory domain, relative to the latency inside a domain.
 inline constexpr double kAssumedNumaFactor = 1.5;
+/// Latency to another host, relative to the latency of local memory.
+inline constexpr double kAssumedNetworkFactor = 10;
 /// Work per cycle of a small core, relative to a large one, if only clock rates are known.
 inline constexpr double kWorkPerCycleOfSmallCore = 0.7;
 /// Speed of a kind of core relative to the next faster kind, if only their order is known.

@@ -10,14 +10,11 @@
 #include "poise/machine/hosts.h"
 #include "poise/machine/slots.h"
 #include "poise/machine/text.h"
+#include "poise/machine/tuning.h"
 
 namespace poise::balance {
 
 namespace {
-
-// If the network was not measured, a message between hosts is assumed to cost this many times as
-// much as a message within a host. Machines described by text assume the same factor.
-constexpr double kAssumedNetworkFactor = 10;
 
 /// Returns the places of the cores to which the processes are bound, or nothing unless every
 /// process is bound to a core of its own.
@@ -50,7 +47,7 @@ std::vector<PlaceId> places_on(const Machine& node, std::span<const ProcessLocat
 
 }  // namespace
 
-std::int32_t bound_core() {
+std::int32_t bound_core(AffinityCall call) {
   constexpr int kMaxHardwareThreads = 2;  // per core
   // Room for 65,536 cpus, because the kernel refuses a mask that is smaller than its own.
   std::vector<cpu_set_t> sets(64);
@@ -75,7 +72,8 @@ Machine own_node() {
 Machine with_assumptions(const Machine& node) {
   MachineParts parts = node.parts();
   parts.costs.formula = CostFormula::physical;
-  if (parts.network_source == Source::assumed) parts.network.factor = kAssumedNetworkFactor;
+  if (parts.network_source == Source::assumed)
+    parts.network.factor = machine_tuning::kAssumedNetworkFactor;
   for (Level& level : parts.levels) level.latency_factor = std::max(level.latency_factor, 1.0);
   return Machine(std::move(parts));
 }
