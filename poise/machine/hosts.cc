@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -58,6 +59,30 @@ std::vector<Item> copies(const std::vector<Item>& items, std::size_t count) {
   return result;
 }
 
+/// Returns the name without the domain. An IP address stays as it is.
+std::string_view short_name(std::string_view host) {
+  const std::string_view label = host.substr(0, host.find('.'));
+  return label.find_first_not_of("0123456789") == label.npos ? host : label;
+}
+
+/// Finds the numbers of hosts by their names. A batch system may list hosts without the domain that
+/// MPI includes in their names, or the other way round.
+class HostNumbers {
+ public:
+  explicit HostNumbers(std::span<const std::string> hosts) {
+    for (std::size_t h = 0; h < hosts.size(); ++h) numbers_.try_emplace(hosts[h], h);
+    for (std::size_t h = 0; h < hosts.size(); ++h) numbers_.try_emplace(short_name(hosts[h]), h);
+  }
+  std::optional<std::size_t> of(std::string_view host) const {
+    auto found = numbers_.find(host);
+    if (found == numbers_.end()) found = numbers_.find(short_name(host));
+    return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  std::unordered_map<std::string_view, std::size_t> numbers_;
+};
+
 /// Element [from * hosts + to] is the network factor from one host to another. One ping-pong
 /// measures both directions, so the two factors are equal. Empty if no pair has another factor than
 /// the network, because the matrix of a large job takes gigabytes.
@@ -67,16 +92,15 @@ std::vector<double> factor_matrix(const Machine& node, std::span<const std::stri
   const double usual = node.network().factor;
   const double local_ns = local_latency_ns(node, node.parts().facts.measurement);
   const std::size_t count = hosts.size();
-  std::unordered_map<std::string_view, std::size_t> index;
-  for (std::size_t h = 0; h < count; ++h) index.try_emplace(hosts[h], h);
+  const HostNumbers numbers(hosts);
   std::vector<double> matrix;
   for (const HostPair* pair : pairs) {
-    const auto from = index.find(pair->from), to = index.find(pair->to);
-    if (from == index.end() || to == index.end()) continue;
+    const auto from = numbers.of(pair->from), to = numbers.of(pair->to);
+    if (!from || !to || from == to) continue;
     const double factor = four_digits(pair->latency_ns.median / local_ns);
     if (matrix.empty() && factor == usual) continue;
     if (matrix.empty()) matrix.assign(count * count, usual);
-    matrix[from->second * count + to->second] = matrix[to->second * count + from->second] = factor;
+    matrix[*from * count + *to] = matrix[*to * count + *from] = factor;
   }
   for (std::size_t h = 0; h * count < matrix.size(); ++h) matrix[h * count + h] = 1;
   return matrix;

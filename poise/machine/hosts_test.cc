@@ -104,6 +104,18 @@ TEST(Hosts, a_cluster_stores_the_measured_network_factor_of_each_pair_of_hosts) 
   EXPECT_EQ(machine_to_json(machine_from_json(json, "cluster")), json);
 }
 
+TEST(Hosts, measured_hosts_are_found_whether_or_not_names_include_the_domain) {
+  const Machine node = with_network(
+      measured_node(), {pair_of("a.x.org", "b.x.org", 1000), pair_of("a.x.org", "c.x.org", 3000),
+                        pair_of("c", "d", 5000), pair_of("10.0.0.1", "10.0.0.9", 7000)});
+  const std::vector<std::string> hosts{"a", "b", "c.x.org", "d", "10.0.0.1", "10.0.0.2"};
+  const Machine cluster = cluster_of(node, hosts);
+  EXPECT_EQ(cluster.network().latency_factor(0, 1), 10);
+  EXPECT_EQ(cluster.network().latency_factor(0, 2), 30);
+  EXPECT_EQ(cluster.network().latency_factor(3, 2), 50);
+  EXPECT_EQ(cluster.network().latency_factor(4, 5), 40);  // not measured: the median
+}
+
 TEST(Hosts, a_cluster_of_two_hosts_stores_its_network_cost_as_one_factor_not_as_a_matrix) {
   const Machine node = with_network(measured_node(), {pair_of("a", "b", 1000)});
   const std::vector<std::string> hosts{"a", "b"};
