@@ -117,20 +117,31 @@ void Replayer::find_first_places(const Placement& start) {
   }
 }
 
+/// Returns for each object whether it can move in some phase. If so, it may be anywhere in a phase
+/// in which it cannot move.
+std::vector<bool> Replayer::movable_objects() const {
+  std::vector<bool> is_movable(objects_.count, false);
+  for (std::size_t i = 0; i < trace_.phases.size(); ++i)
+    for (TaskId t = 0; t < objects_.of_task[i].size(); ++t)
+      if (trace_.phases[i].workload.tasks[t].movable) is_movable[objects_.of_task[i][t]] = true;
+  return is_movable;
+}
+
 void Replayer::find_bounds() {
   const std::uint64_t count = plan_.loads ? plan_.steps : trace_.phases.size();
-  Workload changed;
+  const std::vector<bool> is_movable = movable_objects();
+  Workload work;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::size_t phase = plan_.loads ? phase_of(i) : i;
-    const Workload* workload = &trace_.phases[phase].workload;
-    if (plan_.loads) {
-      if (i == 0 || phase != phase_of(i - 1)) changed = work_of(*workload);
-      set_loads(i, changed);
-      workload = &changed;
+    const std::vector<ObjectId>& objects = objects_.of_task[phase];
+    if (i == 0 || !plan_.loads || phase != phase_of(i - 1)) {
+      work = work_of(trace_.phases[phase].workload);
+      for (TaskId t = 0; t < objects.size(); ++t) work.tasks[t].movable = is_movable[objects[t]];
     }
-    const Placement placement = placement_of(objects_.of_task[phase], first_place_);
-    const MakespanBounds bounds = makespan_bounds(machine_, *workload, placement);
-    bound_s_.push_back(has_juggle() ? juggled_bound_s(*workload, bounds) : bounds.largest_s());
+    if (plan_.loads) set_loads(i, work);
+    const MakespanBounds bounds =
+        makespan_bounds(machine_, work, placement_of(objects, first_place_));
+    bound_s_.push_back(has_juggle() ? juggled_bound_s(work, bounds) : bounds.largest_s());
     average_s_.push_back(bounds.average_s);
   }
 }

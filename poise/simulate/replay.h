@@ -134,6 +134,7 @@ class Replayer {
   class Run;
   bool has_juggle() const { return plan_.events && plan_.events->juggle_period_s > 0; }
   void find_first_places(const Placement& start);
+  std::vector<bool> movable_objects() const;
   void find_bounds();
   std::uint64_t bound_of(std::uint64_t step) const { return plan_.loads ? step : phase_of(step); }
   /// Sets the loads of `workload`, a copy of the step's phase, to those of the load model.

@@ -224,6 +224,16 @@ TEST(Replay, the_time_of_all_steps_is_at_least_the_sum_of_their_lower_bounds) {
   }
 }
 
+TEST(Replay, tasks_that_moved_before_they_were_pinned_do_not_raise_the_lower_bound) {
+  Trace trace = trace_of({{3, 3}, {3, 3}});
+  for (Task& task : trace.phases[1].workload.tasks) task.movable = false;
+  const Replayer replayer(trace, flat_machine(2), Placement(2), {.steps = 2, .every = 1});
+  EXPECT_EQ(replayer.run(deciding("greedy")).steps[1].iteration_s, 3);
+  EXPECT_EQ(replayer.bound_s(1), 3);
+  for (Task& task : trace.phases[0].workload.tasks) task.movable = false;
+  EXPECT_EQ(Replayer(trace, flat_machine(2), Placement(2), {.steps = 2}).bound_s(1), 6);
+}
+
 TEST(Replay, if_all_steps_are_equal_a_run_takes_no_longer_with_overlapping_steps_than_without) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
