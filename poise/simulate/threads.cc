@@ -73,7 +73,7 @@ class Threads {
   /// thread ends.
   void run_place(PlaceId p, double end_s) {
     const double speed = machine_.speed_of(p);
-    double left_s = end_s - now_s_;
+    double left_s = end_s - now_s_, used_s = 0;
     while (left_s > 0) {
       double least_s = std::numeric_limits<double>::infinity();
       double sharers = 0;
@@ -85,10 +85,11 @@ class Threads {
       if (sharers == 0) break;
       const double wanted_s = least_s * sharers / speed;
       const double work_s = wanted_s <= left_s ? least_s : left_s * speed / sharers;
+      used_s += std::min(wanted_s, left_s);
       left_s = wanted_s <= left_s ? left_s - wanted_s : 0;
       for (const ThreadId t : on_[p])
         if (rest_s_[t] > 0) work(p, t, work_s);
-      done_s_[p] = end_s - left_s;
+      done_s_[p] = now_s_ + used_s;  // not end_s - left_s, which is imprecise if end_s is far
     }
     idle_s_[p] += left_s;
   }
