@@ -37,8 +37,12 @@ void Communicator::reduce(int reduction, std::span<std::uint64_t> values) {
   if (status != 0) failure_ = fmt::format("communication: reduce returned {}", status);
 }
 
-void Communicator::agree(const std::string& failure) {
-  std::uint64_t failed = failure.empty() ? 0 : table_.rank + std::uint64_t{1};
+void Communicator::agree(const std::string& failure, bool is_missing) {
+  // A failure that only follows from that of another rank counts less than the latter.
+  const std::uint64_t cause = std::uint64_t{1} << 32;
+  const std::uint64_t own =
+      failure.empty() ? 0 : table_.rank + std::uint64_t{1} + (is_missing ? 0 : cause);
+  std::uint64_t failed = own;
   const int status = table_.reduce(table_.context, POISE_MAX, 1, &failed);
   if (status != 0) {
     // This reduction failed only on this rank. Other ranks may have succeeded and entered the next
@@ -48,9 +52,10 @@ void Communicator::agree(const std::string& failure) {
     failure_ = fmt::format("communication: reduce returned {}", status);
     return;
   }
-  if (!failure.empty()) throw AgreedError(failure);
+  const bool knows_cause = own >= cause || (own > 0 && failed < cause);
+  if (knows_cause) throw AgreedError(failure);
   if (failed != 0)
-    throw OtherRankError(fmt::format("rank {} failed; its own error says why", failed - 1));
+    throw OtherRankError(fmt::format("rank {} failed; its own error says why", failed % cause - 1));
 }
 
 void Communicator::agree_on_failure(const std::string& text) noexcept {
@@ -59,6 +64,8 @@ void Communicator::agree_on_failure(const std::string& text) noexcept {
   } catch (...) {  // the caller throws its own error instead
   }
 }
+
+void Communicator::agree_on_missing(const std::string& text) { agree(text, true); }
 
 std::uint64_t Communicator::max(std::uint64_t value) {
   reduce(POISE_MAX, {&value, 1});

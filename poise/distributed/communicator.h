@@ -30,9 +30,24 @@ class OtherRankError : public AgreedError {
   using AgreedError::AgreedError;
 };
 
+/// Thrown on a rank that has not received a message, because an exchange failed on the sender.
+class MissingMessage : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The items of each rank: those to be sent to it, or those received from it.
 template <typename T>
 using Mail = std::map<std::uint32_t, std::vector<T>>;
+
+/// Returns the items that `rank` has sent. Throws MissingMessage if there are none.
+template <typename T>
+const std::vector<T>& items_from(const Mail<T>& received, std::uint32_t rank) {
+  const auto found = received.find(rank);
+  if (found == received.end())
+    throw MissingMessage(fmt::format("communication: a message of rank {} is missing", rank));
+  return found->second;
+}
 
 /// The ranks that take part in a distributed algorithm. Every collective call first checks whether
 /// a rank has failed since the last collective call. If a rank has failed, all ranks throw
@@ -77,6 +92,9 @@ class Communicator {
   /// Tells the other ranks that this rank has failed: their next collective call throws. Does not
   /// throw.
   void agree_on_failure(const std::string& text) noexcept;
+  /// The same if this rank has failed because a message is missing. If another rank knows the
+  /// cause, throws OtherRankError, which names that rank.
+  void agree_on_missing(const std::string& text);
 
  private:
   struct Bytes {
@@ -103,7 +121,7 @@ class Communicator {
   void exchange_bytes(const std::map<std::uint32_t, Bytes>& sends, poise_receive receive,
                       void* receiver);
   void reduce(int reduction, std::span<std::uint64_t> values);
-  void agree(const std::string& failure);
+  void agree(const std::string& failure, bool is_missing = false);
 
   poise_communication table_;
   std::string failure_;      // why a communication function failed; thrown at the next agreement
@@ -114,16 +132,20 @@ class Communicator {
 template <typename Body>
 void agreed(Communicator& ranks, const Body& body) {
   std::string text;
+  bool is_missing = false;
   try {
     body();
     ranks.agree();
     return;
   } catch (const AgreedError&) {
     throw;
+  } catch (const MissingMessage& error) {
+    text = error.what();
+    is_missing = true;
   } catch (...) {
     text = thrown_text();
   }
-  ranks.agree_on_failure(text);
+  is_missing ? ranks.agree_on_missing(text) : ranks.agree_on_failure(text);
   throw AgreedError(text);
 }
 

@@ -74,7 +74,7 @@ void OwnGraph::find_receivers(Communicator& ranks) {
   answers = ranks.exchange(answers);
   std::map<std::uint32_t, std::size_t> next;
   for (std::size_t g = 0; g < ids.size(); ++g) {
-    const std::uint32_t index = answers.at(at[g])[next[at[g]]++];
+    const std::uint32_t index = items_from(answers, at[g])[next[at[g]]++];
     if (index == IdTable::kNone)
       fail("a task lists neighbour {} on rank {}, but that rank has no such task", ids[g], at[g]);
     ghosts_.push_back({at[g], index});

@@ -26,7 +26,8 @@ std::vector<std::uint32_t> ask_owners(Communicator& ranks, const std::vector<Ver
   std::map<std::uint32_t, std::size_t> next;
   std::vector<std::uint32_t> values;
   values.reserve(names.size());
-  for (const VertexName& name : names) values.push_back(answers.at(name.rank)[next[name.rank]++]);
+  for (const VertexName& name : names)
+    values.push_back(items_from(answers, name.rank)[next[name.rank]++]);
   return values;
 }
 

@@ -122,7 +122,7 @@ class Cycle {
     std::uint32_t next = 0;
     for (auto& [rank, numbers] : received) next += std::exchange(numbers[0], next);
     const Mail<std::uint32_t> answer = ranks_.exchange(received);
-    return leads(level) ? answer.at(parent(level)).at(0) : 0;
+    return leads(level) ? items_from(answer, parent(level)).at(0) : 0;
   }
 
   /// Returns, for each vertex in `names`, the name of the merged vertex that contains it in the
@@ -224,7 +224,7 @@ class Cycle {
     std::vector<std::uint32_t> below = pieces_[level - 1].merged;
     const Mail<std::uint32_t> received = ranks_.exchange(mail);
     if (below.empty()) return below;
-    const std::vector<std::uint32_t>& own = received.at(parent(level - 1));
+    const std::vector<std::uint32_t>& own = items_from(received, parent(level - 1));
     const std::uint32_t first = *std::min_element(below.begin(), below.end());
     for (std::uint32_t& merged : below) merged = own.at(merged - first);
     return below;

@@ -44,7 +44,7 @@ std::vector<std::uint32_t> ranks_of_tasks(Communicator& ranks, std::span<const s
   std::vector<std::uint32_t> result;
   for (const std::uint64_t id : wanted) {
     const std::uint32_t directory = directory_of(id, ranks.num_ranks());
-    result.push_back(answers.at(directory)[next[directory]++]);
+    result.push_back(items_from(answers, directory)[next[directory]++]);
   }
   return result;
 }

@@ -56,6 +56,7 @@ class SimulatedRanks {
                       const void* const* data, const std::uint64_t* bytes, poise_receive receive,
                       void* receiver) {
     Rank& own = *static_cast<Rank*>(context);
+    if (own.calls == own.failing_call) num_sends = 0;
     for (std::uint64_t i = 0; i < num_sends; ++i) {
       Rank& other = own.all->ranks_[to[i]];
       const char* begin = static_cast<const char*>(data[i]);
