@@ -177,6 +177,19 @@ static void plan_from_one(const poise_machine* machine) {
   poise_moves_destroy(imports);
 }
 
+/* Two groups of ranks that an intercommunicator connects cannot decide together. */
+static void refuse_intercommunicator(void) {
+  MPI_Comm group, both;
+  poise_mpi unused;
+  poise_communication none;
+  if (num_ranks < 2) return;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &group);
+  MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, rank == 0, 0, &both);
+  check(poise_mpi_start(both, &unused, &none) == MPI_ERR_COMM, "an intercommunicator is refused");
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&group);
+}
+
 static double peak_bytes(void) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
@@ -219,6 +232,7 @@ int main(int argc, char** argv) {
     plan(machine, 0);
     plan_from_one(machine);
     refuse(machine);
+    refuse_intercommunicator();
   }
   poise_machine_destroy(machine);
   poise_mpi_end(&mpi);

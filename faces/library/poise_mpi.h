@@ -110,10 +110,14 @@ static inline int poise_mpi_reduce(void* context, int reduction, uint64_t count,
                        reduction == POISE_MAX ? MPI_MAX : MPI_SUM, ((poise_mpi*)context)->comm);
 }
 
-/* Collective. `mpi` must stay where it is until poise_mpi_end(). */
+/* Collective. `mpi` must stay where it is until poise_mpi_end(). Returns MPI_ERR_COMM for an
+   intercommunicator, whose ranks cannot decide together. */
 static inline int poise_mpi_start(MPI_Comm comm, poise_mpi* mpi, poise_communication* ranks) {
-  int rank = 0, num_ranks = 1;
-  int result = MPI_Comm_dup(comm, &mpi->comm);
+  int rank = 0, num_ranks = 1, is_inter = 0;
+  int result = MPI_Comm_test_inter(comm, &is_inter);
+  if (result != MPI_SUCCESS) return result;
+  if (is_inter) return MPI_ERR_COMM;
+  result = MPI_Comm_dup(comm, &mpi->comm);
   if (result != MPI_SUCCESS) return result;
   MPI_Comm_set_errhandler(mpi->comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(comm, &rank);
