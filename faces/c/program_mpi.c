@@ -238,7 +238,7 @@ static void bad_input_is_refused(void) {
     poise_with with;
     const char* text;
   } bad[] = {{{.cost = -1}, "cost is -1"},
-             {{.annotations = &no_text, .num_annotations = 1}, "null text"},
+             {{.annotations = &no_text, .num_annotations = 1}, "its text is null"},
              {{.annotations = &no_kind, .num_annotations = 1}, "kind is 7"},
              {{.num_annotations = 1}, "annotations: count is 1, so the pointer must not be null"},
              {{.num_replicas = 1}, "replicas: count is 1, so the pointer must not be null"},
