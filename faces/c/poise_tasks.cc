@@ -2,7 +2,9 @@
 
 #include "faces/c/poise_tasks.h"
 
+#include <cstddef>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -187,7 +189,12 @@ int poise_tasks_destroy(poise_tasks* context) {
 
 void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
   void* data = nullptr;
-  guarded([&] { data = context_of(context).memory()->allocate(bytes); });
+  guarded([&] {
+    // Allocators may round the number of bytes up, and more bytes than this would overflow.
+    if (bytes > std::numeric_limits<std::ptrdiff_t>::max())
+      poise::fail("poise_tasks_allocate: there is no memory of {} bytes", bytes);
+    data = context_of(context).memory()->allocate(bytes);
+  });
   return data;
 }
 

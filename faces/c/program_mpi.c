@@ -260,6 +260,9 @@ static void bad_input_is_refused(void) {
   refuses(poise_tasks_yield(NULL, NULL), "context is null");
   refuses(poise_tasks_poll(NULL), "context is null");
   check(poise_tasks_allocate(NULL, 8) == NULL, "there is no memory of no context");
+  check(poise_tasks_allocate(tasks, SIZE_MAX) == NULL, "there is not that much memory");
+  check(poise_tasks_allocate(tasks, SIZE_MAX - 100) == NULL, "there is not that much memory");
+  check(poise_tasks_allocate(tasks, SIZE_MAX / 2) == NULL, "there is not that much memory");
 }
 
 static void some_things_are_for_tasks(void) {
