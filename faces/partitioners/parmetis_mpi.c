@@ -128,6 +128,22 @@ static void part(idx_t base, idx_t more) {
   free_grid(&grid);
 }
 
+/* Without weights, wgtflag may still ask for them, as PT-Scotch allows. */
+static void part_without_weights(void) {
+  Grid grid = grid_of(0);
+  idx_t wgtflag = 3, numflag = 0, ncon = 1, parts = num_ranks, cut = -1, i;
+  idx_t options[4] = {0, 0, 0, 0};
+  real_t ubvec = 1.05f;
+  check(ParMETIS_V3_PartKway(grid.vtxdist, grid.xadj, grid.adjncy, NULL, NULL, &wgtflag, &numflag,
+                             &ncon, &parts, grid.tpwgts, &ubvec, options, &cut, grid.part,
+                             &comm) == 1,
+        "weights may be null");
+  for (i = 0; i < grid.n; ++i) grid.vwgt[i] = 1;
+  for (i = 0; i < grid.edges; ++i) grid.adjwgt[i] = 1;
+  check_parts(&grid, cut, parts);
+  free_grid(&grid);
+}
+
 #ifdef HAS_ADAPTIVE
 static long moved(const Grid* grid) {
   long count = 0;
@@ -224,6 +240,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &num_ranks);
   part(0, more);
+  if (!more) part_without_weights();
 #ifdef HAS_ADAPTIVE
   part(1, 0);
   if (num_ranks > 1) {

@@ -263,6 +263,9 @@ static int answer(Call* call) {
   int first, result; /* first: the first rank that cannot decide */
   if (poise_mpi_start(call->comm, &call->mpi, &call->ranks) != MPI_SUCCESS) return kError;
   call->units = poise_units_of_environment();
+  /* As in PT-Scotch, weights that are null are 1, whatever wgtflag says. */
+  if (call->vwgt == NULL) call->wgtflag &= ~2;
+  if (call->adjwgt == NULL) call->wgtflag &= ~1;
   call->n = (uint64_t)(call->vtxdist[call->ranks.rank + 1] - call->vtxdist[call->ranks.rank]);
   call->edges = call->n == 0 ? 0 : (uint64_t)(call->xadj[call->n] - call->numflag);
   call->to = (uint32_t*)array_of(call->n, sizeof(uint32_t));
