@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -38,6 +39,7 @@ Affinities::Affinities(Kernel& kernel, AffinityStore& store, Cpus requested, Not
       requested_(std::move(requested)),
       note_(std::move(note)),
       wants_stays_(wants_stays),
+      ever_(usable_cpus(kernel, {})),
       cpus_(usable_cpus(kernel, requested_)) {}
 
 Cpus Affinities::usable() const {
@@ -50,9 +52,32 @@ void Affinities::set_limit(std::size_t most, std::size_t first) {
   first_ = first;
 }
 
+/// Records which cpus were allowed once and are not among those that are `allowed` now.
+void Affinities::note_gone(const Cpus& allowed) {
+  Cpus all, gone;
+  std::set_union(ever_.begin(), ever_.end(), allowed.begin(), allowed.end(),
+                 std::back_inserter(all));
+  std::set_difference(all.begin(), all.end(), allowed.begin(), allowed.end(),
+                      std::back_inserter(gone));
+  ever_ = std::move(all);
+  gone_ = std::move(gone);
+}
+
+/// True if a thread with the affinity `own` shows the affinity `seen` because some of its cpus are
+/// offline or were taken away.
+bool Affinities::is_rest_of(const CpuSet& own, const CpuSet& seen) const {
+  if (gone_.empty()) return false;
+  const Cpus cpus = own.cpus();
+  Cpus rest;
+  std::set_difference(cpus.begin(), cpus.end(), gone_.begin(), gone_.end(),
+                      std::back_inserter(rest));
+  return rest == seen.cpus();
+}
+
 bool Affinities::refresh_cpus() {
   CpuSet allowed;
   if (kernel_.get_affinity(0, allowed) && allowed == allowed_) return false;
+  note_gone(allowed.cpus());
   allowed_ = std::move(allowed);
   Cpus cpus = usable();
   is_limited_ = cpus != usable_cpus(kernel_, requested_);
@@ -132,7 +157,7 @@ void Affinities::add(std::uint64_t key) {
   CpuSet seen;
   if (!kernel_.get_affinity(thread.id, seen)) return;
   const CpuSet own = own_affinity_of(thread, seen);
-  if (own != seen) kernel_.set_affinity(thread.id, own);
+  if (own != seen) give_back(thread.id, own);
   ThreadAffinity& kept = kept_[key];
   kept.process = thread.process;
   kept.id = thread.id;
@@ -146,9 +171,10 @@ void Affinities::refresh_own() {
     if (kept.cpu || !kept.wide.empty() || thread == kernel_.threads().end()) continue;
     if (!kernel_.get_affinity(thread->second.id, seen)) continue;
     const ThreadAffinity* const former = former_self(thread->second, seen);
+    if (former == nullptr && is_rest_of(kept.own, seen)) continue;
     kept.own = former != nullptr ? former->own : seen;
     if (former == nullptr) continue;
-    kernel_.set_affinity(thread->second.id, kept.own);
+    give_back(thread->second.id, kept.own);
     kept.is_lost = true;
   }
 }
@@ -253,6 +279,13 @@ Affinities::PinResult Affinities::refused(int error) {
   return is_for_good ? PinResult::refused_for_good : PinResult::not_now;
 }
 
+/// Gives a thread the affinity that the program gave it. If the thread may use none of these cpus
+/// any longer, it gets all that it may use, as from the kernel when it takes cpus away.
+void Affinities::give_back(pid_t thread, const CpuSet& own) {
+  if (!kernel_.set_affinity(thread, own) && errno == EINVAL)
+    kernel_.set_affinity(thread, every_cpu());
+}
+
 bool Affinities::restore(std::uint64_t key) {
   const auto own = store_.kept(key);
   const auto kept = kept_.find(key);
@@ -262,7 +295,7 @@ bool Affinities::restore(std::uint64_t key) {
     const bool is_restored = kernel_.get_affinity(own->thread, seen) && seen == own->set;
     if (!is_restored && kept != kept_.end() && was_moved_by_program(key, kept->second))
       return false;
-    kernel_.set_affinity(own->thread, own->set);
+    give_back(own->thread, own->set);
   }
   store_.drop(key);
   if (kept == kept_.end()) return true;

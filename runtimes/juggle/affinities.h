@@ -118,10 +118,13 @@ class Affinities {
   Ancestry ancestry_of(const FoundThread& thread) const;
   CpuSet own_affinity_of(const FoundThread& thread, const CpuSet& seen) const;
   Cpus usable() const;
+  void note_gone(const Cpus& allowed);
+  bool is_rest_of(const CpuSet& own, const CpuSet& seen) const;
   PinResult assign(std::uint64_t key, const Cpus& cpus);
   const ThreadAffinity* former_self(const FoundThread& first, const CpuSet& seen) const;
   bool was_moved_by_program(std::uint64_t key, ThreadAffinity& kept);
   PinResult refused(int error);
+  void give_back(pid_t thread, const CpuSet& own);
   void end_stay(const ThreadAffinity& kept);
   static void unpin(ThreadAffinity& kept);
 
@@ -133,6 +136,8 @@ class Affinities {
   std::size_t limit_ = kMaxCpus, first_ = 0;
   bool is_limited_ = false;
   CpuSet allowed_;  // as read last
+  Cpus ever_;       // the cpus that were allowed at any time
+  Cpus gone_ = {};  // those of ever_ that are not allowed now
   Cpus cpus_;
   std::map<std::uint64_t, ThreadAffinity> kept_;
   std::optional<pid_t> first_process_;  // the program's first process

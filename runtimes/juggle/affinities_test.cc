@@ -64,6 +64,15 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_living_thread_that_is_no_longe
   EXPECT_EQ(store.size(), 0u);
 }
 
+TEST_F(AffinitiesTest, a_thread_whose_own_cpus_were_all_taken_away_may_use_the_others) {
+  kernel.threads_by_id.at(101).affinity = {3};
+  affinities.refresh_own();
+  pin(101, 1);
+  kernel.allowed = {0, 1};
+  affinities.restore_all();
+  EXPECT_THAT(on(101), ElementsAre(0, 1));
+}
+
 TEST_F(AffinitiesTest, does_not_move_a_thread_whose_original_affinity_cannot_be_saved) {
   store.room = 0;
   EXPECT_EQ(pin(101, 2), PinResult::not_now);
@@ -252,6 +261,21 @@ TEST_F(AffinitiesTest, ignores_affinity_changes_that_the_kernel_makes_when_cpus_
   EXPECT_THAT(affinities.cpus(), ElementsAre(0, 1));
   EXPECT_FALSE(kept(101).cpu);
   EXPECT_FALSE(affinities.refresh_cpus());
+}
+
+TEST_F(AffinitiesTest, a_thread_may_use_its_own_cpus_again_when_they_come_back) {
+  affinities.refresh_cpus();
+  kernel.allowed = {0, 1};
+  kernel.threads_by_id.at(100).affinity = {0};  // the program's choice
+  kernel.threads_by_id.at(101).affinity = {0, 1};
+  affinities.refresh_cpus();
+  affinities.refresh_own();
+  for (const pid_t id : {100, 101}) pin(id, 1);
+  kernel.allowed = kAll;
+  affinities.refresh_cpus();
+  affinities.restore_all();
+  EXPECT_THAT(on(100), ElementsAre(0));
+  EXPECT_EQ(on(101), kAll);
 }
 
 TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_after_it_calls_exec) {

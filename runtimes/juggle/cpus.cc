@@ -175,6 +175,8 @@ std::size_t affinity_words() {
   return get_affinity(0, set) ? set.words().size() : CPU_SETSIZE / CpuSet::kCpusPerWord;
 }
 
+CpuSet every_cpu() { return CpuSet::of_words(std::vector(affinity_words(), ~CpuSet::Word{0})); }
+
 Cpus allowed_cpus() {
   CpuSet set;
   if (!get_affinity(0, set))

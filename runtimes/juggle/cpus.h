@@ -64,6 +64,9 @@ bool set_affinity(pid_t thread, const CpuSet& set);
 /// Returns the size of the kernel's cpu masks, in words.
 std::size_t affinity_words();
 
+/// Returns a mask that has every cpu. A thread with this affinity may use all cpus of its cgroup.
+CpuSet every_cpu();
+
 /// The cpus that this process may use now: allowed by its cgroup, and online.
 Cpus allowed_cpus();
 

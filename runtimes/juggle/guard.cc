@@ -67,7 +67,8 @@ bool is_closed(int pipe, int wait_ms) {
 }  // namespace
 
 void give_back(const OwnAffinity& own) {
-  if (start_time_of(own.process, own.thread) == own.start_time) set_affinity(own.thread, own.set);
+  if (start_time_of(own.process, own.thread) != own.start_time) return;
+  if (!set_affinity(own.thread, own.set) && errno == EINVAL) set_affinity(own.thread, every_cpu());
 }
 
 Guard::Guard()

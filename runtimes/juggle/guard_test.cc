@@ -64,6 +64,18 @@ TEST(Guard, does_not_change_a_new_thread_that_reuses_the_id_of_a_dead_one) {
   EXPECT_EQ(sleeper.affinity(), first_cpu());
 }
 
+TEST(Guard, a_thread_whose_own_cpus_were_all_taken_away_may_use_the_others) {
+  if (has_one_cpu()) GTEST_SKIP() << "one cpu";
+  const Sleeper sleeper;
+  const CpuSet before = sleeper.affinity();
+  OwnAffinity own = sleeper.own();
+  own.set = CpuSet({allowed_cpus().back() + 1});
+  if (set_affinity(sleeper.pid(), own.set)) GTEST_SKIP() << "this cpu exists, too";
+  set_affinity(sleeper.pid(), first_cpu());
+  give_back(own);
+  EXPECT_EQ(sleeper.affinity(), before);
+}
+
 TEST(Guard, the_destructor_restores_stored_affinities_but_not_those_that_were_dropped) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper kept, dropped;

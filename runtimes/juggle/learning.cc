@@ -76,7 +76,7 @@ SpeedProbe::SpeedProbe() : thread_([this] { run(); }) {}
 
 SpeedProbe::~SpeedProbe() {
   // The probe thread may now run on any cpu, so that it ends soon.
-  move(CpuSet::of_words(std::vector(affinity_words(), ~CpuSet::Word{0})));
+  move(every_cpu());
   state_ = State::ends;
   state_.notify_one();
   thread_.join();

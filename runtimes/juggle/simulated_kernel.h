@@ -79,7 +79,10 @@ class SimulatedKernel : public Kernel {
     if (found == threads_by_id.end() || !found->second.is_alive) return false;
     errno = refusal;
     if (found->second.is_bound) return false;
-    found->second.affinity = set.cpus();
+    errno = EINVAL;
+    const Cpus cpus = common_cpus(set.cpus(), allowed);
+    if (cpus.empty()) return false;
+    found->second.affinity = cpus;
     return true;
   }
   Changes scan() override {
