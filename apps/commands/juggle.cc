@@ -61,18 +61,26 @@ class Picture {
       say(juggle::live_line(tally));
       return;
     }
-    const std::string text = juggle::live_text(tally, num_threads());
+    winsize screen{};
+    ::ioctl(STDERR_FILENO, TIOCGWINSZ, &screen);
+    // Number of threads that fit on the screen. Lines that have scrolled off it cannot be redrawn.
+    const std::size_t others =
+        1 + kHeadLines + num_wrapped(juggle::live_text(tally, 0), screen.ws_col);
+    const std::size_t fitting = screen.ws_row > others ? screen.ws_row - others : 1;
+    const std::string text = juggle::live_text(tally, screen.ws_row == 0 ? kLiveThreads : fitting);
     if (num_lines_ > 0) say(fmt::format("\033[{}A\033[J", num_lines_));
     say(text);
-    num_lines_ = std::count(text.begin(), text.end(), '\n');
+    num_lines_ = std::count(text.begin(), text.end(), '\n') + num_wrapped(text, screen.ws_col);
   }
 
  private:
-  /// Number of threads that fit on the screen. Lines that have scrolled off it cannot be redrawn.
-  static std::size_t num_threads() {
-    winsize size{};
-    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return kLiveThreads;
-    return size.ws_row > kHeadLines + 1 ? size.ws_row - kHeadLines - 1U : 1;
+  /// Number of further lines that the terminal needs because lines of the text are longer than its
+  /// columns. If their number is 0, it is unknown.
+  static std::size_t num_wrapped(std::string_view text, std::size_t columns) {
+    std::size_t wrapped = 0;
+    for (const std::string_view line : split(text, '\n'))
+      if (columns > 0 && !line.empty()) wrapped += (line.size() - 1) / columns;
+    return wrapped;
   }
 
   bool is_terminal_ = ::isatty(STDERR_FILENO) != 0 && !is_dumb();

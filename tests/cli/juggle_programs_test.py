@@ -3,12 +3,15 @@
 """Tests poise juggle with programs that leave children behind, become another program, change their user, or
 run in a container or under a quota, and tests what a terminal shows."""
 
+import fcntl
 import json
 import os
 import pathlib
 import pty
+import re
 import shutil
 import signal
+import struct
 import subprocess
 import termios
 import time
@@ -156,6 +159,23 @@ class Watching(JuggleTest):
         self.assertIn("balancing", text)
         self.assertRegex(text, r"\x1b\[\d+A\x1b\[J")
         self.assertRegex(text, r"\d+\.\d% +-?\d+ ms +\d+ +\d+")
+
+    def test_the_option_live_redraws_lines_that_are_longer_than_the_terminal_is_wide_in_place(self):
+        columns = 40
+        leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+        with os.fdopen(leader, "rb") as terminal:
+            process = subprocess.Popen([POISE, "juggle", "--live", "--", "sleep", "1"], stderr=follower,
+                                       stdout=subprocess.DEVNULL)
+            os.close(follower)
+            text = all_of(terminal.fileno()).decode()
+            self.assertEqual(process.wait(WAIT_S), 0)
+        pictures = re.split(r"\x1b\[(\d+)A\x1b\[J", text.replace("\r\n", "\n"))
+        self.assertGreater(len(pictures), 2)
+        for picture, lines_up in zip(pictures[::2], pictures[1::2]):
+            wrapped = [max(0, len(line) - 1) // columns for line in picture.splitlines()]
+            self.assertGreater(sum(wrapped), 0)
+            self.assertEqual(int(lines_up), len(wrapped) + sum(wrapped), picture)
 
     def test_the_option_live_prints_plain_lines_if_stderr_is_not_a_terminal(self):
         done = self.run_poise("juggle", *QUICK, *self.COMMAND)
