@@ -332,8 +332,12 @@ void Affinities::end_scan() {
 }
 
 void Affinities::end_stay(const ThreadAffinity& kept) {
-  if (wants_stays_ && kept.cpu && stays.size() < kTuning.max_stays)
+  if (!wants_stays_ || !kept.cpu) return;
+  if (stays.size() < kTuning.max_stays)
     stays.push_back({kept.process, kept.id, *kept.cpu, kept.since_s, kernel_.now_s()});
+  else
+    note_(fmt::format("the trace is full after {} stays of threads on cpus; it lacks later ones",
+                      kTuning.max_stays));
 }
 
 void Affinities::end_stays() {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "runtimes/juggle/simulated_kernel.h"
+#include "runtimes/juggle/tuning.h"
 
 #include "poise/base/clock.h"
 
@@ -317,6 +318,14 @@ TEST_F(AffinitiesTest, records_on_which_cpus_each_thread_was_and_when) {
   EXPECT_EQ(affinities.stays[1].cpu, 3u);
   EXPECT_EQ(affinities.stays[1].from_s, 2);
   EXPECT_EQ(affinities.stays[1].id, 101);
+}
+
+TEST_F(AffinitiesTest, reports_if_the_trace_is_full) {
+  affinities.stays.resize(kTuning.max_stays);
+  pin(101, 1);
+  EXPECT_THAT(notes, IsEmpty());
+  pin(101, 3);
+  EXPECT_THAT(notes, ElementsAre(testing::HasSubstr("the trace is full after 1000000 stays")));
 }
 
 TEST(UsableCpus, if_no_requested_cpu_is_allowed_all_allowed_cpus_are_used) {
