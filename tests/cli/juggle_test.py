@@ -175,12 +175,16 @@ class Affinities(JuggleTest):
     def test_each_thread_is_pinned_to_one_of_the_given_cpus(self):
         two = sorted(CPUS)[:2]
         _, _, workers = self.start_busy("--cpus", ",".join(map(str, two)))
-        for _ in range(20):
+
+        def threads_on_cpus():
             places = [affinity(pid) for pid in workers]
             used = [sum(place == {cpu} for place in places) for cpu in two]
-            # How many threads each cpu has is not checked: swapping two threads takes two system calls, and between
-            # them one cpu may have all three threads.
             self.assertEqual(sum(used), 3, places)
+            return sorted(used)
+
+        for _ in range(20):
+            # Swapping two threads takes two system calls, and between them one cpu may have all three threads.
+            self.assertTrue(eventually(lambda: threads_on_cpus() == [1, 2]), threads_on_cpus())
             time.sleep(0.01)
 
     def test_an_affinity_set_by_the_program_is_respected(self):
