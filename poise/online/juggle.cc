@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <queue>
 #include <utility>
 
@@ -88,6 +87,39 @@ std::vector<std::vector<ThreadId>> candidates(const JuggleView& view, const Aver
   return threads_on;
 }
 
+/// A place whose ready threads are evened out.
+struct ReadyPlace {
+  std::uint32_t num_ready = 0, num_threads = 0;
+  /// Its ready threads, as indices into a list in ascending order of progress; the least advanced
+  /// one is last. Threads that have moved here are missing, because they do not move again.
+  std::vector<std::size_t> leaving = {};
+
+  auto load() const { return std::pair(num_ready, num_threads); }
+};
+
+void even_out_domain(std::span<const PlaceId> domain, std::span<const ThreadId> ready,
+                     std::vector<ReadyPlace>& places, std::vector<Move>& moves) {
+  const auto has_less = [&](PlaceId a, PlaceId b) { return places[a].load() < places[b].load(); };
+  const auto leaves_later = [&](PlaceId a, PlaceId b) {
+    const ReadyPlace &one = places[a], &other = places[b];
+    if (one.num_ready != other.num_ready) return one.num_ready < other.num_ready;
+    if (one.leaving.empty() || other.leaving.empty())
+      return one.leaving.size() < other.leaving.size();
+    return one.leaving.back() > other.leaving.back();
+  };
+  while (!domain.empty()) {
+    const PlaceId to = *std::min_element(domain.begin(), domain.end(), has_less);
+    ReadyPlace& from = places[*std::max_element(domain.begin(), domain.end(), leaves_later)];
+    if (places[to].num_ready + 2 > from.num_ready) return;
+    moves.push_back({ready[from.leaving.back()], to});
+    from.leaving.pop_back();
+    --from.num_ready;
+    --from.num_threads;
+    ++places[to].num_ready;
+    ++places[to].num_threads;
+  }
+}
+
 }  // namespace
 
 std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s) {
@@ -152,32 +184,16 @@ std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_r
     if (is_ready[t]) ready.push_back(t);
   std::stable_sort(ready.begin(), ready.end(),
                    [&](ThreadId a, ThreadId b) { return view.progress_s[a] < view.progress_s[b]; });
-  std::vector<std::uint32_t> num_ready(view.speed.size(), 0), num_threads = num_ready;
-  for (const ThreadId t : ready) ++num_ready[view.place_of[t]];
-  for (const PlaceId p : view.place_of) ++num_threads[p];
-  const auto load = [&](PlaceId p) { return std::pair(num_ready[p], num_threads[p]); };
-  // For each domain, the place to which the next thread of this domain moves. Each move may change
-  // the choice, so all are chosen again after it.
-  std::vector<std::optional<PlaceId>> target(num_domains(view.domain_of));
-  const auto find_targets = [&] {
-    std::fill(target.begin(), target.end(), std::nullopt);
-    for (PlaceId p = 0; p < view.speed.size(); ++p) {
-      std::optional<PlaceId>& to = target[domain_of(view, p)];
-      if (!to || load(p) < load(*to)) to = p;
-    }
-  };
-  find_targets();
-  std::vector<Move> moves;
-  for (const ThreadId t : ready) {
-    const PlaceId from = view.place_of[t], to = *target[domain_of(view, from)];
-    if (num_ready[to] + 2 > num_ready[from]) continue;
-    moves.push_back({t, to});
-    --num_ready[from];
-    ++num_ready[to];
-    --num_threads[from];
-    ++num_threads[to];
-    find_targets();
+  std::vector<ReadyPlace> places(view.speed.size());
+  for (const PlaceId p : view.place_of) ++places[p].num_threads;
+  for (std::size_t i = ready.size(); i-- > 0;) places[view.place_of[ready[i]]].leaving.push_back(i);
+  std::vector<std::vector<PlaceId>> places_of(num_domains(view.domain_of));
+  for (PlaceId p = 0; p < places.size(); ++p) {
+    places[p].num_ready = places[p].leaving.size();
+    places_of[domain_of(view, p)].push_back(p);
   }
+  std::vector<Move> moves;
+  for (const auto& domain : places_of) even_out_domain(domain, ready, places, moves);
   return moves;
 }
 

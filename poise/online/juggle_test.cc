@@ -194,6 +194,13 @@ TEST(EvenOut, stops_when_the_numbers_of_threads_per_place_differ_by_at_most_one)
               ElementsAre(Move{0, 1}, Move{1, 1}));
 }
 
+TEST(EvenOut, takes_threads_from_the_place_with_most_ready_threads_so_that_few_move) {
+  EXPECT_THAT(evened_out({5, 6, 7, 1, 2}, {0, 0, 0, 1, 1}, 3, {true, true, true, true, true}),
+              ElementsAre(Move{0, 2}));
+  EXPECT_THAT(evened_out({5, 6, 7, 1, 2, 3}, {0, 0, 0, 1, 1, 1}, 3, std::vector<bool>(6, true)),
+              ElementsAre(Move{3, 2}, Move{0, 2}));
+}
+
 TEST(EvenOut, counts_and_moves_only_threads_that_are_ready) {
   EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 0}, 2, {true, false, false}), IsEmpty());
   EXPECT_THAT(evened_out({1, 2, 3, 4}, {0, 0, 1, 1}, 2, {true, true, false, false}),
