@@ -56,7 +56,7 @@ class Kernel {
   virtual std::optional<double> quota_cpus() const = 0;
   /// True if the process's settings or libraries make threads wait actively (waiting.h).
   virtual bool waits_actively(pid_t process) const = 0;
-  /// True if the process reports the waits of its threads (wait_table.h).
+  /// True if the process reports the waits of its threads (wait_table.h) or has ended.
   virtual bool reports_waits(pid_t process) const = 0;
   /// Returns what the thread reports about its waits, or nothing if it reports nothing.
   virtual std::optional<WaitReport> wait_report(pid_t thread) const = 0;

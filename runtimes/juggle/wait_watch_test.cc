@@ -132,6 +132,17 @@ TEST(WaitWatch, returns_no_report_for_a_thread_that_has_reported_nothing) {
 
 TEST(WaitWatch, a_process_without_preload_reports_no_waits) { EXPECT_FALSE(reports_waits(1)); }
 
+TEST(WaitWatch, a_process_that_has_ended_is_not_said_to_report_no_waits) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) ::_exit(0);
+  siginfo_t info;
+  ::waitid(P_PID, child, &info, WEXITED | WNOWAIT);
+  EXPECT_TRUE(reports_waits(child)) << "as a zombie";
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(reports_waits(child));
+}
+
 TEST(WaitWatch, names_the_library_that_cannot_be_preloaded) {
   EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "runtimes/juggle/threads.h"
 #include "runtimes/juggle/wait_table.h"
 
 #include "poise/base/text.h"
@@ -56,7 +57,10 @@ bool waits_actively(pid_t process) {
 }
 
 bool reports_waits(pid_t process) {
-  return text_of(fmt::format("/proc/{}/maps", process)).find(kWaitsMemory) != std::string::npos;
+  const std::string maps = text_of(fmt::format("/proc/{}/maps", process));
+  if (maps.find(kWaitsMemory) != std::string::npos) return true;
+  const char state = state_of(process);  // read last, because the process may just have ended
+  return state == 0 || state == 'Z';
 }
 
 }  // namespace poise::juggle
