@@ -4,6 +4,8 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -128,6 +130,18 @@ TEST(WaitWatch, returns_no_report_for_a_thread_that_has_reported_nothing) {
   WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
   EXPECT_FALSE(watch.report_of(::getpid()));
   EXPECT_FALSE(has_news(watch, 0));
+}
+
+TEST(WaitWatch, a_library_whose_path_cannot_stand_in_LD_PRELOAD_is_refused) {
+  namespace fs = std::filesystem;
+  for (const char* const name : {"with blank", "with:colon"}) {
+    const fs::path folder = fs::path(testing::TempDir()) / fmt::format("{}_{}", ::getpid(), name);
+    fs::create_directory(folder);
+    const fs::path library = folder / "libpoise_juggle_waits.so";
+    fs::create_symlink(POISE_JUGGLE_WAITS_LIBRARY, library);
+    EXPECT_THROW(const WaitWatch watch(library), std::runtime_error) << library;
+    fs::remove_all(folder);
+  }
 }
 
 TEST(WaitWatch, a_process_without_preload_reports_no_waits) { EXPECT_FALSE(reports_waits(1)); }
