@@ -192,7 +192,7 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   const double start_s = wall_now_s();
   if (staged.empty() || !is_same_stage(staged, statistics.pes)) {  // the set of PEs changed
     const bool is_host_known = statistics.pes_are_here || !settings.machine.empty();
-    stage = stage_of(is_host_known ? host : flat_machine(1), statistics);
+    stage = stage_of(is_host_known ? host : balance::with_assumptions(flat_machine(1)), statistics);
     staged = statistics.pes;
   }
   Converted rows = converted(statistics, stage.pe_map, stage.speed_of_place,

@@ -129,6 +129,25 @@ TEST(Balancer, moves_nothing_and_warns_once_if_the_statistics_are_invalid) {
   EXPECT_EQ(Balancer(0, "").decide(Statistics()).warning, "");
 }
 
+TEST(Balancer, a_replay_has_the_costs_of_messages_that_a_run_on_equal_pes_has) {
+  Random random(1);
+  Statistics replay = ring(60, 4);
+  for (ObjectRow& object : replay.objects) {
+    object.wall_s = 1e-5 * (1 + random.uniform());
+    object.pe = object.movable ? static_cast<std::int32_t>(random.below(4)) : 0;
+  }
+  Statistics run = replay;
+  run.pes_are_here = true;
+  for (const char* name : {"PoiseLB", "PoiseGreedyCommLB"}) {
+    SCOPED_TRACE(name);
+    ::setenv("POISE_MACHINE", "core:1", 1);
+    Balancer of_run(row_of(name), "");
+    ::unsetenv("POISE_MACHINE");
+    EXPECT_EQ(Balancer(row_of(name), "").decide(replay).pe_of_object,
+              of_run.decide(run).pe_of_object);
+  }
+}
+
 /// Creates a balancer that records a trace.
 std::unique_ptr<Balancer> recording(const std::string& name, const std::string& trace) {
   ::setenv("POISE_TRACE", trace.c_str(), 1);
