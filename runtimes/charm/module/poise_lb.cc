@@ -135,7 +135,8 @@ void PoiseLB::pup(PUP::er& p) {
 Statistics PoiseLB::rows_of(LDStats& stats) const {
   Statistics statistics;
   const std::size_t num_pes = poise::charm::num_pes(stats);
-  statistics.pes_are_here = num_pes == static_cast<std::size_t>(CkNumPes());
+  statistics.pes_are_here =
+      !LBSimulation::doSimulation && num_pes == static_cast<std::size_t>(CkNumPes());
   statistics.pes.resize(num_pes);
   for (std::size_t p = 0; p < num_pes; ++p) {
     auto& row = statistics.pes[p];
