@@ -297,6 +297,18 @@ class Balancers(unittest.TestCase):
             for strategy in "poise", "keep":
                 self.assertGreater(self.joint("+PoiseLB", strategy, pe), 0)
 
+    def test_all_movable_objects_leave_an_unavailable_pe_if_groups_of_pes_or_levels_of_a_tree_decide(self):
+        if IS_NETWORK:
+            self.skipTest("the program tells only its first process which PE is unavailable")
+        if HAS_TREES:
+            for pes, pe in (4, "3"), (8, "5"), (8, "0"):  # one group of four PEs, two groups
+                for strategy in "poise", "keep":
+                    self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", strategy, pe, pes=pes), 0)
+        if HAS_TREE_LB:
+            for tree in ({"tree": "PE_Root"}, {"tree": "PE_Process_Root", "process": {"strategies": ["keep"]}}):
+                flags = self.tree(**tree, root={"strategies": ["keep"], "step_freq": 3})
+                self.assertGreater(self.moves(*flags, "3"), 0)
+
     def test_if_a_joint_decision_fails_nothing_moves_and_one_pe_warns_once(self):
         self.assertEqual(self.joint("+PoiseLB", "optimal", warnings=1), 0)
         self.assertEqual(self.joint("+PoiseLB", "rotate", warnings=1, variables={"POISE_BUDGET": "1ns"}), 0)

@@ -54,6 +54,9 @@ inline void measure_messages() { LBTurnCommOn(); }
 
 inline void measure_loads() { LBManagerObj()->CollectStatsOn(); }
 
+/// False if this process knows that the program has made the PE unavailable.
+inline bool is_available(int pe) { return LBManagerObj()->availVector()[pe] != 0; }
+
 /// Registers nothing: since Charm++ 7, the LBManager calls the balancers by itself.
 template <typename Group>
 void call_at_balancings(Group&) {}
@@ -101,6 +104,8 @@ inline constexpr int kIndexBits = 64;
 inline void measure_messages() {}  // messages are measured by default; +LBCommOff turns this off
 
 inline void measure_loads() { LBDatabaseObj()->CollectStatsOn(); }
+
+inline bool is_available(int pe) { return LBDatabaseObj()->availVector()[pe] != 0; }
 
 template <typename Group>
 void call_at_balancings(Group& balancer) {

@@ -2,6 +2,7 @@
 // Hierarchical balancing with Poise's strategies: each group of PEs in Charm++'s tree decides for
 // its own objects.
 #include <HybridBaseLB.h>
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -147,11 +148,15 @@ void PoiseHybridLB::work(LDStats* stats) {
   const auto num_children = static_cast<std::size_t>(level.nChildren);
   statistics.pes.resize(num_children + 1);
   statistics.pes[num_children].available = false;  // stands for the PEs of other groups
+  // Objects that come from other groups need a PE, so if no PE of the group is available, all are.
+  const bool any_is_available =
+      std::any_of(level.children, level.children + num_children, poise::charm::is_available);
   for (std::size_t p = 0; p < num_children; ++p) {
     statistics.pes[p] = poise::charm::pe_row(stats->procs[p]);
     const int pe = level.children[p];
     statistics.pes[p].number = pe;
     statistics.pes[p].host = static_cast<std::uint32_t>(CmiPhysicalNodeID(pe));
+    statistics.pes[p].available = !any_is_available || poise::charm::is_available(pe);
     const auto core = core_of_pe_.find(pe);
     if (core != core_of_pe_.end()) statistics.pes[p].core_os_index = core->second;
   }

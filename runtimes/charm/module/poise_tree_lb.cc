@@ -149,6 +149,7 @@ class PeLevel : public LevelLogic {
     row.speed = _lb_args.testPeSpeed() ? LBManager::ProcessorSpeed() : 1;
     row.host = static_cast<std::uint32_t>(CmiPhysicalNodeID(CkMyPe()));
     row.core_os_index = poise::charm::bound_core();
+    row.available = poise::charm::is_available(CkMyPe());
     return row;
   }
 
@@ -202,6 +203,8 @@ class DecidingLevel : public LevelLogic {
     Subtree subtree = poise::charm::subtree_of(bytes.bytes, bytes.size);
     subtree.statistics.num_index_bits = poise::charm::kIndexBits;
     subtree.statistics.has_all_pes = subtree.pe_of_row.size() == CkNumPes();
+    for (poise::charm::PeRow& pe : subtree.statistics.pes)
+      pe.available = pe.available && poise::charm::is_available(pe.number);
     const poise::charm::Decision decision = balancers_[next_]->decide(subtree.statistics);
     if (!decision.warning.empty()) CkError("poise: warning: %s\n", decision.warning.c_str());
     const std::vector<Move> moves = poise::charm::moves_of(subtree, decision.pe_of_object);
