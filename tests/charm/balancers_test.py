@@ -399,6 +399,8 @@ class Balancers(unittest.TestCase):
         rotate = {"strategies": ["rotate"]}
         self.checkpoint(*self.tree(tree="PE_Process_Root", process=rotate, root=rotate | {"step_freq": 2}))
         self.assertEqual(self.restarted(), moves_of_tree(2, 1))
+        # If the restart registered the balancer twice, CkStartLB() would start two balancing steps at once.
+        self.assertIn("ring: CkStartLB() calls 1 functions", charm("+restart", str(self.folder / "saved.20")).stdout)
 
     def test_the_random_strategy_uses_a_new_seed_at_every_balancing_step(self):
         trace, log = self.folder / "run.poise", self.folder / "log"

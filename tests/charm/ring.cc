@@ -84,6 +84,9 @@ class Main : public CBase_Main {
              ok ? "ok" : "WRONG");
     CkPrintf("ring: %d messages were sent to a PE without the receiver\n", counts[kDetours]);
     CkPrintf("ring: messages are %s\n", _lb_args.traceComm() ? "measured" : "not measured");
+#if __has_include(<LBManager.h>)
+    CkPrintf("ring: CkStartLB() calls %zu functions\n", LBManagerObj()->startLBFnList.size());
+#endif
     CkExit();
   }
 

@@ -454,7 +454,6 @@ std::vector<Balancer*> PoiseTreeLB::balancers() {
 /// before, so the number of its balancers may differ from that in the checkpoint.
 void PoiseTreeLB::pup(PUP::er& p) {
   if (p.isUnpacking() && CkMyPe() == 0) is_quiet = std::exchange(quietModeRequested, 1) != 0;
-  TreeLB::pup(p);
   p | configuration_;
   p | is_from_file_;
   p | with_messages_;
