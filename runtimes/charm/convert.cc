@@ -111,6 +111,7 @@ class Directory {
   }
 
   const std::vector<TaskId>& task_of_row() const { return task_of_row_; }
+  const std::vector<std::uint32_t>& row_of_task() const { return row_of_task_; }
   std::vector<std::uint32_t> take_row_of_task() { return std::move(row_of_task_); }
 
   /// Stores the names of the objects in the order of their task numbers, for task_of(). Only the
@@ -166,6 +167,7 @@ class Resolver {
            const std::vector<PlaceId>& places)
       : pe_map_(pe_map),
         directory_(directory),
+        statistics_(statistics),
         places_(places),
         num_objects_(statistics.num_objects()),
         lists_outside_(!statistics.has_all_pes) {
@@ -209,13 +211,22 @@ class Resolver {
     if (task == Directory::kUnknown) return false;
     messages_.push_back({from, task, row.messages, row.bytes});
     if (row.num_receivers > 0 || row.last_known_pe < 0) return true;
-    const std::int32_t pe = number_of_place_[places_[task]];
+    const std::int32_t pe = number_of_pe(task);
     if (pe >= 0 && pe != row.last_known_pe) detours_.push_back({from, task});
     return true;
   }
 
+  /// Charm++'s number of the PE that has the object. An object on an unavailable PE has the place
+  /// of another PE.
+  std::int32_t number_of_pe(TaskId object) const {
+    if (pe_map_.pe_of_place.size() == pe_map_.place_of_pe.size())
+      return number_of_place_[places_[object]];
+    return statistics_.pes[statistics_.object(directory_.row_of_task()[object]).pe].number;
+  }
+
   const PeMap& pe_map_;
   const Directory& directory_;
+  const Statistics& statistics_;
   const std::vector<PlaceId>& places_;
   std::vector<std::int32_t> number_of_place_;  // Charm++'s number of each place's PE
   TaskId num_objects_;

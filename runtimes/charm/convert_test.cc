@@ -193,6 +193,17 @@ TEST(Convert, a_message_sent_to_a_pe_other_than_that_of_its_receiver_is_listed_a
   EXPECT_EQ(rows.detours[1].to, 2u);
 }
 
+TEST(Convert, a_message_to_an_object_pinned_to_an_unavailable_pe_makes_a_detour_by_any_other_pe) {
+  Statistics statistics = three_objects();  // object 9 is pinned to PE 0
+  statistics.pes[0].number = 4;
+  statistics.pes[1].number = 6;
+  const PeMap pe_map{{1}, {kNoPlace, 0}};
+  for (const std::int32_t last_known_pe : {4, 6}) {
+    statistics.messages = {{{5, 8}, {9, -7}, -1, 0, 0, 1, 1, last_known_pe}};
+    EXPECT_EQ(convert(statistics, pe_map).detours.size(), last_known_pe == 6 ? 1u : 0u);
+  }
+}
+
 TEST(Convert, every_member_of_a_multicast_receives_the_whole_message) {
   Statistics statistics = three_objects();
   statistics.receivers = {{0, 0}, {1, 8}, {77, 8}, {9, -7}};
