@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "poise/base/error.h"
 #include "poise/machine/json.h"
 #include "poise/machine/measure.h"
 #include "poise/machine/text.h"
@@ -114,6 +115,14 @@ TEST(Hosts, measured_hosts_are_found_whether_or_not_names_include_the_domain) {
   EXPECT_EQ(cluster.network().latency_factor(0, 2), 30);
   EXPECT_EQ(cluster.network().latency_factor(3, 2), 50);
   EXPECT_EQ(cluster.network().latency_factor(4, 5), 40);  // not measured: the median
+}
+
+TEST(Hosts, a_file_with_measured_network_but_without_measured_memory_latencies_is_refused) {
+  MachineParts parts = machine_from_text("numa:2 core:2").parts();
+  parts.facts.measurement.network = {pair_of("a", "b", 1000)};
+  const Machine node = machine_from_json(machine_to_json(Machine(parts)), "node.json");
+  const std::vector<std::string> hosts{"a", "b"};
+  EXPECT_THROW(cluster_of(node, hosts), Error);
 }
 
 TEST(Hosts, a_cluster_of_two_hosts_stores_its_network_cost_as_one_factor_not_as_a_matrix) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "poise/base/check.h"
+#include "poise/base/error.h"
 #include "poise/machine/spread.h"
 #include "poise/machine/tuning.h"
 
@@ -179,6 +180,13 @@ Measurement measure_node(const Machine& machine, const Probes& probes,
 }
 
 double local_latency_ns(const Machine& machine, const Measurement& measurement) {
+  const std::size_t pairs = std::size_t{machine.num_domains()} * machine.num_domains();
+  if (measurement.latency_ns.size() != pairs)
+    fail(
+        "machine \"{}\": measurement.latency_ns has {} entries, but measured factors are relative "
+        "to "
+        "local memory, so it must have one for each of the {} pairs of domains",
+        machine.name(), measurement.latency_ns.size(), pairs);
   std::vector<double> own;
   for (std::size_t d = 0; d < machine.num_domains(); ++d)
     own.push_back(measurement.latency_ns[d * machine.num_domains() + d].median);
