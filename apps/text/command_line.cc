@@ -60,13 +60,15 @@ class HelpStyle : public CLI::Formatter {
   }
 };
 
-/// Accepts whole numbers only. CLI11's own conversion would read -1 as 2^64 - 1.
+/// Accepts whole numbers only. CLI11's own conversion would read -1 as 2^64 - 1, and 010 as an
+/// octal number, so it gets the number without leading zeros.
 CLI::Validator whole_number(std::uint64_t least) {
-  const auto check = [least](const std::string& text) {
+  const auto check = [least](std::string& text) {
     const auto value = parse_unsigned(text);
-    return value && *value >= least
-               ? std::string()
-               : fmt::format("takes a whole number from {}, not \"{}\"", least, text);
+    if (!value || *value < least)
+      return fmt::format("takes a whole number from {}, not \"{}\"", least, text);
+    text = std::to_string(*value);
+    return std::string();
   };
   return CLI::Validator(check, "");
 }
@@ -141,14 +143,14 @@ void set_help_style(CLI::App& app) { app.formatter(std::make_shared<HelpStyle>()
 CLI::Option* add_count(CLI::App& command, const char* flag, const char* type, std::uint64_t& value,
                        const char* help, std::uint64_t least) {
   return command.add_option(flag, value, help)
-      ->check(whole_number(least))
+      ->transform(whole_number(least))
       ->type_name(type)
       ->capture_default_str();
 }
 
 CLI::Option* add_count(CLI::App& command, const char* flag, const char* type,
                        std::optional<std::uint64_t>& value, const char* help) {
-  return command.add_option(flag, value, help)->check(whole_number(0))->type_name(type);
+  return command.add_option(flag, value, help)->transform(whole_number(0))->type_name(type);
 }
 
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {

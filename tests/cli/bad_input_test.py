@@ -54,6 +54,11 @@ class BadInput(CliTest):
                 self.assert_refused(*plan, f"{flag}={text}", says=flag)
         self.assert_refused(*plan, "--every=0", says="from 1")
 
+    def test_numbers_with_leading_zeros_are_decimal(self):
+        for text, number in ("010", 10), ("08", 8), ("0007", 7):
+            plan = self.json_of("plan", "g.graph", "--strategy=keep", "--machine=core:2", "--every", text, "--json")
+            self.assertEqual(plan["every"], number)
+
     def test_options_that_exclude_each_other_are_refused(self):
         self.assert_refused("compare", "g.graph", "--placement", "places", "--start", "blocked",
                             says=["--placement", "--start"])
