@@ -31,7 +31,9 @@ void take_names(std::string& list, std::vector<Contender>& contenders) {
 Contender kept_within_capacity(Contender contender) {
   return {std::move(contender.name),
           [decide = std::move(contender.decide)](const Problem& problem) {
-            return within_capacity(problem, decide(problem));
+            const Placement placement = decide(problem);
+            check(placement, problem.workload.num_tasks(), problem.machine.num_places());
+            return within_capacity(problem, placement);
           }};
 }
 

@@ -108,6 +108,14 @@ class OwnStrategies(CliTest):
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
         self.assertIn("cannot start the command", row["error"])
 
+    def test_wrong_placements_of_a_strategy_program_are_refused_also_by_map_and_if_places_have_a_capacity(self):
+        for body, words in (("echo 1", "the workload has 12"), ("yes 1000000 | head -12", "at place 1000000")):
+            (self.folder / "bad.sh").write_text("#!/bin/sh\ncat > /dev/null\n" + body + "\n")
+            (self.folder / "bad.sh").chmod(0o755)
+            for command in (["plan", "t.poise", "--capacity", "3"], ["map", "t.poise", "-m", "node:3 core:4"]):
+                with self.subTest(body=body, command=command):
+                    self.assert_refused(*command, "-s", "exec:./bad.sh", says=words)
+
     def test_a_strategy_program_that_does_not_end_is_killed_with_its_children(self):
         (self.folder / "slow.sh").write_text("#!/bin/sh\nsleep 600 & echo $! > child\nsleep 600\n")
         (self.folder / "slow.sh").chmod(0o755)
