@@ -128,7 +128,8 @@ class NoSigpipe {
 };
 
 int milliseconds_until(double end_s) {
-  return std::ceil(std::clamp(end_s - wall_now_s(), 0.0, 1e3) * 1e3);
+  constexpr double kMost_s = 2e6;  // more milliseconds than that do not fit into an int
+  return std::ceil(std::clamp(end_s - wall_now_s(), 0.0, kMost_s) * 1e3);
 }
 
 /// Writes the problem and reads the answer in turns, as the pipes allow, so that neither process
@@ -178,6 +179,7 @@ Placement placement_of_program(const std::string& command, const Problem& proble
   std::string answer;
   std::optional<int> status;
   const bool has_answered = exchange(question, in, out, answer, end_s);
+  in.close(1);  // a program that has answered may still read until the end of its input
   if (has_answered && answer.size() <= kMaxAnswerBytes) status = status_until(child, end_s);
   if (answer.size() > kMaxAnswerBytes)
     fail("exec:{}: the command wrote more than {} MiB; a placement is one number per task", command,

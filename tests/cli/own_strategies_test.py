@@ -137,6 +137,12 @@ class OwnStrategies(CliTest):
         (self.folder / "deaf.sh").chmod(0o755)
         self.assertNotIn("error", self.rows("-s", "exec:./deaf.sh")["exec:./deaf.sh"])
 
+    def test_a_strategy_program_may_read_the_rest_of_the_problem_after_its_answer(self):
+        self.run_poise("generate", "ring", "--tasks", "20000", "--places", "4", "-o", "t.poise")
+        (self.folder / "late.sh").write_text("#!/bin/sh\nyes 0 | head -20000\nexec cat > /dev/null\n")
+        (self.folder / "late.sh").chmod(0o755)
+        self.assertNotIn("error", self.rows("-s", "exec:./late.sh", "--exec-limit", "20s")["exec:./late.sh"])
+
     @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
     def test_a_strategy_can_be_loaded_from_a_shared_library(self):
         (self.folder / "mine.c").write_text(PLUGIN)
