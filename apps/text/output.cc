@@ -15,6 +15,7 @@
 
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
+#include "poise/base/file.h"
 
 namespace poise::apps {
 
@@ -34,10 +35,11 @@ std::string reason(const std::exception& error) {
 
 void check_writable(const std::string& path) {
   if (path == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
+  std::error_code ignored;  // if a check fails, writing the file reports why
+  if (is_written_in_place(path) && !std::filesystem::is_directory(path, ignored)) return;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
     fail("cannot write {}: {}", path, std::strerror(errno));
-  std::error_code ignored;  // if this check fails, writing the file reports why
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
     fail("cannot write {}: {} is not a directory", path, folder.string());
   if (std::filesystem::is_directory(path, ignored))

@@ -48,6 +48,19 @@ bool is_special(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+/// Returns the descriptor of stdout or stderr if it refers to the file at this path, else -1.
+int stream_at(const std::string& path) {
+  struct stat wanted {};
+  if (::stat(path.c_str(), &wanted) != 0) return -1;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (::fstat(stream, &status) == 0 && status.st_dev == wanted.st_dev &&
+        status.st_ino == wanted.st_ino)
+      return stream;
+  }
+  return -1;
+}
+
 /// A full or broken disk is a system failure. Any other failure means that the path is wrong, which
 /// is bad input.
 [[noreturn]] void fail_to_write(const std::string& path, int error) {
@@ -57,6 +70,11 @@ bool is_special(const std::string& path) {
 }
 
 void write_in_place(const std::string& path, std::string_view bytes) {
+  // A stream keeps its descriptor, because a new one would begin at the start of the file.
+  if (const int stream = stream_at(path); stream >= 0) {
+    if (!write_all(stream, bytes)) fail_to_write(path, errno);
+    return;
+  }
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (file.get() < 0 || !write_all(file.get(), bytes)) fail_to_write(path, errno);
 }
@@ -82,9 +100,12 @@ std::string read_all(int fd, const std::string& path, bool (*accepts)(std::strin
 
 }  // namespace
 
+bool is_written_in_place(const std::string& path) {
+  return is_special(path) || stream_at(path) >= 0;
+}
+
 void write_file(const std::string& path, std::string_view bytes) {
-  // A device or a pipe (/dev/stdout) cannot be replaced by rename(), so it is written directly.
-  if (is_special(path)) return write_in_place(path, bytes);
+  if (is_written_in_place(path)) return write_in_place(path, bytes);
 
   std::string temporary = path + ".XXXXXX";
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));

@@ -9,8 +9,12 @@ namespace poise {
 
 /// Writes bytes to a temporary file in the same folder, then renames it to path. Throws Error
 /// naming the path if a step fails, SystemError if the disk is full or broken; the old file is then
-/// unchanged.
+/// unchanged. A path for which is_written_in_place() holds is written directly.
 void write_file(const std::string& path, std::string_view bytes);
+
+/// True for a device or a pipe, and for the file to which stdout or stderr is redirected, which
+/// /dev/stdout and /dev/stderr name: renaming another file to such a path would replace the path.
+bool is_written_in_place(const std::string& path);
 
 /// The file name that stands for stdin.
 inline constexpr std::string_view kStdin = "-";

@@ -186,6 +186,26 @@ class Output(CliTest):
             self.assertEqual(process.stderr.read(), b"")
             process.wait(timeout=60)
 
+    def test_a_result_can_be_written_to_a_stream_that_is_redirected_to_a_file(self):
+        # A link like /dev/stdout in a folder that may be changed, so that a defect does not replace /dev/stdout itself.
+        os.symlink("/proc/self/fd/1", self.folder / "out")
+        plan = "plan", "g.graph", "-m", "core:2", "-s", "keep"
+        with open(self.folder / "result", "w", encoding="utf-8") as result:
+            done = self.run_poise(*plan, "-o", "out", capture_output=False, stdout=result)
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue((self.folder / "out").is_symlink())
+        text = (self.folder / "result").read_text()
+        self.assertTrue(text.startswith("0\n0\n1\n1\ng.graph"), text)
+        self.assertIn("10 phases with this decision", text)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_a_user_who_may_not_write_to_dev_can_write_a_result_to_dev_stdout(self):
+        self.folder.chmod(0o755)
+        done = self.run_poise("compare", "g.graph", "-m", "core:2", "-s", "keep", "--html", "/dev/stdout", stdin=subprocess.DEVNULL,
+                              preexec_fn=lambda: os.setuid(65534))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith("<!doctype html>"))
+
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
     def test_a_full_disk_under_stdout_gives_exit_status_1(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
