@@ -176,7 +176,7 @@ void compare(const CompareOptions& options) {
   if (inputs.num_machines() > 1)
     text += "\n" + (options.markdown ? markdown(summary) : render(summary, terminal_width()));
   if (options.csv) text = csv_of(results);
-  const std::string json = nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n";
+  const std::string json = document_text({{"results", std::move(results)}});
   if (options.json) text = json;
   if (!options.html.empty())
     write_file(options.html, compare_page(parts, trace_text(options.input, inputs.phase()),

@@ -41,7 +41,7 @@ void evaluate_placement(const EvaluateOptions& options) {
     auto json = json_of_problem(options.input, inputs.phase(), problem.machine);
     add_metrics(json, after, has_sizes(problem.workload));
     json["bounds"] = json_of(bounds);
-    print(json.dump(2) + "\n", inputs.notes());
+    print(document_text(json), inputs.notes());
     return;
   }
   const Metrics before =

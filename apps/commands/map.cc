@@ -151,7 +151,7 @@ std::string json_text(const MapOptions& options, const Inputs& inputs, const Pro
     for (const LaunchFile& file : result.launch.files) json["files"].push_back(file.path);
     json["commands"] = result.launch.commands;
   }
-  return json.dump(2) + "\n";
+  return document_text(json);
 }
 
 void map_trace(MapOptions& options) {

@@ -71,7 +71,7 @@ void plan(const PlanOptions& options) {
                                  decision.placement);
   if (!options.output.empty()) write_placement(options.output, decision.placement);
   if (options.json)
-    print(json_of_plan(options, inputs, problem, contender, decision, after).dump(2) + "\n",
+    print(document_text(json_of_plan(options, inputs, problem, contender, decision, after)),
           inputs.notes());
   else
     print(text_of_plan(options, inputs, problem, contender, decision, after), inputs.notes());

@@ -460,7 +460,7 @@ void simulate_once(const SimulateOptions& options, const std::vector<Contender>&
     timelines = timelines_of(inputs, simulation, contenders);
   if (!options.timeline.empty()) write_timeline(timelines.back(), options.timeline);
   const Json problem = json_of_problem(options.input, inputs.phase(), replayer.machine());
-  const std::string json = json_of(simulation, options, problem).dump(2) + "\n";
+  const std::string json = document_text(json_of(simulation, options, problem));
   if (!options.html.empty())
     write_file(options.html,
                simulate_page(simulation,
@@ -515,7 +515,7 @@ void simulate_sweep(const SimulateOptions& options, const Ranges& ranges,
   }
   add_plan(problem, options);
   print(options.json
-            ? add_sweep(problem, sweep).dump(2) + "\n"
+            ? document_text(add_sweep(problem, sweep))
             : heading + "\n" + render(sweep_table(sweep), terminal_width(), has_colours()) + "\n" +
                   sweep_summary(sweep),
         notes);

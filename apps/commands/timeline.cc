@@ -67,7 +67,7 @@ void show(const TimelineOptions& options) {
     text += (text.empty() ? "" : "\n") + text_of(timelines.back());
     json.push_back(json_of(timelines.back()));
   }
-  const std::string document = nlohmann::ordered_json{{"timelines", json}}.dump(2) + "\n";
+  const std::string document = document_text({{"timelines", json}});
   if (!options.html.empty()) write_file(options.html, timelines_page(timelines, document));
   print(options.json ? document : text);
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "apps/text/format.h"
+#include "apps/text/output.h"
 
 #include "poise/base/enum_index.h"
 
@@ -429,7 +430,7 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
                               {"saved_s", advice.saved.value},
                               {"half_width_s", advice.saved.half_width},
                               {"is_bound", advice.is_bound}});
-  return json.dump(2) + '\n';
+  return document_text(json);
 }
 
 }  // namespace poise::apps

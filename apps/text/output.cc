@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fmt/core.h>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -24,6 +25,10 @@ void print(std::string_view text, std::span<const std::string> notes) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0)
     throw std::runtime_error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+}
+
+std::string document_text(const nlohmann::ordered_json& document) {
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 void say(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,10 @@ namespace poise::apps {
 /// with the program's name in front. Throws std::runtime_error if stdout cannot be written, for
 /// example because the disk is full.
 void print(std::string_view text, std::span<const std::string> notes = {});
+
+/// Returns a JSON document as the text that a command prints. Bytes that are not UTF-8, which the
+/// name of a file may have, become U+FFFD.
+std::string document_text(const nlohmann::ordered_json& document);
 
 /// Writes the text to stderr. Does nothing if stderr cannot be written, because a lost note must
 /// not end a program that Poise runs.

@@ -458,6 +458,19 @@ class Output(CliTest):
         self.assertIn("&lt;b&gt;&amp;.graph", text)
         self.assertNotIn("<b>&.graph", text)
 
+    def test_names_with_bytes_that_are_not_utf8_can_be_printed_as_text_and_json_and_on_pages(self):
+        name = os.fsdecode(b"gr\xfcn.graph")
+        (self.folder / name).write_text(files.GRAPH)
+        for command in (["compare"], ["plan", "--json"], ["map", "--json"], ["compare", "--json"], ["compare", "--csv"],
+                        ["evaluate", "-p", "places", "--json"], ["simulate", "--steps", "3", "--json"]):
+            with self.subTest(command):
+                strategy = [] if "-p" in command else ["-s", "keep"]
+                done = self.run_poise(command[0], name, "-m", "core:4", *strategy, *command[1:], errors="replace")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                if "--json" in command:
+                    json.loads(done.stdout)
+                    self.assertIn("gr\ufffdn.graph", done.stdout)
+
     def test_two_runs_with_the_same_input_write_the_same_html_page(self):
         no_clock = self.compare + ["-s", "keep"]
         time = (r'<td data-v="[^"]*">[0-9.e-]+ [nµm]?s</td>|"(decision_s|decision_wall_s|amortised_s)": [0-9.e-]+'
