@@ -142,17 +142,15 @@ class Plan {
     std::stable_sort(order.begin(), order.end(), [&](TaskId a, TaskId b) {
       return map_.placement.of(a) < map_.placement.of(b);
     });
-    std::uint32_t largest = 0, run = 0;
-    for (TaskId i = 0; i < ranks(); ++i) {
-      run = i > 0 && node(order[i]) == node(order[i - 1]) ? run + 1 : 1;
-      largest = std::max(largest, run);
-      const bool ends_node = i + 1 < ranks() && node(order[i + 1]) != node(order[i]);
-      if (ends_node && run < largest)
+    std::vector<TaskId> ranks_of(map_.machine.num_nodes(), 0);
+    for (const TaskId r : order) ++ranks_of[node(r)];
+    const TaskId largest = *std::max_element(ranks_of.begin(), ranks_of.end());
+    for (const TaskId r : order)
+      if (ranks_of[node(r)] < largest && node(r) != node(order.back()))
         fail(
             "node {} has only {} ranks, but another node has {}; MPICH_RANK_ORDER needs the same "
             "number of ranks on each node",
-            node(order[i]), run, largest);
-    }
+            node(r), ranks_of[node(r)], largest);
     return {
         {{path_, fmt::format("{}\n", fmt::join(order, ","))}},
         {fmt::format("MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={} srun -n {} "
