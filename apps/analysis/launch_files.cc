@@ -28,6 +28,20 @@ constexpr LauncherRow kLaunchers[] = {
 constexpr std::string_view kRankVariables[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
                                                "SLURM_PROCID"};
 
+/// Returns a word of a command line as the shell needs it: in quotes if it has special characters.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "%+,-./:=@_";
+  const bool is_plain = std::ranges::all_of(text, [&](char c) {
+    const char lower = c | 0x20;
+    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
+           kPlain.find(c) != kPlain.npos;
+  });
+  if (is_plain) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 class Plan {
  public:
   Plan(const RankMap& map, const std::string& path) : map_(map), path_(path) {
@@ -63,8 +77,10 @@ class Plan {
 
   LaunchPlan openmpi() const {
     const auto line = [&](bool is_5) {
+      std::vector<std::string> words = openmpi_words(is_5);
+      for (std::string& word : words) word = shell_word(word);
       return fmt::format("mpirun -np {} {} ./program  # Open MPI {}", ranks(),
-                         fmt::join(openmpi_words(is_5), " "), is_5 ? 5 : 4);
+                         fmt::join(words, " "), is_5 ? 5 : 4);
     };
     return {{rankfile()}, {line(false), line(true)}};
   }
@@ -92,10 +108,11 @@ class Plan {
     const auto [hosts, binding] = hydra();
     if (binding)
       return {{hosts},
-              {fmt::format("mpiexec -n {} -f {} -bind-to {} ./program", ranks(), path_, *binding)}};
+              {fmt::format("mpiexec -n {} -f {} -bind-to {} ./program", ranks(), path_word(),
+                           *binding)}};
     return {{hosts, script()},
-            {fmt::format("mpiexec -n {} -f {} -bind-to none sh {} ./program", ranks(), path_,
-                         script_path())}};
+            {fmt::format("mpiexec -n {} -f {} -bind-to none sh {} ./program", ranks(), path_word(),
+                         shell_word(script_path()))}};
   }
 
   /// Returns srun's option that binds ranks to cores, or nothing if a script must bind each rank.
@@ -112,11 +129,11 @@ class Plan {
 
   LaunchPlan slurm() const {
     const std::string start =
-        fmt::format("SLURM_HOSTFILE={} srun -n {} --distribution=arbitrary", path_, ranks());
+        fmt::format("SLURM_HOSTFILE={} srun -n {} --distribution=arbitrary", path_word(), ranks());
     if (const auto binding = slurm_binding())
       return {{{path_, host_per_rank()}}, {fmt::format("{} {} ./program", start, *binding)}};
     return {{{path_, host_per_rank()}, script()},
-            {fmt::format("{} --cpu-bind=none sh {} ./program", start, script_path())}};
+            {fmt::format("{} --cpu-bind=none sh {} ./program", start, shell_word(script_path()))}};
   }
 
   /// See launch_options().
@@ -155,7 +172,7 @@ class Plan {
         {{path_, fmt::format("{}\n", fmt::join(order, ","))}},
         {fmt::format("MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={} srun -n {} "
                      "--ntasks-per-node={} --distribution=block -c {} --cpu-bind=cores ./program",
-                     path_, ranks(), largest, map_.shape.cores_per_rank)}};
+                     path_word(), ranks(), largest, map_.shape.cores_per_rank)}};
   }
 
   LaunchPlan lsf() const {
@@ -164,13 +181,13 @@ class Plan {
     for (TaskId r = 0; r < ranks(); ++r)
       fmt::format_to(std::back_inserter(text), "rank: {}: {{ host: {}; cpu: {{{}}} }}\n", r,
                      node(r) + 1, fmt::join(cpus(r), ","));
-    return {{{path_, text}}, {fmt::format("jsrun --erf_input {} ./program", path_)}};
+    return {{{path_, text}}, {fmt::format("jsrun --erf_input {} ./program", path_word())}};
   }
 
   LaunchPlan pbs() const {
     return {{{path_, host_per_rank()}, script()},
-            {fmt::format("mpiexec -n {} -machinefile {} sh {} ./program", ranks(), path_,
-                         script_path())}};
+            {fmt::format("mpiexec -n {} -machinefile {} sh {} ./program", ranks(), path_word(),
+                         shell_word(script_path()))}};
   }
 
  private:
@@ -246,6 +263,7 @@ class Plan {
     return mask;
   }
 
+  std::string path_word() const { return shell_word(path_); }
   std::string script_path() const { return path_ + ".bind.sh"; }
 
   /// Returns a shell script that binds the calling rank to its cores, then runs the command given

@@ -6,6 +6,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import textwrap
@@ -211,6 +212,14 @@ class LaunchFiles(CliTest):
         self.assertEqual(files, {"MPICH_RANK_ORDER": "0,2,1,3\n"})
         self.assertTrue(commands[0].startswith("MPICH_RANK_REORDER_METHOD=3 "))
         self.assertIn("--ntasks-per-node=2", commands[0])
+
+    def test_command_lines_quote_a_file_name_with_blanks(self):
+        for launcher in ("openmpi", "mpich", "slurm", "cray", "lsf", "pbs"):
+            _, commands = self.launch(launcher, [0, 2, 1, 3], "--hosts", "aa,bb", "--launch-file", "my map's")
+            for command in commands:
+                words = shlex.split(command)
+                self.assertTrue(any(word.endswith("my map's") for word in words), command)
+                self.assertNotIn("my", words)
 
     def test_the_lsf_resource_file_places_ranks_as_the_map_says(self):
         # The format is described in IBM Job Step Manager, "Explicit Resource File (ERF) format". It counts the hosts of
