@@ -45,7 +45,9 @@ std::vector<std::string> hosts_of(const std::string& list) {
   const std::string text = is_file ? read_file(list) : list;
   std::vector<std::string> hosts;
   for (std::string_view word : split(text, is_file ? '\n' : ',')) {
-    while (!word.empty() && (word.back() == '\r' || word.back() == ' ')) word.remove_suffix(1);
+    constexpr std::string_view kBlanks = " \t\r\n";
+    word.remove_prefix(std::min(word.find_first_not_of(kBlanks), word.size()));
+    word = word.substr(0, word.find_last_not_of(kBlanks) + 1);
     if (!word.empty()) hosts.emplace_back(word);
   }
   return hosts;

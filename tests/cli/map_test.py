@@ -221,6 +221,10 @@ class LaunchFiles(CliTest):
                 self.assertTrue(any(word.endswith("my map's") for word in words), command)
                 self.assertNotIn("my", words)
 
+    def test_blanks_around_the_names_of_hosts_are_ignored(self):
+        files, _ = self.launch("slurm", [0, 2, 1, 3], "--hosts", "aa, bb")
+        self.assertEqual(files["hosts"], "aa\nbb\naa\nbb\n")
+
     def test_the_lsf_resource_file_places_ranks_as_the_map_says(self):
         # The format is described in IBM Job Step Manager, "Explicit Resource File (ERF) format". It counts the hosts of
         # a job from 1.
