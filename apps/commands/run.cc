@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/analysis/launch_files.h"
 #include "apps/commands/commands.h"
+#include "apps/commands/launcher_options.h"
 #include "apps/commands/profiled_launch.h"
 #include "apps/commands/run_history.h"
 #include "apps/text/format.h"
@@ -46,43 +46,20 @@ void note(std::string_view text) { apps::note(kCommand, text); }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-/// Options of launchers that place or bind ranks. A map cannot be added to a command with one of
-/// them.
-constexpr std::string_view kPlacing[] = {
-    "--map-by",  "-map-by",  "--bind-to", "-bind-to", "--rankfile", "-rf",
-    "--rank-by", "-rank-by", "--bynode",  "-bynode",  "--cpu-bind", "--distribution",
-    "-m",        "-f",       "-ppn",      "-hosts",   "-rr",        "--cpu_bind"};
-
-/// Options of launchers that have two values.
-constexpr std::string_view kTwoValues[] = {"-env",  "-genv",     "-mca",
-                                           "--mca", "--prtemca", "--pmixmca"};
-
-/// Returns the words between the launcher and the program. The program is the first word that is
-/// not an option and cannot be the value of the option before it.
-std::span<const std::string> launcher_options(const std::vector<std::string>& command) {
-  std::size_t num_values = 0, end = 1;
-  for (; end < command.size(); ++end) {
-    if (command[end].starts_with('-'))
-      num_values = std::ranges::find(kTwoValues, command[end]) == std::end(kTwoValues) ? 1 : 2;
-    else if (num_values-- == 0)
-      break;
-  }
-  return std::span(command).subspan(1, end - 1);
-}
-
 Launcher launcher_for_map(const std::vector<std::string>& command, const KnownLauncher& known) {
-  if (std::ranges::find(command, ":") != command.end())
-    fail("the command starts several programs (separated by \":\"); poise run can map only one");
-  for (const std::string& word : launcher_options(command)) {
-    const std::string_view option = std::string_view(word).substr(0, word.find('='));
-    if (std::ranges::find(kPlacing, option) != std::end(kPlacing))
-      fail("the command already sets where ranks run, by {}; remove that option to use a map",
-           option);
-  }
   if (known.kind == profile::Launcher::open_mpi) return Launcher::openmpi;
   if (known.kind == profile::Launcher::hydra) return Launcher::mpich;
   if (fs::path(command[0]).filename() == "srun") return Launcher::slurm;
   fail("{} is not a launcher that can apply a map; use mpirun, mpiexec or srun", command[0]);
+}
+
+/// Throws Error if no map can be added to the command.
+void check_mappable(const std::vector<std::string>& command, Launcher launcher) {
+  if (std::ranges::find(command, ":") != command.end())
+    fail("the command starts several programs (separated by \":\"); poise run can map only one");
+  if (const std::string option = placing_option(command, launcher); !option.empty())
+    fail("the command already sets where ranks run, by {}; remove that option to use a map",
+         option);
 }
 
 /// True for Open MPI 5. Versions print "mpirun (OpenRTE) 4.1.4", "mpirun (Open MPI) 4.1.6" or
@@ -127,6 +104,7 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
   check(placement, history.map.size(), trace.machine->num_places());
   const KnownLauncher known = launcher_of(command[0]);
   const Launcher launcher = launcher_for_map(command, known);
+  check_mappable(command, launcher);
   const std::vector<std::string> hosts = hosts_now(history.hosts);
   const LaunchOptions options =
       launch_options({*trace.machine, placement, {}, hosts}, launcher,

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "apps/commands/launcher_options.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "poise/base/text.h"
+
+namespace poise::apps {
+
+namespace {
+
+/// True if the name is among `names`, which are separated by blanks.
+bool contains(std::string_view names, std::string_view name) {
+  return std::ranges::count(split(names, ' '), name) > 0;
+}
+
+// Options are listed without their dashes: Open MPI and Hydra accept one or two. Flags are options
+// without a value.
+
+// mpirun(1) of Open MPI 4.1, and mpirun --help of Open MPI 5.0.
+constexpr std::string_view kPlacingOfOpenMpi =
+    "map-by bind-to rank-by rankfile rf bynode byslot bycore bind-to-core bind-to-socket "
+    "bind-to-none npernode N npersocket pernode ppr cpus-per-proc nolocal cpus-per-rank "
+    "cpu-list cpu-set slot-list app loadbalance use-hwthread-cpus default-rf-path";
+constexpr std::string_view kFlagsOfOpenMpi =
+    "allow-run-as-root bind-to-core bind-to-none bind-to-socket bycore bynode byslot "
+    "continuous d debug debug-daemons debug-daemons-file debug-devel disable-recovery "
+    "display-allocation display-devel-allocation display-devel-map display-diffable-map "
+    "display-map display-topo do-not-launch do-not-resolve enable-instant-on-support "
+    "enable-recovery fwd-mpirun-port get-stack-traces index-argv-by-rank "
+    "leave-session-attached loadbalance merge-stderr-to-stdout nolocal nooversubscribe "
+    "noprefix novm output-proctable oversubscribe pernode preload-binary q quiet "
+    "report-bindings report-child-jobs-separately report-state-on-timeout s "
+    "set-cwd-to-session-dir show-progress tag-output timestamp-output tv use-hwthread-cpus "
+    "use-regexp v verbose xml";
+
+// mpiexec -help of MPICH 4; grr and perhost are Intel MPI's names of ppn.
+constexpr std::string_view kPlacingOfHydra =
+    "bind-to binding map-by f hostfile machinefile machine machines machinelist hosts host "
+    "ppn hostlist perhost grr rr order-nodes nolocal skip-launch-node configfile";
+constexpr std::string_view kFlagsOfHydra =
+    "genvnone genvall envnone envall enable-x disable-x verbose v info print-all-exitcodes "
+    "profile rr l prepend-rank disable-auto-cleanup pmi-port nolocal debug skip-launch-node "
+    "disable-hostname-propagation localroot cleanup";
+
+// srun(1).
+constexpr std::string_view kPlacingOfSlurm =
+    "cpu-bind cpu_bind distribution m ntasks-per-node ntasks-per-socket ntasks-per-core "
+    "nodelist w relative r hint multi-prog extra-node-info B";
+constexpr std::string_view kFlagsOfSlurm =
+    "label l unbuffered u verbose v quiet Q exclusive overlap overcommit O oversubscribe s "
+    "preserve-env E no-kill k kill-on-bad-exit disable-status X pty immediate hold H "
+    "contiguous spread-job use-min-nodes multi-prog test-only no-allocate Z reboot "
+    "resv-ports propagate exact whole interactive nice";
+
+/// Options of Open MPI and Hydra that have two values.
+constexpr std::string_view kTwoValues = "env genv mca gmca prtemca gprtemca pmixmca gpmixmca";
+
+struct Option {
+  std::string_view name;       // without dashes and without "=VALUE"
+  std::size_t num_values = 0;  // number of words after it that are its values
+};
+
+Option option_of(std::string_view word, Launcher launcher) {
+  const bool is_long = word.starts_with("--"), has_value = word.find('=') != word.npos;
+  Option option{word.substr(is_long ? 2 : 1)};
+  option.name = option.name.substr(0, option.name.find('='));
+  // In srun's short options the value may follow the letter: -n4.
+  const bool is_joined = launcher == Launcher::slurm && !is_long && option.name.size() > 1;
+  if (is_joined) option.name = option.name.substr(0, 1);
+  const std::string_view flags = launcher == Launcher::openmpi ? kFlagsOfOpenMpi
+                                 : launcher == Launcher::mpich ? kFlagsOfHydra
+                                                               : kFlagsOfSlurm;
+  if (is_joined || has_value || contains(flags, option.name)) return option;
+  option.num_values = launcher != Launcher::slurm && contains(kTwoValues, option.name) ? 2 : 1;
+  return option;
+}
+
+bool is_placing(std::string_view name, Launcher launcher) {
+  if (launcher == Launcher::openmpi) return contains(kPlacingOfOpenMpi, name);
+  return contains(launcher == Launcher::mpich ? kPlacingOfHydra : kPlacingOfSlurm, name);
+}
+
+/// True if Open MPI's parameter of this name (--mca NAME VALUE) places or binds ranks.
+bool is_placing_parameter(std::string_view name) {
+  return name.ends_with("mapping_policy") || name.ends_with("ranking_policy") ||
+         name.ends_with("binding_policy") || name.ends_with("rank_file_path");
+}
+
+}  // namespace
+
+std::string placing_option(const std::vector<std::string>& command, Launcher launcher) {
+  for (std::size_t i = 1; i < command.size() && command[i].starts_with('-');) {
+    if (command[i] == "--") break;
+    const Option option = option_of(command[i], launcher);
+    if (is_placing(option.name, launcher)) return command[i].substr(0, command[i].find('='));
+    const bool has_parameter = launcher == Launcher::openmpi && option.num_values == 2;
+    if (has_parameter && i + 1 < command.size() && is_placing_parameter(command[i + 1]))
+      return command[i] + " " + command[i + 1];
+    i += 1 + option.num_values;
+  }
+  return "";
+}
+
+}  // namespace poise::apps

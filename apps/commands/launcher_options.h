@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads a launcher's options in a command line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/analysis/launch_files.h"
+
+namespace poise::apps {
+
+/// Returns the first option of the launcher that places or binds ranks, as the user wrote it, or an
+/// empty text if there is none. `launcher` must be openmpi, mpich or slurm. The launcher's options
+/// end at the program, which is the first word that is neither an option nor the value of one.
+std::string placing_option(const std::vector<std::string>& command, Launcher launcher);
+
+}  // namespace poise::apps

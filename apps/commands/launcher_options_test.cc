@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "apps/commands/launcher_options.h"
+
+#include <gtest/gtest.h>
+
+#include "poise/base/text.h"
+
+namespace poise::apps {
+namespace {
+
+std::string placing(const char* command, Launcher launcher) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(command, ' ')) words.emplace_back(word);
+  return placing_option(words, launcher);
+}
+
+TEST(LauncherOptions, options_that_place_or_bind_ranks_are_found_for_each_launcher) {
+  EXPECT_EQ(placing("mpirun -np 4 -rankfile f ./program", Launcher::openmpi), "-rankfile");
+  EXPECT_EQ(placing("mpirun --npernode 2 ./program", Launcher::openmpi), "--npernode");
+  EXPECT_EQ(placing("mpirun -x A=1 --map-by=node ./program", Launcher::openmpi), "--map-by");
+  EXPECT_EQ(placing("mpirun --mca rmaps_base_mapping_policy node ./program", Launcher::openmpi),
+            "--mca rmaps_base_mapping_policy");
+  EXPECT_EQ(placing("mpiexec -genv A 1 -machinefile f ./program", Launcher::mpich), "-machinefile");
+  EXPECT_EQ(placing("mpiexec --bind-to core ./program", Launcher::mpich), "--bind-to");
+  EXPECT_EQ(placing("srun -n4 --ntasks-per-node=2 ./program", Launcher::slurm),
+            "--ntasks-per-node");
+  EXPECT_EQ(placing("srun -mblock ./program", Launcher::slurm), "-mblock");
+}
+
+TEST(LauncherOptions, options_of_the_program_are_not_those_of_the_launcher) {
+  EXPECT_EQ(placing("mpirun --oversubscribe ./program -rf f", Launcher::openmpi), "");
+  EXPECT_EQ(placing("mpirun --mca btl self,tcp -np 2 ./program --bind-to x", Launcher::openmpi),
+            "");
+  EXPECT_EQ(placing("mpiexec -l -n 2 ./program -f input", Launcher::mpich), "");
+  EXPECT_EQ(placing("mpiexec -genvall ./program -f input", Launcher::mpich), "");
+  EXPECT_EQ(placing("srun --mpi=pmix ./program -m 3", Launcher::slurm), "");
+  EXPECT_EQ(placing("srun -n4 ./program -m 3", Launcher::slurm), "");
+  EXPECT_EQ(placing("srun -N 2 -l ./program -m 3", Launcher::slurm), "");
+  EXPECT_EQ(placing("mpirun", Launcher::openmpi), "");
+}
+
+}  // namespace
+}  // namespace poise::apps
