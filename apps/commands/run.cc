@@ -3,13 +3,17 @@
 // makes it faster.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 #include "apps/analysis/launch_files.h"
@@ -91,12 +95,34 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   return std::ranges::all_of(profiled, is_there) ? profiled : hosts;
 }
 
-/// Returns the user's command with the launcher's options that apply the map of ranks. The files to
-/// which these options refer are written into the folder of the history file. Throws Error if the
-/// map cannot be applied.
+/// The launcher's file of one run, beside the history. Its name is unique, because two jobs with
+/// the same history may run at the same time on different hosts. The destructor removes it.
+class MapFile {
+ public:
+  explicit MapFile(const std::string& history_file)
+      : path_(fs::absolute(history_file).replace_extension(kNew).string()) {
+    const int file = ::mkostemps(path_.data(), kSuffix.size(), O_CLOEXEC);
+    if (file < 0) fail("cannot write {}: {}", path_, std::strerror(errno));
+    ::close(file);
+  }
+  ~MapFile() {
+    std::error_code error;
+    fs::remove(path_, error);
+  }
+  MapFile(const MapFile&) = delete;
+  MapFile& operator=(const MapFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  static constexpr std::string_view kNew = ".XXXXXX.map", kSuffix = ".map";
+  std::string path_;
+};
+
+/// Returns the user's command with the launcher's options that apply the map of ranks. Writes the
+/// file to which these options refer. Throws Error if the map cannot be applied.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,
-                                        const RunHistory& history) {
+                                        const std::string& map_file, const RunHistory& history) {
   const std::string file = profile_beside(history_file);
   const Trace trace = native::read(file, read_file(file));
   if (!trace.machine) fail("{}: the trace has no machine, so the map cannot be applied", file);
@@ -106,10 +132,8 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
   const Launcher launcher = launcher_for_map(command, known);
   check_mappable(command, launcher);
   const std::vector<std::string> hosts = hosts_now(history.hosts);
-  const LaunchOptions options =
-      launch_options({*trace.machine, placement, {}, hosts}, launcher,
-                     fs::absolute(fs::path(history_file).replace_extension(".map")).string(),
-                     is_open_mpi_5(known.version));
+  const LaunchOptions options = launch_options({*trace.machine, placement, {}, hosts}, launcher,
+                                               map_file, is_open_mpi_5(known.version));
   for (const LaunchFile& made : options.files) write_file(made.path, made.text);
   // Open MPI 4 and 5 refuse a map together with a default mapping policy, so the policy is removed.
   for (const char* const policy :
@@ -185,7 +209,8 @@ class Launch {
         words_ = profiled_->preloading(options.command, 0);
       }
       if (kind == RunKind::mapped)
-        words_ = mapped_command(options.command, options.history, history);
+        words_ = mapped_command(options.command, options.history,
+                                map_file_.emplace(options.history).path(), history);
     } catch (const Error& trouble) {
       note(fmt::format("{}; running the command unchanged", trouble.what()));
       kind_ = RunKind::own_order;
@@ -220,6 +245,7 @@ class Launch {
   std::vector<std::string> words_;
   RunKind kind_;
   std::optional<ProfiledLaunch> profiled_;
+  std::optional<MapFile> map_file_;
   double seconds_ = 0;
 };
 

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -177,6 +178,33 @@ class RunTest(CliTest):
         done = self.run_once(command)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.history()["runs"][-1]["how"], "mapped", done.stderr)
+
+    def begin_mapped_run(self, script):
+        """Begins a mapped run of a shell script on two ranks. Returns once a rank has printed a line."""
+        self.begin_trial(self.launcher("openmpi"))
+        command = ["mpirun.openmpi", "-np", "2", "sh", "-c", "echo up; " + script]
+        self.change(command=command, runs=self.history()["runs"] + [{"how": "own order", "seconds": 10}])
+        process = subprocess.Popen([POISE, "run", "--history", "h.json", "--", *command], cwd=self.folder, text=True,
+                                   env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "up\n")
+        return command, process
+
+    def test_two_mapped_runs_at_the_same_time_have_launcher_files_of_their_own(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one core")
+        os.mkfifo(self.folder / "go")
+        command, process = self.begin_mapped_run("if mkdir first; then cat go; else sleep 0; fi")
+        before = {path: path.read_text() for path in self.folder.glob("*.map")}
+        self.assertEqual(len(before), 1)
+        second = self.run_once(command)
+        self.assertEqual(second.returncode, 0, second.stderr)
+        self.assertEqual({path: path.read_text() for path in self.folder.glob("*.map")}, before)
+        (self.folder / "go").write_text("")
+        process.communicate(timeout=60)
+        self.assertEqual(list(self.folder.glob("*.map")), [], "launcher files are left")
+        self.assertEqual([run["how"] for run in self.history()["runs"][2:]], ["mapped"] * 2)
 
     def test_the_command_runs_unchanged_if_the_history_of_its_earlier_runs_is_invalid(self):
         for path, text, says in (("broken.json", "{", "this file is not a history that poise run can read"),
