@@ -72,6 +72,10 @@ std::optional<Machine> machine_of(std::string_view command, const std::vector<st
   }
 }
 
+bool asks_to_end(std::uint32_t signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
 PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t host,
                  std::int32_t cpu) {
   const PlaceId per_host = machine.num_places() / num_hosts;
@@ -100,7 +104,7 @@ KnownLauncher launcher_of(const std::string& command) {
   return launcher;
 }
 
-juggle::Ending run_command(const std::vector<std::string>& command) {
+juggle::Ending run_command(const std::vector<std::string>& command, bool* is_interrupted) {
   const juggle::Signals signals;
   juggle::Program program = juggle::Program::start(command, signals);
   for (;;) {
@@ -110,6 +114,7 @@ juggle::Ending run_command(const std::vector<std::string>& command) {
     while (const auto signal = signals.next()) {
       if (signal->ssi_signo != SIGCHLD) program.forward(signal->ssi_signo, signal->ssi_code);
       if (signal->ssi_signo == SIGTSTP) juggle::stop_like_terminal();
+      if (is_interrupted != nullptr && asks_to_end(signal->ssi_signo)) *is_interrupted = true;
     }
   }
 }

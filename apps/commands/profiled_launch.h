@@ -28,8 +28,8 @@ struct KnownLauncher {
 KnownLauncher launcher_of(const std::string& command);
 
 /// Runs the command and waits for its end. Signals that poise gets meanwhile go to the command,
-/// too.
-juggle::Ending run_command(const std::vector<std::string>& command);
+/// too. Sets `is_interrupted`, if given, to true if one of them asks the command to end.
+juggle::Ending run_command(const std::vector<std::string>& command, bool* is_interrupted = nullptr);
 
 /// A profile, and the trace that was made from it.
 struct Profiled {

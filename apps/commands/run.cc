@@ -219,7 +219,7 @@ class Launch {
 
   juggle::Ending run() {
     const double begin_s = wall_now_s();
-    const juggle::Ending ending = run_command(words_);
+    const juggle::Ending ending = run_command(words_, &is_interrupted_);
     seconds_ = wall_now_s() - begin_s;
     if (!ending.text.empty()) note(ending.text);
     return ending;
@@ -228,7 +228,7 @@ class Launch {
   /// Adds the result of the run to the history. `succeeded` is false if the program failed.
   void note_in(RunHistory& history, const std::string& file, bool succeeded) const {
     if (!succeeded) {
-      history.map_failed = history.map_failed || kind_ == RunKind::mapped;
+      history.map_failed = history.map_failed || (kind_ == RunKind::mapped && !is_interrupted_);
       return;
     }
     if (kind_ == RunKind::profiled) {
@@ -247,6 +247,7 @@ class Launch {
   std::optional<ProfiledLaunch> profiled_;
   std::optional<MapFile> map_file_;
   double seconds_ = 0;
+  bool is_interrupted_ = false;
 };
 
 [[noreturn]] void run_plainly(const std::vector<std::string>& command) {

@@ -191,6 +191,15 @@ class RunTest(CliTest):
         self.assertEqual(process.stdout.readline(), "up\n")
         return command, process
 
+    def test_the_map_is_not_dropped_if_the_user_interrupts_a_run_with_it(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one core")
+        _, process = self.begin_mapped_run("sleep 100")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertFalse(self.history()["map_failed"])
+
     def test_two_mapped_runs_at_the_same_time_have_launcher_files_of_their_own(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
