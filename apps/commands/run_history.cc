@@ -82,7 +82,8 @@ std::string usual_history_file(const std::vector<std::string>& command) {
 }
 
 std::string profile_beside(const std::string& history_file) {
-  return fs::path(history_file).replace_extension(".poise").string();
+  const std::string profile = fs::path(history_file).replace_extension(".poise").string();
+  return profile == history_file ? history_file + ".poise" : profile;
 }
 
 HistoryLock::HistoryLock(const std::string& history_file) {

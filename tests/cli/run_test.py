@@ -215,6 +215,14 @@ class RunTest(CliTest):
         self.assertEqual(list(self.folder.glob("*.map")), [], "launcher files are left")
         self.assertEqual([run["how"] for run in self.history()["runs"][2:]], ["mapped"] * 2)
 
+    def test_a_history_may_have_the_suffix_of_a_profile(self):
+        command = self.launcher("openmpi")
+        for count in (1, 2):
+            done = self.run_once(command, history="h.poise")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(self.history("h.poise")["runs"]), count)
+            self.assertEqual(self.run_poise("diagnose", "h.poise.poise").returncode, 0)
+
     def test_the_command_runs_unchanged_if_the_history_of_its_earlier_runs_is_invalid(self):
         for path, text, says in (("broken.json", "{", "this file is not a history that poise run can read"),
                                  ("other.json", json.dumps({"poise_run": 1, "command": ["x"], "hosts": [], "map": [],
