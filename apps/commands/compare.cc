@@ -146,7 +146,15 @@ Comparison compare_on(const Problem& problem, const std::vector<Contender>& cont
   return comparison;
 }
 
+void check_stdin_of(const CompareOptions& options) {
+  std::vector<std::string> files = options.input.files();
+  files.insert(files.end(), options.timelines.begin(), options.timelines.end());
+  for (const std::string& also : options.also) files.push_back(also.substr(also.find('=') + 1));
+  check_stdin(files);
+}
+
 void compare(const CompareOptions& options) {
+  check_stdin_of(options);
   const std::vector<Contender> contenders = contenders_of(options);
   if (!options.html.empty()) check_writable(options.html);
   std::vector<Timeline> timelines;

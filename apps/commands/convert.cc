@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "apps/analysis/inputs.h"
 #include "apps/commands/commands.h"
 #include "apps/report/task_table.h"
 #include "apps/text/command_line.h"
@@ -66,6 +67,8 @@ void write(const Trace& trace, const ConvertOptions& options) {
 }
 
 void convert(const ConvertOptions& options) {
+  check_stdin({options.input, options.placement});
+  if (options.output == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
   if (!is_table(options)) check_form(options.output, options.to);
   Trace trace = read_trace(options.input, options.reading);
   if (options.phase) keep_phase(trace, *options.phase, options.input);

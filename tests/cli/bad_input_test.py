@@ -184,6 +184,13 @@ class BadInput(CliTest):
     def test_two_inputs_cannot_both_be_stdin(self):
         self.assert_refused("evaluate", "-", "--placement", "-", says="stdin")
 
+    def test_placements_for_convert_and_compare_cannot_be_a_second_stdin(self):
+        self.assert_refused("convert", "-", "t.poise", "--placement", "-", says='"-" is given for 2 inputs')
+        self.assert_refused("compare", "-", "--also", "a=-", says='"-" is given for 2 inputs')
+
+    def test_convert_writes_no_file_whose_name_stands_for_stdout(self):
+        self.assert_refused("convert", "g.graph", "-", "--to", "csv", says="use /dev/stdout")
+
     def test_plan_refuses_a_graph_if_neither_a_machine_nor_a_placement_is_given(self):
         self.assert_refused("plan", "g.graph", "-s", "greedy", says=["g.graph", "--machine"])
 
