@@ -45,9 +45,10 @@ std::string summary_of(const Comparison& comparison) {
                                                     percent_of(best_s - bound_s, bound_s))
                                       : "; no placement is faster";
   if (best.metrics.migrations > 0)
-    text += fmt::format(". It moves {} of {} tasks, {}", count_text(best.metrics.migrations),
-                        count_text(comparison.best_placement.num_tasks()),
-                        bytes_text(best.metrics.migrated_bytes));
+    text += fmt::format(
+        ". It moves {} of {} tasks, {}", count_text(best.metrics.migrations),
+        count_text(comparison.best_placement.num_tasks()),
+        comparison.has_sizes ? bytes_text(best.metrics.migrated_bytes) : "of unknown size");
   return text + ".";
 }
 
@@ -131,9 +132,10 @@ std::string traffic_figures(const ComparePart& part) {
                    figure(part.traffic_after, best.metrics, "after " + escaped(best.strategy))});
 }
 
-std::string reach_text(const char* name, const Moves::Reach& reach) {
+std::string reach_text(const char* name, const Moves::Reach& reach, bool has_sizes) {
+  const bool is_known = knows_migration_cost(reach.tasks, has_sizes);
   return fmt::format("<dt>{}</dt><dd>{}, {}</dd>\n", name, count_text(reach.tasks, "task"),
-                     bytes_text(reach.bytes));
+                     is_known ? bytes_text(reach.bytes) : "size unknown");
 }
 
 /// Returns the smallest and the largest latency factor of pairs of memory domains: pairs on the
@@ -180,12 +182,15 @@ std::string machine_and_moves(const ComparePart& part) {
   const Machine& machine = part.comparison.machine;
   const Moves& moves = part.moves;
   const Metrics& best = part.comparison.best_row().metrics;
+  const bool has_sizes = part.comparison.has_sizes;
   const std::string moved = fmt::format(
       "<div><h3>Migrations of the best strategy</h3>\n<dl>\n{}{}{}<dt>time</dt><dd>{}: the place "
       "that sends or receives most</dd>\n</dl></div>\n",
-      reach_text("inside a domain", moves.inside_domain),
-      reach_text("inside a node", moves.inside_node),
-      reach_text("between nodes", moves.between_nodes), seconds_text(best.migration_s));
+      reach_text("inside a domain", moves.inside_domain, has_sizes),
+      reach_text("inside a node", moves.inside_node, has_sizes),
+      reach_text("between nodes", moves.between_nodes, has_sizes),
+      knows_migration_cost(best.migrations, has_sizes) ? seconds_text(best.migration_s)
+                                                       : "unknown");
   return html_row({"<div><h3>The machine</h3>\n" + machine_picture(machine) +
                        machine_facts(machine) + "</div>\n",
                    moved});

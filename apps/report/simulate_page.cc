@@ -8,6 +8,7 @@
 #include <functional>
 #include <numeric>
 
+#include "apps/analysis/sizes.h"
 #include "apps/report/html.h"
 #include "apps/report/page_script.h"
 #include "apps/report/page_table.h"
@@ -224,16 +225,18 @@ std::string pictures_of(const Simulation& simulation) {
 }
 
 std::vector<PageCell> cells_of(const Replay& replay, const Simulation& simulation) {
+  const bool is_known = knows_migration_cost(replay.migrations, simulation.has_sizes);
+  const PageCell unknown{"unknown"};
   std::vector<PageCell> cells{seconds_cell(replay.total_s),
                               change_cell(replay.total_s, simulation.unbalanced().total_s),
                               change_cell(replay.total_s, simulation.total_bound_s),
                               digits_cell(efficiency(simulation, replay)),
                               seconds_cell(replay.iteration_s),
-                              seconds_cell(replay.migration_s),
+                              is_known ? seconds_cell(replay.migration_s) : unknown,
                               seconds_cell(replay.decision_s),
                               count_cell(replay.decisions),
                               count_cell(replay.migrations),
-                              bytes_cell(replay.migrated_bytes)};
+                              is_known ? bytes_cell(replay.migrated_bytes) : unknown};
   if (simulation.plan.lending.is_on()) {
     cells.push_back(count_cell(replay.loans.tasks));
     cells.push_back(bytes_cell(replay.loans.bytes));

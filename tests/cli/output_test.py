@@ -458,6 +458,15 @@ class Output(CliTest):
         self.assertIn("&lt;b&gt;&amp;.graph", text)
         self.assertNotIn("<b>&.graph", text)
 
+    def test_the_html_pages_call_the_bytes_of_migrations_unknown_if_the_sizes_of_tasks_are_unknown(self):
+        files.write_vt(self.folder, "vt", [[[3.0, 1.0]], [[1.0]]])
+        page = Page(self.page_of("compare", "vt", "-s", "greedy"))
+        text = "".join(page.texts)
+        self.assertRegex(text, r"It moves \d of 3 tasks, of unknown size\.")
+        self.assertRegex(text, r"inside a node\d task.*, size unknown|inside a domain\d task.*, size unknown")
+        page = Page(self.page_of("simulate", "vt", "-s", "greedy", "--steps", "20", "--decision-time", "0s"))
+        self.assertEqual(page.texts.count("unknown"), 2, "time and bytes of greedy's migrations")
+
     def test_names_with_bytes_that_are_not_utf8_can_be_printed_as_text_and_json_and_on_pages(self):
         name = os.fsdecode(b"gr\xfcn.graph")
         (self.folder / name).write_text(files.GRAPH)
