@@ -94,10 +94,11 @@ std::string load_figures(const ComparePart& part) {
   const double bound_s = comparison.bounds.largest_s();
   const double top_s =
       std::max({busiest_s(part.times_before), busiest_s(part.times_after), bound_s});
-  const auto figure = [&](const PlaceTimes& times, const Metrics& metrics, const char* when) {
+  const auto figure = [&](const PlaceTimes& times, const Metrics& metrics,
+                          const std::string& when) {
     const std::string label = fmt::format("Busy time of each place {}", when);
     const std::string caption =
-        fmt::format("<b>{}</b>: busiest place {}, imbalance {}", when,
+        fmt::format("<b>{}</b>: busiest place {}, imbalance {}", escaped(when),
                     seconds_text(metrics.iteration_s), digits(metrics.imbalance));
     return html_figure(load_picture(comparison.machine, times, bound_s, top_s, label), caption);
   };
@@ -110,8 +111,7 @@ std::string load_figures(const ComparePart& part) {
     key += "<span class=\"key peak\"></span>busiest of the places that share a bar";
   return "<h3>Busy time of every place</h3>\n" + key + "</p>\n" +
          html_row({figure(part.times_before, comparison.keep, "now"),
-                   figure(part.times_after, best.metrics,
-                          fmt::format("after {}", escaped(best.strategy)).c_str())});
+                   figure(part.times_after, best.metrics, "after " + best.strategy)});
 }
 
 std::string traffic_figures(const ComparePart& part) {
@@ -119,9 +119,9 @@ std::string traffic_figures(const ComparePart& part) {
   const Comparison::Row& best = part.comparison.best_row();
   const auto figure = [&](const Traffic& traffic, const Metrics& metrics, const std::string& when) {
     const std::string caption =
-        fmt::format("<b>{}</b>: {} hop-bytes, {} between nodes, {} NUCO-weighted messages", when,
-                    bytes_text(metrics.hop_bytes), bytes_text(metrics.internode_bytes),
-                    digits(metrics.nuco_messages));
+        fmt::format("<b>{}</b>: {} hop-bytes, {} between nodes, {} NUCO-weighted messages",
+                    escaped(when), bytes_text(metrics.hop_bytes),
+                    bytes_text(metrics.internode_bytes), digits(metrics.nuco_messages));
     return html_figure(traffic_picture(traffic, largest, "Communication " + when), caption);
   };
   return fmt::format("<h3>Communication: {} from row to column</h3>\n",
@@ -129,7 +129,7 @@ std::string traffic_figures(const ComparePart& part) {
          "<p class=\"faint\">Messages inside a place cost nothing and are left out. The shade is "
          "proportional to the square root of the amount.</p>\n" +
          html_row({figure(part.traffic_before, part.comparison.keep, "now"),
-                   figure(part.traffic_after, best.metrics, "after " + escaped(best.strategy))});
+                   figure(part.traffic_after, best.metrics, "after " + best.strategy)});
 }
 
 std::string reach_text(const char* name, const Moves::Reach& reach, bool has_sizes) {

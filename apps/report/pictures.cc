@@ -113,8 +113,12 @@ std::string amount_text(const Traffic& traffic, double amount) {
                           : count_text(static_cast<std::uint64_t>(amount), "message");
 }
 
+/// Shortens a name in UTF-8 to at most `most` bytes and a character for what is left out.
 std::string shortened(const std::string& name, std::size_t most) {
-  return name.size() <= most ? name : name.substr(0, most - 1) + "…";
+  if (name.size() <= most) return name;
+  std::size_t end = most - 1;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+  return name.substr(0, end) + "…";
 }
 
 constexpr int kShades = 16;

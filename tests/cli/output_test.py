@@ -480,6 +480,16 @@ class Output(CliTest):
                     json.loads(done.stdout)
                     self.assertIn("gr\ufffdn.graph", done.stdout)
 
+    def test_a_long_name_in_utf8_is_shortened_between_characters(self):
+        text = self.page_of(*self.compare, "-s", "keep", "--also", 12 * "ü" + "=places")
+        self.assertIn(">" + 9 * "ü" + "…<", text)
+
+    def test_labels_of_pictures_escape_names_once(self):
+        self.run_poise("plan", *self.compare[1:], "-s", "greedy", "-o", "best")
+        text = self.page_of(*self.compare, "-s", "keep", "--also", "a&b=best")
+        self.assertIn('aria-label="Communication after a&amp;b"', text)
+        self.assertIn('aria-label="Busy time of each place after a&amp;b"', text)
+
     def test_two_runs_with_the_same_input_write_the_same_html_page(self):
         no_clock = self.compare + ["-s", "keep"]
         time = (r'<td data-v="[^"]*">[0-9.e-]+ [nµm]?s</td>|"(decision_s|decision_wall_s|amortised_s)": [0-9.e-]+'
