@@ -101,10 +101,12 @@ void append_block(const Table& table, const std::vector<std::size_t>& columns,
   }
 }
 
-std::string on_one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  text.erase(std::min(text.find_last_not_of(' ') + 1, text.size()));
-  return text;
+/// Returns the text as a cell of a table in Markdown, which ends at a line break or a bar.
+std::string markdown_cell(std::string_view text) {
+  std::string cell;
+  for (const char c : text.substr(0, text.find_last_not_of(" \n") + 1))
+    cell += c == '\n' ? " " : c == '|' ? "\\|" : std::string(1, c);
+  return cell;
 }
 
 }  // namespace
@@ -132,7 +134,7 @@ std::string markdown(const Table& table) {
   std::string text;
   const auto append_line = [&](const auto& cells) {
     text += "|";
-    for (const std::string& cell : cells) text += fmt::format(" {} |", on_one_line(cell));
+    for (const std::string& cell : cells) text += fmt::format(" {} |", markdown_cell(cell));
     text += "\n";
   };
   append_line(table.headings);
