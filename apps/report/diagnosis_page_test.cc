@@ -60,6 +60,7 @@ TEST(diagnosis_page, for_1000_ranks_each_bar_and_matrix_cell_stands_for_several_
   const std::string waits = waiting_picture(run);
   EXPECT_EQ(count_of(waits, "class=\"heat\""), 63u);  // each of 63 groups of ranks waits
   EXPECT_TRUE(has(waits, "ranks 16 to 31 waited 80.00 s for ranks 0 to 15")) << waits;
+  EXPECT_TRUE(has(waits, "ranks 992 to 999 waited 40.00 s for ranks 0 to 15")) << waits;
 }
 
 TEST(diagnosis_page, shows_all_advice_and_escapes_the_file_name) {

@@ -81,14 +81,14 @@ std::vector<Times> times_of(const MeasuredRun& run) {
 /// The matrix of waiting times: a row stands for `step` consecutive ranks that waited, and a column
 /// for `step` consecutive ranks that were late.
 struct Waits {
-  std::size_t step = 1, groups = 1;
+  std::size_t ranks = 1, step = 1, groups = 1;
   // Seconds[waiting * groups + late]: how long row `waiting` waited for column `late`.
   std::vector<double> seconds;
 };
 
 Waits waits_of(const MeasuredRun& run) {
   Waits waits;
-  const std::size_t ranks = run.num_ranks();
+  const std::size_t ranks = waits.ranks = run.num_ranks();
   waits.step = (ranks + kMaxSquares - 1) / kMaxSquares;
   waits.groups = (ranks + waits.step - 1) / waits.step;
   waits.seconds.assign(waits.groups * waits.groups, 0);
@@ -100,9 +100,9 @@ Waits waits_of(const MeasuredRun& run) {
 }
 
 std::string group_text(const Waits& waits, std::size_t group) {
-  const std::size_t first = group * waits.step;
-  return waits.step == 1 ? fmt::format("rank {}", first)
-                         : fmt::format("ranks {} to {}", first, first + waits.step - 1);
+  const std::size_t first = group * waits.step, end = std::min(first + waits.step, waits.ranks);
+  return end - first == 1 ? fmt::format("rank {}", first)
+                          : fmt::format("ranks {} to {}", first, end - 1);
 }
 
 /// The efficiencies of a range of phases.
