@@ -16,6 +16,7 @@ import os
 import pathlib
 import platform
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -71,6 +72,15 @@ def stored_rows(name):
     return json.loads(path.read_text())["results"] if path.exists() else []
 
 
+def say(text):
+    """Prints a line at once. If the reader of stdout has ended, as after `| head`, drops this line and all later ones:
+    the benchmark goes on and keeps its results."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def keep(name, rows, key=None, **more):
     """Writes NAME.json with `rows` under "results". The items of `more`, such as summaries of all rows, are
     written beside "results".
@@ -86,7 +96,7 @@ def keep(name, rows, key=None, **more):
         whole |= {"measured": measured, **more}
     whole["results"] = rows
     write(name, whole)
-    print(f"kept in bench/results/{name}.json; ./dev docs renews docs/results.md")
+    say(f"kept in bench/results/{name}.json; ./dev docs renews docs/results.md")
 
 
 def add(files, key, column=None, value=None):

@@ -19,7 +19,7 @@ import time
 
 from intervals import median_interval
 from juggle_bench import stranger
-from keep import ROOT, keep
+from keep import ROOT, keep, say
 
 BIN = ROOT / "build" / "bin"
 POISE = BIN / "poise"
@@ -249,12 +249,12 @@ def main():
         if only not in name:
             continue
         if not run.executable():
-            print(f"{name}: {run.program} is not installed or cannot be compiled; skipped")
+            say(f"{name}: {run.program} is not installed or cannot be compiled; skipped")
             continue
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(INPUTS, folder, dirs_exist_ok=True)
             rows.append(measured(name, run, remedies, pathlib.Path(folder)))
-        print(text_of(rows[-1]), flush=True)
+        say(text_of(rows[-1]))
     if rows:
         keep("real", rows, key=("name",) if only else None, pairs=PAIRS)
 

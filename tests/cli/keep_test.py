@@ -7,6 +7,7 @@ import contextlib
 import io
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -36,6 +37,15 @@ class Keep(unittest.TestCase):
 
     def kept(self):
         return [(row["part"], row["x"], row["measured"]["commit"]) for row in keep.stored_rows("some")]
+
+    def test_a_benchmark_goes_on_and_keeps_its_results_if_nobody_reads_its_output(self):
+        program = f"import sys; sys.path.insert(0, {str(ROOT / 'bench')!r}); import keep; keep.say('x'); keep.say('y'); open('end', 'w')"
+        with subprocess.Popen([sys.executable, "-c", program], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"")
+            self.assertEqual(process.wait(timeout=60), 0)
+        self.assertTrue((self.folder / "end").exists())
 
     def test_the_date_and_machine_and_commit_of_a_benchmark_are_stored_in_every_row(self):
         self.keep("aaa", [{"part": "a", "x": 1}, {"part": "b", "x": 2}])
