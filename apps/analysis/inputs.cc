@@ -68,6 +68,12 @@ std::vector<std::string> InputOptions::files() const {
   return files;
 }
 
+std::vector<std::string> InputOptions::kept_files() const {
+  std::vector<std::string> files = machines;
+  files.push_back(trace);
+  return files;
+}
+
 void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag) {
   command
       .add_option("TRACE", options.trace,

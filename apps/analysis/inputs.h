@@ -28,6 +28,9 @@ struct InputOptions {
   std::uint64_t capacity = 0;  // maximum number of tasks per place; 0: no limit
 
   std::vector<std::string> files() const;  // all input files
+  /// The trace and the machines, which must not be overwritten by a result. A new placement may
+  /// replace the current one.
+  std::vector<std::string> kept_files() const;
 };
 
 /// Throws Error if more than one of `files` is "-", which stands for stdin.

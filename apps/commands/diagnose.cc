@@ -31,6 +31,7 @@ void run(const DiagnoseOptions& options) {
     if (options.files.size() == 2)
       fail("--html works with one profile; two profiles can be compared only as text");
     check_writable(options.html);
+    check_differs(options.html, options.files);
   }
   const ProfiledRun first = read_profiled(options.files[0]);
   if (options.files.size() == 2) {

@@ -160,7 +160,10 @@ void map_trace(MapOptions& options) {
   const bool prints_placement = options.output == "-";
   if (prints_placement && options.json)
     fail("--output - and --json both write to stdout; drop one");
-  if (!options.output.empty() && !prints_placement) check_writable(options.output);
+  if (!options.output.empty() && !prints_placement) {
+    check_writable(options.output);
+    check_differs(options.output, options.input.kept_files());
+  }
   const RankMapOptions map = rank_map_options(options);
   const Contender contender = mapper(options, map);
   Inputs inputs(options.input);
@@ -181,7 +184,12 @@ void map_trace(MapOptions& options) {
     result.launch =
         launch_plan({problem.machine, placement, map.shape, hosts}, launcher, options.launch_file);
   }
-  for (const LaunchFile& file : result.launch.files) check_writable(file.path);
+  std::vector<std::string> taken = options.input.kept_files();
+  taken.insert(taken.end(), {options.output, options.hosts});
+  for (const LaunchFile& file : result.launch.files) {
+    check_writable(file.path);
+    check_differs(file.path, taken);
+  }
   if (!options.output.empty() && !prints_placement) write_placement(options.output, placement);
   for (const LaunchFile& file : result.launch.files) write_file(file.path, file.text);
   if (prints_placement) return print(placement_to_text(placement), inputs.notes());

@@ -61,7 +61,10 @@ void plan(const PlanOptions& options) {
   const bool prints_placement = options.output == "-";
   if (prints_placement && options.json)
     fail("--output - and --json both write to stdout; drop one");
-  if (!options.output.empty() && !prints_placement) check_writable(options.output);
+  if (!options.output.empty() && !prints_placement) {
+    check_writable(options.output);
+    check_differs(options.output, options.input.kept_files());
+  }
   Inputs inputs(options.input);
   Problem problem = inputs.on(0);
   problem.steps = options.every;

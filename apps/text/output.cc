@@ -51,6 +51,18 @@ void check_writable(const std::string& path) {
     fail("cannot write {}: it is a directory", path);
 }
 
+void check_differs(const std::string& path, std::span<const std::string> others) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;  // a file that does not exist yet has only its path
+  for (const std::string& other : others) {
+    const bool is_same = fs::absolute(path, ignored).lexically_normal() ==
+                             fs::absolute(other, ignored).lexically_normal() ||
+                         fs::equivalent(path, other, ignored);
+    if (path.empty() || other.empty() || !is_same || is_written_in_place(path)) continue;
+    fail("cannot write {}: this command also reads or writes it under the name {}", path, other);
+  }
+}
+
 bool has_colours() {
   const auto is_set = [](const char* name) {
     const char* value = std::getenv(name);

@@ -265,6 +265,17 @@ class BadInput(CliTest):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "-", says="/dev/stdout")
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "x" * 5000, says="xxx")
 
+    def test_results_do_not_replace_the_trace_and_each_other(self):
+        self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
+        for command in (["plan", "g.poise", "-o", "./g.poise"], ["compare", "g.poise", "-s", "keep", "--html", "g.poise"],
+                        ["map", "g.graph", "-m", "core:4", "-o", "g.graph"],
+                        ["map", "g.graph", "-m", "core:4", "-o", "m", "--for", "openmpi", "--launch-file", "m"],
+                        ["profile", "-o", "run", "--json", "run", "--", "true"]):
+            with self.subTest(command):
+                self.assert_refused(*command, says="also reads or writes it")
+        plan = self.run_poise("plan", "g.graph", "-m", "core:2", "--placement", "places", "-o", "places")
+        self.assertEqual(plan.returncode, 0, "a new placement may replace the old one")
+
     def test_an_output_file_with_an_unknown_suffix_is_refused_before_the_work_starts(self):
         huge = "generate", "ring", "--tasks", 4_000_000_000, "-o"
         self.assert_refused(*huge, "trace.txt", says=["trace.txt", ".poise"])
