@@ -229,6 +229,8 @@ void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
   process.has_all = true;
   if (is_of_user) {
     process.num_links = status.st_nlink;
+    // Read only once, because the kernel visits all threads of the process to make this file.
+    process.parent = parent_of(id);
     for (const pid_t thread : *numbers) {
       const auto known = gone.find(thread);
       if (known != gone.end() && read_time(threads_.at(known->second))) {
@@ -261,7 +263,7 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
   of.key_of[id] = key;
   FoundThread thread{
       key, process, id, *start, of.threads_seen++, std::move(schedstat), std::move(children)};
-  thread.parent = parent_of(process);
+  thread.parent = of.parent;
   if (counts_run_times_) open_clock(thread);
   threads_.emplace(key, std::move(thread));
   changes.born.push_back(key);

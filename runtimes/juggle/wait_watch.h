@@ -19,8 +19,8 @@ namespace poise::juggle {
 
 class WaitWatch {
  public:
-  /// `library` is the path of the library to preload. Throws if it cannot be read or cannot stand in
-  /// LD_PRELOAD, or if the system refuses shared memory or a thread.
+  /// `library` is the path of the library to preload. Throws if it cannot be read or cannot stand
+  /// in LD_PRELOAD, or if the system refuses shared memory or a thread.
   explicit WaitWatch(const std::string& library);
   ~WaitWatch();
   WaitWatch(const WaitWatch&) = delete;
