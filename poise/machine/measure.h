@@ -54,8 +54,8 @@ std::vector<std::pair<PlaceId, PlaceId>> sample_pairs(const Machine& machine, in
 Machine with_measurement(const Machine& machine, Measurement measurement);
 
 /// The latency to which all latency factors are relative: the median local read latency of the
-/// domains. Throws Error if the measurement does not have a latency for each pair of domains, as may
-/// happen in a file.
+/// domains. Throws Error if the measurement does not have a latency for each pair of domains, as
+/// may happen in a file.
 double local_latency_ns(const Machine& machine, const Measurement& measurement);
 
 }  // namespace poise
