@@ -126,7 +126,7 @@ static void trace(const poise_machine* machine, const poise_workload* workload, 
   double sum_s = 0, wall_s = 0;
   works(poise_trace_create(kPlaces, machine, &t));
   works(poise_trace_add_phase(t, 3, 8.5, workload, current));
-  refuses(poise_trace_add_phase(t, 3, 8.5, workload, current), "ids must increase");
+  refuses(poise_trace_add_phase(t, 3, 8.5, workload, current), "the ids of phases must increase");
   works(poise_trace_write(t, path, NULL));
   works(poise_trace_read(path, NULL, &again));
   check(poise_trace_num_phases(again) == 1 && poise_trace_num_places(again) == kPlaces, "sizes");

@@ -481,13 +481,17 @@ void Session::finish() {
 void Session::write(const std::string& bytes) const {
   const std::string partial = output_ + ".partial";
   std::FILE* const file = std::fopen(partial.c_str(), "we");
-  bool is_written = file != nullptr &&
-                    std::fwrite(kMagic.data(), 1, kMagic.size(), file) == kMagic.size() &&
-                    std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  const int error = errno;
-  if (file != nullptr) is_written = std::fclose(file) == 0 && is_written;
-  if (is_written) is_written = std::rename(partial.c_str(), output_.c_str()) == 0;
-  if (is_written) return;
+  int error = file == nullptr ? errno : 0;
+  const auto check = [&error](bool is_done) {
+    if (!is_done && error == 0) error = errno;
+  };
+  if (file != nullptr) {
+    check(std::fwrite(kMagic.data(), 1, kMagic.size(), file) == kMagic.size());
+    check(std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size());
+    check(std::fclose(file) == 0);  // writes what is still in the buffer
+  }
+  if (error == 0) check(std::rename(partial.c_str(), output_.c_str()) == 0);
+  if (error == 0) return;
   print_note("no profile: cannot write " + output_ + " on " + host_name() + ": " +
              std::strerror(error));
   ::unlink(partial.c_str());
