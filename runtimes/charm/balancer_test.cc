@@ -67,14 +67,14 @@ TEST(Balancer, moves_objects_but_leaves_pinned_ones_in_place) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     Balancer balancer(row_of(listed.name), "");
-    const Statistics statistics = ring(20, 3);
+    const Statistics statistics = ring(12, 3);
     const Decision decision = balancer.decide(statistics);
-    ASSERT_EQ(decision.pe_of_object.size(), 20u);
+    ASSERT_EQ(decision.pe_of_object.size(), 12u);
     EXPECT_EQ(decision.pe_of_object[0], 0);
     EXPECT_THAT(decision.pe_of_object, Each(testing::AllOf(testing::Ge(0), testing::Lt(3))));
   }
   Balancer greedy(row_of("PoiseGreedyLB"), "");
-  EXPECT_THAT(greedy.decide(ring(20, 3)).pe_of_object, testing::IsSupersetOf({0, 1, 2}));
+  EXPECT_THAT(greedy.decide(ring(12, 3)).pe_of_object, testing::IsSupersetOf({0, 1, 2}));
 }
 
 TEST(Balancer, the_placement_does_not_depend_on_the_order_in_which_objects_are_listed) {
@@ -266,8 +266,8 @@ TEST(Balancer, uses_a_new_seed_for_each_decision) {
 std::vector<std::int32_t> decided(Balancer& balancer, int first, int end) {
   std::vector<std::int32_t> pes;
   for (int decision = first; decision < end; ++decision) {
-    Statistics statistics = ring(40, 3);
-    for (std::size_t i = 0; i < 40; ++i)
+    Statistics statistics = ring(12, 3);
+    for (std::size_t i = 0; i < 12; ++i)
       statistics.objects[i].wall_s = 1 + static_cast<double>((i * i + 7 * decision * i) % 11);
     pes = balancer.decide(statistics).pe_of_object;
   }
