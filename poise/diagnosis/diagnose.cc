@@ -690,7 +690,7 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   diagnosis.advice = {objects(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr),
                       lending(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr)};
   std::optional<MeasuredRun> unlimited, alone;
-  const MeasuredRun* own = &run;  // without what comes from outside the run
+  const MeasuredRun* own = &run;  // later without queues due to a quota or other programs
   if (std::ranges::any_of(run.quotas, [](const NodeQuota& q) { return q.stopped_s > 0; })) {
     unlimited = without_quota(run);
     diagnosis.advice.push_back(larger_quota(run, *unlimited));

@@ -35,8 +35,9 @@ struct GroupObject {
   bool has_moved = false, has_left = false;
 };
 
-/// Stores the objects of one group after its last decision, in 24 bytes per object. Answers
-/// questions of other groups, which may arrive before this group has decided.
+/// Stores where the objects of one group are after its last decision, in 24 bytes per object, and
+/// answers questions of other groups about them. Questions may arrive before this group has
+/// decided.
 class GroupLocations {
  public:
   struct Answers {
