@@ -55,9 +55,11 @@ class Filling {
       const PlaceId best = used_.least_in(level.first_place[group], level.first_place[group + 1]);
       if (has_room(t, best)) return best;
     }
-    if (has_room(t, used_.least())) return used_.least();
+    if (has_room(t, roomiest())) return roomiest();
     return std::nullopt;
   }
+
+  PlaceId roomiest() const { return used_.least(); }
 
  private:
   std::int64_t room_at(PlaceId p) const {
@@ -73,6 +75,89 @@ class Filling {
   // Per place: most_ - free cores. So the least value is at the place with the most free cores.
   LeastBusy used_;
 };
+
+/// Puts the tasks that are not movable at their current places.
+void put_fixed_tasks(const Problem& problem, Filling& filling, Placement& placement) {
+  for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
+    if (problem.workload.tasks[t].movable) continue;
+    const PlaceId p = problem.current.of(t);
+    if (!filling.has_room(t, p))
+      fail(
+          "capacity: place {} has no room for task {}, which is not movable; give the place more "
+          "cores",
+          p, t);
+    filling.put(t, p);
+    placement.move(t, p);
+  }
+}
+
+std::vector<TaskId> movable_tasks(const Workload& workload) {
+  std::vector<TaskId> tasks;
+  for (TaskId t = 0; t < workload.num_tasks(); ++t)
+    if (workload.tasks[t].movable) tasks.push_back(t);
+  return tasks;
+}
+
+/// Returns the placement `wanted`, changed only as far as capacities demand; nothing if a task then
+/// finds no room.
+std::optional<Placement> close_to(const Problem& problem, const Placement& wanted) {
+  const Workload& workload = problem.workload;
+  const Capacity& capacity = workload.capacity;
+  Filling filling(problem);
+  Placement placement = wanted;
+  put_fixed_tasks(problem, filling, placement);
+  std::vector<TaskId> order = movable_tasks(workload);
+  const auto rank = [&](TaskId t) {  // the task with the smallest rank comes first
+    const bool stays = problem.current.of(t) == wanted.of(t);
+    return std::tuple(!stays, -std::int64_t{capacity.cores_of(t)}, -workload.tasks[t].load_s, t);
+  };
+  std::sort(order.begin(), order.end(), [&](TaskId a, TaskId b) { return rank(a) < rank(b); });
+  std::vector<TaskId> without;
+  for (const TaskId t : order)
+    if (filling.has_room(t, wanted.of(t)))
+      filling.put(t, wanted.of(t));
+    else
+      without.push_back(t);
+  std::stable_sort(without.begin(), without.end(),
+                   [&](TaskId a, TaskId b) { return capacity.cores_of(a) > capacity.cores_of(b); });
+  for (const TaskId t : without) {
+    const std::optional<PlaceId> p = filling.nearest(t, wanted.of(t));
+    if (!p) return std::nullopt;
+    filling.put(t, *p);
+    placement.move(t, *p);
+  }
+  return placement;
+}
+
+/// Puts each movable task, those that need most cores first, on the place with the most free cores.
+/// This nearly always finds room if there is any.
+Placement largest_first(const Problem& problem) {
+  const Capacity& capacity = problem.workload.capacity;
+  Filling filling(problem);
+  Placement placement = problem.current;
+  put_fixed_tasks(problem, filling, placement);
+  std::vector<TaskId> order = movable_tasks(problem.workload);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](TaskId a, TaskId b) { return capacity.cores_of(a) > capacity.cores_of(b); });
+  for (const TaskId t : order) {
+    const PlaceId p = filling.roomiest();
+    if (!filling.has_room(t, p))
+      fail(
+          "capacity: found no place with room for task {} (cores needed: {}) beside the tasks that "
+          "need as many or more; the machine needs more places or cores",
+          t, capacity.cores_of(t));
+    filling.put(t, p);
+    placement.move(t, p);
+  }
+  return placement;
+}
+
+bool is_within_capacity(const Problem& problem, const Placement& placement) {
+  const CoreRoom room(problem.machine, problem.workload, placement);
+  for (PlaceId p = 0; p < problem.machine.num_places(); ++p)
+    if (room.is_over(p)) return false;
+  return true;
+}
 
 }  // namespace
 
@@ -125,47 +210,10 @@ void CoreRoom::carry(TaskId t, PlaceId to) {
 }
 
 Placement within_capacity(const Problem& problem, const Placement& wanted) {
-  const Workload& workload = problem.workload;
-  const Capacity& capacity = workload.capacity;
-  if (!capacity.is_limited()) return wanted;
-  Filling filling(problem);
-  Placement placement = wanted;
-  std::vector<TaskId> order(workload.num_tasks());
-  std::iota(order.begin(), order.end(), TaskId{0});
-  const auto rank = [&](TaskId t) {  // the task with the smallest rank comes first
-    const Task& task = workload.tasks[t];
-    const bool stays = problem.current.of(t) == wanted.of(t);
-    return std::tuple(task.movable, !stays, -std::int64_t{capacity.cores_of(t)}, -task.load_s, t);
-  };
-  std::sort(order.begin(), order.end(), [&](TaskId a, TaskId b) { return rank(a) < rank(b); });
-  std::vector<TaskId> without;
-  for (const TaskId t : order) {
-    const PlaceId p = workload.tasks[t].movable ? wanted.of(t) : problem.current.of(t);
-    if (filling.has_room(t, p)) {
-      filling.put(t, p);
-      placement.move(t, p);
-    } else if (workload.tasks[t].movable) {
-      without.push_back(t);
-    } else {
-      fail(
-          "capacity: place {} has no room for task {}, which is not movable; give the place more "
-          "cores",
-          p, t);
-    }
-  }
-  std::stable_sort(without.begin(), without.end(),
-                   [&](TaskId a, TaskId b) { return capacity.cores_of(a) > capacity.cores_of(b); });
-  for (const TaskId t : without) {
-    const std::optional<PlaceId> p = filling.nearest(t, wanted.of(t));
-    if (!p)
-      fail(
-          "capacity: no place has room for task {} (cores needed: {}); the machine needs more "
-          "places or cores",
-          t, capacity.cores_of(t));
-    filling.put(t, *p);
-    placement.move(t, *p);
-  }
-  return placement;
+  if (!problem.workload.capacity.is_limited()) return wanted;
+  if (auto close = close_to(problem, wanted)) return std::move(*close);
+  if (is_within_capacity(problem, problem.current)) return problem.current;
+  return largest_first(problem);
 }
 
 }  // namespace poise

@@ -108,6 +108,45 @@ TEST(Capacity, a_task_whose_wanted_place_is_full_moves_to_the_nearest_place_with
   EXPECT_EQ(fitted, Placement(std::vector<PlaceId>{4, 3, 5, 0}));
 }
 
+TEST(Capacity,
+     finds_another_placement_if_the_wanted_one_leaves_no_room_for_a_task_of_several_cores) {
+  const Machine machine = machine_from_text("core:2");
+  Workload workload;
+  workload.tasks.resize(4, {.load_s = 1});
+  workload.capacity.per_place = 4;
+  workload.capacity.cores = {3, 1, 2, 2};
+  // Beside task 0 there is no room for task 2, and beside tasks 1 and 3 neither.
+  const Placement wanted(std::vector<PlaceId>{0, 1, 0, 1});
+  const Placement packed(std::vector<PlaceId>{0, 0, 1, 1}), crowded(4);
+  EXPECT_EQ(within_capacity({machine, workload, packed, machine.costs()}, wanted), packed);
+  const Problem problem{machine, workload, crowded, machine.costs()};
+  EXPECT_TRUE(is_within(problem, within_capacity(problem, wanted)));
+}
+
+TEST(Capacity, no_strategy_fails_if_the_current_placement_fills_all_places) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    Workload workload;
+    std::vector<PlaceId> places;
+    workload.capacity.per_place = 6;
+    for (PlaceId p = 0; p < 12; ++p)
+      for (std::uint64_t left = 6, cores = 0; left > 0; left -= cores) {
+        cores = 1 + random.below(left);
+        workload.capacity.cores.push_back(static_cast<std::uint32_t>(cores));
+        workload.tasks.push_back({.load_s = random.uniform(), .bytes = 1000});
+        places.push_back(p);
+      }
+    const Machine machine = machine_from_text(kMachine);
+    const Placement current(places);
+    const Problem problem{machine, workload, current, machine.costs(), seed};
+    for (const Strategy& row : strategies()) {
+      if (row.is_oracle || row.name == "orb") continue;
+      SCOPED_TRACE(fmt::format("seed {}: {}", seed, row.name));
+      EXPECT_TRUE(is_within(problem, parse_strategy(row.name).rebalance(problem)));
+    }
+  }
+}
+
 TEST(Capacity, throws_if_no_place_has_room_for_a_task) {
   const Machine machine = machine_from_text("core:2");
   Workload workload;
