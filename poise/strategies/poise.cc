@@ -30,7 +30,9 @@
 /// is used up or many perturbations in a row do not shorten the total time. With the knobs `passes`
 /// or `budget_s`, passes of several perturbations each follow, even if the budget of computing time
 /// is used up. The result is repeatable for the same seed and passes, but not with budget_s.
-/// 6. For each candidate whose iterations are short enough, moves are undone step by step. Of the
+/// 6. If the program has subphases, tasks move or exchange places so that each subphase is balanced
+/// (even_subphases.h).
+/// 7. For each candidate whose iterations are short enough, moves are undone step by step. Of the
 /// placements on this way back, the one with the shortest total time is kept (returns.h). At the
 /// end, single tasks return to their places if that shortens the total time.
 ///
@@ -286,11 +288,11 @@ class Search {
   /// Returns the best placement after undoing the moves that do not pay.
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
+    if (problem_.workload.subphase_rule != SubphaseRule::no_wait)
+      take_if_better(outcome_of(problem_, even_in_subphases(best_.placement, problem_, tuning_)));
     if (is_within_room_)
       best_ = without_needless_moves(way_, std::move(best_),
                                      budget_.num_steps(kCosts.trial_scans * entries_ + 1));
-    if (problem_.workload.subphase_rule != SubphaseRule::no_wait)
-      return even_in_subphases(std::move(best_.placement), problem_, tuning_);
     return std::move(best_.placement);
   }
 

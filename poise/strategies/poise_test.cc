@@ -46,6 +46,21 @@ TEST(Poise, never_lengthens_the_predicted_iteration) {
     }
 }
 
+TEST(Poise, balances_subphases_only_if_that_saves_more_time_than_the_migrations_take) {
+  // Two tasks must change places, which takes 2 s and saves 2 s per step.
+  Workload workload;
+  workload.tasks.resize(4, {.load_s = 1, .bytes = 2'000'000'000});
+  workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
+  const Machine machine = flat_machine(2);
+  const Placement current(std::vector<PlaceId>{0, 0, 1, 1});
+  for (const SubphaseRule rule : {SubphaseRule::wait, SubphaseRule::overlap}) {
+    workload.subphase_rule = rule;
+    const double now_s = total_s("keep", machine, workload, current, 1);
+    EXPECT_EQ(total_s("poise:steps=1", machine, workload, current, 1), now_s);
+    EXPECT_LT(total_s("poise:steps=100", machine, workload, current, 100), 60 * now_s);
+  }
+}
+
 TEST(Poise, on_small_problems_iterations_are_at_most_5_percent_longer_than_the_optimum_on_average) {
   const Machine machine = machine_from_text("numa:2 core:2 factors:2,1 message:0.01");
   Random random(7);
