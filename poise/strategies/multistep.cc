@@ -20,7 +20,7 @@ Placement multistep(const Problem& problem, const Knobs& knobs) {
   for (TaskId t = 0; t < predicted.num_tasks(); ++t) predicted.tasks[t].load_s = loads_s[t];
   const Strategy& inner = strategies()[static_cast<std::size_t>(knobs["inner"])];
   return inner.rebalance({problem.machine, predicted, problem.current, problem.costs, problem.seed,
-                          problem.past_loads_s},
+                          problem.past_loads_s, problem.steps, problem.share_of_effort},
                          Knobs(inner.knobs, inner.tuning));
 }
 

@@ -51,6 +51,22 @@ TEST(Multistep, balances_predicted_loads) {
   EXPECT_EQ(placed, parse_strategy("greedy").rebalance({machine, next, current, machine.costs()}));
 }
 
+TEST(Multistep, its_inner_strategy_knows_how_many_steps_follow) {
+  // Moving a task takes 1 s and saves 0.1 s per step.
+  Workload workload = with_loads({0.1, 0.1});
+  for (Task& task : workload.tasks) task.bytes = 1'000'000'000;
+  const Machine machine = flat_machine(2);
+  const Placement together(2);
+  for (const double steps : {2.0, 1000.0}) {
+    const Problem problem{.machine = machine,
+                          .workload = workload,
+                          .current = together,
+                          .costs = machine.costs(),
+                          .steps = steps};
+    EXPECT_EQ(parse_strategy("multistep:inner=poise").rebalance(problem) == together, steps == 2);
+  }
+}
+
 TEST(Multistep, multistep_cannot_be_its_own_inner_strategy) {
   EXPECT_THROW(parse_strategy("multistep:inner=multistep"), Error);
 }
