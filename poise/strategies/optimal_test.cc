@@ -42,6 +42,35 @@ TEST(Optimal, finds_a_placement_as_good_as_the_best_of_all_placements) {
   }
 }
 
+TEST(Optimal, finds_the_best_placement_if_an_iteration_has_subphases) {
+  const std::vector<double> speeds = {1, 2, 0.5, 1, 0.5, 2};  // index: place * subphases + subphase
+  for (const char* text : {"core:2 message:0.01", "core:3 speeds:1,0.5,0.25 message:0.05"})
+    for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
+      for (const SubphaseRule rule : {SubphaseRule::wait, SubphaseRule::overlap})
+        for (const bool has_speeds : {false, true}) {
+          const Machine machine = with_formula(machine_from_text(text), formula);
+          if (has_speeds && machine.num_places() != 2) continue;
+          Random random(12);
+          for (int problem_number = 0; problem_number < 12; ++problem_number) {
+            SCOPED_TRACE(fmt::format("{}, {}, rule {}, {}: problem {}", text, name_of(formula),
+                                     static_cast<int>(rule), has_speeds, problem_number));
+            Workload workload = drawn(6, random);
+            workload.subphase_rule = rule;
+            for (TaskId t = 0; t < 6; ++t)
+              workload.subphase_load_s.push_back(
+                  {random.uniform(), random.uniform(), t < 3 ? 3.0 : 0.0});
+            if (has_speeds) workload.subphase_speed = speeds;
+            workload.background_s.assign(machine.num_places(), 0.25);
+            const Placement current = round_robin(6, machine.num_places());
+            const Problem problem{machine, workload, current, machine.costs()};
+            Placement scratch = current;
+            const double least_s = least_iteration_s(problem, 0, scratch);
+            const Placement found = parse_strategy("optimal").rebalance(problem);
+            EXPECT_NEAR(iteration_s(problem, found), least_s, 1e-9 * least_s);
+          }
+        }
+}
+
 TEST(Optimal, refuses_a_large_problem_with_an_error_that_suggests_anneal) {
   const Machine machine = flat_machine(10);
   Workload workload;
