@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "poise/placement/metrics.h"
+#include "poise/placement/subphases.h"
 #include "poise/workload/links.h"
 
 namespace poise {
@@ -66,6 +67,12 @@ double fastest(const Machine& machine) {
   return speed;
 }
 
+/// True if the time of a task's work depends on how its load is divided among subphases.
+bool depends_on_subphase(const Workload& workload) {
+  const bool overlap = workload.subphase_rule == SubphaseRule::overlap;
+  return (overlap || !workload.subphase_speed.empty()) && Subphases(workload).count() > 1;
+}
+
 struct Given {
   double load_s;
   std::uint64_t bytes;
@@ -97,8 +104,9 @@ double iteration_bound_s(const Machine& machine, const Workload& workload, const
                          const Placement& current) {
   double bound_s = makespan_bound_s(machine, workload, current);
   // With the formula `physical`, receiving a message may take no time, so messages add nothing to
-  // the bound.
-  if (costs.formula == CostFormula::physical) return bound_s;
+  // the bound. If subphases overlap or have speeds of their own, the load of a task does not tell
+  // how long it keeps a place busy.
+  if (costs.formula == CostFormula::physical || depends_on_subphase(workload)) return bound_s;
   const LeastFactors least = least_factors(machine);
   const double speed = fastest(machine);
   const Links links = received(workload);
@@ -123,6 +131,7 @@ double iteration_bound_s(const Machine& machine, const Workload& workload, const
 
 LeastMigrations least_migrations(const Machine& machine, const Workload& workload,
                                  const Placement& current, double makespan_s) {
+  if (depends_on_subphase(workload)) return {};
   const std::vector<double> works_s = work_s(machine, workload, current);
   std::vector<std::vector<Given>> tasks_at(machine.num_places());
   for (TaskId t = 0; t < workload.num_tasks(); ++t)

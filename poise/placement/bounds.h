@@ -16,7 +16,8 @@ namespace poise {
 ///     load(t) + sum over senders s of min(load(s), cost of s's messages at the smallest factor)
 ///
 /// because each sender s is either on t's place and adds its load, or on another place and adds at
-/// least the cost of its messages at the smallest factor. O(tasks + messages).
+/// least the cost of its messages at the smallest factor. If subphases overlap or have speeds of
+/// their own, it is only the makespan bound. O(tasks + messages).
 double iteration_bound_s(const Machine& machine, const Workload& workload, const CostModel& costs,
                          const Placement& current);
 
@@ -28,7 +29,7 @@ struct LeastMigrations {
 /// makespan of at most makespan_s. Each place that works longer than that must give away tasks. The
 /// number is lowest if it gives away its largest tasks. The bytes are lowest if it gives away the
 /// tasks with the fewest bytes per second of load, and the last one in part (a relaxed knapsack).
-/// O(tasks log tasks).
+/// Both are 0 if subphases overlap or have speeds of their own. O(tasks log tasks).
 LeastMigrations least_migrations(const Machine& machine, const Workload& workload,
                                  const Placement& current, double makespan_s);
 

@@ -47,6 +47,37 @@ TEST(Bounds, no_placement_of_a_small_problem_beats_the_lower_bounds) {
   EXPECT_GE(tighter, 6);
 }
 
+TEST(Bounds, no_placement_beats_the_lower_bounds_if_work_of_several_kinds_overlaps) {
+  const Machine machine = machine_from_text("core:2 message:0.2");
+  for (const bool has_speeds : {false, true})
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      Random random(seed);
+      Workload workload;
+      workload.subphase_rule = SubphaseRule::overlap;
+      if (has_speeds)
+        workload.subphase_speed = {1, 4, 2, 1};  // index: place * subphases + subphase
+      Placement current(5);
+      for (TaskId t = 0; t < 5; ++t) {
+        const double cpu_s = random.uniform(), gpu_s = random.uniform();
+        workload.tasks.push_back({.load_s = cpu_s + gpu_s, .bytes = 100});
+        workload.subphase_load_s.push_back({cpu_s, gpu_s});
+        workload.messages.push_back({t, static_cast<TaskId>(random.below(5))});
+        current.move(t, static_cast<PlaceId>(random.below(2)));
+      }
+      const double bound_s = iteration_bound_s(machine, workload, machine.costs(), current);
+      for (std::uint32_t code = 0; code < 1u << 5; ++code) {
+        Placement placement(5);
+        for (TaskId t = 0; t < 5; ++t) placement.move(t, code >> t & 1);
+        const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placement);
+        ASSERT_GE(metrics.iteration_s, bound_s * (1 - 1e-12)) << "seed " << seed;
+        const LeastMigrations least =
+            least_migrations(machine, workload, current, metrics.makespan_s);
+        ASSERT_LE(least.tasks, metrics.migrations) << "seed " << seed;
+        ASSERT_LE(least.bytes, metrics.migrated_bytes) << "seed " << seed;
+      }
+    }
+}
+
 TEST(Bounds, lower_bounds_are_valid_and_often_tight_if_some_work_is_fixed_to_places) {
   Random random(5);
   int tight = 0;
