@@ -13,6 +13,7 @@
 #include "poise/base/keep_least.h"
 #include "poise/partition/climb.h"
 #include "poise/partition/coarsening.h"
+#include "poise/partition/tuning.h"
 
 namespace poise {
 
@@ -28,6 +29,16 @@ struct Near {
   PlaceId place;
   double affinity;
 };
+
+/// A vertex of higher degree is a hub. Its edges are not examined once for each of its neighbours,
+/// because that would take quadratic time. The limit is so high that a graph in which most vertices
+/// have about the same degree has no hub.
+std::size_t max_degree(const Graph& graph, const Tuning& tuning) {
+  const std::size_t vertices = std::max<std::size_t>(1, graph.num_vertices());
+  return std::max<std::size_t>(kPartitionTuning.max_degree,
+                               tuning.candidates * (graph.to.size() / vertices));
+}
+
 class Descent {
  public:
   Descent(const TrafficDescent& given, Placement& placement)
@@ -37,6 +48,7 @@ class Descent {
         caps_(given.caps),
         fixed_(given.fixed),
         tuning_(given.tuning),
+        max_degree_(max_degree(graph_, tuning_)),
         placement_(placement),
         weight_(caps_.size(), 0),
         members_(caps_.size()),
@@ -63,7 +75,8 @@ class Descent {
   /// Runs one hill climb. Returns false if it found no better state.
   bool climb() {
     return climb_by_gain(graph_, *this, [&](std::size_t) {
-      return graphs::ClimbLimits{tuning_.patience + graph_.num_vertices() / tuning_.patience_share};
+      return graphs::ClimbLimits{tuning_.patience + graph_.num_vertices() / tuning_.patience_share,
+                                 static_cast<Vertex>(max_degree_)};
     });
   }
 
@@ -151,8 +164,8 @@ class Descent {
     return 0;
   }
 
-  /// Exchanges v with that task at the place `wanted.part` for which the gain is largest. Returns
-  /// false if no exchange has a gain.
+  /// Exchanges v with that task at the place `wanted.part` for which the gain is largest. A hub is
+  /// exchanged only when it is itself v. Returns false if no exchange has a gain.
   bool exchange(Vertex v, Target wanted) {
     const PlaceId own = at(v);
     double best = 0;
@@ -160,7 +173,8 @@ class Descent {
     const std::span<const Vertex> members = members_[wanted.part];
     for (const Vertex u : members.first(std::min(members.size(), tuning_.candidates))) {
       const double more = graph_.weight[v] - graph_.weight[u];
-      if (!is_free(u) || !has_room(wanted.part, more) || !has_room(own, -more)) continue;
+      if (!is_free(u) || graph_.degree(u) > max_degree_) continue;
+      if (!has_room(wanted.part, more) || !has_room(own, -more)) continue;
       gather(u);
       // The gain of each task is computed as if the other one stayed. So both gains assume that the
       // two tasks come together, but after an exchange they are as far apart as before; `apart`
@@ -188,6 +202,7 @@ class Descent {
   const std::span<const double> caps_;
   const std::span<const Part> fixed_;
   const Tuning& tuning_;
+  const std::size_t max_degree_;
   Placement& placement_;
   std::vector<double> weight_;                // per place
   std::vector<std::vector<Vertex>> members_;  // per place

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <numeric>
 
 #include "poise/machine/text.h"
 
@@ -54,6 +55,27 @@ TEST(TrafficDescent, a_v_cycle_exchanges_tasks_if_the_load_cap_forbids_single_mo
   pair.caps = {45, 31, 45};
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);
   EXPECT_LE(std::ranges::count(pair.placement.places(), 1u), 31);
+}
+
+TEST(TrafficDescent, takes_less_than_quadratic_time_if_all_tasks_communicate_with_one) {
+  // All tasks want to move to the place of task 0, which is full. Task 0 stays because of its many
+  // messages with task 1. If each task examined all messages of task 0, this test would run for
+  // minutes.
+  constexpr TaskId kTasks = 600'000;
+  const Machine machine = machine_from_text("core:64");
+  Workload workload;
+  workload.tasks.assign(kTasks, {.load_s = 1});
+  for (TaskId t = 1; t < kTasks; ++t) workload.messages.push_back({.from = 0, .to = t});
+  workload.messages[0].count = 100;
+  const graphs::Graph graph = graphs::affinity_graph(workload, graphs::Affinity::messages);
+  const Placement current = blocked(kTasks, 64);
+  const Distances distances({machine, workload, current, machine.costs(), 1});
+  std::vector<PlaceId> places(64);
+  std::iota(places.begin(), places.end(), PlaceId{0});
+  const std::vector<double> caps(64, kTasks / 64 + 10.0);
+  Placement placement = current;
+  descend_on_traffic({distances, places, graph, caps, {}, 1}, placement);
+  EXPECT_LT(traffic(distances, graph, placement), traffic(distances, graph, current));
 }
 
 }  // namespace
