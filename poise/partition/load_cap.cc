@@ -266,23 +266,46 @@ class LoadCap {
   bool exchange_with(PlaceId p, PlaceId q, double limit_s) {
     double best_s = limit_s;
     TaskId best_given = kGone, best_taken = kGone;
+    const auto times_s = [&](TaskId given, TaskId taken) {
+      return std::pair(busy_s_[p] - time_s(given, p) + (taken == kGone ? 0 : time_s(taken, p)),
+                       busy_s_[q] + time_s(given, q) - (taken == kGone ? 0 : time_s(taken, q)));
+    };
     const auto consider = [&](TaskId given, TaskId taken) {
-      const double p_s = busy_s_[p] - time_s(given, p) + (taken == kGone ? 0 : time_s(taken, p));
-      const double q_s = busy_s_[q] + time_s(given, q) - (taken == kGone ? 0 : time_s(taken, q));
+      const auto [p_s, q_s] = times_s(given, taken);
       const double after_s = std::max(p_s, q_s);
       if (after_s > best_s || (after_s == best_s && best_given != kGone)) return;
       best_s = after_s;
       best_given = given;
       best_taken = taken;
     };
+    const std::vector<TaskId> lightest = lightest_first(tasks_of_[q]);
     for (const TaskId given : tasks_of_[p]) {
       consider(given, kGone);
-      for (const TaskId taken : tasks_of_[q]) consider(given, taken);
+      // The heavier the taken task, the busier p and the less busy q. So only two tasks can be the
+      // best: the heaviest with which p is less busy than q, and the next heavier one.
+      const auto above = std::partition_point(lightest.begin(), lightest.end(), [&](TaskId taken) {
+        const auto [p_s, q_s] = times_s(given, taken);
+        return p_s < q_s;
+      });
+      if (above != lightest.begin()) consider(given, *std::prev(above));
+      if (above != lightest.end()) consider(given, *above);
     }
     if (best_given == kGone) return false;
     move(best_given, q);
     if (best_taken != kGone) move(best_taken, p);
     return true;
+  }
+
+  /// The tasks by ascending load; of tasks with equal loads, only the first.
+  std::vector<TaskId> lightest_first(const std::vector<TaskId>& tasks) const {
+    std::vector<TaskId> sorted = tasks;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](TaskId a, TaskId b) { return tasks_[a].load_s < tasks_[b].load_s; });
+    const auto end = std::unique(sorted.begin(), sorted.end(), [&](TaskId a, TaskId b) {
+      return tasks_[a].load_s == tasks_[b].load_s;
+    });
+    sorted.erase(end, sorted.end());
+    return sorted;
   }
 
   /// Moves a heavy task from p to another place, which stays within the cap, if necessary by moving
