@@ -11,6 +11,9 @@ namespace poise {
 
 namespace {
 
+/// True for 0 messages with 0 bytes, which nobody sends or waits for.
+bool is_empty(const Message& message) { return message.count == 0 && message.bytes == 0; }
+
 /// Adds up the times that messages or migrations take at places and on resources.
 class Tally {
  public:
@@ -94,7 +97,7 @@ class MessageTally {
   void for_each_message(const Visit& visit) const {
     for (const Message& message : workload_.messages) {
       const PlaceId from = placement_.of(message.from), to = placement_.of(message.to);
-      if (from != to) visit(message, from, to);
+      if (from != to && !is_empty(message)) visit(message, from, to);
     }
   }
 
@@ -199,7 +202,7 @@ MessageTimes message_times_without_waiting(const Machine& machine, const Workloa
 
 double physical_message_s(const Machine& machine, const CostModel& costs, const Message& message,
                           PlaceId from, PlaceId to) {
-  if (from == to) return 0;
+  if (from == to || is_empty(message)) return 0;
   const double count = message.count, bytes = message.bytes;
   const EndTimes ends = end_times(machine, costs, LoadsInclude::none, count, bytes, from, to);
   const double slowest_s =

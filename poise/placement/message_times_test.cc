@@ -139,6 +139,14 @@ TEST(MessageTimes, messages_inside_a_place_are_free) {
   EXPECT_EQ(scene.iteration_s(), 0);
 }
 
+TEST(MessageTimes, no_place_waits_for_a_message_that_is_sent_0_times) {
+  // The messages from place 0 keep its card busy for 1 s, but place 2 receives none of them.
+  const Scene scene("node:4 core:1 factors:10,1 bandwidth:1e6 latency:1",
+                    {{0, 1, 1, 1000000}, {0, 2, 0, 0}});
+  EXPECT_EQ(scene.times().exposed_s[2], 0);
+  EXPECT_EQ(physical_message_s(scene.machine, scene.machine.costs(), {0, 2, 0, 0}, 0, 2), 0);
+}
+
 TEST(MessageTimes, migrating_tasks_share_network_cards_and_take_time_to_pack_and_unpack) {
   Scene scene(
       "node:2 core:2 factors:10,1 bandwidth:1e6 gap:0 bus:0 migrated_byte:1e-8 "
