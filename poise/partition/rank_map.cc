@@ -114,9 +114,10 @@ std::vector<PlaceId> first_places(const RankProblem& problem) {
                          problem.distances.node_of(problem.slots[slot - 1]))
       first.push_back(slot);
   const Slot size = problem.slots.size() / first.size();
+  if (problem.slots.size() != size * first.size()) return {};
   std::vector<PlaceId> places;
   for (Slot node = 0; node < first.size(); ++node) {
-    if (first[node] != node * size || problem.slots.size() % size != 0) return {};
+    if (first[node] != node * size) return {};
     places.push_back(problem.slots[first[node]]);
   }
   return places;

@@ -12,6 +12,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
+#include "poise/machine/json.h"
 #include "poise/machine/text.h"
 #include "poise/placement/initial.h"
 #include "poise/workload/generate.h"
@@ -254,6 +255,20 @@ TEST(MapRanks, maps_a_grid_of_ranks_onto_a_torus_of_nodes_as_well_as_a_map_made_
   options.effort.scans_per_edge = 1000;
   const Placement map = map_ranks(machine, workload, nullptr, options);
   EXPECT_LE(cost_of(machine, workload, map).traffic, cost_of(machine, workload, by_hand).traffic);
+}
+
+TEST(MapRanks, nodes_of_a_torus_may_have_unequal_numbers_of_cores) {
+  const Machine machine = machine_from_json(
+      R"({"poise_machine": 1,
+          "levels": [{"name": "node", "count": 8}, {"name": "core", "count": ["7 x 1", 8]}],
+          "network": {"shape": "torus", "dims": [8]}})",
+      "test");
+  Random random(1);
+  const Workload workload = random_ranks(15, random);
+  const Placement map = map_ranks(machine, workload, nullptr, {});
+  EXPECT_TRUE(is_single(map));
+  EXPECT_LE(cost_of(machine, workload, map).traffic,
+            cost_of(machine, workload, in_block_order(machine, workload, {})).traffic);
 }
 
 TEST(MapRanks, starts_from_the_current_map_if_one_is_given) {
