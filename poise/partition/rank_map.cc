@@ -177,11 +177,16 @@ class RankMapping {
   /// See map_ranks().
   Placement map(const Placement* current) const {
     std::vector<Slot> best = best_map(problem_, options_.effort);
+    const Placement base = base_of(current), block = block_order();
     if (workload_.num_tasks() <= kPartitionTuning.max_ranks_to_try_all) {
       try_all_maps(problem_, workload_.num_tasks(), kPartitionTuning.max_visits, best);
-      return placed(best);
+      // If the distances of two directions differ, the search takes their mean, so its map may have
+      // more traffic than these two.
+      Placement result = placed(best);
+      for (const Placement& other : {base, block})
+        if (cost_of(other).traffic < cost_of(result).traffic * (1 - kRounding)) result = other;
+      return result;
     }
-    const Placement base = base_of(current);
     const MapCost limit = cost_of(base);
     Placement result = base;
     const auto take_if_better = [&](const Placement& other) {
@@ -191,7 +196,7 @@ class RankMapping {
       if (is_better) result = other;
       return is_better;
     };
-    take_if_better(in_block_order(machine_, workload_, options_.shape));
+    take_if_better(block);
     if (take_if_better(placed(best)) || within(cost_of(placed(best)), limit)) return result;
     const std::vector<double> sent = bytes_sent(workload_);
     const TrafficLimits limits{1.0 * limit.busiest_node_bytes, 1.0 * limit.internode_bytes,
@@ -260,8 +265,10 @@ class RankMapping {
 
   Placement base_of(const Placement* current) const {
     if (current != nullptr && slots_under(parts_.slots, *current)) return *current;
-    return in_block_order(machine_, workload_, options_.shape);
+    return block_order();
   }
+
+  Placement block_order() const { return in_block_order(machine_, workload_, options_.shape); }
 
   MapCost cost_of(const Placement& placement) const {
     return map_cost(machine_, workload_, placement, options_.distance);

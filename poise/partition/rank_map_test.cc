@@ -271,6 +271,26 @@ TEST(MapRanks, nodes_of_a_torus_may_have_unequal_numbers_of_cores) {
             cost_of(machine, workload, in_block_order(machine, workload, {})).traffic);
 }
 
+TEST(MapRanks, the_map_of_two_ranks_is_no_worse_than_block_order_if_directions_differ) {
+  const Machine machine = machine_from_json(
+      R"({"poise_machine": 1, "levels": [{"name": "numa", "count": 3}, {"name": "core", "count": 1}],
+          "numa": {"source": "given", "latency_factor": [[1, 2, 3], [5, 1, 4], [2, 4, 1]]}})",
+      "test");
+  Workload workload;
+  workload.tasks.resize(2);
+  for (const Message message : {Message{0, 1, 1, 1000}, Message{1, 0, 1, 1000}}) {
+    workload.messages = {message};
+    const Placement block = in_block_order(machine, workload, {});
+    const Placement other(std::vector<PlaceId>{1, 0});
+    for (const Placement* const start : {&block, &other}) {
+      const Placement map = map_ranks(machine, workload, start, {.distance = Distance::factors});
+      for (const Placement* const least : {&block, start})
+        EXPECT_LE(cost_of(machine, workload, map, Distance::factors).traffic,
+                  cost_of(machine, workload, *least, Distance::factors).traffic);
+    }
+  }
+}
+
 TEST(MapRanks, starts_from_the_current_map_if_one_is_given) {
   const Machine machine = machine_from_text("node:4 core:8 factors:10,1");
   const Workload workload = generate(parse_recipe("geometric"), 32, 3).front();
