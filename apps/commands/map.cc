@@ -22,6 +22,7 @@
 #include "poise/base/text.h"
 #include "poise/machine/find.h"
 #include "poise/partition/rank_map.h"
+#include "poise/partition/rank_slots.h"
 #include "poise/trace/placement_file.h"
 
 namespace poise::apps {
@@ -64,20 +65,34 @@ RankMapOptions rank_map_options(const MapOptions& options) {
   return map;
 }
 
+/// Refuses the user's map, whose ranks do not all have slots of their own.
+[[noreturn]] void refuse_start(const std::string& file, const Problem& problem,
+                               const RankShape& shape) {
+  const TaskId ranks = problem.current.num_tasks();
+  const std::vector<PlaceId> slots = rank_slots(problem.machine, ranks, shape, &problem.current);
+  for (TaskId r = 0; r < ranks; ++r)
+    if (const PlaceId place = problem.current.of(r); !std::ranges::binary_search(slots, place))
+      fail("{}: rank {} is on place {}, but {}", file, r, place,
+           shape.fills_nodes
+               ? "this launcher fills the nodes in order; leave no core before the last rank free"
+               : fmt::format("with --cores {0} ranks begin at the cores 0, {0}, 2 x {0}, ... of a "
+                             "memory domain, or of a node if its domains have fewer than {0} cores",
+                             shape.cores_per_rank));
+  fail("{}: this map puts more than {} ranks on one place; raise --capacity", file,
+       shape.ranks_per_place);
+}
+
 /// Returns the map with which the new map is compared: the one that the user gave, or else the
-/// recorded one. If there is neither, or if the recorded one puts more ranks on a place than
-/// allowed, returns the map in block order. Throws Error if the user's map puts more ranks on a
-/// place than allowed.
+/// recorded one. If there is neither, or if ranks of the recorded one have no slots of their own,
+/// returns the map in block order. Throws Error if ranks of the user's map have no slots of their
+/// own.
 Placement before(const MapOptions& options, const Inputs& inputs, const Problem& problem,
                  const RankMapOptions& map) {
   const bool is_given = !options.input.current.empty();
   const bool is_known = is_given || inputs.phase().placement.num_tasks() > 0;
-  if (is_known &&
-      one_per_slot(problem.machine, problem.workload, problem.current, map) == problem.current)
+  if (is_known && is_one_per_slot(problem.machine, problem.current, map.shape))
     return problem.current;
-  if (is_given)
-    fail("{}: this map puts more than {} ranks on one place; raise --capacity",
-         options.input.current, map.shape.ranks_per_place);
+  if (is_given) refuse_start(options.input.current, problem, map.shape);
   return in_block_order(problem.machine, problem.workload, map.shape);
 }
 

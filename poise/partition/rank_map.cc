@@ -29,8 +29,9 @@ struct Parts {
   Graph graph;
   RankDistances distances;
 
-  Parts(const Machine& machine, const Workload& workload, const RankMapOptions& options)
-      : slots(rank_slots(machine, workload.num_tasks(), options.shape)),
+  Parts(const Machine& machine, const Workload& workload, const Placement* start,
+        const RankMapOptions& options)
+      : slots(rank_slots(machine, workload.num_tasks(), options.shape, start)),
         graph(graphs::affinity_graph(workload, graphs::Affinity::bytes)),
         distances(machine, options.distance) {
     graph.weight.assign(workload.num_tasks(), 1);
@@ -165,11 +166,12 @@ std::vector<Slot> best_map(const RankProblem& problem, const SwapEffort& effort)
 
 class RankMapping {
  public:
-  RankMapping(const Machine& machine, const Workload& workload, const RankMapOptions& options)
+  RankMapping(const Machine& machine, const Workload& workload, const Placement* start,
+              const RankMapOptions& options)
       : machine_(machine),
         workload_(workload),
         options_(options),
-        parts_(machine, workload, options),
+        parts_(machine, workload, start, options),
         problem_{parts_.graph, machine, parts_.distances, parts_.slots} {}
 
   std::span<const PlaceId> slots() const { return parts_.slots; }
@@ -289,14 +291,19 @@ Placement in_block_order(const Machine& machine, const Workload& workload, const
   return Placement(std::move(slots));
 }
 
+bool is_one_per_slot(const Machine& machine, const Placement& placement, const RankShape& shape) {
+  return slots_under(rank_slots(machine, placement.num_tasks(), shape, &placement), placement)
+      .has_value();
+}
+
 Placement map_ranks(const Machine& machine, const Workload& workload, const Placement* current,
                     const RankMapOptions& options) {
-  return RankMapping(machine, workload, options).map(current);
+  return RankMapping(machine, workload, current, options).map(current);
 }
 
 Placement one_per_slot(const Machine& machine, const Workload& workload, const Placement& placement,
                        const RankMapOptions& options) {
-  return RankMapping(machine, workload, options).made_single(placement);
+  return RankMapping(machine, workload, &placement, options).made_single(placement);
 }
 
 }  // namespace poise

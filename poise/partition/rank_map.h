@@ -21,6 +21,9 @@ struct RankMapOptions {
 /// Puts rank r into slot r. Launchers fill nodes in this order.
 Placement in_block_order(const Machine& machine, const Workload& workload, const RankShape& shape);
 
+/// True if every rank of the placement has a slot of its own.
+bool is_one_per_slot(const Machine& machine, const Placement& placement, const RankShape& shape);
+
 /// Returns the place of each rank (the first of its cores); no slot is used twice. Minimises the
 /// sum of bytes times distance: it cuts the graph along the machine in several ways
 /// (rank_sections.h), then swaps ranks of the best result, or of the best few results if the graph

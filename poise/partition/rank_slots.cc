@@ -30,14 +30,18 @@ void add_slots(PlaceId first, PlaceId last, const RankShape& shape, std::vector<
 
 }  // namespace
 
-std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks,
-                                const RankShape& given) {
+std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks, const RankShape& given,
+                                const Placement* start) {
   check(given);
   RankShape shape = given;
   // A place never takes more than all ranks, so it needs no further slots.
   shape.ranks_per_place = std::min(shape.ranks_per_place, std::max(ranks, 1u));
+  std::vector<std::uint8_t> is_used(machine.num_nodes(), 0);
+  if (start != nullptr)
+    for (const PlaceId place : start->places()) is_used[machine.node_of_place(place)] = 1;
   std::vector<PlaceId> slots;
-  for (NodeId node = 0; node < machine.num_nodes() && slots.size() < ranks; ++node) {
+  for (NodeId node = 0; node < machine.num_nodes(); ++node) {
+    if (slots.size() >= ranks && is_used[node] == 0) continue;
     const std::size_t before = slots.size();
     for (DomainId d = machine.first_domain(node); d < machine.first_domain(node + 1); ++d)
       add_slots(machine.first_place(d), machine.first_place(d + 1), shape, slots);

@@ -111,6 +111,20 @@ class Map(CliTest):
         self.assertEqual(report["before"], kept["after"])
         self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
 
+    def test_the_map_at_the_start_may_leave_places_of_its_nodes_free(self):
+        machine = "-m", "node:8 core:4", "--placement", "now"
+        spread = [4 * (r // 2) + r % 2 for r in range(16)]
+        (self.folder / "now").write_text("".join(f"{p}\n" for p in spread))
+        kept = self.json_of("map", "g.graph", *machine, "-s", "keep", "-o", "places", "--json")
+        self.assertEqual(self.places(), spread)
+        report = self.json_of("map", "g.graph", *machine, "--json")
+        self.assertEqual((kept["before"], kept["after"]), (report["before"],) * 2)
+        for key, value in report["after"].items():
+            self.assertLessEqual(value, report["before"][key], key)
+        (self.folder / "now").write_text("".join(f"{2 * r + 1}\n" for r in range(16)))
+        self.assert_refused("map", "g.graph", *machine, "--cores", 2, says="rank 0 is on place 1, but with --cores 2")
+        self.assert_refused("map", "g.graph", *machine, "--for", "cray", says="leave no core before the last rank free")
+
     def test_the_option_capacity_sets_the_ranks_per_place_and_the_option_cores_sets_the_cores_per_rank(self):
         self.json_of("map", "g.graph", "-m", "node:2 core:4", "--capacity", 2, "-o", "places", "--json")
         self.assertEqual(sorted(self.places()), sorted([*range(8)] * 2))
