@@ -76,23 +76,35 @@ bool is_open_mpi_5(std::string_view version) {
   return version[at + kBefore.size()] >= '5';
 }
 
-/// Returns the hosts for the nodes of the map: those of the profiled run or, if the running batch
-/// job lacks one of them, those of the job. Throws Error if the job has a different number of
-/// hosts than the profiled run.
-std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
-  std::vector<std::string> hosts;
+/// The running batch job, or nothing if poise does not run in one.
+std::optional<Job> running_job() {
   try {
-    hosts = job_machine().hosts;
-  } catch (const Error&) {  // poise does not run in a batch job
-    return profiled;
+    return job_machine();
+  } catch (const Error&) {
+    return std::nullopt;
   }
-  if (hosts.size() != profiled.size())
+}
+
+/// Throws Error if the batch job has other numbers of hosts or ranks than that of the profiled run.
+/// Then run times cannot be compared, and the map may not fit.
+void check_size(const RunHistory& history, const Job& job) {
+  const std::uint64_t hosts = history.job_hosts > 0 ? history.job_hosts : history.hosts.size();
+  if (job.hosts.size() != hosts)
     fail("the batch job has {}, but the map needs {}; start a job with that number of hosts",
-         count_text(hosts.size(), "host"), count_text(profiled.size(), "host"));
+         count_text(job.hosts.size(), "host"), count_text(hosts, "host"));
+  if (job.ranks > 0 && history.job_ranks > 0 && job.ranks != history.job_ranks)
+    fail("the batch job has {}, but the map was made in a job with {}; start such a job",
+         count_text(job.ranks, "task"), count_text(history.job_ranks, "task"));
+}
+
+/// Returns the hosts for the nodes of the map: those of the profiled run or, if the running batch
+/// job lacks one of them, those of the job.
+std::vector<std::string> hosts_now(const std::vector<std::string>& profiled,
+                                   const std::optional<Job>& job) {
   const auto is_there = [&](const std::string& host) {
-    return std::ranges::find(hosts, host) != hosts.end();
+    return !job || std::ranges::find(job->hosts, host) != job->hosts.end();
   };
-  return std::ranges::all_of(profiled, is_there) ? profiled : hosts;
+  return std::ranges::all_of(profiled, is_there) ? profiled : job->hosts;
 }
 
 /// The launcher's file of one run, beside the history. Its name is unique, because two jobs with
@@ -122,7 +134,8 @@ class MapFile {
 /// file to which these options refer. Throws Error if the map cannot be applied.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,
-                                        const std::string& map_file, const RunHistory& history) {
+                                        const std::string& map_file, const RunHistory& history,
+                                        const std::optional<Job>& job) {
   const std::string file = profile_beside(history_file);
   const Trace trace = native::read(file, read_file(file));
   if (!trace.machine) fail("{}: the trace has no machine, so the map cannot be applied", file);
@@ -131,7 +144,7 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
   const KnownLauncher known = launcher_of(command[0]);
   const Launcher launcher = launcher_for_map(command, known);
   check_mappable(command, launcher);
-  const std::vector<std::string> hosts = hosts_now(history.hosts);
+  const std::vector<std::string> hosts = hosts_now(history.hosts, job);
   const LaunchOptions options = launch_options({*trace.machine, placement, {}, hosts}, launcher,
                                                map_file, is_open_mpi_5(known.version));
   for (const LaunchFile& made : options.files) write_file(made.path, made.text);
@@ -150,6 +163,10 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
 void learn(const Profiled& profiled, const std::string& history_file, RunHistory& history) {
   write_file(profile_beside(history_file), profiled.file());
   history.hosts = profiled.hosts;
+  if (const std::optional<Job> job = running_job()) {
+    history.job_hosts = job->hosts.size();
+    history.job_ranks = job->ranks;
+  }
   history.map.clear();
   history.predicted = 0;
   const Trace& trace = profiled.trace;
@@ -201,16 +218,24 @@ class Launch {
  public:
   /// If the profiling library or the map cannot be used, the user's command is launched unchanged,
   /// and a note says why.
-  Launch(const RunOptions& options, const RunHistory& history, RunKind kind)
-      : words_(options.command), kind_(kind) {
+  Launch(const RunOptions& options, const RunHistory& history, const NextRun& next)
+      : words_(options.command), kind_(next.kind) {
     try {
-      if (kind == RunKind::profiled) {
+      const bool is_trial = next.state == TrialState::running || next.state == TrialState::noise ||
+                            next.state == TrialState::kept;
+      const std::optional<Job> job = is_trial ? running_job() : std::nullopt;
+      if (job) {
+        is_comparable_ = false;
+        check_size(history, *job);
+        is_comparable_ = true;
+      }
+      if (kind_ == RunKind::profiled) {
         profiled_.emplace(kCommand, profile_beside(options.history));
         words_ = profiled_->preloading(options.command, 0);
       }
-      if (kind == RunKind::mapped)
+      if (kind_ == RunKind::mapped)
         words_ = mapped_command(options.command, options.history,
-                                map_file_.emplace(options.history).path(), history);
+                                map_file_.emplace(options.history).path(), history, job);
     } catch (const Error& trouble) {
       note(fmt::format("{}; running the command unchanged", trouble.what()));
       kind_ = RunKind::own_order;
@@ -231,6 +256,7 @@ class Launch {
       history.map_failed = history.map_failed || (kind_ == RunKind::mapped && !is_interrupted_);
       return;
     }
+    if (!is_comparable_) return;
     if (kind_ == RunKind::profiled) {
       if (next_run(trial_of(history)).kind != RunKind::profiled)
         return;  // a concurrent run has already stored its profile
@@ -248,6 +274,7 @@ class Launch {
   std::optional<MapFile> map_file_;
   double seconds_ = 0;
   bool is_interrupted_ = false;
+  bool is_comparable_ = true;  // the job has as many hosts and ranks as the profiled run
 };
 
 [[noreturn]] void run_plainly(const std::vector<std::string>& command) {
@@ -275,7 +302,7 @@ void run(RunOptions& options) {
   }
   juggle::Ending ending;
   {
-    Launch launch(options, history, next_run(trial_of(history)).kind);
+    Launch launch(options, history, next_run(trial_of(history)));
     ending = launch.run();
     try {
       const HistoryLock lock(options.history);

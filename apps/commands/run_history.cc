@@ -51,6 +51,8 @@ RunHistory history_from(const Json& json) {
   RunHistory history;
   history.command = json.at("command").get<std::vector<std::string>>();
   history.hosts = json.at("hosts").get<std::vector<std::string>>();
+  history.job_hosts = json.value("job_hosts", std::uint64_t{0});  // older histories lack them
+  history.job_ranks = json.value("job_ranks", std::uint64_t{0});
   history.map = json.at("map").get<std::vector<PlaceId>>();
   history.map_failed = json.at("map_failed").get<bool>();
   history.predicted = json.at("predicted").get<double>();
@@ -121,6 +123,8 @@ void write_history(const std::string& path, const RunHistory& history) {
   Json json{{"poise_run", kVersion},
             {"command", history.command},
             {"hosts", history.hosts},
+            {"job_hosts", history.job_hosts},
+            {"job_ranks", history.job_ranks},
             {"map", history.map},
             {"map_failed", history.map_failed},
             {"predicted", history.predicted}};

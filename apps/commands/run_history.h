@@ -2,6 +2,7 @@
 // The file in which `poise run` stores what it knows about a command's runs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,9 @@ namespace poise::apps {
 struct RunHistory {
   std::vector<std::string> command = {};  // the command as the user gave it
   std::vector<std::string> hosts = {};    // hosts of the profiled run, in the order of the nodes
-  std::vector<PlaceId> map = {};          // the place of each rank; empty if there is no map
+  // Number of hosts and ranks of the batch job of the profiled run; 0: unknown.
+  std::uint64_t job_hosts = 0, job_ranks = 0;
+  std::vector<PlaceId> map = {};  // the place of each rank; empty if there is no map
   bool map_failed = false;
   double predicted = 0;  // share of the run time that the map would save
   std::vector<TimedRun> runs = {};

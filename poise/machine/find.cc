@@ -114,9 +114,11 @@ Job job_machine() {
   const std::string slurm = environment("SLURM_JOB_NODELIST"), lsf = environment("LSB_MCPU_HOSTS"),
                     pbs = environment("PBS_NODEFILE");
   std::vector<JobHost> hosts;
+  Job job;
   if (!slurm.empty()) {
     hosts = hosts_of_slurm(slurm, environment("SLURM_JOB_CPUS_PER_NODE"));
     find_slurm_switches(hosts);
+    job.ranks = ranks_of_slurm(environment("SLURM_TASKS_PER_NODE"));
   } else if (!lsf.empty()) {
     hosts = hosts_of_lsf(lsf);
   } else if (!pbs.empty()) {
@@ -127,7 +129,8 @@ Job job_machine() {
         "PBS_NODEFILE is set; run the command inside a job, or choose another machine with "
         "--machine");
   }
-  Job job;
+  if (slurm.empty())
+    for (const JobHost& host : hosts) job.ranks += host.slots;
   job.machine = machine_of_job(live_machine(), std::move(hosts), job.hosts);
   return job;
 }

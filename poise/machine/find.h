@@ -2,6 +2,7 @@
 // Resolves the MACHINE argument of every command.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ Machine live_machine();
 struct Job {
   Machine machine;
   std::vector<std::string> hosts;
+  /// The number of ranks for which the job was made: the sum of SLURM_TASKS_PER_NODE, the slots of
+  /// LSF, or the lines of PBS_NODEFILE; 0: unknown.
+  std::uint64_t ranks = 0;
 };
 Job job_machine();
 

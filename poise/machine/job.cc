@@ -88,7 +88,7 @@ std::vector<std::string> names_of(std::string_view piece) {
 }
 
 /// Reads counts such as "16(x3),8" into one count per host.
-std::vector<std::uint32_t> counts_of(std::string_view text) {
+std::vector<std::uint32_t> counts_of(std::string_view variable, std::string_view text) {
   std::vector<std::uint32_t> counts;
   for (const std::string_view piece : split(text, ',')) {
     const std::size_t open = piece.find("(x");
@@ -98,7 +98,7 @@ std::vector<std::uint32_t> counts_of(std::string_view text) {
       times = piece.ends_with(')') ? parse_unsigned(piece.substr(open + 2, piece.size() - open - 3))
                                    : std::nullopt;
     if (!count || !times || *times > kMaxHosts || *count > kMaxHosts)
-      fail("SLURM_JOB_CPUS_PER_NODE: \"{}\" is not a count such as 16 or 16(x3)", piece);
+      fail("{}: \"{}\" is not a count such as 16 or 16(x3)", variable, piece);
     counts.insert(counts.end(), *times, *count);
   }
   return counts;
@@ -146,12 +146,17 @@ std::vector<std::string> expanded_hosts(std::string_view text) {
 std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view processors) {
   std::vector<JobHost> hosts;
   for (std::string& name : expanded_hosts(nodes)) hosts.push_back({.name = std::move(name)});
-  const std::vector<std::uint32_t> counts = counts_of(processors);
+  const std::vector<std::uint32_t> counts = counts_of("SLURM_JOB_CPUS_PER_NODE", processors);
   if (!counts.empty() && counts.size() != hosts.size())
     fail("SLURM_JOB_NODELIST lists {} hosts, but SLURM_JOB_CPUS_PER_NODE has counts for {} hosts",
          hosts.size(), counts.size());
   for (std::size_t i = 0; i < counts.size(); ++i) hosts[i].slots = counts[i];
   return hosts;
+}
+
+std::uint64_t ranks_of_slurm(std::string_view tasks) {
+  const std::vector<std::uint32_t> counts = counts_of("SLURM_TASKS_PER_NODE", tasks);
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
 std::vector<JobHost> hosts_of_pbs(std::string_view node_file) {

@@ -28,6 +28,10 @@ std::vector<std::string> expanded_hosts(std::string_view text);
 /// Throws Error if the counts do not fit the hosts.
 std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view processors);
 
+/// The number of ranks of a Slurm job; `tasks` is SLURM_TASKS_PER_NODE, such as "2(x3),1", or
+/// empty, for which the result is 0.
+std::uint64_t ranks_of_slurm(std::string_view tasks);
+
 /// Hosts of a PBS job from the file PBS_NODEFILE: a line per slot, hosts in order of appearance.
 std::vector<JobHost> hosts_of_pbs(std::string_view node_file);
 

@@ -45,6 +45,8 @@ TEST(Job, reads_processor_counts_of_slurm) {
   EXPECT_EQ(hosts_of_slurm("n1", "")[0].slots, 0u);
   EXPECT_THROW(hosts_of_slurm("n[1-4]", "16"), Error);
   EXPECT_THROW(hosts_of_slurm("n[1-4]", "16(x4"), Error);
+  EXPECT_EQ(ranks_of_slurm("2(x3),1"), 7u);
+  EXPECT_EQ(ranks_of_slurm(""), 0u);
 }
 
 TEST(Job, reads_node_files_of_pbs_and_host_lists_of_lsf) {

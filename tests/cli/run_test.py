@@ -267,6 +267,25 @@ class RunTest(CliTest):
         first.communicate(timeout=60)
         self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled", "own order", "own order"])
 
+    def test_runs_in_batch_jobs_of_another_size_than_that_of_the_profiled_run_do_not_count(self):
+        command = ["sh", "-c", "true"]
+        begun = {"poise_run": 1, "command": command, "hosts": ["n1", "n2"], "map": [0, 1], "map_failed": False,
+                 "predicted": 0.2, "runs": [{"how": "profiled", "seconds": 10}]}
+        known = begun | {"job_hosts": 2, "job_ranks": 8}
+        for history, nodes, tasks, says in ((begun, "n[1-4]", "4(x4)", "the batch job has 4 hosts, but the map needs 2"),
+                                            (begun, "n[1-2]", "8(x2)", ""),
+                                            (known, "n[1-4]", "2(x4)", "the batch job has 4 hosts, but the map needs 2"),
+                                            (known, "n[3-4]", "8(x2)", "the batch job has 16 tasks, but the map was made in a job with 8"),
+                                            (known, "n[3-4]", "4(x2)", "")):
+            with self.subTest(nodes=nodes, tasks=tasks):
+                (self.folder / "h.json").write_text(json.dumps(history))
+                self.environment |= {"SLURM_JOB_NODELIST": nodes, "SLURM_JOB_CPUS_PER_NODE": "", "SLURM_TASKS_PER_NODE": tasks}
+                done = self.run_once(command)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(says, done.stderr)
+                self.assertEqual("batch job" in done.stderr, bool(says), done.stderr)
+                self.assertEqual(len(self.history()["runs"]), 1 if says else 2)
+
     def test_by_default_poise_run_keeps_one_history_of_runs_per_command_and_folder(self):
         for words in (["sh", "-c", "true"], ["sh", "-c", "true"], ["true"]):
             done = self.run_poise("run", "--", *words, env=self.environment)
