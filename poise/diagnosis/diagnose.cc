@@ -557,7 +557,8 @@ Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
 /// wait for ranks whose own transfers made them late.
 void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& replay,
                  Diagnosis& diagnosis) {
-  if (!replay.is_possible()) return;
+  // A map gives each rank one core, so ranks with several threads would become slower.
+  if (!replay.is_possible() || !run.teams.empty()) return;
   const Workload traffic = traffic_of(trace);
   const Placement now = replay.own_places();
   const double cost = message_cost(*trace.machine, traffic, now);

@@ -105,6 +105,14 @@ TEST(diagnose, starting_fewer_ranks_saves_the_time_lost_by_spinning_in_mpi_if_ra
   EXPECT_NEAR(most_s(), 2 * 3.6, 1e-9);
 }
 
+TEST(diagnose, advises_no_other_mapping_if_ranks_compute_with_several_threads) {
+  planted::Profile profile = planted::Generator({{Cause::mapping, 0.4}}, 1).profile();
+  EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::mapping);
+  profile.run.teams = {{.rank = 0, .work_s = {1, 1}}};
+  for (const Advice& advice : diagnose(profile.run, profile.trace).advice)
+    EXPECT_NE(advice.remedy, Remedy::mapping);
+}
+
 TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_most_unevenly_loaded_threads) {
   planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
   profile.run.teams = {{.rank = 0, .work_s = {1, 1}}, {.rank = 2, .work_s = {0.5, 1}}};
