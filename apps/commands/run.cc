@@ -29,7 +29,6 @@
 #include "poise/base/file.h"
 #include "poise/diagnosis/diagnose.h"
 #include "poise/diagnosis/map_trial.h"
-#include "poise/diagnosis/mapping.h"
 #include "poise/machine/find.h"
 #include "poise/trace/native.h"
 
@@ -175,9 +174,7 @@ void learn(const Profiled& profiled, const std::string& history_file, RunHistory
   for (const Advice& advice : diagnosis.advice)
     if (advice.remedy == Remedy::mapping)
       history.predicted = advice.saved.value / std::max(1e-9, diagnosis.whole.run_s);
-  if (history.predicted <= 0) return;
-  const Placement map = mapped(*trace.machine, traffic_of(trace), trace.phases.back().placement);
-  history.map.assign(map.places().begin(), map.places().end());
+  if (history.predicted > 0) history.map = diagnosis.map;
 }
 
 std::string interval_text(const NextRun& next) {

@@ -580,6 +580,7 @@ void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& 
   // prediction. Part of a transfer's time may not be spent in the network; therefore the lower end
   // is half of the low estimate.
   const double middle_s = std::sqrt(least.value * most.value);
+  diagnosis.map.assign(better.places().begin(), better.places().end());
   diagnosis.advice.push_back(
       {Remedy::mapping, {middle_s, middle_s - least.value / 2 + most.half_width}, false});
 }

@@ -3,6 +3,7 @@
 #include "poise/diagnosis/diagnose.h"
 
 #include <gtest/gtest.h>
+#include <set>
 
 #include "tests/support/seeds.h"
 
@@ -109,8 +110,23 @@ TEST(diagnose, advises_no_other_mapping_if_ranks_compute_with_several_threads) {
   planted::Profile profile = planted::Generator({{Cause::mapping, 0.4}}, 1).profile();
   EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::mapping);
   profile.run.teams = {{.rank = 0, .work_s = {1, 1}}};
-  for (const Advice& advice : diagnose(profile.run, profile.trace).advice)
-    EXPECT_NE(advice.remedy, Remedy::mapping);
+  const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+  for (const Advice& advice : diagnosis.advice) EXPECT_NE(advice.remedy, Remedy::mapping);
+  EXPECT_TRUE(diagnosis.map.empty());
+}
+
+// The kernel may run two ranks on one core for a moment, although there is a core for each.
+TEST(diagnose, the_advised_map_gives_each_rank_a_core_even_if_two_ranks_were_last_seen_on_one) {
+  planted::Profile profile = planted::Generator({{Cause::mapping, 0.4}}, 1).profile();
+  Placement& last = profile.trace.phases.back().placement;
+  const Machine& machine = *profile.trace.machine;
+  TaskId other = 1;
+  while (machine.node_of_place(last.of(other)) != machine.node_of_place(last.of(0))) ++other;
+  last.move(0, last.of(other));
+  const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+  ASSERT_EQ(diagnosis.map.size(), last.num_tasks());
+  EXPECT_EQ(std::set<PlaceId>(diagnosis.map.begin(), diagnosis.map.end()).size(),
+            diagnosis.map.size());
 }
 
 TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_most_unevenly_loaded_threads) {
