@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "apps/analysis/decision.h"
 #include "apps/analysis/inputs.h"
@@ -39,17 +40,24 @@ struct MapOptions {
   bool json = false;
 };
 
-/// Returns the names in a comma-separated list, or in a file with one name per line.
+/// Returns the names in a comma-separated list, or in a file with one name per line. Throws Error
+/// if a name appears twice or contains a blank, as in PBS_NODEFILE and in host files of launchers.
 std::vector<std::string> hosts_of(const std::string& list) {
   std::error_code error;
   const bool is_file = std::filesystem::is_regular_file(list, error);
   const std::string text = is_file ? read_file(list) : list;
   std::vector<std::string> hosts;
+  std::set<std::string> names;
   for (std::string_view word : split(text, is_file ? '\n' : ',')) {
     constexpr std::string_view kBlanks = " \t\r\n";
     word.remove_prefix(std::min(word.find_first_not_of(kBlanks), word.size()));
     word = word.substr(0, word.find_last_not_of(kBlanks) + 1);
-    if (!word.empty()) hosts.emplace_back(word);
+    if (word.empty()) continue;
+    if (word.find_first_of(kBlanks) != word.npos)
+      fail("--hosts: \"{}\" is not the name of a node; write only the name", word);
+    if (!names.emplace(word).second)
+      fail("--hosts: node \"{}\" is named twice; name each node once, in order", word);
+    hosts.emplace_back(word);
   }
   return hosts;
 }

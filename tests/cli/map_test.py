@@ -169,6 +169,11 @@ class Map(CliTest):
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "slurm", says="--hosts")
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "slurm", "--hosts", "a,b",
                             says="2 host names are given, but the map uses 4 nodes")
+        (self.folder / "nodes").write_text("a\na\nb\nb\n")
+        self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "pbs", "--hosts", "nodes",
+                            says='node "a" is named twice')
+        self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "pbs", "--hosts", "a slots=4,b,c,d",
+                            says='"a slots=4" is not the name of a node')
         (self.folder / "twice").write_text("0\n" * 16)
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--placement", "twice", says="--capacity")
 
