@@ -128,8 +128,8 @@ class Plan {
   }
 
   LaunchPlan slurm() const {
-    const std::string start =
-        fmt::format("SLURM_HOSTFILE={} srun -n {} --distribution=arbitrary", path_word(), ranks());
+    const std::string start = fmt::format("SLURM_HOSTFILE={} srun -n {}{} --distribution=arbitrary",
+                                          path_word(), ranks(), overcommit());
     if (const auto binding = slurm_binding())
       return {{{path_, host_per_rank()}}, {fmt::format("{} {} ./program", start, *binding)}};
     return {{{path_, host_per_rank()}, script()},
@@ -170,9 +170,9 @@ class Plan {
             node(r), ranks_of[node(r)], largest);
     return {
         {{path_, fmt::format("{}\n", fmt::join(order, ","))}},
-        {fmt::format("MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={} srun -n {} "
+        {fmt::format("MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={} srun -n {}{} "
                      "--ntasks-per-node={} --distribution=block -c {} --cpu-bind=cores ./program",
-                     path_word(), ranks(), largest, map_.shape.cores_per_rank)}};
+                     path_word(), ranks(), overcommit(), largest, map_.shape.cores_per_rank)}};
   }
 
   LaunchPlan lsf() const {
@@ -261,6 +261,11 @@ class Plan {
       mask += fmt::format("{:x}", value);
     }
     return mask;
+  }
+
+  /// The option without which srun refuses to start more ranks than the job has cores.
+  std::string_view overcommit() const {
+    return map_.shape.ranks_per_place > 1 ? " --overcommit" : "";
   }
 
   std::string path_word() const { return shell_word(path_); }

@@ -225,6 +225,14 @@ class LaunchFiles(CliTest):
         self.assertIn("--cpu-bind=none sh hosts.bind.sh ./program", commands[0])
         self.assertEqual(len(files), 2)
 
+    def test_ranks_may_share_cores_if_the_map_says_so(self):
+        # srun(1): "Normally, srun will not allocate more than one process per CPU."
+        for launcher, option in ("openmpi", "--oversubscribe"), ("slurm", "--overcommit"), ("cray", "--overcommit"):
+            for capacity, machine in (2, "node:1 core:2"), (1, "node:1 core:4"):
+                _, commands = self.launch(launcher, [0, 0, 1, 1] if capacity == 2 else [0, 1, 2, 3], "--hosts", "aa",
+                                          "--capacity", capacity, machine=machine)
+                self.assertEqual(option in commands[0], capacity == 2, commands)
+
     def test_the_rank_order_for_cray_mpich_follows_the_map(self):
         # intro_mpi(3): MPICH_RANK_ORDER lists ranks, comma-separated, in the order in which nodes are filled.
         files, commands = self.launch("cray", [0, 2, 1, 3])
