@@ -165,15 +165,17 @@ std::vector<Workload> generate(const Recipe& recipe, TaskId num_tasks, std::uint
 
   std::vector<Workload> phases;
   phases.reserve(num_phases);
-  std::vector<double> walk(calm.tasks.size(), 1.0);
+  std::vector<WideFactor> walk(calm.tasks.size());
   Random random(mix(seed ^ 0x6472696674));  // a separate stream of random numbers for "drift"
   for (std::uint32_t phase = 0; phase < num_phases; ++phase) {
     // Every phase starts as a copy of the workload `calm`. The last phase takes it without a copy.
     phases.push_back(phase + 1 < num_phases ? calm : std::move(calm));
     Workload& workload = phases.back();
     workload.tasks = calm_tasks;
-    if (phase > 0 && recipe.knobs["drift"] > 0) walk_on(walk, recipe.knobs["drift"], random);
-    for (TaskId t = 0; t < workload.num_tasks(); ++t) workload.tasks[t].load_s *= walk[t];
+    if (phase > 0 && recipe.knobs["drift"] > 0) {
+      walk_on(walk, recipe.knobs["drift"], random);
+      apply_walk(walk, workload.tasks);
+    }
     heat(workload, recipe.knobs, phase);
     if (phase > 0) scale_total(workload, total_load_s(phases.front()));
   }

@@ -317,6 +317,14 @@ TEST(Generate, drift_changes_loads_but_neither_their_sum_nor_the_messages) {
   }
 }
 
+// After some thousand steps, factors of a random walk exceed the range of a double.
+TEST(Generate, a_strong_drift_over_many_phases_keeps_loads_finite_and_their_sum) {
+  const auto phases = generate(parse_recipe("ring:drift=3"), 50, 2, 7000);
+  const double total_s = total_load_s(phases.front());
+  for (const Workload& phase : phases)
+    ASSERT_NEAR(total_load_s(phase), total_s, 1e-9 * total_s) << &phase - phases.data();
+}
+
 TEST(Generate, without_drift_every_phase_is_the_same) {
   const auto phases = generate(parse_recipe("stencil3d"), 1000, 5, 3);
   EXPECT_EQ(hash_of(phases[0]), hash_of(phases[2]));

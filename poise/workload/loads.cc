@@ -100,8 +100,22 @@ void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase) {
     if (is_inside(frame, hot, workload.positions[t])) workload.tasks[t].load_s *= factor;
 }
 
-void walk_on(std::vector<double>& walk, double drift, Random& random) {
-  for (double& factor : walk) factor *= portable_exp(drift * random.normal());
+void walk_on(std::vector<WideFactor>& walk, double drift, Random& random) {
+  for (WideFactor& factor : walk) {
+    int exponent = 0;
+    factor.part = std::frexp(factor.part * portable_exp(drift * random.normal()), &exponent);
+    factor.exponent += exponent;
+  }
+}
+
+void apply_walk(const std::vector<WideFactor>& walk, std::vector<Task>& tasks) {
+  std::int64_t most = walk.front().exponent;
+  for (const WideFactor& factor : walk) most = std::max(most, factor.exponent);
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    constexpr std::int64_t kZero = -3000;  // any double times 2^-3000 is 0
+    const std::int64_t exponent = std::max(walk[t].exponent - most, kZero);
+    tasks[t].load_s = std::ldexp(tasks[t].load_s * walk[t].part, static_cast<int>(exponent));
+  }
 }
 
 }  // namespace poise

@@ -80,8 +80,18 @@ std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t
 /// positions, the region is a part of space; otherwise it is a range of task numbers.
 void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase);
 
+/// The number part * 2^exponent. A random walk soon leaves the range of a double.
+struct WideFactor {
+  double part = 1;
+  std::int64_t exponent = 0;
+};
+
 /// Takes one step of each task's random walk: multiplies walk[t] by e^(drift * z), where z is a new
 /// random number from the standard normal distribution.
-void walk_on(std::vector<double>& walk, double drift, Random& random);
+void walk_on(std::vector<WideFactor>& walk, double drift, Random& random);
+
+/// Multiplies the load of each task t by walk[t] and by a power of two. The power is the same for
+/// all tasks and keeps the loads finite.
+void apply_walk(const std::vector<WideFactor>& walk, std::vector<Task>& tasks);
 
 }  // namespace poise
