@@ -59,6 +59,14 @@ TEST(profile_file, a_profile_is_unchanged_after_writing_and_reading) {
   EXPECT_EQ(ranks[1].cpus.stopped_ns, 9);
 }
 
+/// whole() adds such phases for a rank that died before it wrote anything.
+TEST(profile_file, reads_a_rank_that_recorded_nothing_in_any_phase) {
+  const RankProfile nothing{.num_ranks = 2, .phases = std::vector<Phase>(100)};
+  const std::vector<RankProfile> ranks = decode("x", std::string(kMagic) + encode(nothing));
+  ASSERT_EQ(ranks.size(), 1u);
+  EXPECT_EQ(ranks[0].phases.size(), 100u);
+}
+
 /// The bytes of a block in the older file format, which stores no reorderings.
 std::string without_reorderings(const RankProfile& profile) {
   RankProfile none = profile, some = profile;

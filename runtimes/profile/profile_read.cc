@@ -148,6 +148,9 @@ int version_of(std::string_view name, std::string_view bytes) {
   fail("{}: the file is not a profile; `poise profile` writes profiles", name);
 }
 
+/// The bytes of a phase in which a rank recorded nothing: each number takes one byte.
+constexpr std::size_t kMinPhaseBytes = 41;
+
 RankProfile profile_from(Reader& reader, int version) {
   constexpr std::uint32_t kMaxRanks = 1 << 26;
   RankProfile profile;
@@ -162,7 +165,7 @@ RankProfile profile_from(Reader& reader, int version) {
   profile.knows_message_waits = (flags & 4) != 0;
   profile.clock_error_ns = reader.number();
   if (version >= 3) profile.reorderings = reorderings_from(reader);
-  profile.phases.resize(reader.count(44));
+  profile.phases.resize(reader.count(kMinPhaseBytes));
   for (Phase& phase : profile.phases) phase = phase_from(reader, profile.num_ranks);
   for (std::size_t left = reader.count(); left > 0; --left) {
     const std::uint64_t label = reader.number();
