@@ -271,13 +271,16 @@ double shared_s(const MeasuredPhase& phase, const Nodes& nodes) {
   return longest_s;
 }
 
-/// The work of the busiest core if no rank moves to another core.
+/// The work of the busiest core if no rank moves to another core. It is at most the time of the
+/// phase: if ranks did move, more of them may have been seen on a core than it can have run.
 double fullest_core_s(const MeasuredPhase& phase, const Placement& placement) {
   std::map<PlaceId, double> sums;
-  double most_s = 0;
-  for (std::uint32_t r = 0; r < phase.ranks.size(); ++r)
+  double most_s = 0, phase_s = 0;
+  for (std::uint32_t r = 0; r < phase.ranks.size(); ++r) {
     most_s = std::max(most_s, sums[placement.of(r)] += phase.ranks[r].load_s);
-  return most_s;
+    phase_s = std::max(phase_s, phase.ranks[r].wall_s);
+  }
+  return std::min(most_s, phase_s);
 }
 
 /// True if the kernel is known to be free to move every rank that runs on a node with more ranks

@@ -90,6 +90,15 @@ TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_m
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle);
 }
 
+// The ranks may have moved during the phase, for example because nothing is known about a rank that
+// died.
+TEST(diagnose, does_not_advise_poise_juggle_if_the_cores_worked_all_the_time) {
+  const RankTimes rank{.wall_s = 1.8, .useful_s = 1.8, .load_s = 1.2, .queued_s = 0.6};
+  const auto [run, trace] = three_ranks_on_two_cores({rank, rank, rank});
+  for (const Advice& advice : diagnose(run, trace).advice)
+    EXPECT_EQ(advice.remedy, Remedy::nothing) << advice.saved.value;
+}
+
 TEST(diagnose, starting_fewer_ranks_saves_the_time_lost_by_spinning_in_mpi_if_ranks_share_a_core) {
   const RankTimes alone{.wall_s = 6, .useful_s = 1.2, .load_s = 1.2, .waited = {2.4, 0}};
   RankTimes shared{.wall_s = 6, .useful_s = 2.4, .load_s = 1.2, .queued_s = 1.2};
