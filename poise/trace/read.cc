@@ -46,12 +46,24 @@ bool may_begin_trace(std::string_view bytes) {
   return native::may_begin(bytes) || bytes.starts_with(charm::kMagic) || is_text(bytes);
 }
 
+/// True if the bytes begin like text. Streams of brotli do not: the first kilobyte of one, or a
+/// whole shorter one, contains control characters.
+bool begins_as_text(std::string_view bytes) {
+  constexpr std::size_t kLooked = 1024;
+  constexpr std::string_view kBlanks = "\t\n\v\f\r";
+  bytes = bytes.substr(0, kLooked);
+  return std::all_of(bytes.begin(), bytes.end(), [&](char c) {
+    return static_cast<unsigned char>(c) >= ' ' || kBlanks.find(c) != kBlanks.npos;
+  });
+}
+
 /// Returns the format of a single file according to its first bytes.
 std::string_view format_of_content(std::string_view bytes) {
   if (bytes.starts_with(native::kMagic.substr(0, native::kMagic.find('\r')))) return "native";
   if (bytes.starts_with(charm::kMagic)) return "charm";
   if (bytes.starts_with(matrix::kMagic)) return "matrix-market";
   if (bytes.starts_with(mpip::kMagic)) return "mpip";
+  if (!begins_as_text(bytes)) return "vt";
   const std::string_view rest = without_comments(bytes);
   const std::string_view line = rest.substr(0, rest.find('\n'));
   const bool names_columns = line.find("from") != line.npos && line.find("bytes") != line.npos;

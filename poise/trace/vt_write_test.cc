@@ -50,6 +50,19 @@ TEST_F(VtWrite, a_trace_is_unchanged_after_writing_and_reading_files_compressed_
   EXPECT_TRUE(brotli_decompress(read_file(folder_ + "/out.0.json.br")).has_value());
 }
 
+// The bytes of some streams look like a line of a CSV file.
+TEST_F(VtWrite, a_file_compressed_with_brotli_is_recognised_whatever_its_bytes_are) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Trace trace = random_trace(seed);
+    trace.num_places = 1;
+    trace.phases[0].placement = Placement(trace.phases[0].workload.num_tasks());
+    write_trace(trace, folder_ + "/out.json.br");
+    const Trace found = read_trace(folder_ + "/out.0.json.br");
+    EXPECT_EQ(found.phases[0].workload.num_tasks(), trace.phases[0].workload.num_tasks());
+  }
+}
+
 TEST_F(VtWrite, if_a_trace_has_no_home_ranks_the_rank_of_each_task_is_written_as_its_home) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
