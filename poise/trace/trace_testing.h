@@ -81,6 +81,8 @@ inline Trace full_trace() {
                    {1ull << 60, 7, {0}, -1, TaskName::Kind::id},
                    {0, 2, {}, -1, TaskName::Kind::sequence}};
     workload.subphase_load_s = {{0.05, 0.05}, {}, {1e-9}, {}};
+    workload.loads_include = LoadsInclude::send;
+    workload.overlap = 0.25;
   }
   return trace;
 }

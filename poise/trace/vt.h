@@ -50,6 +50,8 @@ struct RankPhase {
   double background_s = 0;
   double wall_s = 0;
   std::uint64_t place_bytes = 0;
+  LoadsInclude loads_include = LoadsInclude::none;
+  double overlap = 0;
 };
 
 /// The content of one rank's file.

@@ -248,6 +248,9 @@ void join_places(std::span<const Part> parts, Phase& phase) {
     background_s.push_back(part.phase->background_s);
     bytes.push_back(part.phase->place_bytes);
     phase.wall_s = std::max(phase.wall_s, part.phase->wall_s);
+    Workload& workload = phase.workload;
+    workload.loads_include = std::max(workload.loads_include, part.phase->loads_include);
+    workload.overlap = std::max(workload.overlap, part.phase->overlap);
   }
   const auto is_set = [](auto value) { return value > 0; };
   if (std::any_of(background_s.begin(), background_s.end(), is_set))

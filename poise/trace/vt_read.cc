@@ -8,6 +8,7 @@
 #include <simdjson.h>
 #include <utility>
 
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 #include "poise/trace/brotli.h"
 #include "poise/trace/vt.h"
@@ -248,12 +249,21 @@ void read_message(const Where& where, element value, std::uint32_t rank, RankPha
                             to->movable, *count, *bytes});
 }
 
+LoadsInclude loads_include_in(const Where& where, std::string_view key, element value) {
+  const std::uint64_t result = unsigned_in(where, key, value);
+  if (result > index_of(LoadsInclude::send_and_receive))
+    where.fail_here("\"{}\" is {}; it must be 0, 1 or 2", key, result);
+  return static_cast<LoadsInclude>(result);
+}
+
 void read_phase_user_defined(const Where& where, object fields, RankPhase& phase) {
   for (const auto& [key, value] : fields) {
     if (key == "wall_s") phase.wall_s = seconds_in(where, key, value);
     if (key == "background_s") phase.background_s += seconds_in(where, key, value);
     if (key == "rank_working_bytes")
       phase.place_bytes = std::max(phase.place_bytes, bytes_in(where, key, value));
+    if (key == "loads_include") phase.loads_include = loads_include_in(where, key, value);
+    if (key == "overlap") phase.overlap = number_in(where, key, value);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/trace/brotli.h"
@@ -160,6 +161,10 @@ void add_message(Text& text, const Phase& phase, const Message& message) {
   add(text, ",\"messages\":{},\"bytes\":{}.0}}", message.count, message.bytes);
 }
 
+bool has_communication(const Workload& workload) {
+  return workload.loads_include != LoadsInclude::none || workload.overlap != 0;
+}
+
 /// Writes the data of the rank itself, not of its tasks.
 void add_phase_user_defined(Text& text, const Phase& phase, PlaceId rank, double background_s) {
   const Workload& workload = phase.workload;
@@ -171,6 +176,10 @@ void add_phase_user_defined(Text& text, const Phase& phase, PlaceId rank, double
   }
   if (!workload.place_bytes.empty())
     add_bytes(text, "rank_working_bytes", workload.place_bytes[rank]);
+  if (has_communication(workload)) {
+    add(text, ",\"loads_include\":{},\"overlap\":", index_of(workload.loads_include));
+    add_float(text, workload.overlap);
+  }
   add(text, "}}");
 }
 
@@ -197,7 +206,8 @@ void add_phase(Text& text, const Arranged& arranged, PlaceId rank) {
     separator = ",";
   }
   add(text, "]");
-  if (background_s > 0 || phase.wall_s > 0 || !phase.workload.place_bytes.empty())
+  if (background_s > 0 || phase.wall_s > 0 || !phase.workload.place_bytes.empty() ||
+      has_communication(phase.workload))
     add_phase_user_defined(text, phase, rank, background_s);
   add(text, "}}");
 }
