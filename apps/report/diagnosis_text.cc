@@ -134,7 +134,7 @@ std::string imbalance_text(const Diagnosis& diagnosis) {
 std::string others_text(const MeasuredRun& run, double run_s) {
   const double all_s = std::accumulate(run.others_s.begin(), run.others_s.end(), 0.0);
   const auto most = std::ranges::max_element(run.others_s);
-  if (all_s < 0.01 * run_s * run.num_ranks()) return "";  // daemons
+  if (all_s <= 0.01 * run_s * run.num_ranks()) return "";  // daemons
   const auto node = static_cast<std::uint32_t>(most - run.others_s.begin());
   const auto first = std::ranges::find(run.node_of_rank, node) - run.node_of_rank.begin();
   return wrapped(
@@ -153,7 +153,7 @@ std::string cpus_text(double cpus) {
 std::string quota_text(const MeasuredRun& run, const Diagnosis& d) {
   double stopped_s = 0;
   for (const NodeQuota& quota : run.quotas) stopped_s += quota.stopped_s;
-  if (stopped_s < 0.01 * d.whole.run_s * run.num_ranks()) return "";
+  if (stopped_s <= 0.01 * d.whole.run_s * run.num_ranks()) return "";
   return wrapped("", fmt::format("The CPU quota of the cgroup pays for {}{}. Because of "
                                  "it, the kernel stopped the ranks for {}, summed over cpus.",
                                  cpus_text(d.quota_cpus), run.quotas.size() > 1 ? " of a node" : "",
@@ -214,7 +214,7 @@ std::string io_text(const MeasuredRun& run) {
       io_s += rank.io_s;
       all_s += rank.wall_s;
     }
-  if (io_s < 0.01 * all_s) return "";
+  if (io_s <= 0.01 * all_s) return "";
   return wrapped("", fmt::format("Ranks spent {} of their time in MPI's file functions. It counts "
                                  "as transfer, also if they waited there for each other.",
                                  percent(io_s / all_s)));
@@ -373,9 +373,17 @@ std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after) {
   line(3, "inside nodes", a.inside_nodes, b.inside_nodes);
   line(3, "between nodes", a.between_nodes, b.between_nodes);
   line(2, "Communication efficiency", a.communication, b.communication);
-  line(3, "Serialisation", a.serialisation, b.serialisation);
-  line(3, "Transfer", a.transfer, b.transfer);
+  const bool knows_waiting = before.knows_waiting && after.knows_waiting;
+  if (knows_waiting) {
+    line(3, "Serialisation", a.serialisation, b.serialisation);
+    line(3, "Transfer", a.transfer, b.transfer);
+  }
   line(1, "Computation scaling", 1, work);
+  if (!knows_waiting)
+    text += wrapped("", fmt::format("Waiting cannot be distinguished from transfer: {} incomplete.",
+                                    before.knows_waiting  ? "the second profile is"
+                                    : after.knows_waiting ? "the first profile is"
+                                                          : "both profiles are"));
   text += '\n';
   text +=
       wrapped("", fmt::format("The second run computes {} in all, the first {}: {}.",

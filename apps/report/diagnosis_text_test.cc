@@ -177,5 +177,28 @@ TEST(diagnosis_text, for_two_runs_shows_how_the_efficiencies_change_with_the_num
   EXPECT_NE(text.find("1.00 times as fast on 2.00 times the ranks"), std::string::npos);
 }
 
+TEST(diagnosis_text, for_two_runs_omits_the_efficiencies_that_one_of_the_profiles_does_not_tell) {
+  MeasuredRun whole{.node_of_rank = {0, 0}};
+  whole.phases.emplace_back().ranks.assign(2, {.wall_s = 4, .useful_s = 2, .load_s = 2});
+  MeasuredRun incomplete = whole;
+  incomplete.knows_waiting = false;
+  EXPECT_NE(scaling_text(whole, whole).find("Transfer"), std::string::npos);
+  const std::string text = scaling_text(whole, incomplete);
+  EXPECT_EQ(text.find("Transfer"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Serialisation"), std::string::npos) << text;
+  EXPECT_NE(text.find("the second profile is incomplete."), std::string::npos) << text;
+  EXPECT_NE(scaling_text(incomplete, whole).find("the first profile is"), std::string::npos);
+}
+
+TEST(diagnosis_text, a_run_that_took_no_time_has_no_findings) {
+  MeasuredRun run{.node_of_rank = {0, 0}};
+  for (int p = 0; p < 4; ++p) run.phases.emplace_back().ranks.resize(2);
+  Diagnosis diagnosis;
+  diagnosis.whole = efficiencies(run);
+  diagnosis.imbalance = imbalance_of(run);
+  EXPECT_EQ(findings_text(run, diagnosis),
+            "The work is even: no rank has notably more work than others.\n");
+}
+
 }  // namespace
 }  // namespace poise::apps

@@ -166,7 +166,7 @@ Imbalance imbalance_of(const MeasuredRun& run) {
     result.distributions = savings.distributions;
   }
   const double run_s = efficiencies(run).run_s;
-  if (result.total_s < tuning::kMinShare * run_s)
+  if (result.total_s <= tuning::kMinShare * run_s)
     result.kind = ImbalanceKind::none;
   else if (loads.size() < tuning::kMinPhases)
     result.kind = ImbalanceKind::unknown;
