@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "poise/online/lending_tuning.h"
@@ -20,6 +21,14 @@ namespace poise {
 inline double remaining_s(double elapsed_s, double expected_s) {
   if (elapsed_s > lending_tuning::kSimilar * expected_s) return elapsed_s;
   return std::max(0.0, expected_s - elapsed_s);
+}
+
+/// Returns the expected deviation from remaining_s(), in seconds. It is infinite if nothing is
+/// known about the end of the task: its average time is unknown, or says nothing about this task.
+/// Otherwise it is deviation_s, the expected deviation from the average time.
+inline double remaining_deviation_s(double elapsed_s, double expected_s, double deviation_s) {
+  const bool is_unknown = expected_s <= 0 || elapsed_s > lending_tuning::kSimilar * expected_s;
+  return is_unknown ? std::numeric_limits<double>::infinity() : deviation_s;
 }
 
 /// Seconds per unit of cost for each function, and how much these vary, as a moving average over

@@ -46,6 +46,13 @@ TEST(RemainingTime,
   EXPECT_DOUBLE_EQ(remaining_s(0.5, 0), 0.5);     // the expected time is unknown
 }
 
+TEST(RemainingTime, nothing_is_known_about_the_end_of_a_task_of_unknown_time_or_a_much_longer_one) {
+  EXPECT_EQ(remaining_deviation_s(1.5e-3, 2e-3, 0.1e-3), 0.1e-3);
+  EXPECT_TRUE(std::isinf(remaining_deviation_s(0, 0, 0)));
+  EXPECT_TRUE(std::isinf(remaining_deviation_s(0.5, 0, 0)));
+  EXPECT_TRUE(std::isinf(remaining_deviation_s(0.5, 2e-3, 0.1e-3)));
+}
+
 TEST(TaskTimes, the_deviation_of_equal_tasks_is_zero_and_hardly_rises_when_one_is_preempted) {
   TaskTimes times(1);
   for (int i = 0; i < 100; ++i) times.learn(0, 1e-3, 1);

@@ -337,8 +337,10 @@ QueueState Simulation::state_of(const Rank& rank) const {
   if (!rank.is_running()) return state;
   state.running = 1;
   const double expected_s = cost_of(rank.running) * per_unit;
-  state.running_s = remaining_s(now_s_ - rank.began_s, expected_s);
-  state.running_deviation_s = expected_s * rank.times.deviation(0);
+  const double elapsed_s = now_s_ - rank.began_s;
+  state.running_s = remaining_s(elapsed_s, expected_s);
+  state.running_deviation_s =
+      remaining_deviation_s(elapsed_s, expected_s, expected_s * rank.times.deviation(0));
   return state;
 }
 

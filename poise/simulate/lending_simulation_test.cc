@@ -360,6 +360,16 @@ TEST(LendingSimulation, steps_with_few_tasks_gain_from_lending_once_the_slow_ran
   EXPECT_GT(late[late.size() / 2], 1.1);
 }
 
+// All ranks run a first task of unknown time. None of them knows when it will be idle, so none
+// requests tasks that would only wait there.
+TEST(LendingSimulation, tasks_of_unknown_time_do_not_move_to_and_fro_between_busy_ranks) {
+  LendingScenario scenario = all_on_one(8, 64, 10.0);
+  scenario.progress_s = lending_tuning::kNewsDelay_s;
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "");
+  EXPECT_LE(outcome.lent, 3u * 64);
+}
+
 // An idle rank sends a few requests to random ranks and one to each partner, independent of the
 // length of the wait.
 TEST(LendingSimulation, idle_ranks_stop_sending_requests_after_a_few_tries) {

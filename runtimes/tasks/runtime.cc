@@ -369,7 +369,9 @@ bool Runtime::yield() {
 }
 
 void Runtime::wait_for_children(Children& children) {
+  pool_->set_waiting(true);
   work([&] { return children.open.load(std::memory_order_acquire) == 0; }, [&] { progress(); });
+  pool_->set_waiting(false);
 }
 
 std::uint64_t Runtime::enter(unsigned team) {

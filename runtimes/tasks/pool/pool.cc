@@ -22,7 +22,8 @@ namespace {
 // run another task; the entry of the waiting task is then saved, and restored afterwards.
 struct Current {
   const TaskPool* pool = nullptr;
-  Task* task = nullptr;  // null in a callback
+  Task* task = nullptr;         // null in a callback
+  const void* batch = nullptr;  // the batch that contains the task
   // The tasks to which a submitted task is added: the children of the task or, in a callback, the
   // siblings of the task that has ended. Null: the submitted task gets no parent.
   std::shared_ptr<Children>* family = nullptr;
@@ -113,18 +114,6 @@ void TaskPool::keep_started_elsewhere(Ticket ticket, std::unique_ptr<Task> task)
   started_elsewhere_.emplace(ticket, std::move(task));
 }
 
-void TaskPool::call(Task& task) {
-  std::shared_ptr<Children> children;
-  const Current before =
-      std::exchange(running_of_thread, {this, &task, &children, running_of_thread.depth + 1});
-  try {
-    functions_[task.function]->body(task.items);
-  } catch (...) {
-    task.fail(thrown_text());
-  }
-  running_of_thread = before;
-}
-
 struct TaskPool::Batch {
   std::array<std::unique_ptr<Task>, lending_tuning::kMaxAtOnce> tasks;
   std::size_t size = 0;
@@ -139,6 +128,19 @@ struct TaskPool::Batch {
     return true;
   }
 };
+
+void TaskPool::call(Batch& batch) {
+  Task& task = batch.last();
+  std::shared_ptr<Children> children;
+  const Current before = std::exchange(
+      running_of_thread, {this, &task, &batch, &children, running_of_thread.depth + 1});
+  try {
+    functions_[task.function]->body(task.items);
+  } catch (...) {
+    task.fail(thrown_text());
+  }
+  running_of_thread = before;
+}
 
 // Takes the next task to run. If the current task of this thread has children, these come first.
 // Other tasks follow, as long as at most kMaxNestedWaits tasks are nested on this thread. Beyond
@@ -156,6 +158,12 @@ std::unique_ptr<Task> TaskPool::pop() {
   const unsigned depth = running_of_thread.depth;
   if (awaited && depth > tuning::kMaxNestedWaits) return queue_.pop_borrowed_child();
   return depth > tuning::kMaxNestedYields ? nullptr : queue_.pop();
+}
+
+void TaskPool::set_waiting(bool waits) {
+  if (running_of_thread.depth > tuning::kMaxNestedWaits) return;
+  const std::lock_guard lock(mutex_);
+  std::ranges::find(running_, running_of_thread.batch, &Running::batch)->waits = waits;
 }
 
 // Takes the first task of a batch from the queue. From now on, the batch counts as running.
@@ -192,7 +200,7 @@ std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
   Batch batch;
   if (!batch.add(next(batch, now_s))) return 0;
   if (recorder_) max_tasks = 1;  // a trace shows the start of every task
-  do call(batch.last());
+  do call(batch);
   while (batch.size < max_tasks && can_be_batched(batch.last()) && !is_notified() &&
          batch.add(next_of_batch(batch)));
   now_s = end(batch, now_s);
@@ -246,7 +254,7 @@ bool TaskPool::deliver(Task& task) {
   Extras& extras = task.extras.make();
   const Current before = std::exchange(
       running_of_thread,
-      {this, nullptr, task.siblings ? &task.siblings : nullptr, running_of_thread.depth});
+      {this, nullptr, nullptr, task.siblings ? &task.siblings : nullptr, running_of_thread.depth});
   const auto call = [&](std::function<void()>&& what, const char* name) {
     const std::function<void()> once = std::exchange(what, nullptr);
     if (!once) return;
@@ -420,10 +428,13 @@ TaskPool::State TaskPool::state() const {
   const std::lock_guard lock(mutex_);
   state.queued = queue_.size();
   state.lendable = queue_.num_lendable();
-  state.running = running_.size();
   for (const Running& running : running_) {
-    state.running_s += remaining_s(now_s - running.begin_s, running.expected_s);
-    state.running_deviation_s += running.deviation_s;
+    if (running.waits) continue;
+    ++state.running;
+    const double elapsed_s = now_s - running.begin_s;
+    state.running_s += remaining_s(elapsed_s, running.expected_s);
+    state.running_deviation_s +=
+        remaining_deviation_s(elapsed_s, running.expected_s, running.deviation_s);
   }
   state.all_borrowed = queue_.num_borrowed() > 0 && queue_.num_borrowed() == state.lendable;
   state.ran_s = times_.per_unit(last_function_) * last_cost_;

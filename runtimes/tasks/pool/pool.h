@@ -63,6 +63,11 @@ class TaskPool {
   /// The children of the current task, or null if it has none.
   Children* children() const;
 
+  /// Says whether the current task waits for its children. A task that waits does not count as
+  /// running in state(), because its thread can run any other task meanwhile, unless too many tasks
+  /// are nested on it.
+  void set_waiting(bool waits);
+
   /// Finishes a task of this rank that was lent, once its outputs are in place.
   void finish(std::unique_ptr<Task> task, std::uint32_t ran_on);
 
@@ -124,7 +129,7 @@ class TaskPool {
     return expected_s(task) * times_.deviation(task.function);
   }
   bool can_be_batched(const Task& task) const;
-  void call(Task& task);
+  void call(Batch& batch);
   double end(Batch& batch, double begin_s);
   void count_run(std::unique_ptr<Task>& task);
   bool deliver(Task& task);
@@ -148,6 +153,7 @@ class TaskPool {
   struct Running {
     double begin_s = 0, expected_s = 0, deviation_s = 0;
     const Batch* batch = nullptr;
+    bool waits = false;  // its last task waits, and the thread takes other tasks meanwhile
   };
   std::vector<Running> running_;
   std::uint32_t last_function_ = 0;  // function of the task that ran last

@@ -122,7 +122,7 @@ TEST_F(Batches, end_after_a_failed_task_and_ignore_its_run_time_in_time_estimate
 /// Each task waits for a child, and meanwhile runs other tasks from the pool.
 class NestedWaits : public ::testing::Test {
  protected:
-  enum : std::uint32_t { kChild, kWaits, kOther };
+  enum : std::uint32_t { kChild, kWaits, kOther, kCounts };
 
   std::unique_ptr<Task> task(std::uint32_t function) {
     auto made = TaskPool::blank();
@@ -154,13 +154,26 @@ class NestedWaits : public ::testing::Test {
     --depth_;
   }
 
+  // Waits for a child, and counts the running tasks before, during and after this wait.
+  void count_running() {
+    pool_.submit(task(kChild));
+    num_running_.push_back(pool_.state().running);
+    pool_.set_waiting(true);
+    num_running_.push_back(pool_.state().running);
+    run();
+    pool_.set_waiting(false);
+    num_running_.push_back(pool_.state().running);
+  }
+
+  std::vector<std::size_t> num_running_;
   std::size_t depth_ = 0, deepest_ = 0, ran_other_when_deep_ = 9, ran_child_when_deep_ = 9;
   bool was_deep_ = false;
-  const Registered functions_[3] = {
+  const Registered functions_[4] = {
       {"child", "", [](std::span<const Item>) {}},
       {"waits", "", [this](std::span<const Item>) { wait_for_a_child(); }},
-      {"other", "", [](std::span<const Item>) {}}};
-  TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2}};
+      {"other", "", [](std::span<const Item>) {}},
+      {"counts", "", [this](std::span<const Item>) { count_running(); }}};
+  TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3}};
 };
 
 TEST_F(NestedWaits,
@@ -171,6 +184,12 @@ TEST_F(NestedWaits,
   EXPECT_EQ(deepest_, tuning::kMaxNestedWaits + 1);
   EXPECT_EQ(ran_other_when_deep_, 0u);
   EXPECT_EQ(ran_child_when_deep_, 1u);
+}
+
+TEST_F(NestedWaits, a_task_that_waits_for_its_children_does_not_count_as_running) {
+  pool_.submit(task(kCounts));
+  run();
+  EXPECT_EQ(num_running_, (std::vector<std::size_t>{1, 0, 1}));
 }
 
 }  // namespace
