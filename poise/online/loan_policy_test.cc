@@ -93,7 +93,7 @@ TEST(LoanPolicy,
   }
 }
 
-TEST(LoanPolicy, passes_on_borrowed_tasks_of_unknown_run_time_only_while_a_long_task_runs) {
+TEST(LoanPolicy, lends_the_last_task_of_unknown_run_time_only_while_a_long_task_runs) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(2);
   peers.update({.rank = 1, .version = 1, .wait = 1});
@@ -109,9 +109,10 @@ TEST(LoanPolicy, passes_on_borrowed_tasks_of_unknown_run_time_only_while_a_long_
     policy.pose(problem, queue, peers, thieves, {}, kNow);
     return policy.loans(problem, queue, {}, 1, kNoNames);
   };
-  EXPECT_THAT(lent(true, 1e-3), testing::ElementsAre(Loan{1, 1}));
-  EXPECT_THAT(lent(true, 1e-9), IsEmpty());
-  EXPECT_THAT(lent(false, 1e-3), IsEmpty());
+  for (const bool all_borrowed : {true, false}) {
+    EXPECT_THAT(lent(all_borrowed, 1e-3), testing::ElementsAre(Loan{1, 1}));
+    EXPECT_THAT(lent(all_borrowed, 1e-9), IsEmpty());
+  }
 }
 
 TEST(LoanPolicy, tasks_that_wait_behind_a_long_task_are_lent_at_once) {

@@ -12,9 +12,9 @@ namespace poise {
 namespace {
 
 // Returns loans of tasks whose run time is unknown. The lender keeps one task for each of its
-// threads, minus the threads that pinned tasks will occupy. It keeps no borrowed task queued behind
-// a task that has been running for longer than lending takes, because this rank may be slow. Each
-// idle rank that sends a request gets one task per thread.
+// threads, minus the threads that pinned tasks will occupy. It keeps no task queued behind a task
+// that has been running for longer than lending takes: that task may be long, or this rank slow.
+// Each idle rank that sends a request gets one task per thread.
 //
 // An idle rank gets more tasks in two cases. First, if a thread of the lender is about to start a
 // task of unknown time: that task may be long, and without a progress thread the lender answers no
@@ -35,7 +35,7 @@ std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueSt
   const double lend_s = costs.overhead_s(queue, queue.mean_bytes());
   const double affordable =
       std::max(starts_one ? lending_tuning::kNewsDelay_s : 0, elapsed_s) / lend_s;
-  const double busy = queue.all_borrowed && elapsed_s >= lend_s ? queue.running : 0;
+  const double busy = elapsed_s >= lend_s ? queue.running : 0;
   double remaining = queue.lendable - std::max(0.0, threads - busy - pinned);
   const double part = std::floor(std::min(remaining, affordable) / idle.size());
   std::vector<Loan> loans;

@@ -229,6 +229,17 @@ TEST(LendingSimulation, tasks_behind_a_first_task_of_unknown_time_are_lent_befor
   }
 }
 
+// Rank 0 has started one of its two tasks when rank 1 asks for tasks.
+TEST(LendingSimulation, the_last_task_does_not_wait_behind_a_first_task_of_unknown_time) {
+  LendingScenario scenario;
+  scenario.work = {{{2, 1.0, 0}}};
+  scenario.enter_s = {0, 0.2};
+  scenario.progress_s = lending_tuning::kNewsDelay_s;
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "");
+  EXPECT_LT(outcome.makespan_s, 1.21);
+}
+
 // Rank 1 asks first and borrows four tasks of unknown time. It is slow, so it returns three of them
 // after it has run one. By then rank 0 must know how slow rank 1 is, and keep them.
 TEST(LendingSimulation, a_slow_rank_that_returns_tasks_does_not_get_them_again) {
