@@ -69,7 +69,6 @@ Communicator* Communicators::of(Word communicator) {
     }
     entry = std::make_unique<Communicator>(mpi_, group, world_group_, is_inter != 0);
     entry->handle = communicator;
-    entry->order = communicators_.size();
     if (const auto id = ids_.find(communicator); id != ids_.end() && is_inter == 0)
       entry->id = id->second;
   }
@@ -121,21 +120,19 @@ void Communicators::created(Word parent, Word communicator, std::optional<std::u
 std::vector<Communicator*> Communicators::all() {
   std::vector<Communicator*> found;
   for (const auto& [handle, communicator] : communicators_) found.push_back(communicator.get());
-  std::sort(found.begin(), found.end(),
-            [](const Communicator* a, const Communicator* b) { return a->order < b->order; });
   return found;
 }
 
-std::unique_ptr<Freed> samples_of(Communicator& communicator) {
-  const auto kept = communicator.samples.kept();
-  if (communicator.is_inter || communicator.size < 2 || communicator.id == 0 || kept.empty())
+std::unique_ptr<Sampled> samples_of(Communicator& communicator) {
+  if (communicator.is_inter || communicator.size < 2 || communicator.id == 0 ||
+      communicator.samples.kept().empty())
     return nullptr;
-  auto result =
-      std::make_unique<Freed>(Freed{.id = communicator.id,
-                                    .rank = communicator.rank,
-                                    .size = communicator.size,
-                                    .own_world_rank = communicator.world_rank(communicator.rank)});
-  result->samples.assign(kept.begin(), kept.end());
+  auto result = std::make_unique<Sampled>(
+      Sampled{.id = communicator.id,
+              .rank = communicator.rank,
+              .size = communicator.size,
+              .own_world_rank = communicator.world_rank(communicator.rank)});
+  result->samples = communicator.samples.taken();
   for (int step = 1; step < communicator.size; step *= 2) {
     result->before.push_back(communicator.world_rank(communicator.rank - step));
     result->after.push_back(communicator.world_rank(communicator.rank + step));

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtimes/profile/freed_samples.h"
+#include "runtimes/profile/last_arrivals.h"
 #include "runtimes/profile/mpi_library.h"
 #include "runtimes/profile/samples.h"
 
@@ -27,8 +27,6 @@ class Communicator {
   int rank = 0, size = 1;  // size: in an intercommunicator, that of the remote group
   bool is_inter = false;
   Word handle = 0;
-  /// Communicators sorted by this number are in the order in which they were first used.
-  std::uint64_t order = 0;
   /// The communicator's ID: it is the same on all ranks of the communicator, and no other
   /// communicator has it. 0 if it is not known.
   std::uint64_t id = 0;
@@ -48,10 +46,9 @@ class Communicator {
   std::unordered_map<int, int> known_;
 };
 
-/// Returns what must be kept of a communicator that the program frees: its samples. Returns null if
-/// there is nothing to compare, or if the communicator has no ID by which ranks could find each
-/// other's samples.
-std::unique_ptr<Freed> samples_of(Communicator& communicator);
+/// Takes the samples out of a communicator. Returns null if there is nothing to compare, or if the
+/// communicator has no ID by which ranks could find each other's samples.
+std::unique_ptr<Sampled> samples_of(Communicator& communicator);
 
 class Communicators {
  public:
@@ -76,7 +73,7 @@ class Communicators {
   void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
   void forget_window(Word window) { windows_.erase(window); }
 
-  /// All known communicators, in the order in which they were first used.
+  /// All known communicators, in any order.
   std::vector<Communicator*> all();
 
  private:

@@ -3,8 +3,6 @@
 #include "runtimes/profile/exchange.h"
 
 #include <algorithm>
-#include <limits>
-#include <memory>
 #include <sched.h>
 
 #include "runtimes/profile/hash.h"
@@ -23,25 +21,9 @@ constexpr int kTag = 1, kClockTag = 2;
 constexpr int kMessagesTag = 3, kUpTag = 100, kDownTag = 200;
 constexpr std::size_t kPiece = 1 << 30;  // a message has at most 2^31 - 1 bytes
 
-/// MPI_DOUBLE_INT.
-struct Entry {
-  double entered_s;
-  int rank;
-};
-
-double seconds(std::int64_t ns) { return 1e-9 * ns; }
-
 /// A text that is being sent; it must stay in memory until the receiver has it.
 struct Sent {
   std::string text;
-  Word request = 0;
-};
-
-/// A running reduction of the samples of one communicator.
-struct Reduction {
-  Communicator* communicator;
-  std::vector<Entry> own, last;
-  double counts[2], largest_counts[2];
   Word request = 0;
 };
 
@@ -150,59 +132,9 @@ bool Exchange::all_agree(double own) const {
   return ends[0] == -ends[1];
 }
 
-void Exchange::find_waits(const std::vector<Communicator*>& communicators, const CommonClock& clock,
+void Exchange::find_waits(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock,
                           std::vector<Wait>& waits) const {
-  std::vector<std::unique_ptr<Reduction>> reductions;
-  for (Communicator* communicator : communicators) {
-    if (communicator->is_inter || communicator->size < 2 || communicator->samples.kept().empty())
-      continue;
-    auto reduction = std::make_unique<Reduction>();
-    reduction->communicator = communicator;
-    const double count = communicator->samples.kept().size();
-    reduction->counts[0] = count;
-    reduction->counts[1] = -count;
-    reductions.push_back(std::move(reduction));
-  }
-  const auto wait_for_all = [&] {
-    for (const auto& reduction : reductions) mpi_.wait(&reduction->request, mpi_.status_ignore);
-  };
-  // The reductions are non-blocking: ranks may have created their communicators in different
-  // orders, and blocking reductions could then deadlock.
-  for (const auto& reduction : reductions)
-    mpi_.iallreduce(reduction->counts, reduction->largest_counts, 2, mpi_.double_type, mpi_.max,
-                    reduction->communicator->handle, &reduction->request);
-  wait_for_all();
-  // If a collective failed on some ranks, ranks have different samples, which cannot be compared.
-  std::erase_if(reductions,
-                [](const auto& r) { return r->largest_counts[0] != -r->largest_counts[1]; });
-  for (const auto& reduction : reductions) {
-    for (const Sample& sample : reduction->communicator->samples.kept())
-      reduction->own.push_back({sample.part.delays ? seconds(clock.common_ns(sample.entered_ns))
-                                                   : std::numeric_limits<double>::lowest(),
-                                reduction->communicator->rank});
-    reduction->last.resize(reduction->own.size());
-    mpi_.iallreduce(reduction->own.data(), reduction->last.data(), reduction->own.size(),
-                    mpi_.double_int, mpi_.maxloc, reduction->communicator->handle,
-                    &reduction->request);
-  }
-  wait_for_all();
-  for (const auto& reduction : reductions) {
-    const auto kept = reduction->communicator->samples.kept();
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      const Entry& last = reduction->last[i];
-      Sample own = kept[i];
-      if (own.took_ns == Sample::kUntimed) continue;
-      own.entered_ns = clock.common_ns(own.entered_ns);
-      const std::int64_t waited = waited_ns(own, static_cast<std::int64_t>(1e9 * last.entered_s));
-      const int who = waited > 0 ? reduction->communicator->world_rank(last.rank) : -1;
-      waits.push_back({kept[i].entered_ns, kept[i].took_ns, waited, who, WaitsFor::collective});
-    }
-  }
-}
-
-void Exchange::find_waits(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock,
-                          std::vector<Wait>& waits) const {
-  FreedSamples samples(std::move(freed), clock);
+  LastArrivals samples(std::move(sampled), clock);
   const auto rounds = static_cast<int>(largest({1.0 * samples.num_rounds()})[0]);
   for (int round = 0; round < rounds; ++round)
     deliver(kUpTag + round, samples.reports_up(round),

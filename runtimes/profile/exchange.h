@@ -12,7 +12,7 @@
 
 #include "runtimes/profile/clock.h"
 #include "runtimes/profile/communicators.h"
-#include "runtimes/profile/freed_samples.h"
+#include "runtimes/profile/last_arrivals.h"
 #include "runtimes/profile/message_waits.h"
 #include "runtimes/profile/series.h"
 #include "runtimes/profile/wait.h"
@@ -44,14 +44,11 @@ class Exchange {
   /// O(log hosts) rounds of short messages.
   ClockOffset offset_to_first();
 
-  /// Finds the waits in the sampled collectives of `communicators`. Every rank of a communicator
-  /// must list it, but ranks may list their communicators in different orders.
-  void find_waits(const std::vector<Communicator*>& communicators, const CommonClock& clock,
-                  std::vector<Wait>& waits) const;
-  /// Finds the waits in the sampled collectives of communicators that the program has freed.
-  /// Collective on all ranks. Takes O(log² ranks) rounds of short messages, and each rank sends
-  /// only to O(log ranks) others per communicator.
-  void find_waits(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock,
+  /// Finds the waits in sampled collectives. Collective on all ranks. Takes O(log² ranks) rounds of
+  /// short messages, and each rank sends only to O(log ranks) others per communicator. The messages
+  /// do not use the communicators of the program, because some of their ranks may be unable to take
+  /// part: processes that the program has spawned, or ranks that have already freed a communicator.
+  void find_waits(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
   /// Finds how long this rank waited for the partners of its messages. Collective; each rank sends
   /// only to its partners.

@@ -46,7 +46,7 @@ MEANINGS = [
     (r"[bsrp]?send_init", "send_init"),
     (r"i?recv", "receive"), (r"recv_init", "receive_init"), (r"i?probe", "probe"), (r"i?mprobe", "matched_probe"),
     (r"(start|wait|test)(all|any|some)?|cancel|request_free|type_free", None),
-    (r"comm_create_group", "communicator_create_group"),
+    (r"comm_create_(from_)?group|intercomm_merge", "communicator_create_group"),
     (r"comm_(dup|dup_with_info|idup|idup_with_info|split|split_type|create)|cart_sub", "communicator_create"),
     (r"cart_create|graph_create|dist_graph_create(_adjacent)?", None),
     (r"r?(put|accumulate|get_accumulate)|fetch_and_op|compare_and_swap", "put"), (r"r?get", "get"),
@@ -75,7 +75,7 @@ POSITIONS = {
     "flag": ["flag"],
     "index": ["index", "array_of_indices"],
     "index_count": ["outcount"],
-    "created_comm": ["newcomm", "comm_cart", "comm_graph", "comm_dist_graph"],
+    "created_comm": ["newcomm", "newintracomm", "comm_cart", "comm_graph", "comm_dist_graph"],
     "reorder": ["reorder"],
 }
 

@@ -141,17 +141,20 @@ void Interpreter::after(const Function& function, const Arguments& arguments) {
 }
 
 void Interpreter::add_communicator(const Function& function, const Arguments& arguments) {
-  const Word parent = arguments.comm(function.comm);
   const Word made = arguments.comm_at_address(function.created_comm);
   if (function.meaning != Meaning::communicator_create_group)
-    return communicators_.created(parent, made, std::nullopt);
+    return communicators_.created(arguments.comm(function.comm), made, std::nullopt);
   if (made == mpi_.comm_null) return;
   // MPI_Comm_create_group is collective over the new communicator only, and its ranks may have
   // created different numbers of communicators before. So the new communicator is identified by its
-  // tag and members, and by how often the same members have made it.
+  // tag and members, and by how often the same members have made it. MPI_Intercomm_merge and
+  // MPI_Comm_create_from_group have no parent and no tag.
   Communicator* const own = communicators_.of(made);
   if (own == nullptr) return;
-  const auto tag = static_cast<std::uint32_t>(arguments.number(function.tag));
+  const Word parent = function.comm < 0 ? mpi_.world : arguments.comm(function.comm);
+  const std::uint64_t tag = function.tag < 0
+                                ? std::uint64_t{1} << 32
+                                : static_cast<std::uint32_t>(arguments.number(function.tag));
   communicators_.created(parent, made, mixed(tag, own->hash_of_members()));
 }
 

@@ -117,8 +117,6 @@ const char* MpiLibrary::find_functions() {
   POISE_TAKE(send, "Send");
   POISE_TAKE(recv, "Recv");
   POISE_TAKE(allreduce, "Allreduce");
-  POISE_TAKE(iallreduce, "Iallreduce");
-  POISE_TAKE(wait, "Wait");
   POISE_TAKE(test, "Test");
   POISE_TAKE(issend, "Issend");
   POISE_TAKE(iprobe, "Iprobe");
@@ -157,10 +155,8 @@ void MpiLibrary::find_constants() {
     comm_null = object("ompi_mpi_comm_null");
     byte = object("ompi_mpi_byte");
     double_type = object("ompi_mpi_double");
-    double_int = object("ompi_mpi_double_int");
     max = object("ompi_mpi_op_max");
     min = object("ompi_mpi_op_min");
-    maxloc = object("ompi_mpi_op_maxloc");
     in_place_ = 1;
     fortran_in_place_ = object("mpi_fortran_in_place_");
     status_ignore = 0;
@@ -180,10 +176,8 @@ void MpiLibrary::find_constants() {
   comm_null = 0x04000000;
   byte = 0x4c00010d;
   double_type = 0x4c00080b;
-  double_int = 0x8c000001;
   max = 0x58000001;
   min = 0x58000002;
-  maxloc = 0x5800000c;
   in_place_ = ~Word{0};
   fortran_in_place_ = object("MPIR_F_MPI_IN_PLACE");
   status_ignore = 1;

@@ -44,8 +44,7 @@ struct MpiLibrary {
   bool is_open_mpi = false;
   int proc_null = 0, any_source = 0, any_tag = -1, undefined = -32766, cart = 0, graph = 0,
       dist_graph = 0;
-  Word world = 0, comm_null = 0, byte = 0, double_type = 0, double_int = 0, max = 0, min = 0,
-       maxloc = 0;
+  Word world = 0, comm_null = 0, byte = 0, double_type = 0, max = 0, min = 0;
   Word status_ignore = 0;
 
   int (*query_thread)(int*) = nullptr;
@@ -73,8 +72,6 @@ struct MpiLibrary {
   int (*send)(const void*, int, Word, int, int, Word) = nullptr;
   int (*recv)(void*, int, Word, int, int, Word, void*) = nullptr;
   int (*allreduce)(const void*, void*, int, Word, Word, Word) = nullptr;
-  int (*iallreduce)(const void*, void*, int, Word, Word, Word, Word*) = nullptr;
-  int (*wait)(Word*, Word status) = nullptr;
   int (*test)(Word*, int*, Word status) = nullptr;
   int (*issend)(const void*, int, Word, int, int, Word, Word*) = nullptr;
   int (*iprobe)(int, int, Word, int*, void*) = nullptr;

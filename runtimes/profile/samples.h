@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace poise::profile {
@@ -39,6 +40,8 @@ class Samples {
   void keep(std::int64_t entered_ns, std::int64_t took_ns, Part part);
 
   std::span<const Sample> kept() const { return kept_; }
+  /// Returns the samples that were kept, and no longer keeps them.
+  std::vector<Sample> taken() { return std::move(kept_); }
   std::uint64_t stride() const { return stride_; }
 
  private:

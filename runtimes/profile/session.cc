@@ -284,12 +284,8 @@ void Session::enter(Call& call) {
   if (call.function.meaning == Meaning::communicator_free) {
     const auto communicator =
         interpreter_.communicators().taken(arguments.comm_at_address(call.function.comm));
-    auto samples = communicator ? samples_of(*communicator) : nullptr;
-    if (samples && freed_.size() < tuning::kMaxFreed &&
-        num_freed_samples_ + samples->samples.size() <= tuning::kMaxFreedSamples) {
-      num_freed_samples_ += samples->samples.size();
-      freed_.push_back(std::move(samples));
-    }
+    if (communicator && sampled_.size() < tuning::kMaxFreed)
+      keep_samples(*communicator, tuning::kMaxFreedSamples);
   }
   if (PointToPoint::concerns(call.function)) {
     // Messages are no longer recorded once a second thread sends or receives: the receiver cannot
@@ -298,6 +294,15 @@ void Session::enter(Call& call) {
     messages_.before(call.function, arguments, call.words);
   }
   interpreter_.before(call.function, arguments);
+}
+
+/// Keeps the samples of a communicator that the program frees, or that still exists at its end.
+/// Ignores them if more than `max_samples` would be kept in total.
+void Session::keep_samples(Communicator& communicator, std::size_t max_samples) {
+  auto samples = samples_of(communicator);
+  if (!samples || num_samples_ + samples->samples.size() > max_samples) return;
+  num_samples_ += samples->samples.size();
+  sampled_.push_back(std::move(samples));
 }
 
 void Session::forget_call() {
@@ -467,8 +472,9 @@ void Session::finish() {
     longest_ns.push_back(static_cast<std::int64_t>(length));
   merge_short(profile.phases, longest_ns, tuning::kMinPhase_ns);
   clock_.add(exchange_.offset_to_first());
-  exchange_.find_waits(interpreter_.communicators().all(), clock_, waits_);
-  exchange_.find_waits(std::move(freed_), clock_, waits_);
+  for (Communicator* const communicator : interpreter_.communicators().all())
+    keep_samples(*communicator, tuning::kMaxCompared);
+  exchange_.find_waits(std::move(sampled_), clock_, waits_);
   exchange_.find_waits(messages_.ends(), clock_, waits_);
   add_waits(waits_, profile.phases);
   profile.clock_error_ns = clock_.error_ns();

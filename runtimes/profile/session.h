@@ -65,6 +65,7 @@ class Session {
   Communicator* sample(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_collective(const Call& call, const Arguments& arguments,
                        const Communicator& communicator, std::int64_t now_ns);
+  void keep_samples(Communicator& communicator, std::size_t max_samples);
   void note_pcontrol(const Call& call, std::int64_t now_ns);
   void cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label = 0);
   void cut_slices(std::int64_t now_ns);
@@ -93,8 +94,8 @@ class Session {
   std::optional<std::int64_t> recorded_ns_;  // message_ns() when the record of messages ended
   std::int64_t period_ns_ = 0;  // length of phases that the user set; 0: Poise finds the phases
   std::vector<Wait> waits_;
-  std::vector<std::unique_ptr<Freed>> freed_;  // communicators
-  std::size_t num_freed_samples_ = 0;          // number of samples in freed_
+  std::vector<std::unique_ptr<Sampled>> sampled_;  // communicators that the program has freed
+  std::size_t num_samples_ = 0;                    // in sampled_
   std::map<std::uint64_t, std::string> names_;
 };
 

@@ -69,6 +69,10 @@ inline constexpr std::size_t kMaxFreed = 1 << 14, kMaxFreedSamples = 1 << 20;
 /// that wait for them. If it spends more, the diagnosis does not distinguish waiting from transfer.
 inline constexpr double kMaxUnrecorded = 0.01;
 
+/// Maximum number of samples that a rank compares with other ranks when the program ends. A report
+/// has 16 bytes per sample, and must be shorter than 2^31 bytes.
+inline constexpr std::size_t kMaxCompared = 1 << 26;
+
 /// Seconds after which a rank stops waiting for other ranks to join the profile. All ranks join at
 /// about the same time, because MPI_Init synchronises them.
 inline constexpr double kMaxJoin_s = 10;

@@ -100,6 +100,9 @@ class Trouble(unittest.TestCase):
     def test_messages_are_recorded_after_an_error_handler_has_jumped_out_of_a_call(self):
         self.for_each("jumping", (1, 4))
 
+    def test_an_error_handler_may_jump_out_of_a_collective_on_one_of_its_ranks(self):
+        self.for_each("jumping_from_one_rank", (1, 4))
+
     def test_a_program_may_call_mpi_finalize_in_an_exit_handler(self):
         self.for_each("exit", (1, 4))
 
@@ -135,12 +138,14 @@ class Trouble(unittest.TestCase):
     def test_spawned_processes_are_not_profiled_and_messages_to_them_count_as_sent_outside_the_job(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                command = [*launcher(mpi), "-np", "2", self.program(mpi), "spawn"]
-                if subprocess.run(command, capture_output=True, timeout=60, env=ENVIRONMENT, check=False).returncode != 0:
+                command = [*launcher(mpi), "-np", "2", self.program(mpi)]
+                if subprocess.run([*command, "spawn"], capture_output=True, timeout=60, env=ENVIRONMENT, check=False).returncode != 0:
                     continue  # Debian's MPICH cannot spawn
-                done = self.profile(*command)
+                done = self.profile(*command, "spawn")
                 self.check(done, (1, 4))
                 self.assertRegex(done.stderr, r"Ranks sent 1 message to processes outside this run")
+                done = self.profile(*command, "spawn_merged")
+                self.check(done, (2, 8))
 
     @unittest.skipIf(len(installations()) < 2, "needs both MPIs")
     def test_one_line_says_why_there_is_no_profile_if_program_and_launcher_use_different_mpi_libraries(self):

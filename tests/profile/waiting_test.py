@@ -74,6 +74,11 @@ class Waiting(unittest.TestCase):
                 self.check_late(self.waits(mpi, "freed")[0], [0, 2])
                 self.check_late(self.waits(mpi, "group")[0], [0, 2])  # all made by the same group with the same tag
 
+    def test_waiting_times_on_a_communicator_that_merges_two_groups_are_measured(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                self.check_late(self.waits(mpi, "merged")[0], [0, 2])
+
     def test_calls_of_mpi_pcontrol_begin_phases_of_the_profile(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):

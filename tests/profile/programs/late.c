@@ -13,9 +13,16 @@ int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "allreduce";
   int rank;
   double own = 1, all = 0;
+  MPI_Comm merged;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Barrier(MPI_COMM_WORLD);
+  if (!strcmp(what, "merged")) {
+    MPI_Comm part, both;
+    MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &part);
+    MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, rank == 0, 9, &both);
+    MPI_Intercomm_merge(both, rank > 0, &merged);
+  }
   for (int i = 0; i < 20; ++i) {
     if (rank == 1) usleep(20000);
     if (!strcmp(what, "bcast0"))
@@ -24,6 +31,8 @@ int main(int argc, char** argv) {
       MPI_Bcast(&own, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
     else if (!strcmp(what, "reduce0"))
       MPI_Reduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    else if (!strcmp(what, "merged"))
+      MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, merged);
     else if (!strcmp(what, "freed") || !strcmp(what, "group")) {
       MPI_Comm other;
       if (!strcmp(what, "group")) {

@@ -158,6 +158,27 @@ static void send_to_nobody(void) {
   MPI_Send(data, sizeof data, MPI_CHAR, -77, 7, MPI_COMM_WORLD);
 }
 
+static void broadcast_too_much(MPI_Comm comm) {
+  int data[999] = {0}; /* so the stack is longer than in later calls */
+  MPI_Bcast(data, rank == 1 ? 1 : 2, MPI_INT, 0, comm);
+}
+
+/* Rank 1 jumps out of a broadcast, which succeeds on rank 0. */
+static int jumping_from_one_rank(void) {
+  MPI_Comm comm;
+  MPI_Errhandler handler;
+  volatile int jumps = 0;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_errhandler(jump, &handler);
+  MPI_Comm_set_errhandler(comm, handler);
+  if (setjmp(before_call) == 0)
+    broadcast_too_much(comm);
+  else
+    ++jumps;
+  send_one(MPI_COMM_WORLD);
+  return jumps == rank && sum == (rank == 0);
+}
+
 static int jumping(void) {
   MPI_Errhandler handler;
   volatile int jumps = 0;
@@ -183,14 +204,23 @@ static int labels(void) {
 
 static void finalize(void) { MPI_Finalize(); }
 
-static int spawn(char* program) {
+/* A reduction over these ranks and the spawned process, on a communicator that is never freed. */
+static void reduce_with(MPI_Comm others) {
+  MPI_Comm all;
+  int one = 1, count;
+  MPI_Intercomm_merge(others, 0, &all);
+  MPI_Allreduce(&one, &count, 1, MPI_INT, MPI_SUM, all);
+}
+
+static int spawn(char* program, const char* mode) {
   MPI_Comm parent, child;
   int data = 0;
-  char* arguments[] = {"spawn", NULL};
+  char* arguments[] = {(char*)mode, NULL};
   MPI_Comm_get_parent(&parent);
   if (parent != MPI_COMM_NULL) {
     MPI_Recv(&data, 1, MPI_INT, 0, 2, parent, MPI_STATUS_IGNORE);
     MPI_Send(&data, 1, MPI_INT, 0, 3, parent);
+    if (!strcmp(mode, "spawn_merged")) reduce_with(parent);
     MPI_Comm_disconnect(&parent);
     MPI_Finalize();
     exit(0);
@@ -202,6 +232,7 @@ static int spawn(char* program) {
     MPI_Send(&sent, 1, MPI_INT, 0, 2, child);
     MPI_Recv(&data, 1, MPI_INT, 0, 3, child, MPI_STATUS_IGNORE);
   }
+  if (!strcmp(mode, "spawn_merged")) reduce_with(child);
   send_one(MPI_COMM_WORLD);
   MPI_Comm_disconnect(&child);
   return data == 5 && sum == 1;
@@ -220,7 +251,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!strcmp(mode, "_exit")) _exit(3);
-  if (size > 1 || !strcmp(mode, "spawn")) {
+  if (size > 1 || !strncmp(mode, "spawn", 5)) {
     if (!strcmp(mode, "communicators"))
       is_right = communicators();
     else if (!strcmp(mode, "large"))
@@ -239,10 +270,12 @@ int main(int argc, char** argv) {
       is_right = free_first();
     else if (!strcmp(mode, "jumping"))
       is_right = jumping();
+    else if (!strcmp(mode, "jumping_from_one_rank"))
+      is_right = jumping_from_one_rank();
     else if (!strcmp(mode, "labels"))
       is_right = labels();
-    else if (!strcmp(mode, "spawn"))
-      is_right = spawn(argv[0]);
+    else if (!strncmp(mode, "spawn", 5))
+      is_right = spawn(argv[0], mode);
     else
       send_one(MPI_COMM_WORLD);
   }

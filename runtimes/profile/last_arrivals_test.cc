@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtimes/profile/freed_samples.h"
+#include "runtimes/profile/last_arrivals.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -14,58 +14,58 @@ namespace poise::profile {
 namespace {
 
 /// A communicator of the ranks `members` of MPI_COMM_WORLD, as its rank `rank` knows it.
-Freed member(std::uint64_t id, const std::vector<int>& members, int rank) {
+Sampled member(std::uint64_t id, const std::vector<int>& members, int rank) {
   const auto size = static_cast<int>(members.size());
   const auto world_rank = [&](int r) { return r >= 0 && r < size ? members[r] : -1; };
-  Freed freed{.id = id, .rank = rank, .size = size, .own_world_rank = members[rank]};
+  Sampled sampled{.id = id, .rank = rank, .size = size, .own_world_rank = members[rank]};
   for (int step = 1; step < size; step *= 2) {
-    freed.before.push_back(world_rank(rank - step));
-    freed.after.push_back(world_rank(rank + step));
+    sampled.before.push_back(world_rank(rank - step));
+    sampled.after.push_back(world_rank(rank + step));
   }
-  return freed;
+  return sampled;
 }
 
 /// The ranks of MPI_COMM_WORLD, whose reports are delivered at once.
 class World {
  public:
-  explicit World(int ranks) : freed_(ranks) {}
+  explicit World(int ranks) : sampled_(ranks) {}
 
   /// Adds what a rank knows of a communicator.
-  void add(Freed freed) {
-    const int rank = freed.own_world_rank;
-    freed_[rank].push_back(std::make_unique<Freed>(std::move(freed)));
+  void add(Sampled sampled) {
+    const int rank = sampled.own_world_rank;
+    sampled_[rank].push_back(std::make_unique<Sampled>(std::move(sampled)));
   }
 
   std::vector<std::vector<Wait>> waits() {
-    std::vector<FreedSamples> ranks;
+    std::vector<LastArrivals> ranks;
     int rounds = 0;
-    for (auto& freed : freed_) {
-      ranks.emplace_back(std::move(freed), CommonClock());
+    for (auto& sampled : sampled_) {
+      ranks.emplace_back(std::move(sampled), CommonClock());
       rounds = std::max(rounds, ranks.back().num_rounds());
     }
     for (int round = 0; round < rounds; ++round) {
       std::vector<std::map<int, std::string>> all;
-      for (FreedSamples& rank : ranks) all.push_back(rank.reports_up(round));
+      for (LastArrivals& rank : ranks) all.push_back(rank.reports_up(round));
       for (const auto& reports : all)
         for (const auto& [to, report] : reports) ranks.at(to).read_up(report);
     }
     for (int round = rounds - 1; round >= 0; --round) {
       std::vector<std::map<int, std::string>> all;
-      for (FreedSamples& rank : ranks) all.push_back(rank.reports_down(round));
+      for (LastArrivals& rank : ranks) all.push_back(rank.reports_down(round));
       for (const auto& reports : all)
         for (const auto& [to, report] : reports) ranks.at(to).read_down(report);
     }
     std::vector<std::vector<Wait>> result;
-    for (const FreedSamples& rank : ranks) result.push_back(rank.waits());
+    for (const LastArrivals& rank : ranks) result.push_back(rank.waits());
     return result;
   }
 
  private:
-  std::vector<std::vector<std::unique_ptr<Freed>>> freed_;
+  std::vector<std::vector<std::unique_ptr<Sampled>>> sampled_;
 };
 
 // Random communicators with random samples. The oracle looks at the samples of all ranks at once.
-TEST(freed_samples,
+TEST(last_arrivals,
      a_rank_waits_in_a_collective_until_the_last_rank_whose_data_it_needs_has_entered) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     Random random(seed);
@@ -79,12 +79,12 @@ TEST(freed_samples,
       if (members.size() < 2) continue;
       for (std::size_t i = members.size(); i > 1; --i)
         std::swap(members[i - 1], members[random.below(i)]);
-      std::vector<Freed> freed;
+      std::vector<Sampled> sampled;
       for (std::size_t r = 0; r < members.size(); ++r)
-        freed.push_back(member(id, members, static_cast<int>(r)));
+        sampled.push_back(member(id, members, static_cast<int>(r)));
       for (std::uint64_t left = 1 + random.below(5); left > 0; --left) {
         std::pair<std::int64_t, int> last{std::numeric_limits<std::int64_t>::min(), -1};
-        for (Freed& own : freed) {
+        for (Sampled& own : sampled) {
           // No two ranks enter at the same time, so exactly one rank is the last.
           const auto entered =
               static_cast<std::int64_t>(100 * random.below(1000)) + own.own_world_rank;
@@ -94,10 +94,10 @@ TEST(freed_samples,
                                  .part = {.delays = delays, .waits = random.below(3) > 0}});
           if (delays) last = std::max(last, {entered, own.own_world_rank});
         }
-        for (const Freed& own : freed)
+        for (const Sampled& own : sampled)
           expected[own.own_world_rank].push_back({own.samples.back(), last});
       }
-      for (Freed& own : freed) world.add(std::move(own));
+      for (Sampled& own : sampled) world.add(std::move(own));
     }
     const auto waits = world.waits();
     for (int r = 0; r < num_ranks; ++r) {
@@ -113,30 +113,30 @@ TEST(freed_samples,
   }
 }
 
-TEST(freed_samples, ranks_with_different_samples_are_not_compared) {
+TEST(last_arrivals, ranks_with_different_samples_are_not_compared) {
   const std::vector<int> members = {0, 1, 2};
   const Sample sample{.entered_ns = 5, .took_ns = 9, .part = {.delays = true, .waits = true}};
   World world(3);
   for (int r = 0; r < 3; ++r) {
-    Freed freed = member(7, members, r);
-    freed.samples.assign(r == 1 ? 2 : 1, sample);  // a collective failed on ranks 0 and 2
-    world.add(std::move(freed));
+    Sampled sampled = member(7, members, r);
+    sampled.samples.assign(r == 1 ? 2 : 1, sample);  // a collective failed on ranks 0 and 2
+    world.add(std::move(sampled));
     if (r == 2) continue;
-    freed = member(8, members, r);  // rank 2 has kept no samples of this communicator
-    freed.samples = {sample};
-    world.add(std::move(freed));
+    sampled = member(8, members, r);  // rank 2 has kept no samples of this communicator
+    sampled.samples = {sample};
+    world.add(std::move(sampled));
   }
   for (const auto& waits : world.waits()) EXPECT_TRUE(waits.empty());
 }
 
-TEST(freed_samples, damaged_reports_are_ignored) {
-  std::vector<std::unique_ptr<Freed>> own;
-  own.push_back(std::make_unique<Freed>(member(7, {0, 1}, 0)));
+TEST(last_arrivals, damaged_reports_are_ignored) {
+  std::vector<std::unique_ptr<Sampled>> own;
+  own.push_back(std::make_unique<Sampled>(member(7, {0, 1}, 0)));
   own.back()->samples = {{.entered_ns = 5, .took_ns = 9, .part = {.waits = true}}};
-  std::vector<std::unique_ptr<Freed>> others;
-  others.push_back(std::make_unique<Freed>(member(7, {0, 1}, 1)));
+  std::vector<std::unique_ptr<Sampled>> others;
+  others.push_back(std::make_unique<Sampled>(member(7, {0, 1}, 1)));
   others.back()->samples = {{.entered_ns = 8, .took_ns = 9, .part = {.delays = true}}};
-  FreedSamples root(std::move(own), {}), leaf(std::move(others), {});
+  LastArrivals root(std::move(own), {}), leaf(std::move(others), {});
   const std::string report = leaf.reports_up(0).at(0);
   for (std::size_t size = 0; size < report.size(); ++size) root.read_up(report.substr(0, size));
   root.read_up(std::string(100, '\xff'));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtimes/profile/freed_samples.h"
+#include "runtimes/profile/last_arrivals.h"
 
 #include <algorithm>
 #include <bit>
@@ -17,15 +17,15 @@ constexpr std::int64_t kNever_ns = std::numeric_limits<std::int64_t>::min();
 
 /// True if the rank sends its report up in this round: bit `round` is the lowest bit that is set in
 /// the rank's number.
-bool sends_up(const Freed& freed, int round) {
-  return std::countr_zero(unsigned(freed.rank)) == round;
+bool sends_up(const Sampled& sampled, int round) {
+  return std::countr_zero(unsigned(sampled.rank)) == round;
 }
 
 }  // namespace
 
-FreedSamples::FreedSamples(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock)
+LastArrivals::LastArrivals(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock)
     : clock_(clock) {
-  for (std::unique_ptr<Freed>& own : freed) {
+  for (std::unique_ptr<Sampled>& own : sampled) {
     Part part;
     for (const Sample& sample : own->samples)
       part.last.push_back({sample.part.delays ? clock_.common_ns(sample.entered_ns) : kNever_ns,
@@ -36,33 +36,33 @@ FreedSamples::FreedSamples(std::vector<std::unique_ptr<Freed>> freed, const Comm
   }
 }
 
-int FreedSamples::num_rounds() const {
+int LastArrivals::num_rounds() const {
   std::size_t rounds = 0;
   for (const auto& [id, part] : parts_) rounds = std::max(rounds, part.own->before.size());
   return static_cast<int>(rounds);
 }
 
-void FreedSamples::append(const Part& part, std::string& report) {
+void LastArrivals::append(const Part& part, std::string& report) {
   bytes::append(report, part.own->id);
   bytes::append(report, part.num_ranks);
   bytes::append(report, std::uint64_t{part.last.size()});
   for (const Entry& entry : part.last) bytes::append(report, entry);
 }
 
-std::map<int, std::string> FreedSamples::reports_up(int round) {
+std::map<int, std::string> LastArrivals::reports_up(int round) {
   std::map<int, std::string> reports;
   for (const auto& [id, part] : parts_) {
-    const Freed& own = *part.own;
+    const Sampled& own = *part.own;
     if (own.rank == 0 || !sends_up(own, round) || own.before[round] < 0) continue;
     append(part, reports[own.before[round]]);
   }
   return reports;
 }
 
-std::map<int, std::string> FreedSamples::reports_down(int round) {
+std::map<int, std::string> LastArrivals::reports_down(int round) {
   std::map<int, std::string> reports;
   for (const auto& [id, part] : parts_) {
-    const Freed& own = *part.own;
+    const Sampled& own = *part.own;
     const bool has_result = own.rank == 0 || std::countr_zero(unsigned(own.rank)) > round;
     if (!has_result || round >= std::ssize(own.after) || own.after[round] < 0) continue;
     append(part, reports[own.after[round]]);
@@ -70,7 +70,7 @@ std::map<int, std::string> FreedSamples::reports_down(int round) {
   return reports;
 }
 
-FreedSamples::Part* FreedSamples::take(std::string_view& reports, std::int64_t& num_ranks,
+LastArrivals::Part* LastArrivals::take(std::string_view& reports, std::int64_t& num_ranks,
                                        std::vector<Entry>& last) {
   std::uint64_t id = 0, count = 0;
   if (!bytes::take(reports, id) || !bytes::take(reports, num_ranks) ||
@@ -84,7 +84,7 @@ FreedSamples::Part* FreedSamples::take(std::string_view& reports, std::int64_t& 
   return part != parts_.end() && part->second.last.size() == count ? &part->second : nullptr;
 }
 
-void FreedSamples::read_up(std::string_view reports) {
+void LastArrivals::read_up(std::string_view reports) {
   while (!reports.empty()) {
     std::int64_t num_ranks = 0;
     std::vector<Entry> last;
@@ -96,7 +96,7 @@ void FreedSamples::read_up(std::string_view reports) {
   }
 }
 
-void FreedSamples::read_down(std::string_view reports) {
+void LastArrivals::read_down(std::string_view reports) {
   while (!reports.empty()) {
     std::int64_t num_ranks = 0;
     std::vector<Entry> last;
@@ -107,7 +107,7 @@ void FreedSamples::read_down(std::string_view reports) {
   }
 }
 
-std::vector<Wait> FreedSamples::waits() const {
+std::vector<Wait> LastArrivals::waits() const {
   std::vector<Wait> waits;
   for (const auto& [id, part] : parts_) {
     if (part.num_ranks != part.own->size) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the ranks' samples of collectives on communicators that the program has freed.
+// Compares the ranks' samples of collectives, to find which rank was the last in each of them.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace poise::profile {
 
-/// What a rank knows of a communicator when the program frees it. Ranks may free a communicator at
-/// different times, so they compare their samples only when the program ends.
-struct Freed {
+/// What a rank knows of a communicator when the program frees it, or at the end of the program.
+/// Ranks may free a communicator at different times, so they compare their samples only at the end.
+struct Sampled {
   std::uint64_t id = 0;  // the same on all ranks of the communicator
   int rank = 0, size = 1;
   int own_world_rank = 0;
@@ -31,9 +31,9 @@ struct Freed {
 /// ranks of each communicator form a binomial tree with rank 0 as its root. Reports go up the tree
 /// in rounds, from rank r to rank r - 1, r - 2, r - 4 and so on, and then down in the opposite
 /// order. Each rank sends and receives at most one report per communicator and round.
-class FreedSamples {
+class LastArrivals {
  public:
-  FreedSamples(std::vector<std::unique_ptr<Freed>> freed, const CommonClock& clock);
+  LastArrivals(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock);
 
   /// The number of rounds in each direction that the communicators of this rank need.
   int num_rounds() const;
@@ -55,7 +55,7 @@ class FreedSamples {
     std::int32_t world_rank = -1;
   };
   struct Part {
-    std::unique_ptr<Freed> own;
+    std::unique_ptr<Sampled> own;
     std::int64_t num_ranks = 1;  // number of ranks whose samples are in `last`
     std::vector<Entry> last = {};
   };
