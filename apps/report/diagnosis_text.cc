@@ -215,8 +215,9 @@ std::string io_text(const MeasuredRun& run) {
       all_s += rank.wall_s;
     }
   if (io_s <= 0.01 * all_s) return "";
-  return wrapped("", fmt::format("Ranks spent {} of their time in MPI's file functions. It counts "
-                                 "as transfer, also if they waited there for each other.",
+  return wrapped("", fmt::format("Ranks spent {} of their time in MPI's file functions. In "
+                                 "collective ones, the time until the last rank enters counts as "
+                                 "waiting; the rest counts as transfer.",
                                  percent(io_s / all_s)));
 }
 

@@ -26,7 +26,7 @@ struct RankTimes {
   /// Time in MPI spent waiting for late ranks; the rest of the time in MPI is transfer.
   Seconds waited = {};
   std::vector<std::pair<std::uint32_t, double>> waited_for = {};  // rank, seconds
-  double io_s = 0;  // time in MPI's file functions; a part of the transfer time
+  double io_s = 0;  // time in MPI's file functions, waiting or transferring
 };
 
 struct MeasuredPhase {

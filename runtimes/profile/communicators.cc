@@ -89,6 +89,25 @@ Communicator* Communicators::of_window(Word window) {
   return entry.get();
 }
 
+Communicator* Communicators::of_file(Word file) {
+  const auto found = files_.find(file);
+  return found == files_.end() ? nullptr : found->second.get();
+}
+
+void Communicators::add_window(const Communicator& parent, Word window) {
+  windows_.erase(window);
+  Communicator* const made = of_window(window);
+  if (made != nullptr && parent.id != 0) made->id = mixed(parent.id, parent.samples.count());
+}
+
+void Communicators::add_file(const Communicator& parent, Word file) {
+  Word group = 0;
+  if (parent.size < 2 || parent.id == 0 || mpi_.comm_group(parent.handle, &group) != 0) return;
+  std::unique_ptr<Communicator>& made = files_[file];
+  made = std::make_unique<Communicator>(mpi_, group, world_group_, false);
+  made->id = mixed(parent.id, parent.samples.count());
+}
+
 void Communicators::forget(Word communicator) {
   communicators_.erase(communicator);
   ids_.erase(communicator);
@@ -96,10 +115,16 @@ void Communicators::forget(Word communicator) {
 }
 
 std::unique_ptr<Communicator> Communicators::taken(Word communicator) {
-  const auto known = communicators_.find(communicator);
-  std::unique_ptr<Communicator> result;
-  if (known != communicators_.end()) result = std::move(known->second);
+  std::unique_ptr<Communicator> result = taken_from(communicators_, communicator);
   forget(communicator);
+  return result;
+}
+
+std::unique_ptr<Communicator> Communicators::taken_from(Table& table, Word handle) {
+  const auto known = table.find(handle);
+  if (known == table.end()) return nullptr;
+  std::unique_ptr<Communicator> result = std::move(known->second);
+  table.erase(known);
   return result;
 }
 
@@ -119,7 +144,8 @@ void Communicators::created(Word parent, Word communicator, std::optional<std::u
 
 std::vector<Communicator*> Communicators::all() {
   std::vector<Communicator*> found;
-  for (const auto& [handle, communicator] : communicators_) found.push_back(communicator.get());
+  for (const Table* const table : {&communicators_, &windows_, &files_})
+    for (const auto& [handle, communicator] : *table) found.push_back(communicator.get());
   return found;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communicators and windows of the program: their ranks, their sizes, and the ranks' numbers in
-// MPI_COMM_WORLD.
+// The communicators, windows and files of the program: their ranks, their sizes, and the ranks'
+// numbers in MPI_COMM_WORLD.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace poise::profile {
 
-/// A communicator, or the group of a window. World ranks of peers are looked up when first needed,
-/// so a program may have many large communicators.
+/// A communicator, or the group of a window or a file. World ranks of peers are looked up when
+/// first needed, so a program may have many large communicators.
 class Communicator {
  public:
   Communicator(const MpiLibrary& mpi, Word group, Word world_group, bool is_inter);
@@ -62,6 +62,9 @@ class Communicators {
     return ids_.contains(communicator) || communicators_.contains(communicator);
   }
   Communicator* of_window(Word window);
+  bool is_known_window(Word window) const { return windows_.contains(window); }
+  /// Returns null for files that the program has opened before the profile began, or alone.
+  Communicator* of_file(Word file);
   void forget(Word communicator);
   /// Forgets the communicator and returns it; returns null if none of its calls was recorded.
   std::unique_ptr<Communicator> taken(Word communicator);
@@ -71,17 +74,28 @@ class Communicators {
   /// and the ID is computed from the number of such calls. If only the ranks of the new
   /// communicator took part, all of them pass the same `group`, from which the ID is computed.
   void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
+  /// Records that all ranks of `parent` have created a window or opened a file, by the last call
+  /// that `parent.samples` has counted. This call identifies the window or the file.
+  void add_window(const Communicator& parent, Word window);
+  void add_file(const Communicator& parent, Word file);
   void forget_window(Word window) { windows_.erase(window); }
+  void forget_file(Word file) { files_.erase(file); }
+  /// These functions forget a window or a file and return it; they return null if it is not known.
+  std::unique_ptr<Communicator> taken_window(Word window) { return taken_from(windows_, window); }
+  std::unique_ptr<Communicator> taken_file(Word file) { return taken_from(files_, file); }
 
-  /// All known communicators, in any order.
+  /// All known communicators, windows and files, in any order.
   std::vector<Communicator*> all();
 
  private:
+  using Table = std::unordered_map<Word, std::unique_ptr<Communicator>>;
+  static std::unique_ptr<Communicator> taken_from(Table& table, Word handle);
+
   const MpiLibrary& mpi_;
   Word world_group_ = 0;
   std::unordered_map<Word, std::uint64_t> ids_;                // of communicators
   std::unordered_map<std::uint64_t, std::uint64_t> children_;  // ID -> count of its children
-  std::unordered_map<Word, std::unique_ptr<Communicator>> communicators_, windows_;
+  Table communicators_, windows_, files_;
   Word last_ = 0;
   Communicator* last_found_ = nullptr;
 };

@@ -134,7 +134,8 @@ bool Exchange::all_agree(double own) const {
 
 void Exchange::find_waits(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock,
                           std::vector<Wait>& waits) const {
-  LastArrivals samples(std::move(sampled), clock);
+  const auto max_error_ns = static_cast<std::int64_t>(largest({1.0 * clock.error_ns()})[0]);
+  LastArrivals samples(std::move(sampled), clock, max_error_ns);
   const auto rounds = static_cast<int>(largest({1.0 * samples.num_rounds()})[0]);
   for (int round = 0; round < rounds; ++round)
     deliver(kUpTag + round, samples.reports_up(round),

@@ -54,7 +54,12 @@ enum class Meaning : std::uint8_t {
   dist_graph_create,
   dist_graph_create_adjacent,
   communicator_free,
+  window_create,
   window_free,
+  window_fence,
+  file_open,
+  file_close,
+  file_collective,
   barrier,
   bcast,
   gather,
@@ -79,6 +84,12 @@ enum class Meaning : std::uint8_t {
   neighbor_alltoallw,
 };
 
+/// True for collectives that send messages, and for their non-blocking and persistent versions.
+constexpr bool is_collective(Meaning meaning) { return meaning >= Meaning::barrier; }
+
+/// How a function runs that all ranks of a communicator, a window or a file must call: until it is
+/// done, until the program waits for it, or whenever the program starts it. `none`: other
+/// functions.
 enum class Mode : std::uint8_t { none, blocking, nonblocking, persistent };
 
 struct Function {
@@ -89,9 +100,9 @@ struct Function {
   std::int8_t buffer = -1, count = -1, type = -1, partitions = -1, peer = -1, receive_count = -1,
               receive_type = -1, comm = -1, request = -1, level = -1, source = -1, tag = -1,
               receive_tag = -1, status = -1, flag = -1, index = -1, index_count = -1,
-              created_comm = -1, reorder = -1;
-  bool is_large = false;   // counts are MPI_Count
-  Mode mode = Mode::none;  // of a collective
+              created_comm = -1, created_object = -1, reorder = -1;
+  bool is_large = false;  // counts are MPI_Count
+  Mode mode = Mode::none;
 };
 
 enum class Language : std::uint8_t { c, fortran };  // Fortran passes all arguments by address

@@ -51,7 +51,16 @@ MEANINGS = [
     (r"cart_create|graph_create|dist_graph_create(_adjacent)?", None),
     (r"r?(put|accumulate|get_accumulate)|fetch_and_op|compare_and_swap", "put"), (r"r?get", "get"),
     (r"comm_(free|disconnect)", "communicator_free"), (r"win_free", "window_free"),
+    (r"win_(create|allocate|allocate_shared|create_dynamic)", "window_create"), (r"win_fence", "window_fence"),
+    (r"file_(open|close)", None),
+    (r"file_(set_view|set_size|set_info|set_atomicity|preallocate|sync|seek_shared"
+     r"|(read|write)_(at_all|all|ordered)(_begin|_end)?)", "file_collective"),
 ]
+# Functions that all ranks of a communicator, a window or a file must call, besides the collectives that send messages.
+# Ranks usually wait for each other in them.
+JOINT = re.compile(r"Comm_(dup|dup_with_info|split|split_type|create|create_group|create_from_group)|Intercomm_merge"
+                   r"|Cart_(sub|create)|Graph_create|Dist_graph_create(_adjacent)?"
+                   r"|Win_(create|allocate|allocate_shared|create_dynamic|free|fence)")
 COLLECTIVE = re.compile(r"Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce"
                         r"|Reduce_scatter(_block)?|Scan|Exscan|Neighbor_(allgatherv?|alltoall[vw]?)")
 
@@ -65,7 +74,7 @@ POSITIONS = {
     "peer": ["dest", "target_rank", "root"],
     "receive_count": ["recvcount", "recvcounts"],
     "receive_type": ["recvtype", "recvtypes"],
-    "comm": ["comm", "comm_old", "win"],
+    "comm": ["comm", "comm_old", "win", "fh"],
     "request": ["request", "array_of_requests"],
     "level": ["level"],
     "source": ["source"],
@@ -76,6 +85,7 @@ POSITIONS = {
     "index": ["index", "array_of_indices"],
     "index_count": ["outcount"],
     "created_comm": ["newcomm", "newintracomm", "comm_cart", "comm_graph", "comm_dist_graph"],
+    "created_object": ["win", "fh"],
     "reorder": ["reorder"],
 }
 
@@ -96,6 +106,8 @@ def meaning_of(name):
 
 def modes(name, meaning):
     """Returns how a collective runs: non-blocking (the program waits for it later), persistent, or blocking."""
+    if JOINT.fullmatch(name) or meaning.startswith("file_"):
+        return ".mode = Mode::blocking"
     if meaning in ("nothing", "send", "put", "get") or not COLLECTIVE.fullmatch(
             name.removesuffix("_init").removeprefix("I").capitalize()):
         return ""
@@ -107,8 +119,13 @@ def modes(name, meaning):
 def positions_of(parameters, meaning):
     if meaning == "nothing":
         return []
+    creates = meaning in ("window_create", "file_open")
     found = []
     for position, names in POSITIONS.items():
+        if meaning.startswith(("window_", "file_")) and position not in ("comm", "created_object"):
+            continue
+        if position == "created_object" and not creates:
+            continue
         index = next((parameters.index(name) for name in names if name in parameters), None)
         if index is not None:
             found.append(f".{position} = {index}")

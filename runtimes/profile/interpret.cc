@@ -11,7 +11,6 @@ namespace poise::profile {
 
 namespace {
 
-bool is_collective(Meaning meaning) { return meaning >= Meaning::barrier; }
 bool is_neighbourhood(Meaning meaning) { return meaning >= Meaning::neighbor_allgather; }
 
 /// True if the collective takes a count per rank.
@@ -96,6 +95,16 @@ Word Arguments::window_at_address(int position) const {
   return handle_at(words_[position], 0, &MpiLibrary::win_of);
 }
 
+Word Arguments::file(int position) const {
+  return language_ == Language::c ? words_[position] : file_at_address(position);
+}
+
+Word Arguments::file_at_address(int position) const {
+  const Word address = words_[position];
+  if (language_ == Language::c) return *reinterpret_cast<const Word*>(address);
+  return Word{1} << 63 | *reinterpret_cast<const std::uint32_t*>(address);
+}
+
 bool Arguments::is_in_place() const {
   return function_.buffer >= 0 && mpi_.is_in_place(language_, words_[function_.buffer]);
 }
@@ -106,6 +115,8 @@ void Interpreter::before(const Function& function, const Arguments& arguments) {
       return communicators_.forget(arguments.comm_at_address(function.comm));
     case Meaning::window_free:
       return communicators_.forget_window(arguments.window_at_address(function.comm));
+    case Meaning::file_close:
+      return communicators_.forget_file(arguments.file_at_address(function.comm));
     case Meaning::type_free: sizes_ = {}; return;
     case Meaning::request_free: persistent_.erase(arguments.request(function.request)); return;
     case Meaning::start:
@@ -291,6 +302,46 @@ void Interpreter::commit(const std::vector<Traffic>& traffic) {
     sums_.traffic.add(sent.peer, sent.messages, sent.bytes, sent.is_fetched);
 }
 
+Communicator* Interpreter::joint(const Function& function, const Arguments& arguments) {
+  switch (function.meaning) {
+    case Meaning::window_free:
+    case Meaning::file_close: return nullptr;  // taken() has not found it
+    case Meaning::window_fence: return communicators_.of_window(arguments.window(function.comm));
+    case Meaning::file_collective: return communicators_.of_file(arguments.file(function.comm));
+    // Only the ranks of the new communicator have made this call.
+    case Meaning::communicator_create_group:
+      return communicators_.of(arguments.comm_at_address(function.created_comm));
+    default: return communicators_.of(arguments.comm(function.comm));
+  }
+}
+
+bool Interpreter::is_known(const Function& function, const Arguments& arguments) const {
+  switch (function.meaning) {
+    case Meaning::window_fence:
+      return communicators_.is_known_window(arguments.window(function.comm));
+    case Meaning::file_collective: return true;  // of_file() does not use the handle
+    case Meaning::window_free:
+    case Meaning::file_close:
+    case Meaning::communicator_create_group: return false;
+    default: return communicators_.is_known(arguments.comm(function.comm));
+  }
+}
+
+std::unique_ptr<Communicator> Interpreter::taken(const Function& function,
+                                                 const Arguments& arguments) {
+  return function.meaning == Meaning::window_free
+             ? communicators_.taken_window(arguments.window_at_address(function.comm))
+             : communicators_.taken_file(arguments.file_at_address(function.comm));
+}
+
+void Interpreter::add_object(const Function& function, const Arguments& arguments,
+                             Communicator& parent) {
+  if (function.meaning == Meaning::window_create)
+    communicators_.add_window(parent, arguments.window_at_address(function.created_object));
+  else if (function.meaning == Meaning::file_open)
+    communicators_.add_file(parent, arguments.file_at_address(function.created_object));
+}
+
 std::optional<Part> Interpreter::part_in(const Function& function, const Arguments& arguments,
                                          const Communicator& communicator) const {
   const auto is_root = [&] { return arguments.number(function.peer) == communicator.rank; };
@@ -310,7 +361,15 @@ std::optional<Part> Interpreter::part_in(const Function& function, const Argumen
     case Meaning::reduce:
     case Meaning::gather:
     case Meaning::gatherv: return Part{!is_root(), is_root()};
-    default: return std::nullopt;
+    case Meaning::scan:
+    case Meaning::exscan:
+    case Meaning::neighbor_allgather:
+    case Meaning::neighbor_allgatherv:
+    case Meaning::neighbor_alltoall:
+    case Meaning::neighbor_alltoallv:
+    case Meaning::neighbor_alltoallw: return std::nullopt;
+    default:
+      return Part{.delays = true, .waits = true, .may_overtake = true};  // a window, a file, …
   }
 }
 

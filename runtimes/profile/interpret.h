@@ -35,6 +35,10 @@ class Arguments {
   /// Returns a handle that both C and Fortran programs pass by address, as in MPI_Comm_free.
   Word comm_at_address(int position) const;
   Word window_at_address(int position) const;
+  /// Returns what identifies a file: its handle or, for Fortran, the number that is its handle and
+  /// a bit that no handle of C has.
+  Word file(int position) const;
+  Word file_at_address(int position) const;
   bool is_in_place() const;
 
  private:
@@ -57,6 +61,17 @@ class Interpreter {
   void before(const Function& function, const Arguments& arguments);
   /// Must run after the MPI call has succeeded.
   void after(const Function& function, const Arguments& arguments);
+
+  /// Returns the communicator, window or file all of whose ranks must make the call. Returns null
+  /// if it is not known. The call must not be one for which taken() has returned it.
+  Communicator* joint(const Function& function, const Arguments& arguments);
+  /// True if the program has created or used the communicator, window or file of a call, so that
+  /// its handle is valid even if the call failed.
+  bool is_known(const Function& function, const Arguments& arguments) const;
+  /// Removes the window or file that MPI_Win_free or MPI_File_close will free, and returns it.
+  std::unique_ptr<Communicator> taken(const Function& function, const Arguments& arguments);
+  /// Records that the last sampled call on `parent` has created a window or a file.
+  void add_object(const Function& function, const Arguments& arguments, Communicator& parent);
 
   /// Returns whether this rank can delay other ranks in a collective, and whether it waits for
   /// them. Returns nothing if that is not known.

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "runtimes/profile/bytes.h"
+#include "runtimes/profile/tuning.h"
 
 namespace poise::profile {
 
 namespace {
 
 constexpr std::int64_t kNever_ns = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kUnknown_ns = std::numeric_limits<std::int64_t>::max();
 
 /// True if the rank sends its report up in this round: bit `round` is the lowest bit that is set in
 /// the rank's number.
@@ -23,13 +26,19 @@ bool sends_up(const Sampled& sampled, int round) {
 
 }  // namespace
 
-LastArrivals::LastArrivals(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock)
-    : clock_(clock) {
+LastArrivals::LastArrivals(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock,
+                           std::int64_t max_error_ns)
+    : clock_(clock), max_error_ns_(max_error_ns) {
   for (std::unique_ptr<Sampled>& own : sampled) {
     Part part;
-    for (const Sample& sample : own->samples)
-      part.last.push_back({sample.part.delays ? clock_.common_ns(sample.entered_ns) : kNever_ns,
-                           own->own_world_rank});
+    for (const Sample& sample : own->samples) {
+      const bool may_overtake = sample.part.may_overtake && sample.took_ns != Sample::kUntimed;
+      part.last.push_back(
+          {.entered_ns = sample.part.delays ? clock_.common_ns(sample.entered_ns) : kNever_ns,
+           .left_ns =
+               may_overtake ? clock_.common_ns(sample.entered_ns + sample.took_ns) : kUnknown_ns,
+           .world_rank = own->own_world_rank});
+    }
     const std::uint64_t id = own->id;
     part.own = std::move(own);
     parts_.insert_or_assign(id, std::move(part));
@@ -91,8 +100,13 @@ void LastArrivals::read_up(std::string_view reports) {
     Part* const part = take(reports, num_ranks, last);
     if (part == nullptr) continue;  // num_ranks stays too small, so waits() leaves this part out
     part->num_ranks += num_ranks;
-    for (std::size_t i = 0; i < last.size(); ++i)
-      if (last[i].entered_ns > part->last[i].entered_ns) part->last[i] = last[i];
+    for (std::size_t i = 0; i < last.size(); ++i) {
+      Entry& known = part->last[i];
+      if (last[i].entered_ns > known.entered_ns)
+        std::tie(known.entered_ns, known.world_rank) =
+            std::tie(last[i].entered_ns, last[i].world_rank);
+      known.left_ns = std::min(known.left_ns, last[i].left_ns);
+    }
   }
 }
 
@@ -107,6 +121,12 @@ void LastArrivals::read_down(std::string_view reports) {
   }
 }
 
+/// True if a rank has left the collective before the last one entered it.
+bool LastArrivals::was_overtaken(const Entry& last) const {
+  return last.left_ns != kUnknown_ns &&
+         last.left_ns + 2 * max_error_ns_ + tuning::kMaxClockError_ns < last.entered_ns;
+}
+
 std::vector<Wait> LastArrivals::waits() const {
   std::vector<Wait> waits;
   for (const auto& [id, part] : parts_) {
@@ -116,7 +136,8 @@ std::vector<Wait> LastArrivals::waits() const {
       if (own.took_ns == Sample::kUntimed) continue;
       const std::int64_t entered_ns =
           std::exchange(own.entered_ns, clock_.common_ns(own.entered_ns));
-      const std::int64_t waited = waited_ns(own, part.last[i].entered_ns);
+      const std::int64_t waited =
+          was_overtaken(part.last[i]) ? 0 : waited_ns(own, part.last[i].entered_ns);
       waits.push_back({entered_ns, own.took_ns, waited, waited > 0 ? part.last[i].world_rank : -1,
                        WaitsFor::collective});
     }

@@ -33,7 +33,9 @@ struct Sampled {
 /// order. Each rank sends and receives at most one report per communicator and round.
 class LastArrivals {
  public:
-  LastArrivals(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock);
+  /// `max_error_ns` is the maximum error of the clocks of all ranks.
+  LastArrivals(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock,
+               std::int64_t max_error_ns = 0);
 
   /// The number of rounds in each direction that the communicators of this rank need.
   int num_rounds() const;
@@ -49,9 +51,10 @@ class LastArrivals {
 
  private:
   /// The rank that arrived last in a collective, among the ranks for which others wait and whose
-  /// samples this rank knows.
+  /// samples this rank knows; and when the first of these ranks has left, if ranks may overtake
+  /// each other.
   struct Entry {
-    std::int64_t entered_ns = 0;  // on the common clock
+    std::int64_t entered_ns = 0, left_ns = 0;  // on the common clock
     std::int32_t world_rank = -1;
   };
   struct Part {
@@ -59,10 +62,12 @@ class LastArrivals {
     std::int64_t num_ranks = 1;  // number of ranks whose samples are in `last`
     std::vector<Entry> last = {};
   };
+  bool was_overtaken(const Entry& last) const;
   static void append(const Part& part, std::string& report);
   Part* take(std::string_view& reports, std::int64_t& num_ranks, std::vector<Entry>& last);
 
   CommonClock clock_;
+  std::int64_t max_error_ns_ = 0;
   std::map<std::uint64_t, Part> parts_;  // by id
 };
 

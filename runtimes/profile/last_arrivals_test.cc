@@ -129,6 +129,32 @@ TEST(last_arrivals, ranks_with_different_samples_are_not_compared) {
   for (const auto& waits : world.waits()) EXPECT_TRUE(waits.empty());
 }
 
+TEST(last_arrivals,
+     ranks_that_may_overtake_each_other_wait_only_if_none_leaves_before_the_last_enters) {
+  for (const bool may_overtake : {false, true}) {
+    World world(3);
+    for (int r = 0; r < 3; ++r) {
+      Sampled own = member(7, {0, 1, 2}, r);
+      const Part part{.delays = true, .waits = true, .may_overtake = may_overtake};
+      const std::int64_t late_ns = r == 1 ? 1'000'000 : r;
+      // In the second call rank 0 leaves before rank 1 enters.
+      own.samples = {{.entered_ns = late_ns, .took_ns = 2'000'000, .part = part},
+                     {.sequence = 1,
+                      .entered_ns = 5'000'000 + late_ns,
+                      .took_ns = r == 0 ? 900'000 : 2'000'000,
+                      .part = part}};
+      world.add(std::move(own));
+    }
+    const auto waits = world.waits();
+    for (const int r : {0, 2}) {
+      EXPECT_EQ(waits[r][0].waited_ns, 1'000'000 - r);
+      EXPECT_EQ(waits[r][0].for_whom, 1);
+      EXPECT_EQ(waits[r][1].waited_ns, may_overtake ? 0 : r == 0 ? 900'000 : 1'000'000 - r);
+      EXPECT_EQ(waits[r][1].for_whom, may_overtake ? -1 : 1);
+    }
+  }
+}
+
 TEST(last_arrivals, damaged_reports_are_ignored) {
   std::vector<std::unique_ptr<Sampled>> own;
   own.push_back(std::make_unique<Sampled>(member(7, {0, 1}, 0)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records when a rank entered the collectives of a communicator. All ranks of the communicator
+// Records when a rank entered the collectives of a communicator, a window or a file. All its ranks
 // record the same collectives.
 #pragma once
 
@@ -15,6 +15,9 @@ namespace poise::profile {
 struct Part {
   bool delays = false;  // other ranks cannot finish the collective before this rank arrives
   bool waits = false;   // this rank cannot finish before all ranks with `delays` have arrived
+  /// Whether ranks wait depends on the MPI library and on the call, as in MPI_Win_fence and in
+  /// collective calls on files. If one of them has left before another one enters, none waits.
+  bool may_overtake = false;
 };
 
 struct Sample {
@@ -39,6 +42,7 @@ class Samples {
   /// Stores the sample of the collective for which next() returned true.
   void keep(std::int64_t entered_ns, std::int64_t took_ns, Part part);
 
+  std::uint64_t count() const { return sequence_; }  // of collectives up to now
   std::span<const Sample> kept() const { return kept_; }
   /// Returns the samples that were kept, and no longer keeps them.
   std::vector<Sample> taken() { return std::move(kept_); }

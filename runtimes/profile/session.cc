@@ -284,9 +284,11 @@ void Session::enter(Call& call) {
   if (call.function.meaning == Meaning::communicator_free) {
     const auto communicator =
         interpreter_.communicators().taken(arguments.comm_at_address(call.function.comm));
-    if (communicator && sampled_.size() < tuning::kMaxFreed)
-      keep_samples(*communicator, tuning::kMaxFreedSamples);
+    if (communicator) keep_freed(*communicator);
   }
+  // Unlike MPI_Comm_free, these calls wait for other ranks, so they are sampled when they return.
+  if (call.function.meaning == Meaning::window_free || call.function.meaning == Meaning::file_close)
+    call.freed = interpreter_.taken(call.function, arguments).release();
   if (PointToPoint::concerns(call.function)) {
     // Messages are no longer recorded once a second thread sends or receives: the receiver cannot
     // know the order of messages of several threads, and `messages_` follows one call at a time.
@@ -296,8 +298,12 @@ void Session::enter(Call& call) {
   interpreter_.before(call.function, arguments);
 }
 
-/// Keeps the samples of a communicator that the program frees, or that still exists at its end.
-/// Ignores them if more than `max_samples` would be kept in total.
+/// Keeps the samples of a communicator, window or file that the program frees.
+void Session::keep_freed(Communicator& communicator) {
+  if (sampled_.size() < tuning::kMaxFreed) keep_samples(communicator, tuning::kMaxFreedSamples);
+}
+
+/// Ignores the samples if more than `max_samples` would be kept in total.
 void Session::keep_samples(Communicator& communicator, std::size_t max_samples) {
   auto samples = samples_of(communicator);
   if (!samples || num_samples_ + samples->samples.size() > max_samples) return;
@@ -323,11 +329,14 @@ void Session::leave(Call& call, int result) {
   if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind))
     recorder_.read_cpu_at_exit(now_ns, thread_cpu_now_ns());
   if (call.function.meaning == Meaning::nothing) return;
-  if (has_succeeded(call, result)) return note(call, now_ns);
-  if (call.function.mode != Mode::blocking) return;
-  const Arguments arguments(mpi_, call.function, call.language, call.words);
-  if (interpreter_.communicators().is_known(arguments.comm(call.function.comm)))
-    sample(call, arguments, now_ns);
+  const std::unique_ptr<Communicator> freed(call.freed);
+  if (has_succeeded(call, result)) {
+    note(call, now_ns);
+  } else if (call.function.mode == Mode::blocking) {
+    const Arguments arguments(mpi_, call.function, call.language, call.words);
+    if (freed || interpreter_.is_known(call.function, arguments)) sample(call, arguments, now_ns);
+  }
+  if (freed) keep_freed(*freed);
 }
 
 void Session::note(Call& call, std::int64_t now_ns) {
@@ -336,11 +345,13 @@ void Session::note(Call& call, std::int64_t now_ns) {
   if (PointToPoint::concerns(call.function)) note_messages(call, arguments, now_ns);
   Communicator* const communicator =
       call.function.mode == Mode::blocking ? sample(call, arguments, now_ns) : nullptr;
+  if (communicator != nullptr) interpreter_.add_object(call.function, arguments, *communicator);
   if (!is_main) return;
   if (!recorded_ns_ && messages_.ends().has_given_up()) recorded_ns_ = message_ns();
   if (is_empty_poll(call.function, arguments)) recorder_.poll_was_empty();
   if (call.function.meaning == Meaning::pcontrol) note_pcontrol(call, now_ns);
-  if (communicator != nullptr) note_collective(call, arguments, *communicator, now_ns);
+  if (communicator != nullptr && is_collective(call.function.meaning))
+    note_collective(call, arguments, *communicator, now_ns);
 }
 
 void Session::note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
@@ -370,7 +381,8 @@ bool Session::knows_message_waits() {
 /// calls that failed here, because they may have succeeded on other ranks.
 Communicator* Session::sample(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
   const Function& function = call.function;
-  Communicator* const communicator = interpreter_.communicators().of(arguments.comm(function.comm));
+  Communicator* const communicator =
+      call.freed != nullptr ? call.freed : interpreter_.joint(function, arguments);
   if (communicator == nullptr || communicator->is_inter) return nullptr;
   const auto part = interpreter_.part_in(function, arguments, *communicator);
   if (!part || communicator->size < 2) return communicator;

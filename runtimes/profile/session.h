@@ -33,6 +33,7 @@ struct Call {
   int num_words;
   std::int64_t entered_ns = 0;
   Reordered* reordered = nullptr;  // owned; see reorder.h
+  Communicator* freed = nullptr;   // owned; the window or file that the call frees
 };
 
 /// To be called before the call is passed on. Returns false if the call is part of another call or
@@ -65,6 +66,7 @@ class Session {
   Communicator* sample(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_collective(const Call& call, const Arguments& arguments,
                        const Communicator& communicator, std::int64_t now_ns);
+  void keep_freed(Communicator& communicator);
   void keep_samples(Communicator& communicator, std::size_t max_samples);
   void note_pcontrol(const Call& call, std::int64_t now_ns);
   void cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label = 0);
@@ -94,8 +96,9 @@ class Session {
   std::optional<std::int64_t> recorded_ns_;  // message_ns() when the record of messages ended
   std::int64_t period_ns_ = 0;  // length of phases that the user set; 0: Poise finds the phases
   std::vector<Wait> waits_;
-  std::vector<std::unique_ptr<Sampled>> sampled_;  // communicators that the program has freed
-  std::size_t num_samples_ = 0;                    // in sampled_
+  /// Communicators, windows and files that the program has freed.
+  std::vector<std::unique_ptr<Sampled>> sampled_;
+  std::size_t num_samples_ = 0;  // in sampled_
   std::map<std::uint64_t, std::string> names_;
 };
 

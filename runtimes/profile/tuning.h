@@ -70,12 +70,16 @@ inline constexpr std::size_t kMaxFreed = 1 << 14, kMaxFreedSamples = 1 << 20;
 inline constexpr double kMaxUnrecorded = 0.01;
 
 /// Maximum number of samples that a rank compares with other ranks when the program ends. A report
-/// has 16 bytes per sample, and must be shorter than 2^31 bytes.
+/// has 24 bytes per sample, and must be shorter than 2^31 bytes.
 inline constexpr std::size_t kMaxCompared = 1 << 26;
 
 /// Seconds after which a rank stops waiting for other ranks to join the profile. All ranks join at
 /// about the same time, because MPI_Init synchronises them.
 inline constexpr double kMaxJoin_s = 10;
+
+/// Maximum difference between the clocks that two ranks of one host read. It is below 1 us; the
+/// rest allows for calls that return a little late.
+inline constexpr std::int64_t kMaxClockError_ns = 10'000;
 
 /// Number of round trips by which two hosts compare their clocks. The fastest one is used.
 inline constexpr int kClockRounds = 32;
