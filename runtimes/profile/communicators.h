@@ -15,6 +15,13 @@
 
 namespace poise::profile {
 
+/// The neighbours of a rank in the topology of a communicator.
+struct Neighbours {
+  std::vector<int> receivers;  // one rank of the communicator for each block that is sent
+  /// The ranks of MPI_COMM_WORLD to and from which the rank sends, without itself, each once.
+  std::vector<int> to, from;
+};
+
 /// A communicator, or the group of a window or a file. World ranks of peers are looked up when
 /// first needed, so a program may have many large communicators.
 class Communicator {
@@ -31,6 +38,7 @@ class Communicator {
   /// communicator has it. 0 if it is not known.
   std::uint64_t id = 0;
   Samples samples;
+  std::unique_ptr<Neighbours> neighbours;  // null if not known yet
 
   /// The rank of the peer in MPI_COMM_WORLD, or -1 if it is not in MPI_COMM_WORLD.
   int world_rank(int peer);

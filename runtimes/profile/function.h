@@ -87,6 +87,8 @@ enum class Meaning : std::uint8_t {
 /// True for collectives that send messages, and for their non-blocking and persistent versions.
 constexpr bool is_collective(Meaning meaning) { return meaning >= Meaning::barrier; }
 
+constexpr bool is_neighbourhood(Meaning meaning) { return meaning >= Meaning::neighbor_allgather; }
+
 /// How a function runs that all ranks of a communicator, a window or a file must call: until it is
 /// done, until the program waits for it, or whenever the program starts it. `none`: other
 /// functions.

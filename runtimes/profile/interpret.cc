@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
 
 #include "runtimes/profile/hash.h"
 
 namespace poise::profile {
 
 namespace {
-
-bool is_neighbourhood(Meaning meaning) { return meaning >= Meaning::neighbor_allgather; }
 
 /// True if the collective takes a count per rank.
 bool has_counts(Meaning meaning) {
@@ -227,7 +227,7 @@ void Interpreter::add_collective(const Function& function, const Arguments& argu
 void Interpreter::add_neighbourhood(const Function& function, const Arguments& arguments,
                                     Communicator& communicator, std::vector<Traffic>& traffic) {
   const auto [count, type] = Fields{function.count, function.type};
-  const std::vector<int> receivers = neighbours(communicator);
+  const std::vector<int>& receivers = neighbours(communicator).receivers;
   for (int i = 0; i < std::ssize(receivers); ++i) {
     const int peer = receivers[i];
     if (peer == mpi_.proc_null) continue;
@@ -242,11 +242,11 @@ void Interpreter::add_neighbourhood(const Function& function, const Arguments& a
   }
 }
 
-/// The ranks to which this rank sends in neighbourhood collectives, in the order of the blocks in
-/// its send buffer.
-std::vector<int> Interpreter::neighbours(const Communicator& communicator) const {
+/// A topology never changes, so its neighbours are looked up once.
+const Neighbours& Interpreter::neighbours(Communicator& communicator) const {
+  if (communicator.neighbours != nullptr) return *communicator.neighbours;
   int kind = 0, count = 0;
-  std::vector<int> receivers;
+  std::vector<int> receivers, senders;
   mpi_.topo_test(communicator.handle, &kind);
   if (kind == mpi_.cart) {
     mpi_.cartdim_get(communicator.handle, &count);
@@ -263,12 +263,24 @@ std::vector<int> Interpreter::neighbours(const Communicator& communicator) const
     int incoming = 0, is_weighted = 0;
     mpi_.dist_graph_neighbors_count(communicator.handle, &incoming, &count, &is_weighted);
     const std::size_t in = incoming, out = count;
-    std::vector<int> senders(in), in_weights(in), out_weights(out);
+    std::vector<int> in_weights(in), out_weights(out);
+    senders.resize(in);
     receivers.resize(out);
     mpi_.dist_graph_neighbors(communicator.handle, incoming, senders.data(), in_weights.data(),
                               count, receivers.data(), out_weights.data());
   }
-  return receivers;
+  const auto partners = [&](const std::vector<int>& ranks) {
+    std::set<int> world_ranks;
+    for (const int rank : ranks)
+      if (rank != communicator.rank) world_ranks.insert(communicator.world_rank(rank));
+    world_ranks.erase(-1);  // MPI_PROC_NULL, or not in MPI_COMM_WORLD
+    return std::vector<int>(world_ranks.begin(), world_ranks.end());
+  };
+  auto result = std::make_unique<Neighbours>();
+  result->to = partners(receivers);
+  result->from = kind == mpi_.dist_graph ? partners(senders) : result->to;
+  result->receivers = std::move(receivers);
+  return *(communicator.neighbours = std::move(result));
 }
 
 std::uint64_t Interpreter::bytes_of(const Arguments& arguments, int count, int type) const {

@@ -77,6 +77,7 @@ class Interpreter {
   /// them. Returns nothing if that is not known.
   std::optional<Part> part_in(const Function& function, const Arguments& arguments,
                               const Communicator& communicator) const;
+  const Neighbours& neighbours(Communicator& communicator) const;
   /// Returns the number of bytes of a collective if every rank knows it from its own arguments,
   /// otherwise 0.
   std::uint64_t agreed_bytes(const Function& function, const Arguments& arguments) const;
@@ -91,7 +92,6 @@ class Interpreter {
                       std::vector<Traffic>& traffic);
   void add_neighbourhood(const Function& function, const Arguments& arguments,
                          Communicator& communicator, std::vector<Traffic>& traffic);
-  std::vector<int> neighbours(const Communicator& communicator) const;
   std::uint64_t bytes_of(const Arguments& arguments, int count, int type) const;
   std::uint64_t size_of(Word type) const;
   void add(Communicator& communicator, int peer, std::uint64_t messages, std::uint64_t bytes,

@@ -2,9 +2,13 @@
 
 #include "runtimes/profile/point_to_point.h"
 
+#include "runtimes/profile/hash.h"
+
 namespace poise::profile {
 
 namespace {
+
+constexpr std::uint64_t kNeighbourhood = ~std::uint64_t{0};
 
 bool is_test(Meaning meaning) { return meaning >= Meaning::test && meaning <= Meaning::testsome; }
 
@@ -182,6 +186,24 @@ bool PointToPoint::after_probe(const Function& function, const Arguments& argume
     return false;
   probed_ = Probed{*envelope, entered_ns, left_ns - entered_ns};
   return true;
+}
+
+bool PointToPoint::after_neighbourhood(const Communicator& communicator,
+                                       const Neighbours& neighbours, std::int64_t entered_ns,
+                                       std::int64_t left_ns) {
+  if (communicator.id == 0) return false;
+  // Streams of their own: no receive of the program can match a message of a collective.
+  Envelope envelope{.communicator = mixed(communicator.id, kNeighbourhood)};
+  bool may_wait = false;
+  for (const int to : neighbours.to) {
+    envelope.partner = to;
+    ends_.sent(envelope, entered_ns, 0);
+  }
+  for (const int from : neighbours.from) {
+    envelope.partner = from;
+    may_wait = ends_.received(envelope, entered_ns, entered_ns, left_ns - entered_ns) || may_wait;
+  }
+  return may_wait;
 }
 
 void PointToPoint::track(Word request, const Request& state) {

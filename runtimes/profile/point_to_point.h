@@ -29,6 +29,12 @@ class PointToPoint {
   bool after(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
              std::int64_t left_ns);
 
+  /// To be called after each blocking neighbourhood collective on `communicator`, even if it failed
+  /// on this rank. Returns true if it may have waited. The rank waits for each neighbour that sends
+  /// to it, as for the sender of a message.
+  bool after_neighbourhood(const Communicator& communicator, const Neighbours& neighbours,
+                           std::int64_t entered_ns, std::int64_t left_ns);
+
   MessageEnds& ends() { return ends_; }
   const MessageEnds& ends() const { return ends_; }
 

@@ -384,6 +384,14 @@ Communicator* Session::sample(const Call& call, const Arguments& arguments, std:
   Communicator* const communicator =
       call.freed != nullptr ? call.freed : interpreter_.joint(function, arguments);
   if (communicator == nullptr || communicator->is_inter) return nullptr;
+  if (is_neighbourhood(function.meaning)) {
+    const std::int64_t left_ns = is_main ? now_ns : call.entered_ns;
+    if (messages_.after_neighbourhood(*communicator, interpreter_.neighbours(*communicator),
+                                      call.entered_ns, left_ns) &&
+        is_main)
+      recorder_.may_wait(WaitsFor::message, now_ns - call.entered_ns);
+    return communicator;
+  }
   const auto part = interpreter_.part_in(function, arguments, *communicator);
   if (!part || communicator->size < 2) return communicator;
   const std::int64_t took_ns = is_main ? now_ns - call.entered_ns : Sample::kUntimed;

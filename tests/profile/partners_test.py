@@ -51,7 +51,7 @@ class Partners(unittest.TestCase):
                 self.assertLessEqual(waiting["waited_ns"], waiting["sampled_ns"])
                 self.assertEqual(waiting["samples"], phase["may_wait_calls"]["message"])
                 self.assertEqual(waiting["sampled_ns"], phase["may_wait_ns"]["message"])
-                self.assertLessEqual(waiting["sampled_ns"], phase["mpi_ns"]["point_to_point"] + phase["mpi_ns"]["wait"])
+                self.assertLessEqual(waiting["sampled_ns"], sum(phase["mpi_ns"].values()))
         return waits, samples, receivers
 
     def check_late(self, waits, waiting):
@@ -70,6 +70,15 @@ class Partners(unittest.TestCase):
                     self.assertEqual(samples[0], ROUNDS)
                     self.assertEqual(samples[2], ROUNDS)
                     self.assertLess(receivers[0], LEAST)
+
+    def test_in_a_neighbourhood_collective_each_rank_waits_for_the_late_neighbour_that_sends_to_it(self):
+        for mpi in installations():
+            for what, waiting in (("grid", [0, 2]), ("graph", [0])):
+                with self.subTest(mpi=mpi, what=what):
+                    waits, samples, receivers = self.waits(mpi, what)
+                    self.check_late(waits, waiting)
+                    self.assertEqual(samples, [ROUNDS, ROUNDS if what == "grid" else 0, ROUNDS])
+                    self.assertEqual(receivers, [0] * SIZE)
 
     def test_senders_of_large_messages_wait_for_a_late_receiver(self):
         for mpi in installations():

@@ -13,6 +13,8 @@
 // - chain: each rank receives from the rank before it, sleeps 20 ms and sends to the rank after it;
 //   in the first round, rank 0 sleeps 400 ms
 // - split: as sender, on a communicator that each round creates and frees
+// - grid: all ranks call MPI_Neighbor_allgather on the grid 0 - 1 - 2
+// - graph: as grid, but rank 0 receives only from rank 1, and rank 2 only from rank 0
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,9 +57,29 @@ static void receive(const char* what, int rank, MPI_Comm comm, int round, MPI_Re
   if (data != round) fprintf(stderr, "rank %d got %d in round %d\n", rank, data, round), exit(4);
 }
 
+static MPI_Comm topology(const char* what, int rank) {
+  MPI_Comm comm;
+  const int ranks = 3, is_periodic = 0;
+  const int source = rank == 0 ? 1 : 0, to = rank == 0 ? 2 : 0;
+  if (!strcmp(what, "grid"))
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &is_periodic, 0, &comm);
+  else
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank != 1, &source, MPI_UNWEIGHTED, rank != 2,
+                                   &to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+  return comm;
+}
+
 static void one_round(const char* what, int rank, int size, int round, char* large,
                       MPI_Request* persistent) {
+  static MPI_Comm neighbourhood = MPI_COMM_NULL;
   MPI_Comm comm = MPI_COMM_WORLD;
+  if (!strcmp(what, "grid") || !strcmp(what, "graph")) {
+    int all[2];
+    if (round == 0) neighbourhood = topology(what, rank);
+    if (rank == 1) usleep(LATE_US);
+    MPI_Neighbor_allgather(&round, 1, MPI_INT, all, 1, MPI_INT, neighbourhood);
+    return;
+  }
   if (!strcmp(what, "split")) MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
   if (!strcmp(what, "chain")) {
     if (rank > 0) MPI_Recv(&round, 1, MPI_INT, rank - 1, 5, comm, MPI_STATUS_IGNORE);
