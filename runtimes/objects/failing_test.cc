@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program whose object 5 fails in the way that the argument names. step: it throws in its third
-// step. serialize: it throws an Error while it is serialized. odd: it throws an int while it is
-// serialized. memory: it throws when it is asked for its memory. kill: it kills its rank in the
-// step after the fourth decision. none: no object fails, and the program exits with status 0 after
-// 10 steps. tests/mpi/crash_test.py checks how the job ends.
+// step. silent: the same, and the exception has no text. serialize: it throws an Error while it is
+// serialized. odd: it throws an int while it is serialized. memory: it throws when it is asked for
+// its memory. kill: it kills its rank in the step after the fourth decision. none: no object fails,
+// and the program exits with status 0 after 10 steps. tests/mpi/crash_test.py checks how the job
+// ends.
 #include <csignal>
 #include <stdexcept>
 #include <string_view>
@@ -20,6 +21,7 @@ struct Failing {
   int steps = 0;
   void step(const Inbox&, Outbox& outbox) {
     if (id == 5 && ++steps == 3 && failure == "step") fail("out of luck");
+    if (id == 5 && steps == 3 && failure == "silent") throw std::runtime_error("");
     if (id == 5 && steps == 13 && failure == "kill") std::raise(SIGKILL);
     outbox.send((id + 1) % 8, steps);
   }

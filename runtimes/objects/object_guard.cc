@@ -12,7 +12,7 @@ void ObjectGuard::run(ObjectId id, const std::function<void()>& work) const {
   try {
     work();
   } catch (const std::exception& error) {
-    abort(id, error.what());
+    abort(id, reason_of(error));
   } catch (...) {
     abort(id, kUnknownException);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mpi.h>
 #include <string>
@@ -13,6 +14,12 @@ namespace poise::objects {
 
 /// The reason to report if an object throws something that is not a std::exception.
 inline constexpr const char* kUnknownException = "it threw something that is not a std::exception";
+
+/// Returns the text of an object's exception, or a text that says that it has none.
+inline std::string reason_of(const std::exception& exception) {
+  const std::string text = exception.what();
+  return text.empty() ? "it threw an exception without a text" : text;
+}
 
 /// No rank can continue without an object, so an exception of an object ends the job: one line on
 /// stderr names the object, the step, the rank and the reason, and MPI_Abort ends all ranks.

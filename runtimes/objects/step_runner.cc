@@ -30,7 +30,7 @@ void run_object(LocalObject& object, Worker& worker, const Meter& meter, Clock c
     object.object->step(Inbox(object.inbox), outbox);
   } catch (const std::exception& error) {
     worker.failed = object.id;
-    worker.failure = error.what();
+    worker.failure = reason_of(error);
   } catch (...) {
     worker.failed = object.id;
     worker.failure = kUnknownException;

@@ -44,6 +44,7 @@ class CrashTest(unittest.TestCase):
 
     def test_the_error_of_the_job_names_the_object_that_threw_an_exception(self):
         for trouble, step, rank, why in (("step", 2, 1, "out of luck"),
+                                         ("silent", 2, 1, "it threw an exception without a text"),
                                          ("serialize", 3, 1, "cannot be packed"),
                                          ("odd", 3, 1, "it threw something that is not a std::exception"),
                                          ("memory", 3, 0, "forgot where")):
