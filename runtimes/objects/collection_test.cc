@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 #include "runtimes/objects/gossip_testing.h"
 
@@ -202,6 +203,31 @@ TEST(Collection, a_rank_learns_where_the_receivers_of_all_messages_of_an_offload
     EXPECT_NO_THROW(objects.rank_of(24 + 2 * id));
     EXPECT_NO_THROW(objects.rank_of(25 + 2 * id));
   });
+}
+
+/// In its first step, object 0 tries to send to object 7 and to an object that does not exist. Then
+/// it sends to object 7 only.
+struct Careless {
+  ObjectId id = 0;
+  int num_received = 0;
+  void step(const Inbox& inbox, Outbox& outbox) {
+    num_received += static_cast<int>(inbox.size());
+    if (id != 0) return;
+    const ObjectId to[] = {7, 1000};
+    if (is_first) EXPECT_THROW(outbox.send_to_all(to, id), Error);
+    if (!std::exchange(is_first, false)) outbox.send(7, id);
+  }
+  bool is_first = true;
+};
+
+TEST(Collection, a_message_arrives_although_an_earlier_one_to_the_same_object_was_not_sent) {
+  for (const Mode mode : {Mode::root, Mode::hierarchical}) {
+    // With four ranks, object 7 is on rank 3, and rank 1 is its home.
+    Collection<Careless> objects(MPI_COMM_WORLD, 16, [](ObjectId id) { return Careless{id}; },
+                                 {.placement = "round_robin", .mode = mode});
+    objects.run(5);
+    EXPECT_EQ(objects.sum([](const Careless& object) { return object.num_received; }), 3);
+  }
 }
 
 TEST(CollectionInWallTime, idle_ranks_run_offloaded_steps_and_the_load_is_charged_to_the_owner) {

@@ -22,11 +22,11 @@ class alignas(128) Worker final : public MessageRouter {
 
   Buffer& buffer_for(ObjectId to) override {
     directory_.check_receiver(to);
-    const auto [rank, is_known] = directory_.find(to);
-    if (!is_known) sent_to_homes.push_back(to);
-    return outgoing_[rank].open();
+    return outgoing_[directory_.find(to).rank].open();
   }
   void note(ObjectId from, ObjectId to, std::uint64_t bytes) override {
+    if (directory_.ghosts() != nullptr && !directory_.find(to).is_known)
+      sent_to_homes.push_back(to);
     log->message(from, to, bytes);
   }
 
@@ -44,7 +44,7 @@ class alignas(128) Worker final : public MessageRouter {
   double busy_cpu_s = 0, busy_wall_s = 0;  // time in objects in this step
   ObjectId failed = 0;                     // the first object that threw
   std::string failure;                     // its error text; empty if no object threw
-  std::vector<ObjectId> sent_to_homes;     // receivers whose ranks were not known in this step
+  std::vector<ObjectId> sent_to_homes;     // receivers of messages, whose ranks were not known
 
  private:
   const ObjectDirectory& directory_;
