@@ -230,6 +230,15 @@ TEST(Collection, a_message_arrives_although_an_earlier_one_to_the_same_object_wa
   }
 }
 
+TEST(Collection, rank_of_throws_if_there_is_no_such_object) {
+  for (const Mode mode : {Mode::root, Mode::hierarchical})
+    for (const ObjectId num_objects : {0u, 5u}) {
+      const Collection<Gossip> objects(MPI_COMM_WORLD, num_objects, gossip, {.mode = mode});
+      EXPECT_THROW(objects.rank_of(num_objects), Error);
+      EXPECT_THROW(objects.rank_of(~ObjectId{0}), Error);
+    }
+}
+
 TEST(CollectionInWallTime, idle_ranks_run_offloaded_steps_and_the_load_is_charged_to_the_owner) {
   const auto make = [](ObjectId id) { return Sleeper{id < 12 ? 4e-3 : 0}; };
   Collection<Sleeper> objects(MPI_COMM_WORLD, 48, make,

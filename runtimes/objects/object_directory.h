@@ -33,9 +33,11 @@ class ObjectDirectory {
     const auto [position, is_known] = ghosts_->find(id);
     return {layout_.rank_at(position), is_known};
   }
-  /// Returns the rank on which the object is. Throws Error if this rank does not know where the
-  /// object is (Mode::hierarchical).
+  /// Returns the rank on which the object is. Throws Error if there is no such object, or if this
+  /// rank does not know where the object is (Mode::hierarchical).
   int rank_of(ObjectId id) const {
+    if (id >= num_objects())
+      fail("rank_of({}): there are {} objects, numbered from 0", id, num_objects());
     const auto [rank, is_known] = find(id);
     if (!is_known)
       fail(
