@@ -15,6 +15,7 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <locale.h>
 #include <mutex>
 #include <numeric>
 #include <span>
@@ -80,6 +81,22 @@ struct Plan {
   Plan() { SCOTCH_stratInit(&strategy); }
   ~Plan() { SCOTCH_stratExit(&strategy); }
   SCOTCH_Strat strategy;
+};
+
+/// Makes this thread write decimal points even if the program has chosen a locale with decimal
+/// commas. Scotch prints numbers into the text of a plan, and cannot read the text with commas.
+class DecimalPoints {
+ public:
+  DecimalPoints() : own_(newlocale(LC_ALL_MASK, "C", nullptr)), before_(uselocale(own_)) {}
+  ~DecimalPoints() {
+    uselocale(before_);
+    if (own_ != nullptr) freelocale(own_);
+  }
+  DecimalPoints(const DecimalPoints&) = delete;
+  DecimalPoints& operator=(const DecimalPoints&) = delete;
+
+ private:
+  locale_t own_, before_;
 };
 
 void check_status(int status, const char* step) {
@@ -322,6 +339,7 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   check_status(SCOTCH_contextBindGraph(&context.context, &graph.graph, &bound.graph),
                "the context");
   Plan plan;
+  const DecimalPoints points;
   check_status(SCOTCH_stratGraphMapBuild(&plan.strategy, effort_of(knobs),
                                          problem.machine.num_places(), knobs["tolerance"] - 1),
                "the plan");

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <algorithm>
+#include <clocale>
 #include <cstdint>
+#include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <vector>
 
+#include "tests/support/paths.h"
 #include "tests/support/seeds.h"
 
 #include "poise/base/random.h"
@@ -73,6 +76,16 @@ TEST_F(Scotch, moves_fewer_tasks_with_the_options_remap_and_migration_than_witho
   const Metrics remapped = drifted.metrics(drifted.placed("scotch:remap=1,migration=100"));
   EXPECT_LT(remapped.makespan_s, before.makespan_s);
   EXPECT_LT(2 * remapped.migrations, afresh.migrations);
+}
+
+TEST_F(Scotch, places_tasks_equally_in_a_locale_with_decimal_commas) {
+  const LibraryExample square = grid("core:4", 8);
+  const Placement expected = square.placed("scotch");
+  ::setenv("LOCPATH", POISE_LOCALES, 1);
+  if (std::setlocale(LC_NUMERIC, "comma") == nullptr) GTEST_SKIP() << "the locale is missing";
+  EXPECT_EQ(square.placed("scotch"), expected);
+  EXPECT_STREQ(std::localeconv()->decimal_point, ",");
+  std::setlocale(LC_NUMERIC, "C");
 }
 
 TEST_F(Scotch, accepts_very_large_and_very_small_loads_and_messages) {
