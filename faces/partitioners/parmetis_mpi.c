@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls ParMETIS's functions as a program does that was written for ParMETIS, on a distributed grid
    in which the first rank's vertices are four times as heavy. Checks the parts and the cut. With
-   the argument "more", asks for one more part than ranks, which only ParMETIS itself can answer.
-   Prints what does not hold and exits 1. */
+   the argument "more", asks for one more part than ranks, which only ParMETIS itself can answer;
+   with the argument "comma", runs in a locale of this name. Prints what does not hold and exits 1.
+ */
+#include <locale.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -236,6 +238,10 @@ static void part_without_vertices(void) {
 int main(int argc, char** argv) {
   const int more = argc > 1 && strcmp(argv[1], "more") == 0;
   MPI_Init(&argc, &argv);
+  if (argc > 1 && strcmp(argv[1], "comma") == 0) {
+    if (setlocale(LC_NUMERIC, "comma") == NULL) puts("there is no locale with decimal commas");
+    setenv("POISE_GRAPH_LOAD_S", "1.5e-6", 1);
+  }
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &num_ranks);

@@ -4,18 +4,33 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <locale.h>
 #include <poise/poise.h>
 #include <poise/poise_mpi.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Lets this thread read and write numbers as libpoise does, with a decimal point, even if the
+   program has chosen a locale with decimal commas. Returns what poise_end_points() needs. */
+static inline locale_t poise_begin_points(void) {
+  return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+static inline void poise_end_points(locale_t before) {
+  const locale_t points = uselocale(before);
+  if (points != before && points != LC_GLOBAL_LOCALE) freelocale(points);
+}
 
 /* Reads a variable that says for what a weight of 1 stands. Returns -1 if the text is wrong. */
 static inline double poise_unit(const char* name, double initial) {
   const char* const text = getenv(name);
   char* end = NULL;
   double value;
+  locale_t before;
   if (text == NULL || *text == '\0') return initial;
+  before = poise_begin_points();
   value = strtod(text, &end);
+  poise_end_points(before);
   return *end == '\0' && value > 0 && value < 1e15 ? value : -1;
 }
 

@@ -95,12 +95,14 @@ static int find_next(const char* name, void* function) {
 static poise_machine* machine_of(const Call* call) {
   char* const speeds = (char*)malloc(16 + 24 * (size_t)call->ranks.num_ranks);
   poise_machine* machine;
+  const locale_t before = poise_begin_points();
   size_t end = 0;
   uint32_t i;
   if (speeds != NULL) speeds[0] = '\0';
   for (i = 0; speeds != NULL && call->tpwgts != NULL && i < call->ranks.num_ranks; ++i)
     end += (size_t)sprintf(speeds + end, "%s%.9g", i == 0 ? " speeds:" : ",",
                            (double)call->tpwgts[i] * call->ranks.num_ranks);
+  poise_end_points(before);
   machine = poise_machine_of_job(call->comm, speeds == NULL ? "" : speeds);
   free(speeds);
   return machine;
@@ -235,9 +237,11 @@ static int plan(const Call* call, const poise_machine* machine) {
   poise_own_tasks own;
   char strategy[64] = "poise";
   int planned = POISE_BAD_INPUT, is_filled;
+  const locale_t before = poise_begin_points();
   uint64_t i;
   memset(&own, 0, sizeof own);
   if (call->itr > 0) sprintf(strategy, "poise:steps=%.9g", call->itr > 1e9 ? 1e9 : call->itr);
+  poise_end_points(before);
   is_filled = fill(call, &own);
   MPI_Allreduce(MPI_IN_PLACE, &is_filled, 1, MPI_INT, MPI_MIN, call->comm);
   if (is_filled)

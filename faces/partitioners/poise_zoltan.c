@@ -475,9 +475,11 @@ static uint32_t* decide(Answer* answer, const poise_communication* ranks) {
   const char* why = poise_units_trouble(&units);
   char strategy[64];
   uint32_t* to = NULL;
+  const locale_t before = poise_begin_points();
   int is_ready;
   snprintf(strategy, sizeof strategy, "poise:steps=%.9g",
            answer->zoltan->steps > 0 ? answer->zoltan->steps : 1);
+  poise_end_points(before);
   if (why == NULL && machine == NULL) why = poise_last_error();
   if (why == NULL) {
     ask(answer, &units);
