@@ -57,10 +57,40 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
+/// Blocks SIGPIPE in this thread as long as this object exists: a program may end without reading
+/// its input. Other threads are not affected.
+class NoSigpipe {
+ public:
+  NoSigpipe() {
+    ::sigemptyset(&sigpipe_);
+    ::sigaddset(&sigpipe_, SIGPIPE);
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+  }
+  ~NoSigpipe() {
+    const timespec at_once = {};
+    while (!was_pending_ && ::sigtimedwait(&sigpipe_, nullptr, &at_once) == SIGPIPE) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoSigpipe(const NoSigpipe&) = delete;
+  NoSigpipe& operator=(const NoSigpipe&) = delete;
+
+  /// The signals that were blocked before.
+  const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t sigpipe_, before_;
+  bool was_pending_ = false;
+};
+
 /// A running program in its own process group. The destructor kills the whole group.
 class Child {
  public:
-  Child(const std::string& command, Pipe& in, Pipe& out) : command_(command) {
+  Child(const std::string& command, Pipe& in, Pipe& out, const sigset_t& blocked)
+      : command_(command) {
     std::vector<std::string> words;
     for (const std::string_view word : split(command, ' '))
       if (!word.empty()) words.emplace_back(word);
@@ -74,11 +104,13 @@ class Child {
     ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
     posix_spawnattr_t attributes;
     ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    ::posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     sigset_t signals;
     ::sigemptyset(&signals);
     ::sigaddset(&signals, SIGPIPE);
     ::posix_spawnattr_setsigdefault(&attributes, &signals);
+    ::posix_spawnattr_setsigmask(&attributes, &blocked);
     const int error =
         ::posix_spawnp(&pid_, arguments[0], &actions, &attributes, arguments.data(), environ);
     ::posix_spawnattr_destroy(&attributes);
@@ -113,18 +145,6 @@ class Child {
  private:
   std::string command_;
   pid_t pid_ = -1;
-};
-
-/// Ignores SIGPIPE as long as this object exists: a program may end without reading its input.
-class NoSigpipe {
- public:
-  NoSigpipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
-  ~NoSigpipe() { std::signal(SIGPIPE, before_); }
-  NoSigpipe(const NoSigpipe&) = delete;
-  NoSigpipe& operator=(const NoSigpipe&) = delete;
-
- private:
-  void (*before_)(int);
 };
 
 int milliseconds_until(double end_s) {
@@ -175,7 +195,7 @@ Placement placement_of_program(const std::string& command, const Problem& proble
   const double end_s = wall_now_s() + limit_s;
   const NoSigpipe no_sigpipe;
   Pipe in, out;
-  Child child(command, in, out);
+  Child child(command, in, out, no_sigpipe.before());
   std::string answer;
   std::optional<int> status;
   const bool has_answered = exchange(question, in, out, answer, end_s);

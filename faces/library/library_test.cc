@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares libpoise with the C++ calls that it wraps, also on several threads.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "runtimes/profile/profile_file.h"
@@ -366,6 +368,29 @@ TEST(Library, builds_with_assertions_refuse_a_call_that_changes_a_handle_in_use)
   poise_comparison_destroy(comparison);
 }
 #endif
+
+TEST(Library, a_strategy_program_changes_no_signal_handling_of_the_calling_program) {
+  std::signal(SIGPIPE, SIG_DFL);
+  // The program places the task at place 1 if its parent ignores SIGPIPE, the signal 13, and at
+  // place 2 if the program itself starts with this signal blocked.
+  const std::string path = "/tmp/library_signals_" + std::to_string(::getpid()) + ".sh";
+  write_file(path, R"(has() {
+  case $(grep "^$1" "/proc/$2/status") in *[13579bdf]???) ;; *) false ;; esac
+}
+if has SigIgn $PPID; then echo 1; elif has SigBlk $$; then echo 2; else echo 0; fi
+)");
+  const double load_s = 1;
+  std::uint32_t place = 3;
+  Handles handles;
+  ASSERT_EQ(poise_machine_create("core:3", &handles.machine), POISE_OK);
+  ASSERT_EQ(poise_workload_create(1, &load_s, &handles.workload), POISE_OK);
+  EXPECT_EQ(poise_plan(handles.machine, handles.workload, nullptr, ("exec:sh " + path).c_str(), 0,
+                       &place),
+            POISE_OK)
+      << poise_last_error();
+  EXPECT_EQ(place, 0u);
+  std::filesystem::remove(path);
+}
 
 TEST(Library, each_thread_has_its_own_last_error_and_several_threads_may_use_the_same_handles) {
   Random random(3);
