@@ -52,7 +52,8 @@ std::optional<std::string> attachment(const std::string& name, std::string_view 
 /// finds all phases added before a failure.
 class Recording {
  public:
-  /// Creates the file. Throws Error naming the file if that fails.
+  /// Creates the file. Throws Error naming the file if that fails, or if another Recording, of any
+  /// process, is writing to it.
   Recording(const std::string& path, std::uint32_t num_places, const Machine* machine = nullptr);
   /// The destructor leaves the file incomplete unless finish() was called.
   ~Recording();

@@ -224,5 +224,19 @@ TEST(Native, random_traces_are_unchanged_after_writing_and_reading) {
   }
 }
 
+TEST(NativeRecording, a_file_takes_one_recording_at_a_time) {
+  const std::string path = testing::TempDir() + "poise_native_test_shared.poise";
+  const Trace trace = random_trace(1);
+  {
+    native::Recording first(path, trace.num_places);
+    EXPECT_THROW(native::Recording(path, trace.num_places), Error);
+    first.add(trace.phases[0]);
+    first.finish();
+  }
+  EXPECT_EQ(read_trace(path).phases.size(), 1u);
+  EXPECT_NO_THROW(native::Recording(path, trace.num_places));
+  std::remove(path.c_str());
+}
+
 }  // namespace
 }  // namespace poise

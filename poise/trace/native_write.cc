@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include <utility>
 
@@ -173,6 +174,23 @@ std::string end_section(std::uint64_t num_phases) {
   return section;
 }
 
+/// Creates or empties the file, and locks it, because two recordings in one file would overwrite
+/// each other.
+int create(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  const bool is_locked = file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  // Only a file with a size can be truncated; a pipe, for example, fails with EINVAL.
+  if (file >= 0 && !is_locked && (::ftruncate(file, 0) == 0 || errno == EINVAL)) return file;
+  const int error = errno;
+  if (file >= 0) ::close(file);
+  if (is_locked)
+    fail(
+        "cannot write {}: another recording is being written to it; each collection of objects, "
+        "and each run, needs a file of its own",
+        path);
+  fail("cannot write {}: {}", path, std::strerror(error));
+}
+
 }  // namespace
 
 std::string write(const Trace& trace, const std::vector<Attachment>& attachments) {
@@ -188,8 +206,7 @@ std::string write(const Trace& trace, const std::vector<Attachment>& attachments
 }
 
 Recording::Recording(const std::string& path, std::uint32_t num_places, const Machine* machine)
-    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-  if (file_ < 0) fail("cannot write {}: {}", path, std::strerror(errno));
+    : path_(path), file_(create(path)) {
   append(file_head(num_places, machine));
 }
 
