@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <utility>
 
 #include "poise/base/error.h"
@@ -24,6 +25,12 @@ void check_ending(const std::string& path) {
   fail("{}: the file name must end in one of {}; the ending selects the trace format", path, known);
 }
 
+/// Creates or empties a file to which several records may append lines. Returns null if that fails.
+std::FILE* create_log(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  return file < 0 ? nullptr : ::fdopen(file, "a");
+}
+
 }  // namespace
 
 RunRecord::RunRecord(const std::string& trace, const std::string& log, const Machine& machine)
@@ -31,7 +38,7 @@ RunRecord::RunRecord(const std::string& trace, const std::string& log, const Mac
   if (log == "-")
     log_ = stderr;
   else if (!log.empty())
-    log_ = std::fopen(log.c_str(), "w");
+    log_ = create_log(log);
   if (!log.empty() && log_ == nullptr)
     fail("POISE_LOG: cannot write {}: {}", log, std::strerror(errno));
   if (trace_path_.empty()) return;
