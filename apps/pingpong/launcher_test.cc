@@ -2,6 +2,7 @@
 
 #include "apps/pingpong/launcher.h"
 
+#include <csignal>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -40,6 +41,14 @@ TEST(Launcher, reports_the_exit_status_and_the_first_line_of_output_of_a_command
       ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("ended with status 3: no such host"))));
   EXPECT_THAT([] { lines_of("kill -9 $$"); },
               ThrowsMessage<std::runtime_error>(HasSubstr("was ended by signal 9")));
+}
+
+TEST(Launcher, notices_the_end_of_a_command_even_if_its_own_parent_ignores_SIGCHLD) {
+  std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_THAT(lines_of("echo one"), ElementsAre("one"));
+  std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_THAT([] { lines_of("exit 3"); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("ended with status 3")));
 }
 
 TEST(Launcher, a_command_that_takes_too_long_is_killed_with_its_children) {
