@@ -200,12 +200,17 @@ class Command(unittest.TestCase):
             self.assertEqual(len(self.said(done)), 1)
             self.assert_only()
 
-    def test_a_missing_profiling_library_is_reported_in_one_line_and_the_program_runs(self):
-        done = subprocess.run([POISE, "profile", "--", "echo", "hello"], capture_output=True, text=True, timeout=60,
-                              cwd=self.folder, env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": ""})
-        self.assertEqual((done.returncode, done.stdout), (0, "hello\n"))
-        self.assertIn("running the command unchanged", done.stderr)
-        self.assertEqual(len(self.said(done)), 1)
+    def test_a_profiling_library_that_cannot_be_preloaded_is_reported_in_one_line_and_the_program_runs(self):
+        (self.folder / "two words").mkdir()
+        shutil.copy(LIBRARY, self.folder / "two words" / "lib.so")
+        for library, why in ("", "is missing"), (self.folder / "two words" / "lib.so", "contains a blank"):
+            done = subprocess.run([POISE, "profile", "--", "echo", "hello"], capture_output=True, text=True, timeout=60,
+                                  cwd=self.folder, env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": str(library)})
+            self.assertEqual((done.returncode, done.stdout), (0, "hello\n"))
+            self.assertIn(why, done.stderr)
+            self.assertIn("running the command unchanged", done.stderr)
+            self.assertEqual(len(self.said(done)), 1)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
 
     def test_invalid_arguments_of_poise_profile_and_poise_diagnose_are_refused(self):
         for words, says in ((["profile"], "COMMAND is missing"),
