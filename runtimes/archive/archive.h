@@ -298,9 +298,10 @@ class Writer {
   /// Appends zeros up to the next multiple of `alignment`, counted from the first byte of this
   /// archive.
   void align(std::size_t alignment) {
-    const std::size_t padding = -(buffer_.size() - begin_) & (alignment - 1);
-    constexpr std::byte kZeros[alignof(std::max_align_t) * 8]{};
-    buffer_.append(kZeros, padding);
+    const std::size_t at = buffer_.size(), padding = -(at - begin_) & (alignment - 1);
+    if (padding == 0) return;
+    buffer_.resize(at + padding);
+    std::memset(buffer_.data() + at, 0, padding);
   }
 
  private:

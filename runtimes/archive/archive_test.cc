@@ -86,6 +86,17 @@ TEST(Archive, a_vector_can_be_read_even_if_the_archive_starts_at_an_unaligned_ad
   EXPECT_EQ(reader.remaining(), 0u);
 }
 
+struct alignas(4096) Page {
+  char text[4096];
+};
+
+TEST(Archive, the_padding_before_elements_with_a_large_alignment_is_zero) {
+  const Buffer bytes = to_bytes(std::vector<Page>(2));
+  ASSERT_EQ(bytes.size(), 3 * sizeof(Page));
+  for (std::size_t i = sizeof(std::uint64_t); i < sizeof(Page); ++i)
+    ASSERT_EQ(bytes.data()[i], std::byte{0}) << i;
+}
+
 TEST(Archive, members_that_serialize_does_not_list_are_not_written) {
   Body body;
   body.at = {1, 2};
