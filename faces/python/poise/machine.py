@@ -22,7 +22,7 @@ class Machine:
     def __init__(self, description: str | os.PathLike[str] = "live") -> None:
         text = os.fspath(description)
         bundled = pathlib.Path(__file__).parent / "machines" / f"{text}.json"
-        if "/" not in text and bundled.exists():
+        if "/" not in text and os.path.exists(bundled):  # bundled.exists() raises for a long text
             text = str(bundled)
         self._adopt(lib.create("machine", "machine_create", lib.text(text, "description")))
 
