@@ -158,7 +158,7 @@ class Data(unittest.TestCase):
         self.assertEqual(machine.latency_factor[0].tolist(), [1, 1.5, 10, 10])
         self.assertEqual(poise.Machine.from_json(machine.json).json, machine.json)
         self.assertEqual(poise.Machine("NUMA32").num_places, 32)
-        self.assertEqual(poise.Machine("core:200 speeds:" + ",".join(["0.25", "1"] * 100)).num_places, 200)
+        self.assertEqual(poise.Machine("core:2000 speeds:" + ",".join(["0.25", "1"] * 1000)).num_places, 2000)
         where = np.arange(40) % 8
         nuco = machine.with_costs("nuco", seconds_per_migrated_byte=0.5)
         costs = [poise.evaluate(m, ring(), where * 0, where).migration_s
