@@ -3,6 +3,7 @@
 #include "apps/analysis/profiled_run.h"
 
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "runtimes/profile/profile_file.h"
@@ -24,6 +25,36 @@ std::vector<profile::RankProfile> decoded(const std::string& file, const std::st
   }
 }
 
+/// Checks that there is a profile of every rank, and that all have the phases of the trace.
+void check_ranks(const std::string& file, const std::vector<profile::RankProfile>& ranks,
+                 const Trace& trace) {
+  if (ranks.empty()) fail("{}: the profile has no ranks; record the program again", file);
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    if (ranks[r].rank != r || ranks[r].num_ranks != ranks.size() ||
+        ranks[r].phases.size() != trace.phases.size())
+      fail(
+          "{}: item {} of the profile is rank {} of {} with {} phases; it must be rank {} of {} "
+          "with {} phases",
+          file, r, ranks[r].rank, ranks[r].num_ranks, ranks[r].phases.size(), r, ranks.size(),
+          trace.phases.size());
+}
+
+/// Checks that every rank has a place on the machine in every phase.
+void check_places(const std::string& file, const Trace& trace, std::size_t num_ranks) {
+  try {
+    check(trace);
+  } catch (const Error& error) {
+    fail("{}: {}", file, error.what());
+  }
+  if (trace.machine && trace.machine->num_places() < trace.num_places)
+    fail("{}: the machine has {} places, but the trace has {}", file, trace.machine->num_places(),
+         trace.num_places);
+  for (const Phase& phase : trace.phases)
+    if (phase.placement.num_tasks() != num_ranks)
+      fail("{}: phase {} has the places of {} ranks, but the profile has {} ranks", file, phase.id,
+           phase.placement.num_tasks(), num_ranks);
+}
+
 }  // namespace
 
 ProfiledRun read_profiled(const std::string& file) {
@@ -32,8 +63,12 @@ ProfiledRun read_profiled(const std::string& file) {
   if (!measured)
     fail("{}: the trace has no profile; record one with `poise profile -o {} -- COMMAND`", file,
          file);
-  ProfiledRun profiled{native::read(file, bytes), profile::measured(decoded(file, *measured))};
+  Trace trace = native::read(file, bytes);
+  const std::vector<profile::RankProfile> ranks = decoded(file, *measured);
+  check_ranks(file, ranks, trace);
+  ProfiledRun profiled{std::move(trace), profile::measured(ranks)};
   check(profiled.run);
+  check_places(file, profiled.trace, ranks.size());
   return profiled;
 }
 

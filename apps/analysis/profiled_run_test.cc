@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "apps/analysis/profiled_run.h"
+
+#include <cstdio>
+#include <gmock/gmock.h>
+#include <string>
+#include <vector>
+
+#include "runtimes/profile/profile_file.h"
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/machine/text.h"
+#include "poise/trace/native.h"
+
+namespace poise::apps {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two ranks and two phases.
+Trace trace_of_two() {
+  Trace trace;
+  trace.num_places = 2;
+  for (const std::uint64_t id : {0, 1}) {
+    Phase& phase = trace.phases.emplace_back();
+    phase.id = id;
+    phase.workload.tasks.resize(2);
+    phase.placement = Placement(std::vector<PlaceId>{0, 1});
+  }
+  return trace;
+}
+
+std::string ranks_of(std::uint32_t count) {
+  std::string bytes(profile::kMagic);
+  for (std::uint32_t r = 0; r < count; ++r) {
+    profile::RankProfile rank;
+    rank.rank = r;
+    rank.num_ranks = 2;
+    rank.phases.resize(2);
+    bytes += profile::encode(rank);
+  }
+  return bytes;
+}
+
+std::string error_of(const Trace& trace, const std::string& profile) {
+  const std::string file = testing::TempDir() + "profiled_run_test.poise";
+  write_file(file, native::write(trace, {{"prof", profile}}));
+  std::string text;
+  try {
+    read_profiled(file);
+  } catch (const Error& error) {
+    text = error.what();
+  }
+  std::remove(file.c_str());
+  return text;
+}
+
+TEST(profiled_run, a_profile_that_contradicts_its_trace_is_refused) {
+  EXPECT_EQ(error_of(trace_of_two(), ranks_of(2)), "");
+  EXPECT_THAT(error_of(trace_of_two(), ranks_of(0)), HasSubstr("has no ranks"));
+  EXPECT_THAT(error_of(trace_of_two(), ranks_of(1)), HasSubstr("rank 0 of 2"));
+  Trace trace = trace_of_two();
+  trace.machine = machine_from_text("core:1");
+  EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("the machine has 1 places"));
+  trace = trace_of_two();
+  trace.phases[1].placement = Placement();
+  EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("phase 1 has the places of 0 ranks"));
+  trace = trace_of_two();
+  trace.phases.resize(1);
+  EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("with 1 phases"));
+}
+
+}  // namespace
+}  // namespace poise::apps
