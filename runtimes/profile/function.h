@@ -87,6 +87,17 @@ enum class Meaning : std::uint8_t {
 /// True for collectives that send messages, and for their non-blocking and persistent versions.
 constexpr bool is_collective(Meaning meaning) { return meaning >= Meaning::barrier; }
 
+constexpr bool is_test(Meaning meaning) {
+  return meaning >= Meaning::test && meaning <= Meaning::testsome;
+}
+/// True for functions that wait for requests or test them.
+constexpr bool completes_requests(Meaning meaning) {
+  return meaning >= Meaning::wait && meaning <= Meaning::testsome;
+}
+/// True if a function that completes requests has an array of them.
+constexpr bool has_request_array(Meaning meaning) {
+  return meaning != Meaning::wait && meaning != Meaning::test;
+}
 constexpr bool is_neighbourhood(Meaning meaning) { return meaning >= Meaning::neighbor_allgather; }
 
 /// How a function runs that all ranks of a communicator, a window or a file must call: until it is

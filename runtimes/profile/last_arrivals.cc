@@ -127,19 +127,32 @@ bool LastArrivals::was_overtaken(const Entry& last) const {
          last.left_ns + 2 * max_error_ns_ + tuning::kMaxClockError_ns < last.entered_ns;
 }
 
+Wait LastArrivals::wait_of(const Sample& own, const Entry& last) const {
+  Sample common = own;
+  common.entered_ns = clock_.common_ns(own.entered_ns);
+  const std::int64_t waited = was_overtaken(last) ? 0 : waited_ns(common, last.entered_ns);
+  return {.entered_ns = own.entered_ns,
+          .took_ns = own.took_ns,
+          .waited_ns = waited,
+          .for_whom = waited > 0 ? last.world_rank : -1};
+}
+
 std::vector<Wait> LastArrivals::waits() const {
   std::vector<Wait> waits;
   for (const auto& [id, part] : parts_) {
     if (part.num_ranks != part.own->size) continue;
-    for (std::size_t i = 0; i < part.last.size(); ++i) {
-      Sample own = part.own->samples[i];
-      if (own.took_ns == Sample::kUntimed) continue;
-      const std::int64_t entered_ns =
-          std::exchange(own.entered_ns, clock_.common_ns(own.entered_ns));
-      const std::int64_t waited =
-          was_overtaken(part.last[i]) ? 0 : waited_ns(own, part.last[i].entered_ns);
-      waits.push_back({entered_ns, own.took_ns, waited, waited > 0 ? part.last[i].world_rank : -1,
-                       WaitsFor::collective});
+    const std::vector<Sample>& samples = part.own->samples;
+    for (std::size_t i = 0; i < part.last.size(); ++i)
+      if (samples[i].took_ns != Sample::kUntimed)
+        waits.push_back(wait_of(samples[i], part.last[i]));
+    for (const auto& [sequence, waits_ns, took_ns] : part.own->completions) {
+      const auto sample = std::lower_bound(
+          samples.begin(), samples.end(), sequence,
+          [](const Sample& s, std::uint64_t number) { return s.sequence < number; });
+      if (sample == samples.end() || sample->sequence != sequence) continue;
+      const Sample waiting{.entered_ns = waits_ns, .took_ns = took_ns, .part = sample->part};
+      waits.push_back(wait_of(waiting, part.last[sample - samples.begin()]));
+      waits.back().what = WaitsFor::message;
     }
   }
   return waits;

@@ -22,6 +22,12 @@ struct Sampled {
   int rank = 0, size = 1;
   int own_world_rank = 0;
   std::vector<Sample> samples = {};
+  /// The calls of this rank that waited for non-blocking collectives.
+  struct Completion {
+    std::uint64_t sequence = 0;  // of the sample
+    std::int64_t waits_ns = 0, took_ns = 0;
+  };
+  std::vector<Completion> completions = {};
   /// World ranks of the communicator's ranks `rank - step` and `rank + step`, for the steps 1, 2, 4
   /// and so on below `size`; -1 if there is no such rank in MPI_COMM_WORLD.
   std::vector<int> before = {}, after = {};
@@ -62,6 +68,7 @@ class LastArrivals {
     std::int64_t num_ranks = 1;  // number of ranks whose samples are in `last`
     std::vector<Entry> last = {};
   };
+  Wait wait_of(const Sample& own, const Entry& last) const;
   bool was_overtaken(const Entry& last) const;
   static void append(const Part& part, std::string& report);
   Part* take(std::string_view& reports, std::int64_t& num_ranks, std::vector<Entry>& last);

@@ -155,6 +155,33 @@ TEST(last_arrivals,
   }
 }
 
+TEST(last_arrivals, a_call_waits_until_the_last_rank_begins_the_non_blocking_collective) {
+  World world(3);
+  for (int r = 0; r < 3; ++r) {
+    Sampled own = member(7, {0, 1, 2}, r);
+    const std::int64_t begun_ns = r == 1 ? 500 : 10 * r;
+    for (const std::uint64_t sequence : {3, 8})
+      own.samples.push_back({.sequence = sequence,
+                             .entered_ns = begun_ns,
+                             .took_ns = Sample::kUntimed,
+                             .part = {.delays = true, .waits = true}});
+    // Rank 1 only tests for completion. The sample of the last collective was dropped.
+    if (r != 1) own.completions = {{8, 200, 1000}, {3, 600, 1000}, {9, 700, 1000}};
+    world.add(std::move(own));
+  }
+  const auto waits = world.waits();
+  EXPECT_TRUE(waits[1].empty());
+  for (const int r : {0, 2}) {
+    ASSERT_EQ(waits[r].size(), 2u);
+    EXPECT_EQ(waits[r][0].entered_ns, 200);
+    EXPECT_EQ(waits[r][0].waited_ns, 300);
+    EXPECT_EQ(waits[r][0].for_whom, 1);
+    EXPECT_EQ(waits[r][0].what, WaitsFor::message);
+    EXPECT_EQ(waits[r][1].waited_ns, 0);
+    EXPECT_EQ(waits[r][1].for_whom, -1);
+  }
+}
+
 TEST(last_arrivals, damaged_reports_are_ignored) {
   std::vector<std::unique_ptr<Sampled>> own;
   own.push_back(std::make_unique<Sampled>(member(7, {0, 1}, 0)));

@@ -11,8 +11,9 @@
 
 namespace poise::profile {
 
-/// The event for which a rank may wait: the arrival of the last rank in a collective, or the other
-/// rank of a send or receive.
+/// The event for which a rank may wait: the arrival of the last rank in a blocking collective; or
+/// the other rank of a send or receive, a neighbour in a neighbourhood collective, or the last rank
+/// that begins a non-blocking collective, because a call may wait for several of these.
 enum class WaitsFor : std::uint8_t { collective, message };
 inline constexpr int kNumWaits = 2;
 

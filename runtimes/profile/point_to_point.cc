@@ -10,14 +10,6 @@ namespace {
 
 constexpr std::uint64_t kNeighbourhood = ~std::uint64_t{0};
 
-bool is_test(Meaning meaning) { return meaning >= Meaning::test && meaning <= Meaning::testsome; }
-
-bool completes_requests(Meaning meaning) {
-  return meaning >= Meaning::wait && meaning <= Meaning::testsome;
-}
-
-bool has_array(Meaning meaning) { return meaning != Meaning::wait && meaning != Meaning::test; }
-
 /// True if the call fills an array of statuses.
 bool has_statuses(Meaning meaning) {
   return meaning == Meaning::waitall || meaning == Meaning::waitsome ||
@@ -58,7 +50,7 @@ void PointToPoint::see_status(const Function& function, const Arguments& argumen
 void PointToPoint::find_active(const Function& function, const Arguments& arguments) {
   active_.clear();
   const int count =
-      has_array(function.meaning) ? static_cast<int>(arguments.number(function.count)) : 1;
+      has_request_array(function.meaning) ? static_cast<int>(arguments.number(function.count)) : 1;
   for (int i = 0; i < count; ++i) {
     const Word request = arguments.request(function.request, i);
     if (const Request* const found = requests_.find(request))

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <unordered_map>
 #include <utility>
 
 #include "runtimes/profile/hash.h"
@@ -295,6 +296,12 @@ void Session::enter(Call& call) {
     if (!is_main && is_multiple_) messages_.ends().give_up();
     messages_.before(call.function, arguments, call.words);
   }
+  if (completes_requests(call.function.meaning) && !collectives_.is_idle()) {
+    if (is_main)
+      collectives_.before(call.function, arguments);
+    else
+      collectives_.forget(call.function, arguments);
+  }
   interpreter_.before(call.function, arguments);
 }
 
@@ -312,7 +319,11 @@ void Session::keep_samples(Communicator& communicator, std::size_t max_samples) 
 }
 
 void Session::forget_call() {
-  if (is_main) recorder_.forget_call();
+  if (!is_main) return;
+  recorder_.forget_call();
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (is_multiple_) lock.lock();
+  collectives_.forget_call();
 }
 
 void Session::forget_freed(const Call& call) {
@@ -329,23 +340,40 @@ void Session::leave(Call& call, int result) {
   if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind))
     recorder_.read_cpu_at_exit(now_ns, thread_cpu_now_ns());
   if (call.function.meaning == Meaning::nothing) return;
-  const std::unique_ptr<Communicator> freed(call.freed);
-  if (has_succeeded(call, result)) {
+  if (has_succeeded(call, result))
     note(call, now_ns);
-  } else if (call.function.mode == Mode::blocking) {
-    const Arguments arguments(mpi_, call.function, call.language, call.words);
-    if (freed || interpreter_.is_known(call.function, arguments)) sample(call, arguments, now_ns);
-  }
-  if (freed) keep_freed(*freed);
+  else
+    note_failed(call, now_ns);
+  if (call.freed == nullptr) return;
+  const std::unique_ptr<Communicator> freed(std::exchange(call.freed, nullptr));
+  keep_freed(*freed);
+}
+
+/// All ranks must keep samples of the same collectives, because samples are compared across ranks.
+/// So calls that failed here are sampled, because they may have succeeded on other ranks.
+void Session::note_failed(const Call& call, std::int64_t now_ns) {
+  if (is_main && completes_requests(call.function.meaning)) collectives_.forget_call();
+  const Mode mode = call.function.mode;
+  if (mode != Mode::blocking && mode != Mode::nonblocking) return;
+  const Arguments arguments(mpi_, call.function, call.language, call.words);
+  if (call.freed == nullptr && !interpreter_.is_known(call.function, arguments)) return;
+  if (mode == Mode::blocking)
+    sample(call, arguments, now_ns);
+  else
+    begin_sample(call, arguments, false);
 }
 
 void Session::note(Call& call, std::int64_t now_ns) {
   const Arguments arguments(mpi_, call.function, call.language, call.words);
   interpreter_.after(call.function, arguments);
   if (PointToPoint::concerns(call.function)) note_messages(call, arguments, now_ns);
-  Communicator* const communicator =
-      call.function.mode == Mode::blocking ? sample(call, arguments, now_ns) : nullptr;
-  if (communicator != nullptr) interpreter_.add_object(call.function, arguments, *communicator);
+  Communicator* communicator = nullptr;
+  if (call.function.mode == Mode::blocking)
+    communicator = sample(call, arguments, now_ns);
+  else if (call.function.mode == Mode::nonblocking)
+    begin_sample(call, arguments, true);
+  if (communicator != nullptr && call.function.created_object >= 0)
+    interpreter_.add_object(call.function, arguments, *communicator);
   if (!is_main) return;
   if (!recorded_ns_ && messages_.ends().has_given_up()) recorded_ns_ = message_ns();
   if (is_empty_poll(call.function, arguments)) recorder_.poll_was_empty();
@@ -357,8 +385,12 @@ void Session::note(Call& call, std::int64_t now_ns) {
 void Session::note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
   // Only the time of the initial thread is recorded.
   const std::int64_t left_ns = is_main ? now_ns : call.entered_ns;
-  if (!messages_.after(call.function, arguments, call.entered_ns, left_ns) || !is_main) return;
-  recorder_.may_wait(WaitsFor::message, now_ns - call.entered_ns);
+  bool may_wait = messages_.after(call.function, arguments, call.entered_ns, left_ns);
+  if (!is_main) return;
+  if (completes_requests(call.function.meaning) &&
+      collectives_.after(call.function, arguments, call.entered_ns, now_ns))
+    may_wait = true;
+  if (may_wait) recorder_.may_wait(WaitsFor::message, now_ns - call.entered_ns);
 }
 
 /// The time until now in calls that send, receive or wait for messages.
@@ -375,14 +407,31 @@ bool Session::knows_message_waits() {
   return message_ns() - *recorded_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);
 }
 
+/// Keeps a sample of a non-blocking collective, in which the call that waits for it is missing.
+void Session::begin_sample(const Call& call, const Arguments& arguments, bool has_succeeded) {
+  const Function& function = call.function;
+  Communicator* const communicator = interpreter_.joint(function, arguments);
+  if (communicator == nullptr || communicator->is_inter || communicator->size < 2) return;
+  const auto part = interpreter_.part_in(function, arguments, *communicator);
+  if (!part) return;
+  const std::uint64_t sequence = communicator->samples.count();
+  const bool is_sampled = communicator->samples.next();
+  if (is_sampled) communicator->samples.keep(call.entered_ns, Sample::kUntimed, *part);
+  if (has_succeeded && part->waits)
+    collectives_.begin(arguments.request(function.request), is_sampled ? communicator->id : 0,
+                       sequence);
+}
+
 /// Keeps a sample of a collective. Returns the collective's communicator, or null for an
-/// intercommunicator, which is not sampled. All ranks must keep samples of the same collectives,
-/// because samples are compared across ranks. So the calls of all threads are sampled, and also
-/// calls that failed here, because they may have succeeded on other ranks.
+/// intercommunicator, which is not sampled. The calls of all threads are sampled, as all ranks must
+/// keep samples of the same collectives.
 Communicator* Session::sample(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
   const Function& function = call.function;
   Communicator* const communicator =
-      call.freed != nullptr ? call.freed : interpreter_.joint(function, arguments);
+      is_collective(function.meaning)
+          ? interpreter_.communicators().of(arguments.comm(function.comm))
+      : call.freed != nullptr ? call.freed
+                              : interpreter_.joint(function, arguments);
   if (communicator == nullptr || communicator->is_inter) return nullptr;
   if (is_neighbourhood(function.meaning)) {
     const std::int64_t left_ns = is_main ? now_ns : call.entered_ns;
@@ -473,6 +522,15 @@ Cuts Session::agreed_cuts() {
   return Cuts::slices;
 }
 
+void Session::add_completions() {
+  std::unordered_map<std::uint64_t, Sampled*> by_id;
+  for (const auto& sampled : sampled_) by_id[sampled->id] = sampled.get();
+  for (const Completion& completion : collectives_.completions())
+    if (const auto found = by_id.find(completion.communicator); found != by_id.end())
+      found->second->completions.push_back(
+          {completion.sequence, completion.waits_ns, completion.took_ns});
+}
+
 void Session::finish() {
   cut_slices(wall_now_ns());
   cut_all(wall_now_ns());
@@ -494,8 +552,10 @@ void Session::finish() {
   clock_.add(exchange_.offset_to_first());
   for (Communicator* const communicator : interpreter_.communicators().all())
     keep_samples(*communicator, tuning::kMaxCompared);
+  add_completions();
   exchange_.find_waits(std::move(sampled_), clock_, waits_);
   exchange_.find_waits(messages_.ends(), clock_, waits_);
+  keep_longest(waits_);
   add_waits(waits_, profile.phases);
   profile.clock_error_ns = clock_.error_ns();
   std::string bytes = encode(profile);

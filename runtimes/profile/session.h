@@ -14,6 +14,7 @@
 #include "runtimes/profile/interpret.h"
 #include "runtimes/profile/journal.h"
 #include "runtimes/profile/machinery.h"
+#include "runtimes/profile/pending_collectives.h"
 #include "runtimes/profile/point_to_point.h"
 #include "runtimes/profile/profile_file.h"
 #include "runtimes/profile/recorder.h"
@@ -63,6 +64,8 @@ class Session {
  private:
   void note(Call& call, std::int64_t now_ns);
   void note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns);
+  void note_failed(const Call& call, std::int64_t now_ns);
+  void begin_sample(const Call& call, const Arguments& arguments, bool has_succeeded);
   Communicator* sample(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_collective(const Call& call, const Arguments& arguments,
                        const Communicator& communicator, std::int64_t now_ns);
@@ -75,6 +78,7 @@ class Session {
   RankProfile head() const;
   std::int64_t message_ns();
   bool knows_message_waits();
+  void add_completions();
   Cuts agreed_cuts();
   void write(const std::string& bytes) const;
 
@@ -89,6 +93,7 @@ class Session {
   Recorder recorder_;
   Interpreter interpreter_;
   PointToPoint messages_;
+  PendingCollectives collectives_;
   Journal journal_;
   std::mutex mutex_;  // locked wherever several threads may call MPI
   bool is_multiple_ = false;

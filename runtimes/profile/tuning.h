@@ -69,6 +69,10 @@ inline constexpr std::size_t kMaxFreed = 1 << 14, kMaxFreedSamples = 1 << 20;
 /// that wait for them. If it spends more, the diagnosis does not distinguish waiting from transfer.
 inline constexpr double kMaxUnrecorded = 0.01;
 
+/// Maximum number of calls of which a rank records that they waited for sampled non-blocking
+/// collectives (32 MiB).
+inline constexpr std::size_t kMaxCompletions = 1 << 20;
+
 /// Maximum number of samples that a rank compares with other ranks when the program ends. A report
 /// has 24 bytes per sample, and must be shorter than 2^31 bytes.
 inline constexpr std::size_t kMaxCompared = 1 << 26;

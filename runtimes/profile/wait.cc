@@ -26,6 +26,16 @@ void add(const Wait& wait, Waiting& waiting) {
   found->second += wait.waited_ns;
 }
 
+void keep_longest(std::vector<Wait>& waits) {
+  std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
+    return std::pair(a.entered_ns, -a.waited_ns) < std::pair(b.entered_ns, -b.waited_ns);
+  });
+  const auto end = std::unique(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
+    return a.entered_ns == b.entered_ns;
+  });
+  waits.erase(end, waits.end());
+}
+
 void add_waits(const std::vector<Wait>& waits, std::vector<Phase>& phases) {
   for (const Wait& wait : waits) {
     const auto next =

@@ -16,6 +16,10 @@ struct Wait {
   bool is_for_receiver = false;  // of a message
 };
 
+/// Of several waits in the same call, keeps the longest, because a call that waits for several
+/// requests waits for all of them at the same time.
+void keep_longest(std::vector<Wait>& waits);
+
 /// Adds one wait to the sums of a phase.
 void add(const Wait& wait, Waiting& waiting);
 

@@ -68,5 +68,17 @@ TEST(wait, the_confidence_interval_of_the_estimated_wait_contains_the_true_wait)
   EXPECT_LT(widths, 0.07 * truths);
 }
 
+TEST(wait, a_call_that_waits_for_several_ranks_counts_once) {
+  std::vector<Wait> waits = {{.entered_ns = 9, .took_ns = 5, .waited_ns = 1, .for_whom = 4},
+                             {.entered_ns = 3, .took_ns = 8, .waited_ns = 2, .for_whom = 1},
+                             {.entered_ns = 3, .took_ns = 8, .waited_ns = 7, .for_whom = 2},
+                             {.entered_ns = 3, .took_ns = 8}};
+  keep_longest(waits);
+  ASSERT_EQ(waits.size(), 2u);
+  EXPECT_EQ(waits[0].waited_ns, 7);
+  EXPECT_EQ(waits[0].for_whom, 2);
+  EXPECT_EQ(waits[1].for_whom, 4);
+}
+
 }  // namespace
 }  // namespace poise::profile

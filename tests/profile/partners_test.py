@@ -80,6 +80,13 @@ class Partners(unittest.TestCase):
                     self.assertEqual(samples, [ROUNDS, ROUNDS if what == "grid" else 0, ROUNDS])
                     self.assertEqual(receivers, [0] * SIZE)
 
+    def test_a_call_waits_until_the_last_rank_begins_the_non_blocking_collectives(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, samples, _ = self.waits(mpi, "nonblocking")
+                self.check_late(waits, [0, 2])
+                self.assertEqual(samples, [ROUNDS] * SIZE)
+
     def test_senders_of_large_messages_wait_for_a_late_receiver(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):

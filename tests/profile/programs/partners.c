@@ -14,6 +14,7 @@
 //   in the first round, rank 0 sleeps 400 ms
 // - split: as sender, on a communicator that each round creates and frees
 // - grid: all ranks call MPI_Neighbor_allgather on the grid 0 - 1 - 2
+// - nonblocking: ranks wait by one call for two non-blocking collectives and for a message
 // - graph: as grid, but rank 0 receives only from rank 1, and rank 2 only from rank 0
 #include <mpi.h>
 #include <stdio.h>
@@ -71,13 +72,26 @@ static MPI_Comm topology(const char* what, int rank) {
 
 static void one_round(const char* what, int rank, int size, int round, char* large,
                       MPI_Request* persistent) {
-  static MPI_Comm neighbourhood = MPI_COMM_NULL;
+  static MPI_Comm another = MPI_COMM_NULL;
   MPI_Comm comm = MPI_COMM_WORLD;
   if (!strcmp(what, "grid") || !strcmp(what, "graph")) {
     int all[2];
-    if (round == 0) neighbourhood = topology(what, rank);
+    if (round == 0) another = topology(what, rank);
     if (rank == 1) usleep(LATE_US);
-    MPI_Neighbor_allgather(&round, 1, MPI_INT, all, 1, MPI_INT, neighbourhood);
+    MPI_Neighbor_allgather(&round, 1, MPI_INT, all, 1, MPI_INT, another);
+    return;
+  }
+  if (!strcmp(what, "nonblocking")) {
+    int all, data;
+    MPI_Request requests[4];
+    if (round == 0) MPI_Comm_dup(MPI_COMM_WORLD, &another);
+    if (rank == 1) usleep(LATE_US);
+    MPI_Iallreduce(&round, &all, 1, MPI_INT, MPI_SUM, comm, &requests[0]);
+    MPI_Ibarrier(another, &requests[1]);
+    MPI_Irecv(&data, 1, MPI_INT, (rank + 2) % 3, 5, comm, &requests[2]);
+    MPI_Isend(&round, 1, MPI_INT, (rank + 1) % 3, 5, comm, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    if (round + 1 == ROUNDS) MPI_Comm_free(&another);
     return;
   }
   if (!strcmp(what, "split")) MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/profile/pending_collectives.h"
+
+#include "runtimes/profile/tuning.h"
+
+namespace poise::profile {
+
+std::vector<PendingCollectives::Active> PendingCollectives::found(const Function& function,
+                                                                  const Arguments& arguments) {
+  std::vector<Active> result;
+  const int count =
+      has_request_array(function.meaning) ? static_cast<int>(arguments.number(function.count)) : 1;
+  for (int i = 0; i < count; ++i) {
+    const Word request = arguments.request(function.request, i);
+    if (const Pending* const collective = pending_.find(request))
+      result.push_back({request, i, *collective});
+  }
+  return result;
+}
+
+void PendingCollectives::before(const Function& function, const Arguments& arguments) {
+  active_ = found(function, arguments);
+}
+
+bool PendingCollectives::after(const Function& function, const Arguments& arguments,
+                               std::int64_t entered_ns, std::int64_t left_ns) {
+  if (active_.empty()) return false;
+  const bool are_all = function.meaning == Meaning::wait || function.meaning == Meaning::waitall;
+  bool may_wait = false;
+  for (const Active& active : active_) {
+    // If the collective is complete, MPI has replaced the request by MPI_REQUEST_NULL.
+    if (!are_all && arguments.request(function.request, active.index) == active.request) continue;
+    pending_.erase(active.request);
+    if (is_test(function.meaning)) continue;
+    may_wait = true;
+    if (active.collective.communicator != 0 && completions_.size() < tuning::kMaxCompletions)
+      completions_.push_back({active.collective.communicator, active.collective.sequence,
+                              entered_ns, left_ns - entered_ns});
+  }
+  active_.clear();
+  return may_wait;
+}
+
+void PendingCollectives::forget_call() {
+  for (const Active& active : active_) pending_.erase(active.request);
+  active_.clear();
+}
+
+void PendingCollectives::forget(const Function& function, const Arguments& arguments) {
+  for (const Active& active : found(function, arguments)) pending_.erase(active.request);
+}
+
+}  // namespace poise::profile

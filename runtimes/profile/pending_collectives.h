@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Follows non-blocking collectives from the calls that begin them to the calls that wait for them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtimes/profile/interpret.h"
+#include "runtimes/profile/key_table.h"
+
+namespace poise::profile {
+
+/// The call that waited for a sampled non-blocking collective.
+struct Completion {
+  std::uint64_t communicator = 0, sequence = 0;  // the collective's sample (samples.h)
+  std::int64_t waits_ns = 0, took_ns = 0;        // when the call was entered, and how long it took
+};
+
+class PendingCollectives {
+ public:
+  /// Records that a call has begun a collective and has returned `request`. `communicator` is 0 if
+  /// the collective is not sampled.
+  void begin(Word request, std::uint64_t communicator, std::uint64_t sequence) {
+    pending_[request] = {communicator, sequence};
+  }
+  bool is_idle() const { return pending_.size() == 0; }
+  /// To be called before the initial thread waits for requests or tests them, unless is_idle().
+  void before(const Function& function, const Arguments& arguments);
+  /// To be called after a call that waits for requests or tests them, if it succeeded. Returns true
+  /// if the call may have waited for other ranks.
+  bool after(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
+             std::int64_t left_ns);
+  /// Forgets the requests of the call for which before() was called last: the call failed, so it is
+  /// not known which requests still exist.
+  void forget_call();
+  /// Forgets the requests of a call that another thread than the initial one makes, because the
+  /// times of such calls are not recorded.
+  void forget(const Function& function, const Arguments& arguments);
+
+  const std::vector<Completion>& completions() const { return completions_; }
+
+ private:
+  struct Pending {
+    std::uint64_t communicator = 0, sequence = 0;
+  };
+  struct Active {  // a request of the call that is running
+    Word request;
+    int index;  // in the call's array of requests
+    Pending collective;
+  };
+  std::vector<Active> found(const Function& function, const Arguments& arguments);
+
+  KeyTable<Pending> pending_;  // by request
+  std::vector<Active> active_;
+  std::vector<Completion> completions_;
+};
+
+}  // namespace poise::profile
