@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
+
+#include "poise/placement/least_busy.h"
 
 namespace poise {
 
@@ -12,15 +15,42 @@ namespace {
 constexpr std::uint64_t kNoCap = std::numeric_limits<std::uint64_t>::max();
 constexpr int kRounds = 4;
 
-/// Returns the place with room for t that uses the least memory, or t's own place if no place has
-/// room.
-PlaceId emptiest_with_room(const Machine& machine, const MemoryRoom& room, TaskId t, PlaceId at) {
-  PlaceId best = at;
-  for (PlaceId p = 0; p < machine.num_places(); ++p)
-    if (p != at && room.fits(t, p) && (best == at || room.bytes_at(p) < room.bytes_at(best)))
-      best = p;
-  return best;
-}
+/// The memory in use at all places, to find the place that uses least.
+class MemoryInUse {
+ public:
+  MemoryInUse(const Machine& machine, const MemoryRoom& room)
+      : machine_(machine), room_(room), places_(std::vector<double>(machine.num_places(), 0)) {
+    for (PlaceId p = 0; p < machine.num_places(); ++p) update(p);
+  }
+
+  void update(PlaceId p) { places_.set(p, static_cast<double>(room_.bytes_at(p))); }
+
+  /// Returns the place with room for t that uses the least memory, or t's own place `at` if no
+  /// place has room. O(domains) if most places that seem to have room do have room.
+  PlaceId emptiest_with_room(TaskId t, PlaceId at) const {
+    PlaceId best = at;
+    double least = std::numeric_limits<double>::infinity();
+    for (DomainId d = 0; d < machine_.num_domains(); ++d) {
+      const PlaceId last = machine_.first_place(d + 1);
+      const auto is_worth_trying = [&](double bytes) {
+        return bytes < least && room_.may_fit(t, d, static_cast<std::uint64_t>(bytes));
+      };
+      if (!is_worth_trying(0)) continue;
+      for (PlaceId p = machine_.first_place(d);
+           (p = places_.next_in(p, last, is_worth_trying)) < last; ++p)
+        if (p != at && room_.fits(t, p)) {
+          best = p;
+          least = places_.busy_s(p);
+        }
+    }
+    return best;
+  }
+
+ private:
+  const Machine& machine_;
+  const MemoryRoom& room_;
+  LeastBusy places_;
+};
 
 std::vector<TaskId> by_footprint(const Workload& workload) {
   std::vector<TaskId> tasks;
@@ -62,6 +92,13 @@ bool MemoryRoom::is_over(PlaceId p) const {
   const DomainId domain = machine_.domain_of(p);
   return bytes_at(p) > place_cap_ ||
          (!domain_cap_.empty() && domain_bytes_[domain] > domain_cap_[domain]);
+}
+
+bool MemoryRoom::may_fit(TaskId t, DomainId domain, std::uint64_t bytes) const {
+  const std::uint64_t footprint = workload_.memory[t].footprint_bytes;
+  if (bytes + footprint > place_cap_) return false;
+  return domain_cap_.empty() || machine_.domain_of(places_[t]) == domain ||
+         domain_bytes_[domain] + footprint <= domain_cap_[domain];
 }
 
 bool MemoryRoom::has_room(TaskId t, PlaceId to) const {
@@ -138,9 +175,14 @@ Placement within_memory(const Machine& machine, const Workload& workload, const 
     placement.move(t, to);
   };
   const std::vector<TaskId> tasks = by_footprint(workload);
-  for (const TaskId t : tasks)
-    if (room.is_over(placement.of(t)))
-      move(t, emptiest_with_room(machine, room, t, placement.of(t)));
+  MemoryInUse in_use(machine, room);
+  for (const TaskId t : tasks) {
+    const PlaceId from = placement.of(t);
+    if (!room.is_over(from)) continue;
+    move(t, in_use.emptiest_with_room(t, from));
+    in_use.update(from);
+    in_use.update(placement.of(t));
+  }
   bool moved = true;
   for (int round = 0; round < kRounds && moved; ++round) {
     moved = false;

@@ -98,5 +98,26 @@ TEST(MemoryRoom, strategies_move_tasks_away_from_full_places_to_places_with_room
   for (TaskId t = 0; t < 40; ++t) EXPECT_EQ(room.fits(t, 3), placed.of(t) == 3) << t;
 }
 
+TEST(MemoryRoom, tasks_leave_one_full_place_in_less_than_quadratic_time) {
+  // If each task examined all places, this test would run for minutes.
+  constexpr TaskId kTasks = 150'000;
+  for (const bool domains_are_full : {false, true}) {
+    MachineParts parts = machine_from_text("node:100 core:200").parts();
+    parts.facts.memory_bytes.assign(100, domains_are_full ? 0 : 2000);
+    const Machine machine{parts};
+    Workload workload;
+    workload.tasks.resize(kTasks);
+    workload.memory.assign(kTasks, {.footprint_bytes = 1});
+    const Placement crowded(kTasks);
+    const Placement placed = within_memory(machine, workload, crowded, crowded, 10);
+    std::vector<TaskId> at(machine.num_places(), 0);
+    for (TaskId t = 0; t < kTasks; ++t) ++at[placed.of(t)];
+    if (domains_are_full)
+      EXPECT_EQ(placed, crowded);
+    else
+      EXPECT_LE(*std::max_element(at.begin(), at.end()), 10u);
+  }
+}
+
 }  // namespace
 }  // namespace poise
