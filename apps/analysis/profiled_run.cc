@@ -59,11 +59,11 @@ void check_places(const std::string& file, const Trace& trace, std::size_t num_r
 
 ProfiledRun read_profiled(const std::string& file) {
   const std::string bytes = read_file(file, native::may_begin);
+  Trace trace = native::read(file, bytes);  // refuses a truncated file
   const auto measured = native::attachment(file, bytes, "prof");
   if (!measured)
     fail("{}: the trace has no profile; record one with `poise profile -o {} -- COMMAND`", file,
          file);
-  Trace trace = native::read(file, bytes);
   const std::vector<profile::RankProfile> ranks = decoded(file, *measured);
   check_ranks(file, ranks, trace);
   ProfiledRun profiled{std::move(trace), profile::measured(ranks)};

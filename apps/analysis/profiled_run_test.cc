@@ -44,9 +44,9 @@ std::string ranks_of(std::uint32_t count) {
   return bytes;
 }
 
-std::string error_of(const Trace& trace, const std::string& profile) {
+std::string error_of(const std::string& bytes) {
   const std::string file = testing::TempDir() + "profiled_run_test.poise";
-  write_file(file, native::write(trace, {{"prof", profile}}));
+  write_file(file, bytes);
   std::string text;
   try {
     read_profiled(file);
@@ -55,6 +55,16 @@ std::string error_of(const Trace& trace, const std::string& profile) {
   }
   std::remove(file.c_str());
   return text;
+}
+
+std::string error_of(const Trace& trace, const std::string& profile) {
+  return error_of(native::write(trace, {{"prof", profile}}));
+}
+
+TEST(profiled_run, a_truncated_file_is_not_said_to_have_no_profile) {
+  const std::string bytes = native::write(trace_of_two(), {{"prof", ranks_of(2)}});
+  EXPECT_THAT(error_of(bytes.substr(0, bytes.size() - 40)), HasSubstr("truncated"));
+  EXPECT_THAT(error_of(native::write(trace_of_two())), HasSubstr("the trace has no profile"));
 }
 
 TEST(profiled_run, a_profile_that_contradicts_its_trace_is_refused) {
