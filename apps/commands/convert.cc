@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "apps/analysis/inputs.h"
 #include "apps/commands/commands.h"
@@ -66,6 +68,14 @@ void write(const Trace& trace, const ConvertOptions& options) {
     write_trace(trace, options.output, options.to);
 }
 
+/// True if stdout leads to the file at this path, as for /dev/stdout.
+bool is_stdout(const std::string& path) {
+  struct stat named {};
+  struct stat stdout_file {};
+  return ::stat(path.c_str(), &named) == 0 && ::fstat(STDOUT_FILENO, &stdout_file) == 0 &&
+         named.st_dev == stdout_file.st_dev && named.st_ino == stdout_file.st_ino;
+}
+
 void convert(const ConvertOptions& options) {
   check_stdin({options.input, options.placement});
   if (options.output == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
@@ -82,10 +92,12 @@ void convert(const ConvertOptions& options) {
     tasks += phase.workload.tasks.size();
     messages += phase.workload.messages.size();
   }
-  print(fmt::format("{}: {} phase{} on {} places, {} tasks and {} messages in all\n",
-                    options.output, trace.phases.size(), trace.phases.size() == 1 ? "" : "s",
-                    trace.num_places, tasks, messages),
-        notes);
+  const std::string summary = fmt::format(
+      "{}: {} phase{} on {} places, {} tasks and {} messages in all\n", options.output,
+      trace.phases.size(), trace.phases.size() == 1 ? "" : "s", trace.num_places, tasks, messages);
+  if (!is_stdout(options.output)) return print(summary, notes);
+  print("", notes);  // stdout belongs to the trace
+  say(summary);
 }
 
 std::string list_of_formats() {

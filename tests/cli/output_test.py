@@ -198,6 +198,15 @@ class Output(CliTest):
         self.assertTrue(text.startswith("0\n0\n1\n1\ng.graph"), text)
         self.assertIn("10 phases with this decision", text)
 
+    def test_a_trace_that_is_written_to_stdout_can_be_read_from_a_pipe(self):
+        for form in "native", "metis":
+            with self.subTest(form):
+                pipe = f"{POISE} convert g.graph /dev/stdout --to {form} | {POISE} convert - from_pipe.poise"
+                done = subprocess.run(pipe, shell=True, cwd=self.folder, capture_output=True, text=True, check=False,
+                                      timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("/dev/stdout: 1 phase", done.stderr)
+
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_a_user_who_may_not_write_to_dev_can_write_a_result_to_dev_stdout(self):
         self.folder.chmod(0o755)
