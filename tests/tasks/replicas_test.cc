@@ -126,6 +126,22 @@ TEST(Replication, idle_ranks_run_replicas_while_the_rank_that_owns_the_task_is_b
   EXPECT_EQ(number[0], 1u);
 }
 
+// With shared memory, rank 1 asks rank 0 for no token, so rank 0 need not answer.
+TEST(Replication, many_replicas_share_a_message) {
+  if (count_ranks() == 1) GTEST_SKIP() << "needs two ranks";
+  Context context(MPI_COMM_WORLD, {.settings = "policy=none"});
+  if (context.rank() == 0) keep_threads_until_one_has_left(context);
+  for (int t = 0; t < 1000 && context.rank() == 0; ++t) {
+    With with = says_when_it_leaves();
+    with.replicas = {1};
+    context.submit(std::move(with), kBusy, 0);
+  }
+  context.wait();
+  if (context.rank() > 0) return;
+  EXPECT_EQ(context.counters().replicas_sent, 1000u);
+  EXPECT_LT(context.counters().messages, 250u);
+}
+
 TEST(Replication, the_exception_of_a_replicated_task_is_thrown_on_the_rank_that_owns_the_task) {
   Context context(MPI_COMM_WORLD, {.settings = "policy=none"});
   for (int t = 0; t < 20 && context.rank() == 0; ++t) context.submit(on_all_ranks(), kUnlucky, t);

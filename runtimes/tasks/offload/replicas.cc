@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
@@ -13,18 +14,11 @@ namespace poise::tasks {
 
 namespace {
 
-// Copies the data of the payloads, because the program may change the original data before the
-// messages are sent.
-std::shared_ptr<const void> copied(std::vector<Payload>& payloads) {
-  std::size_t bytes = 0;
-  for (const Payload& payload : payloads) bytes += payload.bytes;
-  auto copy = new_bytes(bytes);
-  std::byte* next = copy.get();
-  for (Payload& payload : payloads) {
-    std::memcpy(next, payload.data, payload.bytes);
-    payload.data = next;
-    next += payload.bytes;
-  }
+// Returns a copy of the payload's data. The program may change or free the original data before the
+// message is sent.
+std::shared_ptr<std::byte> copy_of(const Payload& payload) {
+  auto copy = new_bytes(payload.bytes);
+  std::memcpy(copy.get(), payload.data, payload.bytes);
   return copy;
 }
 
@@ -70,80 +64,93 @@ void Replicas::send() {
   if (messenger_.now_s < next_s_) return;
   next_s_ = messenger_.now_s + lending_tuning::kMinPause_s;
   const auto reached = [this](std::uint32_t rank) { return is_reached(rank); };
+  std::map<std::uint32_t, Parcel> parcels;
   for (auto& task : messenger_.pool.take_to_replicate(reached)) {
     if (!lender_.prepare(task)) continue;
     std::vector<std::uint32_t>& replicas = task->extras.make().replicas;
     for (const std::uint32_t rank : replicas)
-      if (reached(rank)) send_one(*task, rank);
+      if (reached(rank)) add(parcels[rank], *task, rank);
     std::erase_if(replicas, reached);
     messenger_.pool.take_back(std::move(task));
   }
+  for (auto& [rank, parcel] : parcels)
+    if (parcel.num_tasks > 0) send(std::move(parcel), rank);
 }
 
-void Replicas::send_one(Task& task, std::uint32_t to) {
+// Adds a copy of the task to a parcel for rank `to`, and sends the parcel if it is then full.
+void Replicas::add(Parcel& parcel, Task& task, std::uint32_t to) {
   Extras& extras = task.extras.make();
   if (!extras.token) extras.token = tokens_.make(extras.ticket);
-  Writer header = messenger_.begin(MessageKind::replica, to);
   const auto spot = messenger_.arena.shared_with(to)
                         ? messenger_.arena.find(extras.token.get(), sizeof(std::uint64_t))
                         : std::nullopt;
-  header.put(spot.has_value());
-  header.put(spot.value_or(Arena::Spot{}));
-  std::vector<Payload> payloads;
+  if (parcel.num_tasks++ == 0) parcel.header = messenger_.begin(MessageKind::replica, to);
+  parcel.header.put(true);  // another task follows
+  parcel.header.put(spot.has_value());
+  parcel.header.put(spot.value_or(Arena::Spot{}));
   const std::uint64_t slot = std::exchange(task.slot, extras.ticket | kReplicaBit);
-  codec_.write(header, task, to, payloads);
+  std::vector<Payload> payloads;
+  codec_.write(parcel.header, task, to, payloads);
   task.slot = slot;
-  ++messenger_.counters.replicas_sent;
-  auto keep = payloads.empty() ? nullptr : copied(payloads);
-  messenger_.send(to, std::move(header), std::move(payloads), std::move(keep));
+  for (const Payload& payload : payloads) {
+    const auto copy = copy_of(payload);
+    parcel.payloads.push_back({copy.get(), payload.bytes});
+    parcel.payload_copies.push_back(copy);
+    parcel.payload_bytes += payload.bytes;
+  }
+  const double bytes = parcel.header.size() + parcel.payload_bytes;
+  if (parcel.num_tasks >= lending_tuning::kMaxTasksPerMessage ||
+      bytes >= lending_tuning::kMessageBytes)
+    send(std::exchange(parcel, {}), to);
+}
+
+void Replicas::send(Parcel&& parcel, std::uint32_t to) {
+  messenger_.counters.replicas_sent += parcel.num_tasks;
+  parcel.header.put(false);
+  auto keep =
+      std::make_shared<std::vector<std::shared_ptr<const void>>>(std::move(parcel.payload_copies));
+  messenger_.send(to, std::move(parcel.header), std::move(parcel.payloads), std::move(keep));
 }
 
 void Replicas::handle_replica(Message& message) {
-  const bool near = message.reader.get<bool>();
-  const auto spot = message.reader.get<Arena::Spot>();
-  auto* const token = near ? static_cast<std::uint64_t*>(messenger_.arena.at(spot)) : nullptr;
-  codec_.read(message, [this, token](std::unique_ptr<Task> task) {
-    const Ticket ticket = task->slot & ~kReplicaBit;
-    task->enter(TaskState::replica);
-    replicas_.push_back({std::move(task), ticket, token});
-  });
+  while (message.reader.get<bool>()) {
+    const bool near = message.reader.get<bool>();
+    const auto spot = message.reader.get<Arena::Spot>();
+    auto* const token = near ? static_cast<std::uint64_t*>(messenger_.arena.at(spot)) : nullptr;
+    codec_.read(message, [this, token](std::unique_ptr<Task> task) {
+      const Ticket ticket = task->slot & ~kReplicaBit;
+      task->enter(TaskState::replica);
+      Replica replica{std::move(task), ticket, token};
+      token ? near_.push_back(std::move(replica)) : far_.push_back(std::move(replica));
+    });
+  }
 }
 
 // Starts replicas on free threads. Takes their tokens in shared memory; if a token is not there,
 // asks the owner for it.
 void Replicas::use(const TaskPool::State& state, unsigned threads) {
-  if (replicas_.empty()) return;
-  const auto is_claimed = [](const Replica& replica) { return replica.claimed; };
-  const auto claimed = std::count_if(replicas_.begin(), replicas_.end(), is_claimed);
-  std::size_t busy = state.queued + state.running + claimed;
-  for (Replica& replica : replicas_) {
-    if (busy >= threads) break;
-    if (!replica.token) continue;
-    if (take_token(replica.token, replica.ticket)) {
+  std::size_t busy = state.queued + state.running + claimed_.size();
+  for (; busy < threads && !near_.empty(); near_.pop_front()) {
+    Replica& oldest = near_.front();
+    if (take_token(oldest.token, oldest.ticket)) {
       ++messenger_.counters.replicas_won;
       ++busy;
-      messenger_.pool.accept_borrowed(std::move(replica.task));
+      messenger_.pool.accept_borrowed(std::move(oldest.task));
     } else {
-      lender_.report_cancelled(*replica.task);
-      replica.task = nullptr;
+      lender_.report_cancelled(*oldest.task);
     }
   }
-  std::erase_if(replicas_, [](const Replica& replica) { return !replica.task; });
-  while (busy < threads && claim_one()) ++busy;
+  for (; busy < threads && !far_.empty(); ++busy) claim_one();
 }
 
 // Asks the owner for the token of a replica.
-bool Replicas::claim_one() {
-  std::vector<Replica*> unclaimed;
-  for (Replica& replica : replicas_)
-    if (!replica.token && !replica.claimed) unclaimed.push_back(&replica);
-  if (unclaimed.empty()) return false;
-  Replica& replica = *unclaimed[messenger_.agent.replica_to_claim(unclaimed.size())];
-  replica.claimed = true;
+void Replicas::claim_one() {
+  std::swap(far_[messenger_.agent.replica_to_claim(far_.size())], far_.back());
+  const Replica& replica = claimed_.emplace_back(std::move(far_.back()));
+  far_.pop_back();
   Writer header = messenger_.begin(MessageKind::claim, replica.task->owner);
   header.put(replica.ticket);
   messenger_.send(replica.task->owner, std::move(header));
-  return true;
 }
 
 void Replicas::handle_claim(Message& message) {
@@ -157,22 +164,26 @@ void Replicas::handle_claim(Message& message) {
 
 void Replicas::handle_answer(Message& message, bool granted) {
   const auto ticket = message.reader.get<Ticket>();
-  const auto replica = std::find_if(replicas_.begin(), replicas_.end(), [&](const Replica& r) {
+  const auto replica = std::find_if(claimed_.begin(), claimed_.end(), [&](const Replica& r) {
     return r.ticket == ticket && r.task->owner == message.from;
   });
-  if (replica == replicas_.end()) return;  // already dropped, because the wait has ended
+  if (replica == claimed_.end()) return;  // already dropped, because the wait has ended
   if (granted) {
     ++messenger_.counters.replicas_won;
     messenger_.pool.accept_borrowed(std::move(replica->task));
   } else {
     lender_.report_cancelled(*replica->task);
   }
-  replicas_.erase(replica);
+  claimed_.erase(replica);
 }
 
 void Replicas::drop() {
-  for (const Replica& replica : replicas_) lender_.report_cancelled(*replica.task);
-  replicas_.clear();
+  for (const Replica& replica : near_) lender_.report_cancelled(*replica.task);
+  for (const Replica& replica : far_) lender_.report_cancelled(*replica.task);
+  for (const Replica& replica : claimed_) lender_.report_cancelled(*replica.task);
+  near_.clear();
+  far_.clear();
+  claimed_.clear();
 }
 
 }  // namespace poise::tasks

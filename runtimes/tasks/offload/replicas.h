@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -35,20 +36,30 @@ class Replicas {
     std::unique_ptr<Task> task;
     Ticket ticket = 0;
     std::uint64_t* token = nullptr;  // null: only a message from the owner rank can grant the token
-    bool claimed = false;
   };
   void ask_policy(const TaskPool::State& state, unsigned threads);
   void send();
-  void send_one(Task& task, std::uint32_t to);
+  /// A message with copies of tasks that is being written.
+  struct Parcel {
+    Writer header;
+    std::uint32_t num_tasks = 0;
+    double payload_bytes = 0;
+    std::vector<Payload> payloads;
+    std::vector<std::shared_ptr<const void>> payload_copies;
+  };
+  void add(Parcel& parcel, Task& task, std::uint32_t to);
+  void send(Parcel&& parcel, std::uint32_t to);
   void use(const TaskPool::State& state, unsigned threads);
-  bool claim_one();
+  void claim_one();
   bool is_reached(std::uint32_t rank) const;
 
   Messenger& messenger_;
   TaskCodec& codec_;
   LenderSide& lender_;
   Tokens tokens_;
-  std::vector<Replica> replicas_;      // oldest first
+  std::deque<Replica> near_;           // those whose token is in shared memory, oldest first
+  std::vector<Replica> far_;           // the others
+  std::vector<Replica> claimed_;       // those for whose token this rank has asked; few per thread
   std::uint64_t replicated_wait_ = 0;  // the last wait in which the policy chose replicas
   double next_s_ = 0;
 };

@@ -375,22 +375,22 @@ void TaskPool::want_replicas(const Replication& what) {
 
 bool TaskPool::grant_replica(Ticket ticket) {
   const std::lock_guard lock(mutex_);
-  auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
+  auto found = queue_.take_ticket(ticket);
   queued_.store(queue_.size(), std::memory_order_relaxed);
   // Takes the token of the task on behalf of the rank that asked for it. This fails if a third rank
   // has already taken the token.
-  const bool here = !found.empty() && is_ours(found.front());
-  if (here) keep_started_elsewhere(ticket, std::move(found.front()));
+  const bool here = found && is_ours(found);
+  if (here) keep_started_elsewhere(ticket, std::move(found));
   return here;
 }
 
 std::unique_ptr<Task> TaskPool::take_started_elsewhere(Ticket ticket) {
   const std::lock_guard lock(mutex_);
-  auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
+  auto found = queue_.take_ticket(ticket);
   queued_.store(queue_.size(), std::memory_order_relaxed);
   // A replica has taken the token. So is_ours() returns false and moves the task to
   // started_elsewhere_.
-  if (!found.empty()) (void)is_ours(found.front());
+  if (found) (void)is_ours(found);
   const auto gone = started_elsewhere_.find(ticket);
   POISE_CHECK(gone != started_elsewhere_.end());
   auto task = std::move(gone->second);

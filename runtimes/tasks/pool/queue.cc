@@ -10,6 +10,16 @@
 
 namespace poise::tasks {
 
+namespace {
+
+// Removes null pointers from both ends.
+void trim(std::deque<std::unique_ptr<Task>>& tasks) {
+  while (!tasks.empty() && !tasks.front()) tasks.pop_front();
+  while (!tasks.empty() && !tasks.back()) tasks.pop_back();
+}
+
+}  // namespace
+
 void Queue::count(const Task& task, int sign) {
   size_ += sign;
   if (task.siblings)
@@ -41,20 +51,21 @@ void Queue::push(std::unique_ptr<Task> task, bool newest_first) {
   task->enter(TaskState::queued);
   count(*task, +1);
   Level& level = levels_[task->priority];
-  auto& tasks = task->pinned ? level.pinned : level.free;
-  if (newest_first)
-    tasks.push_front(std::move(task));
-  else
-    tasks.push_back(std::move(task));
+  Tasks& tasks = task->pinned ? level.pinned : level.free;
+  const Ticket ticket = task->extras->ticket;
+  auto& place =
+      newest_first ? tasks.emplace_front(std::move(task)) : tasks.emplace_back(std::move(task));
+  if (ticket != 0) by_ticket_[ticket] = &place;
 }
 
 std::unique_ptr<Task> Queue::leave(std::unique_ptr<Task> task) {
   task->enter(TaskState::taken);
   count(*task, -1);
+  if (task->extras->ticket != 0) by_ticket_.erase(task->extras->ticket);
   return task;
 }
 
-std::deque<std::unique_ptr<Task>>* Queue::first() {
+Queue::Tasks* Queue::first() {
   if (!borrowed_.empty()) return &borrowed_;
   for (auto level = levels_.begin(); level != levels_.end(); level = levels_.erase(level)) {
     if (!level->second.pinned.empty()) return &level->second.pinned;
@@ -63,28 +74,38 @@ std::deque<std::unique_ptr<Task>>* Queue::first() {
   return nullptr;
 }
 
-std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) {
+std::unique_ptr<Task> Queue::pop_from(Tasks& tasks) {
   std::unique_ptr<Task> task = std::move(tasks.front());
-  tasks.pop_front();
+  trim(tasks);
   auto later = tasks.begin();
   if (later != tasks.end()) (*later)->prefetch_data();
-  if (later != tasks.end() && ++later != tasks.end()) (*later)->prefetch();
+  if (later != tasks.end() && ++later != tasks.end() && *later) (*later)->prefetch();
   return leave(std::move(task));
+}
+
+std::unique_ptr<Task> Queue::take_at(Tasks& tasks, std::unique_ptr<Task>& task) {
+  std::unique_ptr<Task> taken = std::move(task);
+  trim(tasks);
+  return leave(std::move(taken));
+}
+
+std::unique_ptr<Task> Queue::take_ticket(Ticket ticket) {
+  const auto found = by_ticket_.find(ticket);
+  if (found == by_ticket_.end()) return nullptr;
+  std::unique_ptr<Task>& task = *found->second;
+  return take_at(levels_.find(task->priority)->second.free, task);
 }
 
 // Children enter at the front of their priority level, so most of them are still near the front.
 std::unique_ptr<Task> Queue::pop_of(const Children& children) {
   if (children.queued == 0) return nullptr;
-  const auto is_one = [&](const auto& task) { return task->siblings.get() == &children; };
+  const auto is_one = [&](const auto& task) { return task && task->siblings.get() == &children; };
   for (const std::size_t near : {lending_tuning::kMaxSearched, size_})
     for (auto& [priority, level] : levels_)
       for (auto* tasks : {&level.pinned, &level.free}) {
         const auto end = tasks->begin() + std::min(near, tasks->size());
         const auto found = std::find_if(tasks->begin(), end, is_one);
-        if (found == end) continue;
-        std::unique_ptr<Task> task = std::move(*found);
-        tasks->erase(found);
-        return leave(std::move(task));
+        if (found != end) return take_at(*tasks, *found);
       }
   return nullptr;
 }
@@ -99,11 +120,7 @@ std::unique_ptr<Task> Queue::pop_borrowed_child() {
 }
 
 std::unique_ptr<Task> Queue::take_last(bool borrowed_too) {
-  const auto take = [&](std::deque<std::unique_ptr<Task>>& tasks) {
-    std::unique_ptr<Task> task = std::move(tasks.back());
-    tasks.pop_back();
-    return leave(std::move(task));
-  };
+  const auto take = [&](Tasks& tasks) { return take_at(tasks, tasks.back()); };
   for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
     if (!level->second.free.empty()) return take(level->second.free);
   if (borrowed_too && !borrowed_.empty()) return take(borrowed_);
@@ -112,12 +129,13 @@ std::unique_ptr<Task> Queue::take_last(bool borrowed_too) {
 
 std::vector<std::unique_ptr<Task>> Queue::take(const std::function<bool(const Task&)>& wanted) {
   std::vector<std::unique_ptr<Task>> taken;
-  const auto take_from = [&](std::deque<std::unique_ptr<Task>>& tasks) {
+  const auto take_from = [&](Tasks& tasks) {
     for (auto& task : tasks)
-      if (wanted(*task)) taken.push_back(leave(std::move(task)));
-    std::erase(tasks, nullptr);
+      if (task && wanted(*task)) taken.push_back(leave(std::move(task)));
+    trim(tasks);
   };
   take_from(borrowed_);
+  std::erase(borrowed_, nullptr);
   for (auto& [priority, level] : levels_) take_from(level.free);
   return taken;
 }
@@ -125,7 +143,8 @@ std::vector<std::unique_ptr<Task>> Queue::take(const std::function<bool(const Ta
 void Queue::for_each_lendable(const std::function<void(Task&)>& visit) const {
   for (const auto& task : borrowed_) visit(*task);
   for (const auto& [priority, level] : levels_)
-    for (const auto& task : level.free) visit(*task);
+    for (const auto& task : level.free)
+      if (task) visit(*task);
 }
 
 }  // namespace poise::tasks

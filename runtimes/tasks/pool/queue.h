@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,7 @@ class Queue {
   /// Takes the next task if `wanted` is true for it, else returns null.
   template <typename Wanted>
   std::unique_ptr<Task> pop_if(Wanted wanted) {
-    auto* const tasks = first();
+    Tasks* const tasks = first();
     return tasks && wanted(std::as_const(*tasks->front())) ? pop_from(*tasks) : nullptr;
   }
 
@@ -53,6 +54,9 @@ class Queue {
   /// may be lent.
   std::unique_ptr<Task> take_last(bool borrowed_too);
 
+  /// Takes the task with this ticket, which it had when it was pushed. Returns null if there is
+  /// none. O(1) on average.
+  std::unique_ptr<Task> take_ticket(Ticket ticket);
   /// Takes those lendable tasks for which `wanted` is true, in the order of the queue.
   std::vector<std::unique_ptr<Task>> take(const std::function<bool(const Task&)>& wanted);
   /// Calls `visit` for each lendable task, in the order of the queue.
@@ -69,17 +73,22 @@ class Queue {
   bool differ() const { return num_costly_ > 0; }
 
  private:
+  using Tasks = std::deque<std::unique_ptr<Task>>;
+  // A null pointer in a level stands for a task that was taken from between others. Nothing is
+  // erased there, because this would change the addresses of other pointers, to which by_ticket_
+  // refers. The first and the last pointer are not null.
   struct Level {
-    std::deque<std::unique_ptr<Task>> pinned, free;
-    bool empty() const { return pinned.empty() && free.empty(); }
+    Tasks pinned, free;
   };
-  std::deque<std::unique_ptr<Task>>* first();
-  std::unique_ptr<Task> pop_from(std::deque<std::unique_ptr<Task>>& tasks);
+  Tasks* first();
+  std::unique_ptr<Task> pop_from(Tasks& tasks);
+  std::unique_ptr<Task> take_at(Tasks& tasks, std::unique_ptr<Task>& task);
   void count(const Task& task, int sign);
   std::unique_ptr<Task> leave(std::unique_ptr<Task> task);
 
-  std::deque<std::unique_ptr<Task>> borrowed_;
+  Tasks borrowed_;
   std::map<std::int32_t, Level, std::greater<>> levels_;
+  std::unordered_map<Ticket, std::unique_ptr<Task>*> by_ticket_;  // in `free` of some level
   std::size_t size_ = 0, lendable_ = 0, num_costly_ = 0;
   std::size_t borrowed_children_ = 0;
   std::vector<double> cost_;

@@ -109,6 +109,39 @@ TEST(Queue, lends_the_requested_tasks_but_never_a_pinned_one) {
   EXPECT_EQ(queue.num_lendable(), 1u);
 }
 
+TEST(Queue, finds_replicated_tasks_by_their_tickets_and_keeps_the_order_of_the_others) {
+  Queue queue(1);
+  for (std::uint64_t slot = 1; slot <= 100; ++slot) {
+    auto made = task(slot, static_cast<int>(slot) / 50);
+    if (slot % 3 == 0) made->extras.make().ticket = slot;
+    queue.push(std::move(made), false);
+  }
+  EXPECT_EQ(queue.take_ticket(3)->slot, 3u);
+  EXPECT_EQ(queue.take_ticket(3), nullptr);
+  EXPECT_EQ(queue.take_ticket(4), nullptr);
+  EXPECT_EQ(queue.pop()->slot, 100u);
+  EXPECT_EQ(queue.take([](const Task& task) { return task.slot == 6; }).size(), 1u);
+  EXPECT_EQ(queue.take_ticket(6), nullptr);
+  for (std::uint64_t slot = 99; slot > 6; slot -= 3) EXPECT_EQ(queue.take_ticket(slot)->slot, slot);
+  std::size_t lendable = 0;
+  queue.for_each_lendable([&](const Task& task) {
+    EXPECT_NE(task.slot % 3, 0u);
+    ++lendable;
+  });
+  EXPECT_EQ(lendable, queue.num_lendable());
+  EXPECT_EQ(queue.take_last(false)->slot, 49u);
+  for (std::uint64_t slot = 50; slot < 100; ++slot) {
+    if (slot % 3 == 0) continue;
+    EXPECT_EQ(queue.pop()->slot, slot);
+  }
+  for (std::uint64_t slot = 1; slot < 49; ++slot) {
+    if (slot % 3 == 0) continue;
+    EXPECT_EQ(queue.pop()->slot, slot);
+  }
+  EXPECT_EQ(queue.pop(), nullptr);
+  EXPECT_EQ(queue.size(), 0u);
+}
+
 TEST(Queue, sums_the_costs_and_bytes_of_lendable_tasks) {
   Queue queue(2);
   auto made = task(1);
