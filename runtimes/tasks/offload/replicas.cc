@@ -64,52 +64,52 @@ void Replicas::send() {
   if (messenger_.now_s < next_s_) return;
   next_s_ = messenger_.now_s + lending_tuning::kMinPause_s;
   const auto reached = [this](std::uint32_t rank) { return is_reached(rank); };
-  std::map<std::uint32_t, Parcel> parcels;
+  std::map<std::uint32_t, Outgoing> messages;
   for (auto& task : messenger_.pool.take_to_replicate(reached)) {
     if (!lender_.prepare(task)) continue;
     std::vector<std::uint32_t>& replicas = task->extras.make().replicas;
     for (const std::uint32_t rank : replicas)
-      if (reached(rank)) add(parcels[rank], *task, rank);
+      if (reached(rank)) add(messages[rank], *task, rank);
     std::erase_if(replicas, reached);
     messenger_.pool.take_back(std::move(task));
   }
-  for (auto& [rank, parcel] : parcels)
-    if (parcel.num_tasks > 0) send(std::move(parcel), rank);
+  for (auto& [rank, message] : messages)
+    if (message.num_tasks > 0) send(std::move(message), rank);
 }
 
-// Adds a copy of the task to a parcel for rank `to`, and sends the parcel if it is then full.
-void Replicas::add(Parcel& parcel, Task& task, std::uint32_t to) {
+// Adds a copy of the task to a message for rank `to`, and sends the message if it is then full.
+void Replicas::add(Outgoing& message, Task& task, std::uint32_t to) {
   Extras& extras = task.extras.make();
   if (!extras.token) extras.token = tokens_.make(extras.ticket);
   const auto spot = messenger_.arena.shared_with(to)
                         ? messenger_.arena.find(extras.token.get(), sizeof(std::uint64_t))
                         : std::nullopt;
-  if (parcel.num_tasks++ == 0) parcel.header = messenger_.begin(MessageKind::replica, to);
-  parcel.header.put(true);  // another task follows
-  parcel.header.put(spot.has_value());
-  parcel.header.put(spot.value_or(Arena::Spot{}));
+  if (message.num_tasks++ == 0) message.header = messenger_.begin(MessageKind::replica, to);
+  message.header.put(true);  // another task follows
+  message.header.put(spot.has_value());
+  message.header.put(spot.value_or(Arena::Spot{}));
   const std::uint64_t slot = std::exchange(task.slot, extras.ticket | kReplicaBit);
   std::vector<Payload> payloads;
-  codec_.write(parcel.header, task, to, payloads);
+  codec_.write(message.header, task, to, payloads);
   task.slot = slot;
   for (const Payload& payload : payloads) {
     const auto copy = copy_of(payload);
-    parcel.payloads.push_back({copy.get(), payload.bytes});
-    parcel.payload_copies.push_back(copy);
-    parcel.payload_bytes += payload.bytes;
+    message.payloads.push_back({copy.get(), payload.bytes});
+    message.payload_copies.push_back(copy);
+    message.payload_bytes += payload.bytes;
   }
-  const double bytes = parcel.header.size() + parcel.payload_bytes;
-  if (parcel.num_tasks >= lending_tuning::kMaxTasksPerMessage ||
+  const double bytes = message.header.size() + message.payload_bytes;
+  if (message.num_tasks >= lending_tuning::kMaxTasksPerMessage ||
       bytes >= lending_tuning::kMessageBytes)
-    send(std::exchange(parcel, {}), to);
+    send(std::exchange(message, {}), to);
 }
 
-void Replicas::send(Parcel&& parcel, std::uint32_t to) {
-  messenger_.counters.replicas_sent += parcel.num_tasks;
-  parcel.header.put(false);
+void Replicas::send(Outgoing&& message, std::uint32_t to) {
+  messenger_.counters.replicas_sent += message.num_tasks;
+  message.header.put(false);
   auto keep =
-      std::make_shared<std::vector<std::shared_ptr<const void>>>(std::move(parcel.payload_copies));
-  messenger_.send(to, std::move(parcel.header), std::move(parcel.payloads), std::move(keep));
+      std::make_shared<std::vector<std::shared_ptr<const void>>>(std::move(message.payload_copies));
+  messenger_.send(to, std::move(message.header), std::move(message.payloads), std::move(keep));
 }
 
 void Replicas::handle_replica(Message& message) {

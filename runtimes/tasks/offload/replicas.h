@@ -40,15 +40,15 @@ class Replicas {
   void ask_policy(const TaskPool::State& state, unsigned threads);
   void send();
   /// A message with copies of tasks that is being written.
-  struct Parcel {
+  struct Outgoing {
     Writer header;
     std::uint32_t num_tasks = 0;
     double payload_bytes = 0;
     std::vector<Payload> payloads;
     std::vector<std::shared_ptr<const void>> payload_copies;
   };
-  void add(Parcel& parcel, Task& task, std::uint32_t to);
-  void send(Parcel&& parcel, std::uint32_t to);
+  void add(Outgoing& message, Task& task, std::uint32_t to);
+  void send(Outgoing&& message, std::uint32_t to);
   void use(const TaskPool::State& state, unsigned threads);
   void claim_one();
   bool is_reached(std::uint32_t rank) const;
