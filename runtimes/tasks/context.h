@@ -55,7 +55,9 @@ using Options [[deprecated("call it ContextOptions")]] = ContextOptions;
 
 /// Properties of a task besides its arguments.
 struct With {
-  double cost = 1;  // expected cost relative to other tasks of the same function
+  // Expected cost relative to other tasks of the same function. 0: the task counts as taking no
+  // time, so the policy `cost` sees no reason to lend it.
+  double cost = 1;
   std::int32_t priority = 0;
   bool pinned = false;     // true: the task is never lent
   std::uint64_t name = 0;  // passed to the program's own policy
