@@ -114,7 +114,8 @@ struct Function {
               receive_type = -1, comm = -1, request = -1, level = -1, source = -1, tag = -1,
               receive_tag = -1, status = -1, flag = -1, index = -1, index_count = -1,
               created_comm = -1, created_object = -1, reorder = -1;
-  bool is_large = false;  // counts are MPI_Count
+  std::int8_t strings = 0;  // number of hidden arguments in Fortran: the lengths of the strings
+  bool is_large = false;    // counts are MPI_Count
   Mode mode = Mode::none;
 };
 

@@ -134,15 +134,15 @@ def positions_of(parameters, meaning):
 
 def fortran_arity(procedure):
     """Returns the number of arguments of a procedure's Fortran version, including the hidden length arguments of
-    its strings, or -1 if the procedure has no Fortran version."""
+    its strings, and the number of these, or -1 and 0 if the procedure has no Fortran version."""
     attributes = procedure._parseset["attributes"]
     if not attributes["f90_expressible"]:
-        return -1
+        return -1, 0
     text = str(procedure.express.f90)
     arguments = re.search(r"MPI_\w+\((.*?)\)", text.splitlines()[0])[1]
     strings = sum(len(re.sub(r"\([^)]*\)", "", line.split(None, 1)[1]).split(","))
                   for line in text.splitlines()[1:] if line.strip().startswith("CHARACTER"))
-    return len([a for a in arguments.split(",") if a.strip()]) + strings
+    return len([a for a in arguments.split(",") if a.strip()]) + strings, strings
 
 
 def row(name, c_arity, fortran, kind, meaning, positions, mode):
@@ -163,7 +163,9 @@ def rows_of(procedure):
     meaning = meaning_of(name)
     positions = positions_of(parameters, meaning)
     mode = modes(name, meaning)
-    yield row(name, len(parameters), fortran_arity(procedure), kind, meaning, positions, mode)
+    fortran, strings = fortran_arity(procedure)
+    own = [f".strings = {strings}"] if strings and meaning != "nothing" else []
+    yield row(name, len(parameters), fortran, kind, meaning, positions + own, mode)
     if procedure.has_embiggenment():
         yield row(name + "_c", len(in_c), -1, kind, meaning, positions + [".is_large = true"], mode)
 

@@ -102,7 +102,7 @@ Word Arguments::file(int position) const {
 Word Arguments::file_at_address(int position) const {
   const Word address = words_[position];
   if (language_ == Language::c) return *reinterpret_cast<const Word*>(address);
-  return Word{1} << 63 | *reinterpret_cast<const std::uint32_t*>(address);
+  return mpi_.file_of(*reinterpret_cast<const int*>(address));
 }
 
 bool Arguments::is_in_place() const {

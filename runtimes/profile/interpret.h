@@ -35,8 +35,6 @@ class Arguments {
   /// Returns a handle that both C and Fortran programs pass by address, as in MPI_Comm_free.
   Word comm_at_address(int position) const;
   Word window_at_address(int position) const;
-  /// Returns what identifies a file: its handle or, for Fortran, the number that is its handle and
-  /// a bit that no handle of C has.
   Word file(int position) const;
   Word file_at_address(int position) const;
   bool is_in_place() const;

@@ -128,6 +128,7 @@ const char* MpiLibrary::find_functions() {
   POISE_TAKE(gatherv, "Gatherv");
   POISE_TAKE(scatter, "Scatter");
   POISE_TAKE(sendrecv, "Sendrecv");
+  take(file_f2c, "PMPI_File_f2c");  // an MPI may have been built without MPI-IO
   world = reinterpret_cast<Word>(loaded_variable("ompi_mpi_comm_world"));
   is_open_mpi = world != 0;
   if (!is_open_mpi) return nullptr;  // in MPICH, handles of Fortran and C are the same integers

@@ -90,6 +90,8 @@ struct MpiLibrary {
   Word type_of(int fortran) const { return c_handle(type_f2c, fortran); }
   Word request_of(int fortran) const { return c_handle(request_f2c, fortran); }
   Word win_of(int fortran) const { return c_handle(win_f2c, fortran); }
+  /// Handles of files are pointers in every MPI. Returns 0 if this MPI has no files.
+  Word file_of(int fortran) const { return file_f2c == nullptr ? 0 : file_f2c(fortran); }
   /// Returns the Fortran handle of a communicator.
   int fortran_comm(Word comm) const { return is_open_mpi ? comm_c2f(comm) : comm; }
 
@@ -149,7 +151,8 @@ struct MpiLibrary {
   // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; 0 if their values are not known
   Word c_weights_[2] = {}, fortran_weights_[2] = {}, f08_weights_[2] = {};
   int (*comm_c2f)(Word) = nullptr;
-  Converter comm_f2c = nullptr, type_f2c = nullptr, request_f2c = nullptr, win_f2c = nullptr;
+  Converter comm_f2c = nullptr, type_f2c = nullptr, request_f2c = nullptr, win_f2c = nullptr,
+            file_f2c = nullptr;
 };
 
 }  // namespace poise::profile

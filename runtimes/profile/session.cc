@@ -44,11 +44,12 @@ thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : wall_now_ns(); }
 
 /// True if a call succeeded: C functions return an error code, Fortran routines set their last
-/// argument, which may be absent.
+/// argument, which may be absent. After it come the hidden arguments.
 bool has_succeeded(const Call& call, int result) {
   if (call.language == Language::c) return result == 0;
   if (call.num_words == 0 || call.function.meaning == Meaning::pcontrol) return true;
-  const auto* const error = reinterpret_cast<const int*>(call.words[call.num_words - 1]);
+  const int last = call.num_words - 1 - call.function.strings;
+  const auto* const error = reinterpret_cast<const int*>(call.words[last]);
   return error == nullptr || *error == 0;
 }
 

@@ -4,6 +4,8 @@
 """Tests which ranks wait for which in collectives and in other functions that all ranks of a communicator, a window or a
 file call. In all programs rank 1 is late on purpose."""
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -24,12 +26,12 @@ class Waiting(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
 
-    def waits(self, mpi, what):
-        """Runs the program late.c in the mode `what`. Returns {(rank, late rank): ns for which the rank waited for the
+    def waits(self, mpi, what, program=None):
+        """Runs the program late.c in the mode `what`, or another program with the argument `what`. Returns {(rank, late rank): ns for which the rank waited for the
         late rank}, and the profile, with one entry per rank."""
         output = self.folder / "profile"
         output.unlink(missing_ok=True)
-        done = launch(mpi, SIZE, [compile_c(mpi, PROGRAMS / "late.c", self.folder), what],
+        done = launch(mpi, SIZE, [program or compile_c(mpi, PROGRAMS / "late.c", self.folder), what],
                       {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)})
         self.assertEqual((done.returncode, done.stdout), (0, "before the end\n"), done.stderr)
         ranks = read_profile(output)
@@ -90,6 +92,21 @@ class Waiting(unittest.TestCase):
                     calls = {"make": 1, "win_": 3, "file": 3}[what[:4]]
                     samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]
                     self.assertEqual(samples, [20 * calls + 1] * SIZE)
+
+    def test_ranks_wait_for_a_rank_that_is_late_in_calls_of_fortran_on_windows_and_files(self):
+        for mpi in installations():
+            if not shutil.which(f"mpifort.{mpi}") or not shutil.which("gfortran"):
+                self.skipTest("no Fortran compiler")
+            for head, window, file in (("mpi", "integer", "integer"), ("mpi_f08", "type(MPI_Win)", "type(MPI_File)")):
+                with self.subTest(mpi=mpi, head=head):
+                    program = self.folder / f"late.{head}.{mpi}"
+                    names = [f"-DMPI_HEAD={head}", f"-DMPI_WINDOW={window}", f"-DMPI_FILE_HANDLE={file}"]
+                    subprocess.run([f"mpifort.{mpi}", "-cpp", "-w", "-ffree-line-length-none", "-fallow-argument-mismatch", *names,
+                                    PROGRAMS / "late.f90", "-o", program], check=True, timeout=120)
+                    waits, ranks = self.waits(mpi, str(self.folder / "data"), program)
+                    self.check_late(waits, [0, 2])
+                    samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]
+                    self.assertEqual(samples, [20 * 6 + 1] * SIZE)
 
     def test_calls_of_mpi_pcontrol_begin_phases_of_the_profile(self):
         for mpi in installations():
