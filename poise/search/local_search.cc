@@ -304,9 +304,9 @@ std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, 
 
 /// For each task at p, finds the best exchange with a task at one of its destinations.
 void LocalSearch::gather_swaps(PlaceId p, double limit) {
-  // A trial takes about as long as this many scans, besides the time for arcs. That matters only if
-  // the number of cores is limited, because each task then tries many partners.
-  const std::uint64_t per_partner = room_.has_few_cores() ? 8 : 0;
+  // The time of a trial besides that for arcs matters only if the number of cores is limited,
+  // because each task then tries many partners.
+  const std::uint64_t per_partner = room_.has_few_cores() ? tuning_.exchange_scans : 0;
   for (const TaskId t : tasks_at_[p]) {
     gather_destinations(t, p);
     Step best{limit, kNobody, kNobody, p};

@@ -3,6 +3,7 @@
 #include "runtimes/tasks/pool/queue.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -100,7 +101,7 @@ std::unique_ptr<Task> Queue::take_ticket(Ticket ticket) {
 std::unique_ptr<Task> Queue::pop_of(const Children& children) {
   if (children.queued == 0) return nullptr;
   const auto is_one = [&](const auto& task) { return task && task->siblings.get() == &children; };
-  for (const std::size_t near : {lending_tuning::kMaxSearched, size_})
+  for (const std::size_t near : {lending_tuning::kMaxSearched, std::size_t{SIZE_MAX}})
     for (auto& [priority, level] : levels_)
       for (auto* tasks : {&level.pinned, &level.free}) {
         const auto end = tasks->begin() + std::min(near, tasks->size());

@@ -142,6 +142,24 @@ TEST(Queue, finds_replicated_tasks_by_their_tickets_and_keeps_the_order_of_the_o
   EXPECT_EQ(queue.size(), 0u);
 }
 
+TEST(Queue, finds_a_child_behind_many_places_of_tasks_that_were_taken_by_their_tickets) {
+  Queue queue(1);
+  const auto children = std::make_shared<Children>();
+  auto child = task(1);
+  child->siblings = children;
+  queue.push(std::move(child), false);
+  for (std::uint64_t slot = 2; slot <= 100; ++slot) {
+    auto made = task(slot);
+    made->extras.make().ticket = slot;
+    queue.push(std::move(made), true);
+  }
+  queue.push(task(101), true);
+  for (std::uint64_t slot = 2; slot <= 100; ++slot) queue.take_ticket(slot);
+  const auto found = queue.pop_of(*children);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->slot, 1u);
+}
+
 TEST(Queue, sums_the_costs_and_bytes_of_lendable_tasks) {
   Queue queue(2);
   auto made = task(1);
