@@ -2,12 +2,13 @@
 # Runs before files are installed. Records in install_folders.txt, in the build folder, which folders the installation
 # will create, so that uninstalling can remove them: those in the list `folders`, and their parents, if they do not exist
 # yet. Folders that an earlier installation of this build created stay recorded.
+get_filename_component(prefix "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)  # it may be relative to the working directory
 set(created "")
 if(EXISTS ${record})
   file(STRINGS ${record} created)
 endif()
 foreach(folder IN LISTS folders)
-  cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} NORMALIZE)
+  cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${prefix}" NORMALIZE)
   while(NOT folder STREQUAL "/" AND NOT EXISTS $ENV{DESTDIR}${folder})
     list(APPEND created ${folder})
     cmake_path(GET folder PARENT_PATH folder)

@@ -55,6 +55,18 @@ class Dev(unittest.TestCase):
         self.assertEqual(self.calls(None, "install", "/opt/poise"),
                          ["ninja -C build installables", "cmake --install build --prefix /opt/poise"])
 
+    def test_a_relative_folder_of_an_installation_is_one_of_the_caller(self):
+        calls = self.calls(None, "install", "to/poise")
+        self.assertRegex(calls[1], "^cmake --install build --prefix /.*/to/poise$")
+
+    def test_the_folders_of_an_installation_with_a_relative_prefix_are_recorded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder).resolve()
+            subprocess.run(["cmake", "-DCMAKE_INSTALL_PREFIX=a b/to", "-Dfolders=bin;lib/poise", "-Drecord=record.txt",
+                            "-P", ROOT / "cmake" / "new_folders.cmake"], cwd=folder, check=True, timeout=60)
+            self.assertEqual((folder / "record.txt").read_text().split("\n")[:-1],
+                             [str(folder / path) for path in ("a b/to/bin", "a b/to", "a b", "a b/to/lib/poise", "a b/to/lib")])
+
     def test_dev_docs_fails_if_sphinx_cannot_be_installed_unless_the_option_no_html_is_given(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
