@@ -12,7 +12,8 @@ namespace poise {
 /// A cluster of tasks, with the eigenvalues of the graph of its messages.
 struct Cluster {
   double weight = 0;  // sum of the weights of the cluster's tasks
-  /// Eigenvalues of D^-1/2 L D^-1/2 in ascending order, in messages per weight.
+  /// In ascending order, in messages per unit of weight. Eigenvalues of D^-1/2 L D^-1/2, where L is
+  /// the Laplacian of the graph, and D the diagonal matrix of the tasks' weights.
   std::vector<double> eigenvalues;
 };
 
@@ -23,8 +24,8 @@ struct Spectra {
   double added = 0;  // seconds added to the loads, summed over all tasks
 };
 
-/// Computes the spectra of the matrices D^-1/2 L D^-1/2, where L is the Laplacian of the messages
-/// (both directions added) and D holds the weights of the tasks. The time for one cluster is cubic
+/// Computes the spectra of all clusters. A graph's edge has the messages of two tasks, both
+/// directions added. The time for one cluster is cubic
 /// in its size; the sum of the cubes is at most max_work. So a few hundred tasks form one cluster,
 /// and more tasks form several, each grown breadth-first. If clusters would be too small to give a
 /// bound, there are none.

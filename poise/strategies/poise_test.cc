@@ -441,8 +441,8 @@ TEST(Poise, refuses_the_options_passes_and_budget_s_if_it_starts_from_scratch) {
 
 TEST(Poise, undoing_any_single_migration_would_not_shorten_the_total_time) {
   for (std::uint64_t i = 0; i <= num_seeds(60); ++i) {
-    // With seed 4129, the return of a task without data shortens the migration, because the place
-    // that it leaves then no longer waits for a busy network card.
+    // With seed 4129, the migration is shorter if a task of 0 bytes does not move, because its new
+    // place then waits for no data from a busy network card.
     const std::uint64_t seed = i == 0 ? 4129 : i - 1;
     SCOPED_TRACE(seed);
     Random random(mix(seed));

@@ -143,7 +143,8 @@ TEST_F(AffinitiesTest, takes_an_affinity_as_inherited_only_if_an_ancestor_was_pi
   EXPECT_THAT(on(400), ElementsAre(1)) << "the program has bound it";
 }
 
-TEST_F(AffinitiesTest, of_several_ancestors_on_a_cpu_the_nearest_one_has_passed_on_its_affinity) {
+TEST_F(AffinitiesTest,
+       a_process_on_the_cpu_of_two_pinned_ancestors_gets_the_affinity_of_the_nearer_one) {
   kernel.start(200, 200, {0, 1}, 100);
   scan();
   pin(100, 1);

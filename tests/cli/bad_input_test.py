@@ -188,7 +188,7 @@ class BadInput(CliTest):
         self.assert_refused("convert", "-", "t.poise", "--placement", "-", says='"-" is given for 2 inputs')
         self.assert_refused("compare", "-", "--also", "a=-", says='"-" is given for 2 inputs')
 
-    def test_convert_writes_no_file_whose_name_stands_for_stdout(self):
+    def test_convert_refuses_to_write_to_a_file_named_minus(self):
         self.assert_refused("convert", "g.graph", "-", "--to", "csv", says="use /dev/stdout")
 
     def test_plan_refuses_a_graph_if_neither_a_machine_nor_a_placement_is_given(self):
