@@ -61,7 +61,7 @@ std::string error_of(const Trace& trace, const std::string& profile) {
   return error_of(native::write(trace, {{"prof", profile}}));
 }
 
-TEST(profiled_run, a_truncated_file_is_not_said_to_have_no_profile) {
+TEST(profiled_run, a_truncated_file_is_reported_as_truncated) {
   const std::string bytes = native::write(trace_of_two(), {{"prof", ranks_of(2)}});
   EXPECT_THAT(error_of(bytes.substr(0, bytes.size() - 40)), HasSubstr("truncated"));
   EXPECT_THAT(error_of(native::write(trace_of_two())), HasSubstr("the trace has no profile"));

@@ -57,8 +57,8 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-/// Blocks SIGPIPE in this thread as long as this object exists: a program may end without reading
-/// its input. Other threads are not affected.
+/// Blocks SIGPIPE in this thread as long as this object exists. If the strategy's program ends
+/// before it has read its input, write() then fails and does not end the calling program.
 class NoSigpipe {
  public:
   NoSigpipe() {

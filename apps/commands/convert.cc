@@ -68,7 +68,7 @@ void write(const Trace& trace, const ConvertOptions& options) {
     write_trace(trace, options.output, options.to);
 }
 
-/// True if stdout leads to the file at this path, as for /dev/stdout.
+/// True if stdout writes to the file at this path, as for /dev/stdout.
 bool is_stdout(const std::string& path) {
   struct stat named {};
   struct stat stdout_file {};
@@ -96,7 +96,7 @@ void convert(const ConvertOptions& options) {
       "{}: {} phase{} on {} places, {} tasks and {} messages in all\n", options.output,
       trace.phases.size(), trace.phases.size() == 1 ? "" : "s", trace.num_places, tasks, messages);
   if (!is_stdout(options.output)) return print(summary, notes);
-  print("", notes);  // stdout belongs to the trace
+  print("", notes);  // stdout has the trace, so the summary goes to stderr
   say(summary);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -73,21 +74,30 @@ RankMapOptions rank_map_options(const MapOptions& options) {
   return map;
 }
 
-/// Refuses the user's map, whose ranks do not all have slots of their own.
+/// Throws Error, which says why the user's map cannot be used: a rank is on a place where no slot
+/// begins (rank_slots.h), or more ranks are on a place than it has slots.
 [[noreturn]] void refuse_start(const std::string& file, const Problem& problem,
                                const RankShape& shape) {
   const TaskId ranks = problem.current.num_tasks();
   const std::vector<PlaceId> slots = rank_slots(problem.machine, ranks, shape, &problem.current);
+  std::map<PlaceId, std::size_t> ranks_at;
   for (TaskId r = 0; r < ranks; ++r)
-    if (const PlaceId place = problem.current.of(r); !std::ranges::binary_search(slots, place))
-      fail("{}: rank {} is on place {}, but {}", file, r, place,
-           shape.fills_nodes
-               ? "this launcher fills the nodes in order; leave no core before the last rank free"
-               : fmt::format("with --cores {0} ranks begin at the cores 0, {0}, 2 x {0}, ... of a "
-                             "memory domain, or of a node if its domains have fewer than {0} cores",
-                             shape.cores_per_rank));
-  fail("{}: this map puts more than {} ranks on one place; raise --capacity", file,
-       shape.ranks_per_place);
+    if (++ranks_at[problem.current.of(r)] > shape.ranks_per_place)
+      fail("{}: this map puts more than {} on one place; raise --capacity", file,
+           count_text(shape.ranks_per_place, "rank"));
+  const auto has_slot = [&](TaskId r) {
+    const PlaceId place = problem.current.of(r);
+    return ranks_at[place] <= std::ranges::equal_range(slots, place).size();
+  };
+  TaskId r = 0;
+  while (has_slot(r)) ++r;
+  fail("{}: rank {} is on place {}, but {}", file, r, problem.current.of(r),
+       shape.fills_nodes
+           ? "this launcher fills the nodes in order, so each place before that of the last rank "
+             "needs all its ranks"
+           : fmt::format("with --cores {0} ranks begin at the cores 0, {0}, 2 x {0}, ... of a "
+                         "memory domain, or of a node if its domains have fewer than {0} cores",
+                         shape.cores_per_rank));
 }
 
 /// Returns the map with which the new map is compared: the one that the user gave, or else the

@@ -75,7 +75,7 @@ bool is_open_mpi_5(std::string_view version) {
   return version[at + kBefore.size()] >= '5';
 }
 
-/// The running batch job, or nothing if poise does not run in one.
+/// The running batch job; nothing outside of a job, or if its variables cannot be read.
 std::optional<Job> running_job() {
   try {
     return job_machine();
@@ -84,16 +84,21 @@ std::optional<Job> running_job() {
   }
 }
 
-/// Throws Error if the batch job has other numbers of hosts or ranks than that of the profiled run.
-/// Then run times cannot be compared, and the map may not fit.
-void check_size(const RunHistory& history, const Job& job) {
+/// Throws Error if this batch job and that of the profiled run have different numbers of hosts or
+/// tasks. Then run times cannot be compared, and the map may not fit.
+void check_size(const RunHistory& history, const std::optional<Job>& job) {
+  if (!job && history.job_hosts > 0)
+    fail("the profiled run was in a batch job with {}; start such a job",
+         count_text(history.job_hosts, "host"));
+  if (!job) return;
   const std::uint64_t hosts = history.job_hosts > 0 ? history.job_hosts : history.hosts.size();
-  if (job.hosts.size() != hosts)
-    fail("the batch job has {}, but the map needs {}; start a job with that number of hosts",
-         count_text(job.hosts.size(), "host"), count_text(hosts, "host"));
-  if (job.ranks > 0 && history.job_ranks > 0 && job.ranks != history.job_ranks)
-    fail("the batch job has {}, but the map was made in a job with {}; start such a job",
-         count_text(job.ranks, "task"), count_text(history.job_ranks, "task"));
+  if (job->hosts.size() != hosts)
+    fail(
+        "this batch job has {}, but the profiled run had {}; start a job with that number of hosts",
+        count_text(job->hosts.size(), "host"), count_text(hosts, "host"));
+  if (job->ranks > 0 && history.job_ranks > 0 && job->ranks != history.job_ranks)
+    fail("this batch job has {}, but that of the profiled run had {}; start such a job",
+         count_text(job->ranks, "task"), count_text(history.job_ranks, "task"));
 }
 
 /// Returns the hosts for the nodes of the map: those of the profiled run or, if the running batch
@@ -221,9 +226,9 @@ class Launch {
       const bool is_trial = next.state == TrialState::running || next.state == TrialState::noise ||
                             next.state == TrialState::kept;
       const std::optional<Job> job = is_trial ? running_job() : std::nullopt;
-      if (job) {
+      if (is_trial) {
         is_comparable_ = false;
-        check_size(history, *job);
+        check_size(history, job);
         is_comparable_ = true;
       }
       if (kind_ == RunKind::profiled) {
@@ -271,7 +276,7 @@ class Launch {
   std::optional<MapFile> map_file_;
   double seconds_ = 0;
   bool is_interrupted_ = false;
-  bool is_comparable_ = true;  // the job has as many hosts and ranks as the profiled run
+  bool is_comparable_ = true;  // this job is as large as that of the profiled run
 };
 
 [[noreturn]] void run_plainly(const std::vector<std::string>& command) {

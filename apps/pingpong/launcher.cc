@@ -130,8 +130,9 @@ std::string end_of(int status) {
 
 void run_lines(const std::string& command, double timeout_s,
                const std::function<void(std::string_view)>& on_line) {
-  // A parent that ignores SIGCHLD passes this on. The kernel would then discard the exit status of
-  // the command, and this function would wait for it until the time limit.
+  // If the parent of this process ignores SIGCHLD, so does this process. The kernel would then
+  // discard the exit status of the command, and this function would wait for it until the time
+  // limit.
   std::signal(SIGCHLD, SIG_DFL);
   Pipe out, err;
   Child child(command, out, err);

@@ -272,7 +272,7 @@ double shared_s(const MeasuredPhase& phase, const Nodes& nodes) {
 }
 
 /// The work of the busiest core if no rank moves to another core. It is at most the time of the
-/// phase: if ranks did move, more of them may have been seen on a core than it can have run.
+/// phase: if ranks did move, the recorded places may put more work on a core than it did.
 double fullest_core_s(const MeasuredPhase& phase, const Placement& placement) {
   std::map<PlaceId, double> sums;
   double most_s = 0, phase_s = 0;

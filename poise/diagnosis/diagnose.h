@@ -70,7 +70,7 @@ struct Diagnosis {
   /// The fraction of the message costs that another mapping of ranks would save, according to the
   /// machine's model; 0 without a machine.
   double mapping_share = 0;
-  std::vector<PlaceId> map;  // the place of each rank in this mapping; empty if it saves no time
+  std::vector<PlaceId> map;  // the place of each rank in the advised mapping; empty: none
   /// The smallest number of cpus that any node's CPU quota pays for; 0: no quota.
   double quota_cpus = 0;
   std::vector<ThreadCause> threads;  // what `poise juggle --diagnose` would report

@@ -90,8 +90,7 @@ TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_m
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle);
 }
 
-// The ranks may have moved during the phase, for example because nothing is known about a rank that
-// died.
+// It is unknown whether the kernel could move the ranks, as after the death of a rank.
 TEST(diagnose, does_not_advise_poise_juggle_if_the_cores_worked_all_the_time) {
   const RankTimes rank{.wall_s = 1.8, .useful_s = 1.8, .load_s = 1.2, .queued_s = 0.6};
   const auto [run, trace] = three_ranks_on_two_cores({rank, rank, rank});

@@ -12,8 +12,9 @@ namespace poise {
 namespace {
 
 // Returns loans of tasks whose run time is unknown. The lender keeps one task for each of its
-// threads, minus the threads that pinned tasks will occupy. It keeps no task queued behind a task
-// that has been running for longer than lending takes: that task may be long, or this rank slow.
+// threads, minus the threads that pinned tasks will occupy. It keeps none for
+// a thread whose task has been running for longer than lending takes: that task may be long, or
+// this rank slow.
 // Each idle rank that sends a request gets one task per thread.
 //
 // An idle rank gets more tasks in two cases. First, if a thread of the lender is about to start a

@@ -46,7 +46,8 @@ TEST(RemainingTime,
   EXPECT_DOUBLE_EQ(remaining_s(0.5, 0), 0.5);     // the expected time is unknown
 }
 
-TEST(RemainingTime, nothing_is_known_about_the_end_of_a_task_of_unknown_time_or_a_much_longer_one) {
+TEST(RemainingTime,
+     the_end_of_a_task_is_unpredictable_if_its_average_time_is_unknown_or_long_over) {
   EXPECT_EQ(remaining_deviation_s(1.5e-3, 2e-3, 0.1e-3), 0.1e-3);
   EXPECT_TRUE(std::isinf(remaining_deviation_s(0, 0, 0)));
   EXPECT_TRUE(std::isinf(remaining_deviation_s(0.5, 0, 0)));

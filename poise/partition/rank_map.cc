@@ -182,8 +182,8 @@ class RankMapping {
     const Placement base = base_of(current), block = block_order();
     if (workload_.num_tasks() <= kPartitionTuning.max_ranks_to_try_all) {
       try_all_maps(problem_, workload_.num_tasks(), kPartitionTuning.max_visits, best);
-      // If the distances of two directions differ, the search takes their mean, so its map may have
-      // more traffic than these two.
+      // The search takes the mean of the distances of both directions. If they differ, its map may
+      // have more traffic than the map at the start, or than block order.
       Placement result = placed(best);
       for (const Placement& other : {base, block})
         if (cost_of(other).traffic < cost_of(result).traffic * (1 - kRounding)) result = other;

@@ -30,9 +30,9 @@ struct Near {
   double affinity;
 };
 
-/// A vertex of higher degree is a hub. Its edges are not examined once for each of its neighbours,
-/// because that would take quadratic time. The limit is so high that a graph in which most vertices
-/// have about the same degree has no hub.
+/// A vertex whose degree is higher than this is a hub. Its edges are not examined once for each of
+/// its neighbours, because that would take quadratic time. The limit is so high that a graph in
+/// which most vertices have about the same degree has no hub.
 std::size_t max_degree(const Graph& graph, const Tuning& tuning) {
   const std::size_t vertices = std::max<std::size_t>(1, graph.num_vertices());
   return std::max<std::size_t>(kPartitionTuning.max_degree,
@@ -164,8 +164,8 @@ class Descent {
     return 0;
   }
 
-  /// Exchanges v with that task at the place `wanted.part` for which the gain is largest. A hub is
-  /// exchanged only when it is itself v. Returns false if no exchange has a gain.
+  /// Exchanges v with that task at the place `wanted.part` for which the gain is largest. That
+  /// task is never a hub. Returns false if no exchange has a gain.
   bool exchange(Vertex v, Target wanted) {
     const PlaceId own = at(v);
     double best = 0;

@@ -70,7 +70,7 @@ double fastest(const Machine& machine) {
 /// True if the time of a task's work depends on how its load is divided among subphases.
 bool depends_on_subphase(const Workload& workload) {
   const bool overlap = workload.subphase_rule == SubphaseRule::overlap;
-  return (overlap || !workload.subphase_speed.empty()) && Subphases(workload).count() > 1;
+  return !workload.subphase_speed.empty() || (overlap && Subphases(workload).count() > 1);
 }
 
 struct Given {

@@ -143,8 +143,8 @@ Placement largest_first(const Problem& problem) {
     const PlaceId p = filling.roomiest();
     if (!filling.has_room(t, p))
       fail(
-          "capacity: found no place with room for task {} (cores needed: {}) beside the tasks that "
-          "need as many or more; the machine needs more places or cores",
+          "capacity: no place has room for task {} (cores needed: {}), although larger tasks were "
+          "placed first; the machine needs more places or cores",
           t, capacity.cores_of(t));
     filling.put(t, p);
     placement.move(t, p);

@@ -27,7 +27,7 @@ namespace poise {
   X(double,        same_total,                0.001, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \
   X(std::size_t,   candidates,                12,    1,    1000,  "places or tasks",   "places that are tried for a task, and tasks that are tried at a full place: those it communicates with most, the nearest, the least busy, the heaviest") \
   X(std::uint32_t, few_places,                64,    0,    1e6,   "places",            "if the number of cores is limited, places may be full: a task then tries every place of a machine with at most this many") \
-  X(std::uint64_t, exchange_scans,            8,     0,    1000,  "scans",             "if the number of cores is limited: time to try the exchange of two tasks, without that for their messages") \
+  X(std::uint64_t, exchange_scans,            8,     0,    1000,  "scans",             "constant time to try an exchange, besides that for messages; counts if the number of cores is limited") \
   X(std::size_t,   max_table,                 16777216, 1, 1e12,  "entries",           "steps that need a larger table (nodes times nodes, tasks times subphases) are left out: 8 bytes each, 128 MB") \
   /* Local search (search/local_search.h): the potential is the sum of (busy / peak)^exponent over places. Only places busier */ \
   /* than 1 - 1 / exponent of the peak give tasks away; those less busy count for less than 1 / e of the busiest. */ \

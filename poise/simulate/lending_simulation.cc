@@ -763,7 +763,8 @@ void Simulation::happen(const Event& event) {
       if (rank.is_running()) {
         const double at_s = now_s_ + scenario_.progress_s;
         const bool is_awake_then = rank.wake_at_s > now_s_ && rank.wake_at_s <= at_s;
-        const bool is_quiet = mails_[event.mail].kind == Mail::Kind::load;  // rings no doorbell
+        const bool is_quiet =
+            mails_[event.mail].kind == Mail::Kind::load;  // wakes no progress thread
         if (!is_quiet && !is_awake_then && at_s < rank.busy_until_s)
           push(rank.wake_at_s = at_s, Kind::wake, event.rank);
         return;

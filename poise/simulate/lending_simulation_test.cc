@@ -382,7 +382,7 @@ TEST(LendingSimulation, tasks_of_unknown_time_do_not_move_to_and_fro_between_bus
 }
 
 // While both ranks run a long task, each has another task to lend and tells the other its load from
-// time to time. Such a message wakes no progress thread, which would answer with its own load.
+// time to time. Such a message must wake no progress thread, because it would answer with its load.
 TEST(LendingSimulation, busy_ranks_do_not_keep_telling_each_other_their_loads) {
   LendingScenario scenario;
   scenario.num_ranks = 2;

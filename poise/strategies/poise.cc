@@ -30,11 +30,11 @@
 /// is used up or many perturbations in a row do not shorten the total time. With the knobs `passes`
 /// or `budget_s`, passes of several perturbations each follow, even if the budget of computing time
 /// is used up. The result is repeatable for the same seed and passes, but not with budget_s.
-/// 6. If the program has subphases, tasks move or exchange places so that each subphase is balanced
-/// (even_subphases.h).
-/// 7. For each candidate whose iterations are short enough, moves are undone step by step. Of the
-/// placements on this way back, the one with the shortest total time is kept (returns.h). At the
-/// end, single tasks return to their places if that shortens the total time.
+/// 6. For each candidate whose iterations are short enough, moves are undone step by step. Of the
+/// placements on this way back, the one with the shortest total time is kept (returns.h).
+/// 7. If the program has subphases, tasks move or exchange places so that each subphase is balanced
+/// (even_subphases.h). At the end, single tasks return to their places if that shortens the total
+/// time.
 ///
 /// A placement is scattered if messages stay within places at most twice as often as by chance. If
 /// the current placement is scattered or has about as much traffic as blocks of consecutive tasks,

@@ -78,7 +78,7 @@ TEST_F(Scotch, moves_fewer_tasks_with_the_options_remap_and_migration_than_witho
   EXPECT_LT(2 * remapped.migrations, afresh.migrations);
 }
 
-TEST_F(Scotch, places_tasks_equally_in_a_locale_with_decimal_commas) {
+TEST_F(Scotch, finds_the_same_placement_in_a_locale_with_decimal_commas) {
   const LibraryExample square = grid("core:4", 8);
   const Placement expected = square.placed("scotch");
   ::setenv("LOCPATH", POISE_LOCALES, 1);

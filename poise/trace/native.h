@@ -53,7 +53,7 @@ std::optional<std::string> attachment(const std::string& name, std::string_view 
 class Recording {
  public:
   /// Creates the file. Throws Error naming the file if that fails, or if another Recording, of any
-  /// process, is writing to it.
+  /// process, is writing to it (noticed only in file systems that have flock()).
   Recording(const std::string& path, std::uint32_t num_places, const Machine* machine = nullptr);
   /// The destructor leaves the file incomplete unless finish() was called.
   ~Recording();

@@ -224,7 +224,7 @@ TEST(Native, random_traces_are_unchanged_after_writing_and_reading) {
   }
 }
 
-TEST(NativeRecording, a_file_takes_one_recording_at_a_time) {
+TEST(NativeRecording, two_recordings_cannot_write_one_file_at_the_same_time_but_a_device) {
   const std::string path = testing::TempDir() + "poise_native_test_shared.poise";
   const Trace trace = random_trace(1);
   {
@@ -235,6 +235,8 @@ TEST(NativeRecording, a_file_takes_one_recording_at_a_time) {
   }
   EXPECT_EQ(read_trace(path).phases.size(), 1u);
   EXPECT_NO_THROW(native::Recording(path, trace.num_places));
+  const native::Recording nowhere("/dev/null", trace.num_places);
+  EXPECT_NO_THROW(native::Recording("/dev/null", trace.num_places));
   std::remove(path.c_str());
 }
 

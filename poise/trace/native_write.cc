@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -175,12 +176,13 @@ std::string end_section(std::uint64_t num_phases) {
 }
 
 /// Creates or empties the file, and locks it, because two recordings in one file would overwrite
-/// each other.
+/// each other. Devices and pipes are neither emptied nor locked.
 int create(const std::string& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  struct stat status {};
+  if (file >= 0 && ::fstat(file, &status) == 0 && !S_ISREG(status.st_mode)) return file;
   const bool is_locked = file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  // Only a file with a size can be truncated; a pipe, for example, fails with EINVAL.
-  if (file >= 0 && !is_locked && (::ftruncate(file, 0) == 0 || errno == EINVAL)) return file;
+  if (file >= 0 && !is_locked && ::ftruncate(file, 0) == 0) return file;
   const int error = errno;
   if (file >= 0) ::close(file);
   if (is_locked)

@@ -3,6 +3,7 @@
 #include "poise/workload/loads.h"
 
 #include <cmath>
+#include <limits>
 
 #include "poise/base/enum_index.h"
 #include "poise/base/error.h"
@@ -109,9 +110,11 @@ void walk_on(std::vector<WideFactor>& walk, double drift, Random& random) {
 }
 
 void apply_walk(const std::vector<WideFactor>& walk, std::vector<Task>& tasks) {
-  std::int64_t most = walk.front().exponent;
-  for (const WideFactor& factor : walk) most = std::max(most, factor.exponent);
+  std::int64_t most = std::numeric_limits<std::int64_t>::min();
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    if (tasks[t].load_s > 0) most = std::max(most, walk[t].exponent);
   for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (tasks[t].load_s == 0) continue;
     constexpr std::int64_t kZero = -3000;  // any double times 2^-3000 is 0
     const std::int64_t exponent = std::max(walk[t].exponent - most, kZero);
     tasks[t].load_s = std::ldexp(tasks[t].load_s * walk[t].part, static_cast<int>(exponent));

@@ -80,7 +80,7 @@ std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t
 /// positions, the region is a part of space; otherwise it is a range of task numbers.
 void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase);
 
-/// The number part * 2^exponent. A random walk soon leaves the range of a double.
+/// The number part * 2^exponent. A long random walk leaves the range of a double.
 struct WideFactor {
   double part = 1;
   std::int64_t exponent = 0;

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 #include <utility>
 
 #include "poise/base/error.h"
@@ -25,10 +27,16 @@ void check_ending(const std::string& path) {
   fail("{}: the file name must end in one of {}; the ending selects the trace format", path, known);
 }
 
-/// Creates or empties a file to which several records may append lines. Returns null if that fails.
-std::FILE* create_log(const std::string& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  return file < 0 ? nullptr : ::fdopen(file, "a");
+/// Opens a file to which several records may append lines at the same time. Empties it unless
+/// another record, in any process, has it open. Returns null if that fails.
+std::FILE* open_log(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return nullptr;
+  // Each record that has the file open holds a shared lock.
+  const bool is_in_use = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!is_in_use) (void)!::ftruncate(file, 0);  // fails for pipes and devices, which are empty
+  ::flock(file, LOCK_SH | LOCK_NB);
+  return ::fdopen(file, "a");
 }
 
 }  // namespace
@@ -38,7 +46,7 @@ RunRecord::RunRecord(const std::string& trace, const std::string& log, const Mac
   if (log == "-")
     log_ = stderr;
   else if (!log.empty())
-    log_ = create_log(log);
+    log_ = open_log(log);
   if (!log.empty() && log_ == nullptr)
     fail("POISE_LOG: cannot write {}: {}", log, std::strerror(errno));
   if (trace_path_.empty()) return;

@@ -12,15 +12,25 @@
 namespace poise::balance {
 namespace {
 
-TEST(RunRecord, a_log_keeps_the_lines_of_several_records_that_write_it_at_the_same_time) {
+TEST(RunRecord, a_log_keeps_the_lines_of_all_records_that_exist_at_the_same_time) {
   const std::string path = testing::TempDir() + "poise_run_record_test.log";
   const Machine machine = machine_from_text("core:2");
+  const auto num_lines = [&] {
+    const std::string text = read_file(path);
+    return std::count(text.begin(), text.end(), '\n');
+  };
   {
-    RunRecord first("", path, machine), second("", path, machine);
-    for (RunRecord* record : {&first, &second, &first, &second}) record->add("greedy", {});
+    RunRecord first("", path, machine);
+    first.add("greedy", {});
+    RunRecord second("", path, machine);
+    for (RunRecord* record : {&second, &first, &second}) record->add("greedy", {});
   }
-  const std::string text = read_file(path);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << text;
+  EXPECT_EQ(num_lines(), 4);
+  {
+    RunRecord later("", path, machine);
+    later.add("greedy", {});
+  }
+  EXPECT_EQ(num_lines(), 1);
   std::remove(path.c_str());
 }
 

@@ -205,8 +205,8 @@ TEST(Collection, a_rank_learns_where_the_receivers_of_all_messages_of_an_offload
   });
 }
 
-/// In its first step, object 0 tries to send to object 7 and to an object that does not exist. Then
-/// it sends to object 7 only.
+/// In its first step, object 0 sends to object 7 and to an object that does not exist, which
+/// throws. In each later step it sends to object 7 only.
 struct Careless {
   ObjectId id = 0;
   int num_received = 0;

@@ -42,8 +42,8 @@ struct CollectionOptions {
   Clock clock = Clock::cpu;
   /// POISE_MODE: the ranks that decide: auto, root, replicated or hierarchical.
   Mode mode = Mode::automatic;
-  /// POISE_TRACE: record a trace in this file, with one phase per decision; empty: none. Collections
-  /// that exist at the same time need different files.
+  /// POISE_TRACE: record a trace in this file, with one phase per decision; empty: none.
+  /// Collections that exist at the same time need different files.
   std::string trace = {};
   /// POISE_TIMELINE: record in this file when every place worked and waited; empty: none.
   std::string timeline = {};

@@ -44,7 +44,7 @@ class alignas(128) Worker final : public MessageRouter {
   double busy_cpu_s = 0, busy_wall_s = 0;  // time in objects in this step
   ObjectId failed = 0;                     // the first object that threw
   std::string failure;                     // its error text; empty if no object threw
-  std::vector<ObjectId> sent_to_homes;     // receivers of messages, whose ranks were not known
+  std::vector<ObjectId> sent_to_homes;     // receivers whose ranks were not known, one per message
 
  private:
   const ObjectDirectory& directory_;

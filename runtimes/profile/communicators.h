@@ -17,8 +17,9 @@ namespace poise::profile {
 
 /// The neighbours of a rank in the topology of a communicator.
 struct Neighbours {
-  std::vector<int> receivers;  // one rank of the communicator for each block that is sent
-  /// The ranks of MPI_COMM_WORLD to and from which the rank sends, without itself, each once.
+  std::vector<int> receivers;  // the rank in the communicator for each block of the send buffer
+  /// The ranks in MPI_COMM_WORLD to which the rank sends and from which it receives, each once and
+  /// without itself.
   std::vector<int> to, from;
 };
 
@@ -71,7 +72,7 @@ class Communicators {
   }
   Communicator* of_window(Word window);
   bool is_known_window(Word window) const { return windows_.contains(window); }
-  /// Returns null for files that the program has opened before the profile began, or alone.
+  /// Returns null for a file that was opened before the profile began, or by a single rank.
   Communicator* of_file(Word file);
   void forget(Word communicator);
   /// Forgets the communicator and returns it; returns null if none of its calls was recorded.

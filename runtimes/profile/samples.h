@@ -15,8 +15,8 @@ namespace poise::profile {
 struct Part {
   bool delays = false;  // other ranks cannot finish the collective before this rank arrives
   bool waits = false;   // this rank cannot finish before all ranks with `delays` have arrived
-  /// Whether ranks wait depends on the MPI library and on the call, as in MPI_Win_fence and in
-  /// collective calls on files. If one of them has left before another one enters, none waits.
+  /// MPI may, but need not, let the ranks wait for each other in this call, as in MPI_Win_fence and
+  /// in collective calls on files. If one of them has left before another one enters, none waits.
   bool may_overtake = false;
 };
 
@@ -42,9 +42,9 @@ class Samples {
   /// Stores the sample of the collective for which next() returned true.
   void keep(std::int64_t entered_ns, std::int64_t took_ns, Part part);
 
-  std::uint64_t count() const { return sequence_; }  // of collectives up to now
+  std::uint64_t count() const { return sequence_; }  // number of collectives so far
   std::span<const Sample> kept() const { return kept_; }
-  /// Returns the samples that were kept, and no longer keeps them.
+  /// Moves the kept samples out.
   std::vector<Sample> taken() { return std::move(kept_); }
   std::uint64_t stride() const { return stride_; }
 

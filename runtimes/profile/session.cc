@@ -408,7 +408,8 @@ bool Session::knows_message_waits() {
   return message_ns() - *recorded_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);
 }
 
-/// Keeps a sample of a non-blocking collective, in which the call that waits for it is missing.
+/// Keeps a sample of a non-blocking collective, without a duration: `collectives_` records the call
+/// that waits for it.
 void Session::begin_sample(const Call& call, const Arguments& arguments, bool has_succeeded) {
   const Function& function = call.function;
   Communicator* const communicator = interpreter_.joint(function, arguments);
@@ -423,9 +424,9 @@ void Session::begin_sample(const Call& call, const Arguments& arguments, bool ha
                        sequence);
 }
 
-/// Keeps a sample of a collective. Returns the collective's communicator, or null for an
-/// intercommunicator, which is not sampled. The calls of all threads are sampled, as all ranks must
-/// keep samples of the same collectives.
+/// Keeps a sample of the call if it can be sampled. Returns its communicator, window or file; null
+/// if that is not known, or an intercommunicator. The calls of all threads are sampled, because all
+/// ranks must keep samples of the same calls.
 Communicator* Session::sample(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
   const Function& function = call.function;
   Communicator* const communicator =

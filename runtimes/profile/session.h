@@ -101,7 +101,7 @@ class Session {
   std::optional<std::int64_t> recorded_ns_;  // message_ns() when the record of messages ended
   std::int64_t period_ns_ = 0;  // length of phases that the user set; 0: Poise finds the phases
   std::vector<Wait> waits_;
-  /// Communicators, windows and files that the program has freed.
+  /// Samples of freed communicators, windows and files; finish() adds those that still exist.
   std::vector<std::unique_ptr<Sampled>> sampled_;
   std::size_t num_samples_ = 0;  // in sampled_
   std::map<std::uint64_t, std::string> names_;

@@ -55,7 +55,7 @@ class Dev(unittest.TestCase):
         self.assertEqual(self.calls(None, "install", "/opt/poise"),
                          ["ninja -C build installables", "cmake --install build --prefix /opt/poise"])
 
-    def test_a_relative_folder_of_an_installation_is_one_of_the_caller(self):
+    def test_a_relative_folder_of_an_installation_begins_at_the_working_directory(self):
         calls = self.calls(None, "install", "to/poise")
         self.assertRegex(calls[1], "^cmake --install build --prefix /.*/to/poise$")
 

@@ -111,7 +111,7 @@ class Map(CliTest):
         self.assertEqual(report["before"], kept["after"])
         self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
 
-    def test_the_map_at_the_start_may_leave_places_of_its_nodes_free(self):
+    def test_a_given_map_may_leave_cores_of_its_nodes_free(self):
         machine = "-m", "node:8 core:4", "--placement", "now"
         spread = [4 * (r // 2) + r % 2 for r in range(16)]
         (self.folder / "now").write_text("".join(f"{p}\n" for p in spread))
@@ -123,7 +123,10 @@ class Map(CliTest):
             self.assertLessEqual(value, report["before"][key], key)
         (self.folder / "now").write_text("".join(f"{2 * r + 1}\n" for r in range(16)))
         self.assert_refused("map", "g.graph", *machine, "--cores", 2, says="rank 0 is on place 1, but with --cores 2")
-        self.assert_refused("map", "g.graph", *machine, "--for", "cray", says="leave no core before the last rank free")
+        self.assert_refused("map", "g.graph", *machine, "--for", "cray", says="this launcher fills the nodes in order")
+        (self.folder / "now").write_text("0\n1\n1\n" + "".join(f"{p // 2}\n" for p in range(4, 17)))
+        self.assert_refused("map", "g.graph", *machine, "--for", "cray", "--capacity", 2,
+                            says="this launcher fills the nodes in order")
 
     def test_the_option_capacity_sets_the_ranks_per_place_and_the_option_cores_sets_the_cores_per_rank(self):
         self.json_of("map", "g.graph", "-m", "node:2 core:4", "--capacity", 2, "-o", "places", "--json")

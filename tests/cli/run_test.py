@@ -272,10 +272,11 @@ class RunTest(CliTest):
         begun = {"poise_run": 1, "command": command, "hosts": ["n1", "n2"], "map": [0, 1], "map_failed": False,
                  "predicted": 0.2, "runs": [{"how": "profiled", "seconds": 10}]}
         known = begun | {"job_hosts": 2, "job_ranks": 8}
-        for history, nodes, tasks, says in ((begun, "n[1-4]", "4(x4)", "the batch job has 4 hosts, but the map needs 2"),
+        for history, nodes, tasks, says in ((begun, "n[1-4]", "4(x4)", "job has 4 hosts, but the profiled run had 2"),
                                             (begun, "n[1-2]", "8(x2)", ""),
-                                            (known, "n[1-4]", "2(x4)", "the batch job has 4 hosts, but the map needs 2"),
-                                            (known, "n[3-4]", "8(x2)", "the batch job has 16 tasks, but the map was made in a job with 8"),
+                                            (known, "n[1-4]", "2(x4)", "job has 4 hosts, but the profiled run had 2"),
+                                            (known, "n[3-4]", "8(x2)", "16 tasks, but that of the profiled run had 8"),
+                                            (known, "", "", "the profiled run was in a batch job with 2 hosts"),
                                             (known, "n[3-4]", "4(x2)", "")):
             with self.subTest(nodes=nodes, tasks=tasks):
                 (self.folder / "h.json").write_text(json.dumps(history))

@@ -106,7 +106,12 @@ std::unique_ptr<Task> Queue::pop_of(const Children& children) {
       for (auto* tasks : {&level.pinned, &level.free}) {
         const auto end = tasks->begin() + std::min(near, tasks->size());
         const auto found = std::find_if(tasks->begin(), end, is_one);
-        if (found != end) return take_at(*tasks, *found);
+        if (found == end) continue;
+        std::unique_ptr<Task> task = std::move(*found);
+        // A null pointer that stayed here would lengthen the next search.
+        if (by_ticket_.empty()) tasks->erase(found);
+        trim(*tasks);
+        return leave(std::move(task));
       }
   return nullptr;
 }

@@ -54,8 +54,8 @@ class Queue {
   /// may be lent.
   std::unique_ptr<Task> take_last(bool borrowed_too);
 
-  /// Takes the task with this ticket, which it had when it was pushed. Returns null if there is
-  /// none. O(1) on average.
+  /// Takes the task that had this ticket when it was pushed. Returns null if there is none. O(1) on
+  /// average.
   std::unique_ptr<Task> take_ticket(Ticket ticket);
   /// Takes those lendable tasks for which `wanted` is true, in the order of the queue.
   std::vector<std::unique_ptr<Task>> take(const std::function<bool(const Task&)>& wanted);
@@ -74,9 +74,9 @@ class Queue {
 
  private:
   using Tasks = std::deque<std::unique_ptr<Task>>;
-  // A null pointer in a level stands for a task that was taken from between others. Nothing is
-  // erased there, because this would change the addresses of other pointers, to which by_ticket_
-  // refers. The first and the last pointer are not null.
+  // A level keeps a null pointer where a task was taken from between others, if by_ticket_ refers
+  // to addresses of pointers, which erasing would change. The first and the last pointer are not
+  // null.
   struct Level {
     Tasks pinned, free;
   };

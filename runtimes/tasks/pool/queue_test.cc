@@ -142,7 +142,7 @@ TEST(Queue, finds_replicated_tasks_by_their_tickets_and_keeps_the_order_of_the_o
   EXPECT_EQ(queue.size(), 0u);
 }
 
-TEST(Queue, finds_a_child_behind_many_places_of_tasks_that_were_taken_by_their_tickets) {
+TEST(Queue, finds_a_child_behind_many_null_pointers_of_tasks_that_were_taken_by_their_tickets) {
   Queue queue(1);
   const auto children = std::make_shared<Children>();
   auto child = task(1);
@@ -158,6 +158,23 @@ TEST(Queue, finds_a_child_behind_many_places_of_tasks_that_were_taken_by_their_t
   const auto found = queue.pop_of(*children);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->slot, 1u);
+}
+
+TEST(Queue, children_behind_the_child_of_another_task_are_found_in_linear_time) {
+  // If taking a child made the next search longer, this test would run for minutes.
+  constexpr std::uint64_t kChildren = 300'000;
+  Queue queue(1);
+  const auto children = std::make_shared<Children>(), others = std::make_shared<Children>();
+  const auto child_of = [](const std::shared_ptr<Children>& parent, std::uint64_t slot) {
+    auto made = task(slot);
+    made->siblings = parent;
+    return made;
+  };
+  for (std::uint64_t slot = kChildren; slot > 0; --slot) queue.push(child_of(children, slot), true);
+  queue.push(child_of(others, 0), true);
+  for (std::uint64_t slot = 1; slot <= kChildren; ++slot)
+    ASSERT_EQ(queue.pop_of(*children)->slot, slot);
+  EXPECT_EQ(queue.pop()->slot, 0u);
 }
 
 TEST(Queue, sums_the_costs_and_bytes_of_lendable_tasks) {

@@ -154,12 +154,12 @@ static jmp_buf before_call;
 static void jump(MPI_Comm* comm, int* error, ...) { longjmp(before_call, 1); }
 
 static void send_to_nobody(void) {
-  char data[999] = {0}; /* so the stack is longer than in later calls */
+  char data[999] = {0}; /* a long stack frame: later calls must not seem to be nested in this one */
   MPI_Send(data, sizeof data, MPI_CHAR, -77, 7, MPI_COMM_WORLD);
 }
 
 static void broadcast_too_much(MPI_Comm comm) {
-  int data[999] = {0}; /* so the stack is longer than in later calls */
+  int data[999] = {0}; /* a long stack frame: later calls must not seem to be nested in this one */
   MPI_Bcast(data, rank == 1 ? 1 : 2, MPI_INT, 0, comm);
 }
 
