@@ -61,7 +61,9 @@ TEST(profile_file, a_profile_is_unchanged_after_writing_and_reading) {
 
 /// whole() adds such phases for a rank that died before it wrote anything.
 TEST(profile_file, reads_a_rank_that_recorded_nothing_in_any_phase) {
-  const RankProfile nothing{.num_ranks = 2, .phases = std::vector<Phase>(100)};
+  RankProfile nothing;
+  nothing.num_ranks = 2;
+  nothing.phases.resize(100);
   const std::vector<RankProfile> ranks = decode("x", std::string(kMagic) + encode(nothing));
   ASSERT_EQ(ranks.size(), 1u);
   EXPECT_EQ(ranks[0].phases.size(), 100u);
