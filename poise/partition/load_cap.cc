@@ -296,7 +296,8 @@ class LoadCap {
     return true;
   }
 
-  /// The tasks by ascending load; of tasks with equal loads, only the first.
+  /// Returns the tasks in order of ascending load, but only one of several tasks with the same
+  /// load.
   std::vector<TaskId> lightest_first(const std::vector<TaskId>& tasks) const {
     std::vector<TaskId> sorted = tasks;
     std::stable_sort(sorted.begin(), sorted.end(),

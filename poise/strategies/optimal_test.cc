@@ -23,6 +23,16 @@ Workload drawn(TaskId num_tasks, Random& random) {
   return workload;
 }
 
+/// Compares the placement that `optimal` finds with the best of all placements.
+void expect_optimum(const Machine& machine, const Workload& workload) {
+  const Placement current = round_robin(6, machine.num_places());
+  const Problem problem{machine, workload, current, machine.costs()};
+  Placement scratch = current;
+  const double least_s = least_iteration_s(problem, 0, scratch);
+  const Placement found = parse_strategy("optimal").rebalance(problem);
+  EXPECT_NEAR(iteration_s(problem, found), least_s, 1e-9 * least_s);
+}
+
 TEST(Optimal, finds_a_placement_as_good_as_the_best_of_all_placements) {
   for (const char* text :
        {"core:2 message:0.01", "numa:2 core:2 factors:3,1 message:0.01 byte:1e-3",
@@ -31,13 +41,7 @@ TEST(Optimal, finds_a_placement_as_good_as_the_best_of_all_placements) {
     Random random(11);
     for (int problem_number = 0; problem_number < 12; ++problem_number) {
       SCOPED_TRACE(fmt::format("{}: problem {}", text, problem_number));
-      const Workload workload = drawn(6, random);
-      const Placement current = round_robin(6, machine.num_places());
-      const Problem problem{machine, workload, current, machine.costs()};
-      Placement scratch = current;
-      const double least_s = least_iteration_s(problem, 0, scratch);
-      const Placement found = parse_strategy("optimal").rebalance(problem);
-      EXPECT_NEAR(iteration_s(problem, found), least_s, 1e-9 * least_s);
+      expect_optimum(machine, drawn(6, random));
     }
   }
 }
@@ -61,12 +65,7 @@ TEST(Optimal, finds_the_best_placement_if_an_iteration_has_subphases) {
                   {random.uniform(), random.uniform(), t < 3 ? 3.0 : 0.0});
             if (has_speeds) workload.subphase_speed = speeds;
             workload.background_s.assign(machine.num_places(), 0.25);
-            const Placement current = round_robin(6, machine.num_places());
-            const Problem problem{machine, workload, current, machine.costs()};
-            Placement scratch = current;
-            const double least_s = least_iteration_s(problem, 0, scratch);
-            const Placement found = parse_strategy("optimal").rebalance(problem);
-            EXPECT_NEAR(iteration_s(problem, found), least_s, 1e-9 * least_s);
+            expect_optimum(machine, workload);
           }
         }
 }

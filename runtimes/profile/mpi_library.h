@@ -90,7 +90,7 @@ struct MpiLibrary {
   Word type_of(int fortran) const { return c_handle(type_f2c, fortran); }
   Word request_of(int fortran) const { return c_handle(request_f2c, fortran); }
   Word win_of(int fortran) const { return c_handle(win_f2c, fortran); }
-  /// Handles of files are pointers in every MPI. Returns 0 if this MPI has no files.
+  /// MPI_File is a pointer in every MPI library. Returns 0 if this one was built without MPI-IO.
   Word file_of(int fortran) const { return file_f2c == nullptr ? 0 : file_f2c(fortran); }
   /// Returns the Fortran handle of a communicator.
   int fortran_comm(Word comm) const { return is_open_mpi ? comm_c2f(comm) : comm; }
