@@ -141,10 +141,13 @@ Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const 
           .distance = at.distance};
 }
 
+// A decision during which the thread is preempted seems to take milliseconds. So that this rank
+// soon decides again, the shorter one of the last two durations counts.
 void LoanPolicy::decided(double now_s, double cost_s) {
+  const double usual_s = std::min(cost_s, std::exchange(last_cost_s_, cost_s));
   next_decision_s_ =
-      now_s + std::max(lending_tuning::kMinPause_s, lending_tuning::kDecisionCostFactor * cost_s);
-  next_asked_s_ = now_s + cost_s;
+      now_s + std::max(lending_tuning::kMinPause_s, lending_tuning::kDecisionCostFactor * usual_s);
+  next_asked_s_ = now_s + usual_s;
 }
 
 void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,

@@ -72,10 +72,11 @@ class LoanPolicy {
   /// True if a decision is due. If no rank has sent a request, at least kMinPause_s must
   /// have passed since the last decision, and kDecisionCostFactor limits the fraction of time
   /// that these decisions take. If a rank has sent a request, it is enough that as much time has
-  /// passed as the last decision took.
+  /// passed as a decision takes.
   bool is_due(double now_s, bool asked) const {
     return now_s >= (asked ? next_asked_s_ : next_decision_s_);
   }
+  /// Notes that a decision has ended at `now_s` and took `cost_s`.
   void decided(double now_s, double cost_s);
 
   /// Fills `problem` with the ranks to which tasks may be lent: the ranks that have sent requests
@@ -102,7 +103,7 @@ class LoanPolicy {
  private:
   LoanSettings settings_;
   OffloadMemory memory_;
-  double next_decision_s_ = 0, next_asked_s_ = 0;
+  double next_decision_s_ = 0, next_asked_s_ = 0, last_cost_s_ = 0;
 };
 
 /// A rank goes on working after it has reported its load. Returns the fraction of the reported load

@@ -210,11 +210,21 @@ TEST(LoanPolicy, limits_the_number_of_borrowed_tasks_that_wait_at_a_rank) {
 
 TEST(LoanPolicy, decides_sooner_about_lending_if_a_rank_has_requested_tasks) {
   LoanPolicy policy(LoanSettings{});
-  policy.decided(1, 10e-6);
+  for (const double now_s : {0.5, 1.0}) policy.decided(now_s, 10e-6);
   EXPECT_FALSE(policy.is_due(1 + 9e-6, true));
   EXPECT_TRUE(policy.is_due(1 + 11e-6, true));
   EXPECT_FALSE(policy.is_due(1 + 190e-6, false));
   EXPECT_TRUE(policy.is_due(1 + 210e-6, false));
+}
+
+TEST(LoanPolicy, soon_decides_again_after_one_decision_that_took_unusually_long) {
+  LoanPolicy policy(LoanSettings{});
+  policy.decided(1, 1e-6);
+  policy.decided(2, 10e-3);  // the thread was preempted
+  EXPECT_TRUE(policy.is_due(2 + 21e-6, false));
+  policy.decided(3, 10e-3);  // decisions have become slow
+  EXPECT_FALSE(policy.is_due(3.19, false));
+  EXPECT_TRUE(policy.is_due(3.21, false));
 }
 
 TEST(Thieves, declines_task_requests_beyond_a_limit_unless_the_sender_asks_to_be_remembered) {

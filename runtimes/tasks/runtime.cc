@@ -30,6 +30,14 @@ namespace poise::tasks {
 namespace {
 
 thread_local Context* context_of_thread = nullptr;
+
+// The last yield of this thread if it found no task to run: the task that yielded, and when and
+// for how long.
+struct FailedYield {
+  const Task* task = nullptr;
+  double end_s = 0, seconds = 0;
+};
+thread_local FailedYield failed_yield_of_thread;
 // The runtime whose offload engine this thread has locked.
 thread_local const Runtime* engine_locked_here = nullptr;
 
@@ -359,11 +367,21 @@ void Runtime::work(Until until, Poll poll) {
   context_of_thread = before;
 }
 
+// A task that spends more time in yields without success than between them waits for something.
+// While it does, its thread counts as idle, so that it steals tasks.
 bool Runtime::yield() {
   Context* const before = std::exchange(context_of_thread, &owner_);
+  const Task* const task = pool_->current();
+  const double begin_s = wall_now_s();
+  const FailedYield& last = failed_yield_of_thread;
+  const bool waits = task && last.task == task && begin_s - last.end_s < last.seconds;
+  if (waits) pool_->set_waiting(true);
   progress();
+  if (waits) pool_->set_waiting(false);
   double now_s = wall_now_s();
+  const double end_s = now_s;
   const bool ran = pool_->run(now_s, 1, [] { return false; }) > 0;
+  failed_yield_of_thread = ran ? FailedYield() : FailedYield{task, end_s, end_s - begin_s};
   context_of_thread = before;
   return ran;
 }

@@ -91,6 +91,28 @@ TEST(Waits, many_tasks_can_yield_until_another_task_has_run) {
   EXPECT_EQ(context.counters().ran_own, 501u);
 }
 
+// A task of rank 1 yields until rank 1 has run a task of rank 0, which lends tasks only to ranks
+// that ask. If rank 1 does not ask, the test hangs.
+std::atomic<bool> has_run{false};
+const auto kNote = function("note that it has run", [] { has_run = true; });
+const auto kYieldUntilNoted = function("yield until noted", [] {
+  while (!has_run) Context::current().yield();
+});
+
+TEST(Waits, a_task_that_yields_until_another_task_has_run_steals_that_task) {
+  if (count_ranks() != 2) GTEST_SKIP() << "needs two ranks";
+  Context context(MPI_COMM_WORLD, {.settings = "push=0"});
+  has_run = false;
+  if (is_first()) {
+    keep_threads_until_one_has_left(context);
+    context.submit(says_when_it_leaves(), kNote);
+  } else {
+    context.submit({.pinned = true}, kYieldUntilNoted);
+  }
+  context.wait();
+  EXPECT_EQ(has_run, !is_first());
+}
+
 const auto kFill =
     function("fill", [](std::uint64_t size) { return std::vector<std::uint64_t>(size, size); });
 

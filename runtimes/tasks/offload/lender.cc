@@ -75,10 +75,12 @@ void LenderSide::step(const TaskPool::State& state) {
   LendingAgent& agent = messenger_.agent;
   const bool is_due = agent.lending_is_due(messenger_.now_s);
   if (is_due) {
+    const double begin_s = wall_now_s();
     if (state.lendable > 0) loads_.read_table();
     ask_policy_for_load(state);
     auto loans = state.lendable > 0 ? decide(state) : std::vector<Loan>{};
-    agent.decided(messenger_.now_s, wall_now_s() - messenger_.now_s);
+    const double end_s = wall_now_s();
+    agent.decided(end_s, end_s - begin_s);
     const double task_bytes = state.bytes_out / std::max<std::size_t>(state.lendable, 1);
     lend_in_turn(loans, agent,
                  [&](Loan& loan, bool asked) { return lend_part(loan, task_bytes, asked); });
