@@ -28,6 +28,10 @@ constexpr LauncherRow kLaunchers[] = {
 constexpr std::string_view kRankVariables[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
                                                "SLURM_PROCID"};
 
+/// Linux refuses a word of a command line of 128 KiB or more (execve(2), MAX_ARG_STRLEN). Launchers
+/// add some characters to it.
+constexpr std::size_t kMaxWord = 120 << 10;
+
 /// Returns a word of a command line as the shell needs it: in quotes if it has special characters.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain = "%+,-./:=@_";
@@ -138,19 +142,24 @@ class Plan {
 
   /// See launch_options().
   LaunchOptions options(Launcher launcher, bool is_open_mpi_5) const {
-    if (launcher == Launcher::openmpi) return {{rankfile()}, openmpi_words(is_open_mpi_5), {}};
-    if (launcher == Launcher::mpich) {
-      const auto [hosts, binding] = hydra();
-      if (binding) return {{hosts}, {"-f", path_, "-bind-to", *binding}, {}};
-    }
-    if (launcher == Launcher::slurm)
-      if (const auto binding = slurm_binding())
+    switch (launcher) {
+      case Launcher::openmpi: return {{rankfile()}, openmpi_words(is_open_mpi_5), {}, {}};
+      case Launcher::mpich: {
+        const auto [hosts, binding] = hydra();
+        return {{hosts}, {"-f", path_, "-bind-to", binding.value_or("none")}, binder(!binding), {}};
+      }
+      case Launcher::slurm: {
+        const auto binding = slurm_binding();
         return {{{path_, host_per_rank()}},
-                {"--distribution=arbitrary", *binding},
+                {"--distribution=arbitrary", binding.value_or("--cpu-bind=none")},
+                binder(!binding),
                 {{"SLURM_HOSTFILE", path_}}};
-    fail(
-        "this launcher has no command-line options that apply this map; poise map --for writes a "
-        "script that applies it");
+      }
+      case Launcher::cray:
+      case Launcher::lsf:
+      case Launcher::pbs: break;
+    }
+    fail("no command-line options of this launcher apply a map; poise map --for writes its files");
   }
 
   LaunchPlan cray() const {
@@ -271,21 +280,39 @@ class Plan {
   std::string path_word() const { return shell_word(path_); }
   std::string script_path() const { return path_ + ".bind.sh"; }
 
-  /// Returns a shell script that binds the calling rank to its cores, then runs the command given
-  /// as its arguments.
-  LaunchFile script() const {
-    std::string text =
-        "#!/bin/sh\n# Written by \"poise map\": binds each rank to its cores.\ncase ";
+  /// Returns the beginning of a shell command that sets `cpus` to the cores of the calling rank. A
+  /// last alternative and "esac" must follow.
+  std::string cases(std::string_view separator) const {
     std::string rank;
     for (const std::string_view variable : kRankVariables)
       rank = fmt::format("${{{}{}}}", variable, rank.empty() ? "" : ":-" + rank);
-    text += rank + " in\n";
+    std::string text = fmt::format("case {} in{}", rank, separator);
     for (TaskId r = 0; r < ranks(); ++r)
-      fmt::format_to(std::back_inserter(text), "  {}) cpus={} ;;\n", r, fmt::join(cpus(r), ","));
-    text +=
-        "  *) echo \"$0: the launcher sets no rank\" >&2; exit 1 ;;\nesac\n"
-        "exec taskset -c \"$cpus\" \"$@\"\n";
-    return {script_path(), text};
+      fmt::format_to(std::back_inserter(text), "{}) cpus={} ;;{}", r, fmt::join(cpus(r), ","),
+                     separator);
+    return text;
+  }
+
+  /// Returns a shell script that binds the calling rank to its cores, then runs the command given
+  /// as its arguments.
+  LaunchFile script() const {
+    return {script_path(),
+            "#!/bin/sh\n# Written by \"poise map\": binds each rank to its cores.\n" +
+                cases("\n  ") +
+                "*) echo \"$0: the launcher sets no rank\" >&2; exit 1 ;;\nesac\n"
+                "exec taskset -c \"$cpus\" \"$@\"\n"};
+  }
+
+  /// Returns the words of a command that does the same without a file, because other nodes may not
+  /// see this node's files. Returns nothing if no command is needed.
+  std::vector<std::string> binder(bool is_needed) const {
+    if (!is_needed) return {};
+    const std::string text = cases(" ") +
+                             "esac; taskset -c \"$cpus\" true 2>/dev/null && "
+                             "exec taskset -c \"$cpus\" \"$@\"; exec \"$@\"";
+    if (text.size() > kMaxWord)
+      fail("the map binds {} ranks differently, which is too much for a command line", ranks());
+    return {"sh", "-c", text, "sh"};
   }
 
   const RankMap& map_;

@@ -46,12 +46,15 @@ struct RankMap {
 /// gives it.
 struct LaunchOptions {
   std::vector<LaunchFile> files;
-  std::vector<std::string> words;  // words to insert after the launcher's name
+  std::vector<std::string> words;          // words to insert after the launcher's name
+  std::vector<std::string> program_words;  // words to insert before the program's name
   /// Environment variables to set for the launcher: pairs of name and value.
   std::vector<std::pair<std::string, std::string>> variables;
 };
-/// Returns the options for openmpi, mpich or slurm. Throws Error if the launcher cannot follow this
-/// map by options alone. `is_open_mpi_5` selects the options of that version.
+/// Returns the options for openmpi, mpich or slurm. If Hydra or Slurm cannot bind ranks as this map
+/// wants, a shell command before the program binds each rank; a rank that it cannot bind runs
+/// unbound. Throws Error if that command would be too long. `is_open_mpi_5` selects the options of
+/// that version.
 LaunchOptions launch_options(const RankMap& map, Launcher launcher, const std::string& path,
                              bool is_open_mpi_5);
 

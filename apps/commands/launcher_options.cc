@@ -104,4 +104,13 @@ std::string placing_option(const std::vector<std::string>& command, Launcher lau
   return "";
 }
 
+std::size_t program_index(const std::vector<std::string>& command, Launcher launcher) {
+  std::size_t i = 1;
+  while (i < command.size() && command[i].starts_with('-')) {
+    if (command[i] == "--") return std::min(i + 1, command.size());
+    i += 1 + option_of(command[i], launcher).num_values;
+  }
+  return std::min(i, command.size());
+}
+
 }  // namespace poise::apps

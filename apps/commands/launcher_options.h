@@ -2,6 +2,7 @@
 // Reads a launcher's options in a command line.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,10 @@ namespace poise::apps {
 /// empty text if there is none. `launcher` must be openmpi, mpich or slurm. The launcher's options
 /// end at the program, which is the first word that is neither an option nor the value of one.
 std::string placing_option(const std::vector<std::string>& command, Launcher launcher);
+
+/// Returns the index of the program in a command that begins with a launcher, or the number of
+/// words if there is none. `launcher` must be openmpi, mpich or slurm. May be wrong if the command
+/// has an option that this version of Poise does not know.
+std::size_t program_index(const std::vector<std::string>& command, Launcher launcher);
 
 }  // namespace poise::apps

@@ -40,5 +40,20 @@ TEST(LauncherOptions, options_of_the_program_are_not_those_of_the_launcher) {
   EXPECT_EQ(placing("mpirun", Launcher::openmpi), "");
 }
 
+TEST(LauncherOptions, the_program_follows_the_options_of_the_launcher) {
+  const auto program = [](const char* command, Launcher launcher) {
+    std::vector<std::string> words;
+    for (const std::string_view word : split(command, ' ')) words.emplace_back(word);
+    const std::size_t index = program_index(words, launcher);
+    return index < words.size() ? words[index] : "none";
+  };
+  EXPECT_EQ(program("mpirun --mca btl self,tcp -np 2 a -x b", Launcher::openmpi), "a");
+  EXPECT_EQ(program("mpiexec -l -genv A 1 -n 2 a -f b", Launcher::mpich), "a");
+  EXPECT_EQ(program("srun -N 2 -n4 --mpi=pmix -l a -m 3", Launcher::slurm), "a");
+  EXPECT_EQ(program("srun -n 4 -- a b", Launcher::slurm), "a");
+  EXPECT_EQ(program("srun -n 4 --", Launcher::slurm), "none");
+  EXPECT_EQ(program("srun -n", Launcher::slurm), "none");
+}
+
 }  // namespace
 }  // namespace poise::apps

@@ -27,6 +27,7 @@
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
+#include "poise/base/text.h"
 #include "poise/diagnosis/diagnose.h"
 #include "poise/diagnosis/map_trial.h"
 #include "poise/machine/find.h"
@@ -134,8 +135,31 @@ class MapFile {
   std::string path_;
 };
 
-/// Returns the user's command with the launcher's options that apply the map of ranks. Writes the
-/// file to which these options refer. Throws Error if the map cannot be applied.
+/// True if the word names a program: a path, or a file of a folder in PATH.
+bool is_program(const std::string& word) {
+  if (word.find('/') != word.npos) return ::access(word.c_str(), X_OK) == 0;
+  const char* const folders = std::getenv("PATH");
+  return std::ranges::any_of(split(folders ? folders : "", ':'), [&](std::string_view folder) {
+    return ::access((fs::path(folder) / word).c_str(), X_OK) == 0;
+  });
+}
+
+/// Returns the user's command with the words that apply the map of ranks.
+std::vector<std::string> with_options(std::vector<std::string> words, const LaunchOptions& options,
+                                      Launcher launcher) {
+  if (!options.program_words.empty()) {
+    const std::size_t program = program_index(words, launcher);
+    if (program == words.size() || !is_program(words[program]))
+      fail("the program in the command was not found, so its ranks cannot be bound to cores");
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(program),
+                 options.program_words.begin(), options.program_words.end());
+  }
+  words.insert(words.begin() + 1, options.words.begin(), options.words.end());
+  return words;
+}
+
+/// Returns the user's command with the words that apply the map of ranks. Writes the file to which
+/// they refer. Throws Error if the map cannot be applied.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,
                                         const std::string& map_file, const RunHistory& history,
@@ -151,15 +175,13 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
   const std::vector<std::string> hosts = hosts_now(history.hosts, job);
   const LaunchOptions options = launch_options({*trace.machine, placement, {}, hosts}, launcher,
                                                map_file, is_open_mpi_5(known.version));
+  std::vector<std::string> words = with_options(command, options, launcher);
   for (const LaunchFile& made : options.files) write_file(made.path, made.text);
   // Open MPI 4 and 5 refuse a map together with a default mapping policy, so the policy is removed.
   for (const char* const policy :
        {"OMPI_MCA_rmaps_base_mapping_policy", "PRTE_MCA_rmaps_default_mapping_policy"})
     if (launcher == Launcher::openmpi) ::unsetenv(policy);
   for (const auto& [name, value] : options.variables) ::setenv(name.c_str(), value.c_str(), 1);
-  std::vector<std::string> words = {command[0]};
-  words.insert(words.end(), options.words.begin(), options.words.end());
-  words.insert(words.end(), command.begin() + 1, command.end());
   return words;
 }
 

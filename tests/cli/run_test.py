@@ -144,6 +144,39 @@ class RunTest(CliTest):
                 self.assertEqual(self.history()["runs"][-1]["how"], "mapped", done.stderr)
                 self.assertEqual(self.cpus(), {0: 1, 1: 0}, done.stderr)
 
+    def test_ranks_of_several_nodes_are_bound_as_the_map_says_even_if_nodes_need_different_bindings(self):
+        cpus = sorted(os.sched_getaffinity(0))[:2]
+        if cpus != [0, 1]:
+            self.skipTest("cores 0 and 1 are not available")
+        # This srun runs the ranks one after another on this host, each with the words that follow the options.
+        srun = self.folder / "srun"
+        srun.write_text("#!/bin/sh\necho \"$@\" > words\ncat \"$SLURM_HOSTFILE\" > hosts\n"
+                        "while [ \"$1\" != \"${1#-}\" ]; do shift; done\n"
+                        "for SLURM_PROCID in 0 1 2 3; do export SLURM_PROCID; \"$@\"; done\n")
+        srun.chmod(0o755)
+        program = self.folder / "program"
+        program.write_text("#!/bin/sh\ntaskset -cp $$ | sed 's/.*: //' > rank$SLURM_PROCID\n")
+        program.chmod(0o755)
+        self.assertEqual(self.run_poise("generate", "ring", "--tasks", "4", "--machine", "node:2 core:2", "-o", "h.poise").returncode, 0)
+        # Rank 1 runs on core 0 of the second node, rank 2 on core 1. On the first node, the order is reversed.
+        for program_name, expected in (("./program", ["1", "0", "1", "0"]), ("./none", None)):
+            with self.subTest(program=program_name):
+                command = [str(srun), "-n4", program_name]
+                history = {"poise_run": 1, "command": command, "hosts": ["one", "two"], "map": [1, 2, 3, 0], "map_failed": False,
+                           "predicted": 0.2, "runs": [{"how": "profiled", "seconds": 10}, {"how": "own order", "seconds": 10}]}
+                (self.folder / "h.json").write_text(json.dumps(history))
+                done = self.run_once(command)
+                if expected is None:
+                    self.assertIn("the program in the command was not found, so its ranks cannot be bound to cores; "
+                                  "running the command unchanged", done.stderr)
+                    self.assertEqual((self.folder / "words").read_text(), "-n4 ./none\n")
+                    continue
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(self.history()["runs"][-1]["how"], "mapped", done.stderr)
+                self.assertTrue((self.folder / "words").read_text().startswith("--distribution=arbitrary --cpu-bind=none -n4 sh -c "))
+                self.assertEqual((self.folder / "hosts").read_text().split(), ["one", "two", "two", "one"])
+                self.assertEqual([(self.folder / f"rank{rank}").read_text().strip() for rank in range(4)], expected)
+
     def test_a_rank_map_is_dropped_if_it_makes_the_program_slower(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
