@@ -265,8 +265,6 @@ Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
   phase.id = id;
   std::vector<Message> messages = join_messages(parts, tasks);
   const auto [entries, position] = tasks.in_order();
-  if (entries.empty())
-    fail("{}: phase {}: the phase has no tasks on any rank", parts[0].file->name, id);
   if (entries.size() > std::numeric_limits<TaskId>::max())
     fail("{}: phase {}: there are more than {} tasks", parts[0].file->name, id,
          std::numeric_limits<TaskId>::max());
@@ -301,6 +299,12 @@ std::vector<Part> parts_of_phase(const std::vector<RankFile>& files, std::uint64
     parts.push_back({&file, file.phases.empty() ? &kNothing : &file.phases[found->second]});
   }
   return parts;
+}
+
+bool has_tasks_or_messages(std::span<const Part> parts) {
+  return std::ranges::any_of(parts, [](const Part& part) {
+    return !part.phase->tasks.empty() || !part.phase->messages.empty();
+  });
 }
 
 std::size_t size_of(std::span<const Part> parts) {
@@ -348,8 +352,10 @@ Trace join(std::vector<RankFile> files) {
           "{}: phase {}: \"identical_to_previous\" repeats phases so often that the trace is too "
           "large; list fewer phases there",
           files[0].name, id);
-    trace.phases.push_back(join_phase(parts, id));
+    // vt writes a phase without tasks if the program has not created any yet.
+    if (has_tasks_or_messages(parts)) trace.phases.push_back(join_phase(parts, id));
   }
+  if (trace.phases.empty()) fail("{}: no phase of the trace has tasks", files[0].name);
   return trace;
 }
 

@@ -192,6 +192,13 @@ TEST(VtRead, a_brotli_stream_that_expands_too_much_is_refused) {
   EXPECT_EQ(brotli_decompress(stream), std::nullopt);
 }
 
+TEST(VtRead, phases_in_which_no_rank_has_tasks_are_left_out) {
+  const Trace trace = join_texts(
+      {rank_file(phase(0, "") + "," + phase(1, task(object(1, 0), 1)) + "," + phase(2, ""))});
+  ASSERT_EQ(trace.phases.size(), 1u);
+  EXPECT_EQ(trace.phases[0].id, 1u);
+}
+
 TEST(VtRead, errors_name_the_file_and_the_phase) {
   const std::string ok = task(object(1, 0), 1);
   const auto in_tasks = [](const std::string& tasks) {
@@ -212,7 +219,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("neither \"id\" nor \"seq_id\""));
   EXPECT_THAT(in_tasks(task(object(1, 0), 1, R"(,"subphases":[{"id":1,"time":1.0}])")),
               HasSubstr("subphase 1 is out of order; 0 is expected"));
-  EXPECT_THAT(in_tasks(""), HasSubstr("phase 8: the phase has no tasks on any rank"));
+  EXPECT_THAT(in_tasks(""), HasSubstr("data.0.json: no phase of the trace has tasks"));
   EXPECT_THAT(
       error_of({rank_file(phase(8, ok, message(object(1, 0), object(2, 0), 1, 1)))}),
       HasSubstr("phase 8: the receiver of a message is the task with id 2, but no rank lists"));
