@@ -261,7 +261,7 @@ void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
     JuggleMember& member = members.emplace_back();
     member.last = reading;
     member.busy_s = member.seen_s = now_s;
-    member.run_before_s = member.run_at_point_s = member.run_at_window_s = reading.run_s;
+    member.run_at_point_s = member.run_at_window_s = reading.run_s;
     member.wait_at_point_s = member.wait_at_window_s = reading.wait_s;
     member.turns_at_window = reading.turns;
     watch_.add_birth();
@@ -311,14 +311,14 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
     if (!member.takes_part && member.busy_rounds >= tuning().busy_rounds) {
       member.takes_part = true;
       member.windows = 0;
-      member.part_since_s = now_s;
-      member.run_before_s = member.last.run_s;
+      member.run_apart_s += member.last.run_s - member.run_at_leave_s;
       // A thread that joins during balancing starts with the average progress: what it did before
       // belongs to an earlier phase of the program.
       if (is_balancing()) member.progress_s = average_s;
     } else if (member.takes_part &&
                now_s - member.busy_s > longest_quiet_s(member, crowd, tuning())) {
       member.takes_part = member.is_wide = false;
+      member.run_at_leave_s = member.last.run_s;
       member.busy_rounds = 0;
       member.place.reset();
     }

@@ -317,7 +317,7 @@ void Balancer::update_thread_tallies() {
              .cpu = member.place ? static_cast<int>(affinities_.cpus()[*member.place]) : -1,
              .part_since_s = tally.part_since_s,
              .seen_s = round_s_,
-             .run_s = member.last.run_s - member.run_before_s,
+             .run_s = member.last.run_s - member.run_apart_s,
              .lag_s = average_s - member.progress_s,
              .migrations = member.migrations};
   }

@@ -55,6 +55,21 @@ TEST_F(BalancerTest, pins_busy_threads_and_equalises_their_progress) {
   EXPECT_GT(tally.migrations, 30u);
 }
 
+TEST_F(BalancerTest, run_times_of_threads_include_the_time_before_a_long_sleep) {
+  Balancer balancer(options, store, kernel);
+  const auto sleep = [&](double share) {
+    for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = share;
+  };
+  run(balancer, 3);
+  sleep(1);
+  run(balancer, 30);
+  sleep(0);
+  run(balancer, 3);
+  const Tally tally = balancer.finish();
+  for (const ThreadTally& thread : tally.threads) EXPECT_NEAR(thread.run_s, 2 * 2, 0.4);
+  EXPECT_NEAR(tally.program_run_s, 2 * 6, 1);
+}
+
 TEST_F(BalancerTest, cpu_time_before_the_balancer_starts_is_not_counted_as_cost_of_balancing) {
   const double before_s = process_cpu_now_s();
   Balancer balancer(options, store, kernel);
