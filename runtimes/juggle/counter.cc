@@ -2,6 +2,7 @@
 
 #include "runtimes/juggle/counter.h"
 
+#include <fcntl.h>
 #include <iterator>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
@@ -29,7 +30,10 @@ Descriptor open_counter(pid_t thread, Counted what) {
   }
   event.exclude_kernel = event.exclude_hv = 1;  // unprivileged users may count only in user mode
   event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  return Descriptor(::syscall(SYS_perf_event_open, &event, thread, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  Descriptor counter(::syscall(SYS_perf_event_open, &event, thread, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  // One more file must remain free, for restoring affinities (ThreadFinder::add_thread).
+  if (counter && !Descriptor(::fcntl(counter.get(), F_DUPFD_CLOEXEC, 0))) return Descriptor();
+  return counter;
 }
 
 std::optional<double> read_counter(const Descriptor& counter) {

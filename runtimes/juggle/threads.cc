@@ -248,25 +248,31 @@ void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
 
 void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& changes) {
   is_full_ = threads_.size() >= max_threads_;
-  const auto start = is_full_ ? std::nullopt : start_time_of(process, id);
   const int folder = of.task.get();
-  Descriptor schedstat, children;
-  if (start) schedstat = open_to_read(folder, fmt::format("{}/schedstat", id));
-  if (schedstat) children = open_to_read(folder, fmt::format("{}/children", id));
-  const bool lacks_files = !is_full_ && !children && is_out_of_files();
+  FoundThread thread{.key = next_key_,
+                     .process = process,
+                     .id = id,
+                     .schedstat{},
+                     .children{},
+                     .parent = of.parent};
+  if (!is_full_) thread.schedstat = open_to_read(folder, fmt::format("{}/schedstat", id));
+  if (thread.schedstat) thread.children = open_to_read(folder, fmt::format("{}/children", id));
+  bool lacks_files = !is_full_ && !thread.children && is_out_of_files();
+  if (thread.schedstat && !lacks_files && counts_run_times_) open_clock(thread);
+  // Read last, so that one more file can be opened from now on: the start time is read again before
+  // the thread's affinity is restored.
+  const auto start = thread.schedstat && !lacks_files ? start_time_of(process, id) : std::nullopt;
+  lacks_files |= thread.schedstat && !start && is_out_of_files();
   lacks_files_ |= lacks_files;
-  if (!schedstat || lacks_files) {
+  if (!start) {
     of.has_all = false;
     return;
   }
-  const std::uint64_t key = next_key_++;
-  of.key_of[id] = key;
-  FoundThread thread{
-      key, process, id, *start, of.threads_seen++, std::move(schedstat), std::move(children)};
-  thread.parent = of.parent;
-  if (counts_run_times_) open_clock(thread);
-  threads_.emplace(key, std::move(thread));
-  changes.born.push_back(key);
+  thread.start_time = *start;
+  thread.rank_in_process = of.threads_seen++;
+  of.key_of[id] = next_key_;
+  changes.born.push_back(next_key_);
+  threads_.emplace(next_key_++, std::move(thread));
 }
 
 void ThreadFinder::open_clock(FoundThread& thread) {
