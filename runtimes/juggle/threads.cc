@@ -249,12 +249,11 @@ void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
 void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& changes) {
   is_full_ = threads_.size() >= max_threads_;
   const int folder = of.task.get();
-  FoundThread thread{.key = next_key_,
-                     .process = process,
-                     .id = id,
-                     .schedstat{},
-                     .children{},
-                     .parent = of.parent};
+  FoundThread thread;
+  thread.key = next_key_;
+  thread.process = process;
+  thread.id = id;
+  thread.parent = of.parent;
   if (!is_full_) thread.schedstat = open_to_read(folder, fmt::format("{}/schedstat", id));
   if (thread.schedstat) thread.children = open_to_read(folder, fmt::format("{}/children", id));
   bool lacks_files = !is_full_ && !thread.children && is_out_of_files();
