@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 
 #include "apps/commands/commands.h"
 #include "apps/text/command_line.h"
@@ -20,6 +22,15 @@
 extern char** environ;
 
 namespace {
+
+/// Gives stdin, stdout and stderr a file if they are closed. Otherwise the next opened file would
+/// get one of these numbers, and messages would be written to it. Reading and writing these streams
+/// still fails, and programs that this process starts still find them closed.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0)
+      ::open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
 
 /// Prints the text of --help and --version to stdout, where all results go.
 void print_help(const CLI::App& app, const CLI::ParseError& request) {
@@ -61,6 +72,7 @@ void run(CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_closed_streams();
   CLI::App app("Keeps parallel programs in balance on hierarchical machines.", "poise");
   app.set_version_flag(
       "--version", fmt::format("poise {}\nbuilt with {}", poise::version(), poise::built_with()));
