@@ -90,6 +90,38 @@ class Dev(unittest.TestCase):
     def test_uninstall_removes_what_the_last_install_wrote(self):
         self.assertEqual(self.calls(None, "uninstall"), ["cmake -P ../cmake/uninstall.cmake"])
 
+    def uninstall(self, folder, *installed):
+        """Uninstalls the given files of a build in `folder`, whose installation created the folder `prefix[1]`."""
+        (folder / "install_manifest.txt").write_text("\n".join(map(str, installed)))
+        (folder / "install_folders.txt").write_text(f"{folder}/prefix[1]\n")
+        return subprocess.run(["cmake", "-P", ROOT / "cmake" / "uninstall.cmake"], cwd=folder, timeout=60,
+                              capture_output=True, text=True, check=False)
+
+    def test_uninstalling_keeps_files_of_others_in_a_folder_whose_name_has_brackets(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            files = folder / "prefix[1]" / "installed", folder / "prefix[1]" / "of others"
+            files[0].parent.mkdir()
+            for file in files:
+                file.touch()
+            done = self.uninstall(folder, files[0])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([file.exists() for file in files], [False, True])
+
+    def test_uninstalling_fails_and_can_be_repeated_if_a_file_cannot_be_removed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            obstacle = folder / "prefix[1]" / "installed"  # rm does not remove folders, not even for root
+            obstacle.mkdir(parents=True)
+            done = self.uninstall(folder, obstacle)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("not all files were removed", done.stderr)
+            self.assertTrue((folder / "install_manifest.txt").exists())
+            obstacle.rmdir()
+            done = self.uninstall(folder, obstacle)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertFalse(obstacle.parent.exists())
+
 
 if __name__ == "__main__":
     unittest.main()
