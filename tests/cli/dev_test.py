@@ -16,7 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 class Dev(unittest.TestCase):
     def calls(self, home, *arguments):
         """Runs `./dev ARGUMENTS` in a checkout whose build folder was configured for the checkout `home`. Returns the
-        commands by which ./dev called cmake and ninja."""
+        commands by which ./dev called cmake and ninja. ./dev starts with the umask 077; self.umask becomes that of the
+        last command."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             (folder / "build").mkdir()
@@ -29,10 +30,11 @@ class Dev(unittest.TestCase):
             for name in "cmake", "ninja":
                 tool = folder / "bin" / name
                 tool.parent.mkdir(exist_ok=True)
-                tool.write_text(f'#!/bin/sh\necho "{name} $*" >> "{folder}/calls"\n')
+                tool.write_text(f'#!/bin/sh\necho "{name} $*" >> "{folder}/calls"\numask > "{folder}/umask"\n')
                 tool.chmod(0o755)
-            subprocess.run(["./dev", *arguments], cwd=folder, check=True, timeout=60,
+            subprocess.run(["./dev", *arguments], cwd=folder, check=True, timeout=60, umask=0o077,
                            env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"})
+            self.umask = int((folder / "umask").read_text(), 8)
             return (folder / "calls").read_text().splitlines()
 
     def test_a_second_build_does_not_run_cmake_again(self):
@@ -54,6 +56,10 @@ class Dev(unittest.TestCase):
     def test_an_installation_builds_only_the_targets_that_it_installs(self):
         self.assertEqual(self.calls(None, "install", "/opt/poise"),
                          ["ninja -C build installables", "cmake --install build --prefix /opt/poise"])
+
+    def test_all_users_can_read_what_root_installs(self):
+        self.calls(None, "install", "/opt/poise")
+        self.assertEqual(self.umask, 0o077 if os.geteuid() else 0o022)
 
     def test_a_relative_folder_of_an_installation_begins_at_the_working_directory(self):
         calls = self.calls(None, "install", "to/poise")
