@@ -75,11 +75,11 @@ class Examples(unittest.TestCase):
     def moves(self, printed):
         self.assertRegex(printed, MOVES)
 
-    def by_cmake(self, name, **project):
+    def by_cmake(self, name, environment=None, **project):
         folder = pathlib.Path(name)
         folder.mkdir()
         (folder / "CMakeLists.txt").write_text(PROJECT.format(**project))
-        run(["cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}"])
+        run(["cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}"], environment)
         run(["cmake", "--build", folder / "build"])
         return run([str(folder / "build" / "program")])
 
@@ -122,6 +122,11 @@ class Examples(unittest.TestCase):
     def test_the_cmake_component_for_cpp_links_the_static_library(self):
         self.moves(self.by_cmake("in_cpp", languages="CXX", components="COMPONENTS cxx",
                                            source="../program.cc", target="poise::poise"))
+
+    def test_cmake_does_not_find_the_cpp_library_where_pkg_config_does_not_find_hwloc(self):
+        with self.assertRaisesRegex(AssertionError, r"(?s)poise_FOUND to FALSE.*pkg-config\s+does\s+not\s+find\s+hwloc"):
+            self.by_cmake("no_hwloc", {"PKG_CONFIG_LIBDIR": "/nowhere"}, languages="CXX", components="COMPONENTS cxx",
+                          source="../program.cc", target="poise::poise")
 
     @unittest.skipUnless(shutil.which("gfortran"), "there is no Fortran compiler")
     def test_a_cmake_project_in_fortran_compiles_the_installed_fortran_module(self):
