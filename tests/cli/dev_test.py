@@ -40,6 +40,20 @@ class Dev(unittest.TestCase):
     def test_a_second_build_does_not_run_cmake_again(self):
         self.assertEqual(self.calls(None, "build"), ["ninja -C build"])
 
+    def test_a_cmake_that_is_too_old_is_refused_with_its_version(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "packaging").mkdir()
+            (folder / "packaging" / "packages.txt").touch()
+            shutil.copy(ROOT / "dev", folder)
+            for version, said in ("3.9.6", "dev: CMake 3.25 or newer is needed, but .* is 3.9; "), ("3.25.1", "why\n"), ("4.0.0", "why\n"):
+                (folder / "cmake").write_text(f'#!/bin/sh\n[ $1 != --version ] || exec echo cmake version {version}\necho why\nexit 1\n')
+                (folder / "cmake").chmod(0o755)
+                done = subprocess.run(["./dev", "build"], cwd=folder, timeout=60, capture_output=True, text=True, check=False,
+                                      env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+                self.assertRegex(done.stderr, f"^{said}")
+                self.assertEqual(done.returncode, 1 if said == "why\n" else 2)
+
     def test_a_copied_checkout_is_configured_again_before_it_is_built(self):
         self.assertEqual(self.calls("/where/it/came/from", "build"), ["cmake --preset release --fresh", "ninja -C build"])
 
