@@ -14,10 +14,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Dev(unittest.TestCase):
-    def calls(self, home, *arguments):
+    def calls(self, home, *arguments, owner=None):
         """Runs `./dev ARGUMENTS` in a checkout whose build folder was configured for the checkout `home`. Returns the
         commands by which ./dev called cmake and ninja. ./dev starts with the umask 077; self.umask becomes that of the
-        last command."""
+        last command. The checkout and what ./dev writes must belong to the user `owner`, if given."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             (folder / "build").mkdir()
@@ -32,8 +32,12 @@ class Dev(unittest.TestCase):
                 tool.parent.mkdir(exist_ok=True)
                 tool.write_text(f'#!/bin/sh\necho "{name} $*" >> "{folder}/calls"\numask > "{folder}/umask"\n')
                 tool.chmod(0o755)
+            if owner:
+                os.chown(folder, owner, owner)
             subprocess.run(["./dev", *arguments], cwd=folder, check=True, timeout=60, umask=0o077,
                            env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"})
+            if owner:
+                self.assertEqual({file.stat().st_uid for file in (folder / "build").rglob("*")}, {owner})
             self.umask = int((folder / "umask").read_text(), 8)
             return (folder / "calls").read_text().splitlines()
 
@@ -74,6 +78,17 @@ class Dev(unittest.TestCase):
     def test_all_users_can_read_what_root_installs(self):
         self.calls(None, "install", "/opt/poise")
         self.assertEqual(self.umask, 0o077 if os.geteuid() else 0o022)
+
+    @unittest.skipIf(os.geteuid(), "only root can give files to others")
+    def test_what_root_builds_belongs_to_the_owner_of_the_checkout(self):
+        self.calls(None, "install", "/opt/poise", owner=65534)
+
+    def test_install_takes_one_folder_and_uninstall_takes_none(self):
+        for *arguments, said in (["install", "--prefix", "/opt", "takes one folder"], ["install", "--prefix=/opt", "takes one folder"],
+                                 ["install", "/opt", "/usr", "takes one folder"], ["uninstall", "/opt", "takes no folder"]):
+            done = subprocess.run([ROOT / "dev", *arguments], timeout=60, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
 
     def test_a_relative_folder_of_an_installation_begins_at_the_working_directory(self):
         calls = self.calls(None, "install", "to/poise")
