@@ -375,6 +375,7 @@ std::optional<Part> Interpreter::part_in(const Function& function, const Argumen
     case Meaning::gatherv: return Part{!is_root(), is_root()};
     case Meaning::scan:
     case Meaning::exscan:
+      return Part{.delays = true, .waits = communicator.rank > 0, .is_for_lower = true};
     case Meaning::neighbor_allgather:
     case Meaning::neighbor_allgatherv:
     case Meaning::neighbor_alltoall:

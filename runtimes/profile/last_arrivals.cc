@@ -51,11 +51,41 @@ int LastArrivals::num_rounds() const {
   return static_cast<int>(rounds);
 }
 
-void LastArrivals::append(const Part& part, std::string& report) {
+void LastArrivals::append(const Part& part, const std::vector<Entry>& last, std::string& report) {
   bytes::append(report, part.own->id);
   bytes::append(report, part.num_ranks);
-  bytes::append(report, std::uint64_t{part.last.size()});
-  for (const Entry& entry : part.last) bytes::append(report, entry);
+  bytes::append(report, std::uint64_t{last.size()});
+  for (const Entry& entry : last) bytes::append(report, entry);
+}
+
+/// Makes `entry` the later one of two.
+void LastArrivals::merge(const Entry& other, Entry& entry) {
+  if (other.entered_ns > entry.entered_ns)
+    std::tie(entry.entered_ns, entry.world_rank) = std::tie(other.entered_ns, other.world_rank);
+  entry.left_ns = std::min(entry.left_ns, other.left_ns);
+}
+
+/// The entries of the samples with `is_for_lower`.
+std::vector<LastArrivals::Entry> LastArrivals::last_of_lower(const Part& part) {
+  std::vector<Entry> found;
+  for (std::size_t i = 0; i < part.last.size(); ++i)
+    if (part.own->samples[i].part.is_for_lower) found.push_back(part.last[i]);
+  return found;
+}
+
+/// What the child of a round must know. If a sample has `is_for_lower`, that is who was last among
+/// the ranks below the child. By now `part.last` then contains only the ranks below this rank, but
+/// on rank 0, below which there is none, still all ranks.
+std::vector<LastArrivals::Entry> LastArrivals::last_for_child(const Part& part, int round) {
+  std::vector<Entry> last = part.last;
+  if (round >= std::ssize(part.before_child)) return last;
+  auto between = part.before_child[round].begin();
+  for (std::size_t i = 0; i < last.size(); ++i)
+    if (part.own->samples[i].part.is_for_lower) {
+      if (part.own->rank == 0) last[i] = {.entered_ns = kNever_ns, .left_ns = kUnknown_ns};
+      merge(*between++, last[i]);
+    }
+  return last;
 }
 
 std::map<int, std::string> LastArrivals::reports_up(int round) {
@@ -63,7 +93,7 @@ std::map<int, std::string> LastArrivals::reports_up(int round) {
   for (const auto& [id, part] : parts_) {
     const Sampled& own = *part.own;
     if (own.rank == 0 || !sends_up(own, round) || own.before[round] < 0) continue;
-    append(part, reports[own.before[round]]);
+    append(part, part.last, reports[own.before[round]]);
   }
   return reports;
 }
@@ -74,7 +104,7 @@ std::map<int, std::string> LastArrivals::reports_down(int round) {
     const Sampled& own = *part.own;
     const bool has_result = own.rank == 0 || std::countr_zero(unsigned(own.rank)) > round;
     if (!has_result || round >= std::ssize(own.after) || own.after[round] < 0) continue;
-    append(part, reports[own.after[round]]);
+    append(part, last_for_child(part, round), reports[own.after[round]]);
   }
   return reports;
 }
@@ -100,13 +130,8 @@ void LastArrivals::read_up(std::string_view reports) {
     Part* const part = take(reports, num_ranks, last);
     if (part == nullptr) continue;  // num_ranks stays too small, so waits() leaves this part out
     part->num_ranks += num_ranks;
-    for (std::size_t i = 0; i < last.size(); ++i) {
-      Entry& known = part->last[i];
-      if (last[i].entered_ns > known.entered_ns)
-        std::tie(known.entered_ns, known.world_rank) =
-            std::tie(last[i].entered_ns, last[i].world_rank);
-      known.left_ns = std::min(known.left_ns, last[i].left_ns);
-    }
+    part->before_child.push_back(last_of_lower(*part));
+    for (std::size_t i = 0; i < last.size(); ++i) merge(last[i], part->last[i]);
   }
 }
 

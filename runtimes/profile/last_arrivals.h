@@ -36,7 +36,9 @@ struct Sampled {
 /// Finds which rank arrived last in each collective, among the ranks for which others wait. The
 /// ranks of each communicator form a binomial tree with rank 0 as its root. Reports go up the tree
 /// in rounds, from rank r to rank r - 1, r - 2, r - 4 and so on, and then down in the opposite
-/// order. Each rank sends and receives at most one report per communicator and round.
+/// order. Each rank sends and receives at most one report per communicator and round. A report that
+/// goes up compares consecutive ranks, from its sender on. Therefore a rank also knows who was last
+/// among the ranks below each of its children in the tree, for which the child waits in MPI_Scan.
 class LastArrivals {
  public:
   /// `max_error_ns` is the maximum error of the clocks of all ranks.
@@ -67,10 +69,16 @@ class LastArrivals {
     std::unique_ptr<Sampled> own;
     std::int64_t num_ranks = 1;  // number of ranks whose samples are in `last`
     std::vector<Entry> last = {};
+    /// Only of samples with `is_for_lower`, for each child in the tree (that of round 0 first): who
+    /// was last among the ranks from this one to the one before the child.
+    std::vector<std::vector<Entry>> before_child = {};
   };
   Wait wait_of(const Sample& own, const Entry& last) const;
   bool was_overtaken(const Entry& last) const;
-  static void append(const Part& part, std::string& report);
+  static void append(const Part& part, const std::vector<Entry>& last, std::string& report);
+  static void merge(const Entry& other, Entry& entry);
+  static std::vector<Entry> last_of_lower(const Part& part);
+  static std::vector<Entry> last_for_child(const Part& part, int round);
   Part* take(std::string_view& reports, std::int64_t& num_ranks, std::vector<Entry>& last);
 
   CommonClock clock_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <optional>
 
 #include "tests/support/seeds.h"
@@ -84,16 +85,23 @@ TEST(last_arrivals,
         sampled.push_back(member(id, members, static_cast<int>(r)));
       for (std::uint64_t left = 1 + random.below(5); left > 0; --left) {
         std::pair<std::int64_t, int> last{std::numeric_limits<std::int64_t>::min(), -1};
+        const bool is_scan = random.below(3) == 0;
         for (Sampled& own : sampled) {
           // No two ranks enter at the same time, so exactly one rank is the last.
           const auto entered =
               static_cast<std::int64_t>(100 * random.below(1000)) + own.own_world_rank;
           const bool delays = own.rank == 0 || random.below(2) == 0;
-          own.samples.push_back({.entered_ns = entered,
-                                 .took_ns = static_cast<std::int64_t>(random.below(50'000)),
-                                 .part = {.delays = delays, .waits = random.below(3) > 0}});
+          own.samples.push_back(
+              {.entered_ns = entered,
+               .took_ns = static_cast<std::int64_t>(random.below(50'000)),
+               .part = {.delays = delays,
+                        .waits = random.below(3) > 0 && (!is_scan || own.rank > 0),
+                        .is_for_lower = is_scan}});
+          // In MPI_Scan a rank waits only for those before it.
+          if (is_scan) expected[own.own_world_rank].push_back({own.samples.back(), last});
           if (delays) last = std::max(last, {entered, own.own_world_rank});
         }
+        if (is_scan) continue;
         for (const Sampled& own : sampled)
           expected[own.own_world_rank].push_back({own.samples.back(), last});
       }
@@ -110,6 +118,31 @@ TEST(last_arrivals,
         EXPECT_EQ(waits[r][i].for_whom, waited > 0 ? last.second : -1);
       }
     }
+  }
+}
+
+TEST(last_arrivals, in_a_scan_a_rank_waits_only_for_ranks_before_it) {
+  World world(13);
+  std::vector<int> members(13);
+  std::iota(members.begin(), members.end(), 0);
+  for (int r = 0; r < 13; ++r) {
+    Sampled own = member(7, members, r);
+    const std::int64_t late_ns = r == 5 ? 1000 : r == 9 ? 500 : r == 11 ? 2000 : 0;
+    const Part part{.delays = true, .waits = r > 0, .is_for_lower = true};
+    own.samples = {{.entered_ns = late_ns, .took_ns = 5000, .part = part},
+                   {.sequence = 1,
+                    .entered_ns = 9000 + late_ns,
+                    .took_ns = 5000,
+                    .part = {.delays = true, .waits = true}}};
+    world.add(std::move(own));
+  }
+  const auto waits = world.waits();
+  for (int r = 0; r < 13; ++r) {
+    const std::int64_t for_scan = r == 12 ? 2000 : r == 9 ? 500 : r > 5 && r != 11 ? 1000 : 0;
+    EXPECT_EQ(waits[r][0].waited_ns, for_scan) << "rank " << r;
+    EXPECT_EQ(waits[r][0].for_whom, for_scan == 0 ? -1 : r == 12 ? 11 : 5);
+    EXPECT_EQ(waits[r][1].waited_ns, r == 11 ? 0 : r == 5 ? 1000 : r == 9 ? 1500 : 2000);
+    EXPECT_EQ(waits[r][1].for_whom, r == 11 ? -1 : 11);
   }
 }
 

@@ -18,6 +18,8 @@ struct Part {
   /// MPI may, but need not, let the ranks wait for each other in this call, as in MPI_Win_fence and
   /// in collective calls on files. If one of them has left before another one enters, none waits.
   bool may_overtake = false;
+  /// A rank waits only for ranks with lower numbers, as in MPI_Scan.
+  bool is_for_lower = false;
 };
 
 struct Sample {

@@ -71,6 +71,16 @@ class Waiting(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "reduce0")[0], [0])
 
+    def test_in_a_scan_ranks_wait_only_for_ranks_with_lower_numbers(self):
+        for mpi in installations():
+            for what in ("scan", "exscan"):
+                with self.subTest(mpi=mpi, what=what):
+                    waits, ranks = self.waits(mpi, what)
+                    self.check_late(waits, [2])
+                    self.assertEqual(waits.get((0, 1), 0), 0)
+                    samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]
+                    self.assertEqual(samples, [21] * SIZE)
+
     def test_waiting_times_on_a_communicator_are_kept_after_it_is_freed(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 /* Rank 1 sleeps 20 ms before each of 20 collectives. Argument: allreduce, bcast (from 0 or 1),
-   reduce (to 0 or 1), a function that all ranks of a communicator, window or file call, abort,
-   exit, or kill: how the program ends after them. */
+   reduce (to 0 or 1), scan, exscan, a function that all ranks of a communicator, window or file
+   call, abort, exit, or kill: how the program ends after them. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -83,6 +83,10 @@ int main(int argc, char** argv) {
       MPI_Bcast(&own, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
     else if (!strcmp(what, "reduce0"))
       MPI_Reduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    else if (!strcmp(what, "scan"))
+      MPI_Scan(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    else if (!strcmp(what, "exscan"))
+      MPI_Exscan(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     else if (!strcmp(what, "merged"))
       MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, merged);
     else if (!strcmp(what, "freed") || !strcmp(what, "group")) {
