@@ -108,6 +108,8 @@ def modes(name, meaning):
     """Returns how a collective runs: non-blocking (the program waits for it later), persistent, or blocking."""
     if JOINT.fullmatch(name) or meaning.startswith("file_"):
         return ".mode = Mode::blocking"
+    if name.startswith("Comm_idup"):
+        return ".mode = Mode::nonblocking"
     if meaning in ("nothing", "send", "put", "get") or not COLLECTIVE.fullmatch(
             name.removesuffix("_init").removeprefix("I").capitalize()):
         return ""

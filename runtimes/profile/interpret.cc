@@ -381,8 +381,8 @@ std::optional<Part> Interpreter::part_in(const Function& function, const Argumen
     case Meaning::neighbor_alltoall:
     case Meaning::neighbor_alltoallv:
     case Meaning::neighbor_alltoallw: return std::nullopt;
-    default:
-      return Part{.delays = true, .waits = true, .may_overtake = true};  // a window, a file, …
+    default:  // a communicator, a window, a file, …
+      return Part{.delays = true, .waits = true, .may_overtake = true};
   }
 }
 

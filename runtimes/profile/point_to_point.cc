@@ -85,7 +85,7 @@ void PointToPoint::before(const Function& function, const Arguments& arguments, 
   const Request* const found = requests_.find(request);
   if (found == nullptr) return;
   if (!ends_.envelope(found->id).is_exact()) return ends_.give_up();
-  ends_.complete(found->id, 0, 0);
+  complete(*found, 0, 0);
   requests_.erase(request);
 }
 
@@ -198,14 +198,55 @@ bool PointToPoint::after_neighbourhood(const Communicator& communicator,
   return may_wait;
 }
 
+void PointToPoint::begin_neighbourhood(const Communicator& communicator,
+                                       const Neighbours& neighbours, Word request,
+                                       std::int64_t entered_ns) {
+  if (communicator.id == 0) return;
+  Envelope envelope{.communicator = mixed(communicator.id, kNeighbourhood)};
+  for (const int to : neighbours.to) {
+    envelope.partner = to;
+    ends_.sent(envelope, entered_ns, 0);
+  }
+  Request state;
+  for (const int from : neighbours.from) {
+    envelope.partner = from;
+    const Id id = ends_.begin_receive(envelope, entered_ns);
+    if (id == MessageEnds::kNone) continue;
+    if (state.id == MessageEnds::kNone)
+      state.id = id;
+    else
+      add_more(state, id);
+  }
+  if (state.id != MessageEnds::kNone) track(request, state);
+}
+
+void PointToPoint::add_more(Request& state, Id id) {
+  if (state.more < 0 && free_more_.empty()) {
+    state.more = static_cast<std::int32_t>(more_.size());
+    more_.emplace_back();
+  } else if (state.more < 0) {
+    state.more = free_more_.back();
+    free_more_.pop_back();
+  }
+  more_[state.more].push_back(id);
+}
+
 void PointToPoint::track(Word request, const Request& state) {
   Request& entry = requests_[request];
   // MPICH gives the same request handle to all operations that complete immediately.
   if (entry.id != MessageEnds::kNone) {
     if (!ends_.envelope(entry.id).is_exact()) return ends_.give_up();
-    ends_.complete(entry.id, 0, 0);
+    complete(entry, 0, 0);
   }
   entry = state;
+}
+
+void PointToPoint::complete(const Request& state, std::int64_t waits_ns, std::int64_t took_ns) {
+  ends_.complete(state.id, waits_ns, took_ns);
+  if (state.more < 0) return;
+  for (const Id id : more_[state.more]) ends_.complete(id, waits_ns, took_ns);
+  more_[state.more].clear();
+  free_more_.push_back(state.more);
 }
 
 void PointToPoint::start(Word request, std::int64_t entered_ns) {
@@ -270,7 +311,7 @@ bool PointToPoint::after_wait(const Function& function, const Arguments& argumen
         !see_met(function, arguments, active.state.communicator, envelope, active.index))
       return false;
     requests_.erase(active.request);
-    ends_.complete(id, entered_ns, is_polled ? 0 : left_ns - entered_ns);
+    complete(active.state, entered_ns, is_polled ? 0 : left_ns - entered_ns);
     may_wait = may_wait || !is_polled;
   }
   return may_wait;

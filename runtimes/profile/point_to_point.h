@@ -34,6 +34,10 @@ class PointToPoint {
   /// to it, as for the sender of a message.
   bool after_neighbourhood(const Communicator& communicator, const Neighbours& neighbours,
                            std::int64_t entered_ns, std::int64_t left_ns);
+  /// To be called after a call that has begun a non-blocking neighbourhood collective and has
+  /// returned `request`. The call that completes the request waits for the neighbours.
+  void begin_neighbourhood(const Communicator& communicator, const Neighbours& neighbours,
+                           Word request, std::int64_t entered_ns);
 
   MessageEnds& ends() { return ends_; }
   const MessageEnds& ends() const { return ends_; }
@@ -44,6 +48,9 @@ class PointToPoint {
     Id id = MessageEnds::kNone;
     bool is_persistent = false;
     Word communicator = 0;
+    /// A neighbourhood collective receives several messages: the index in `more_` of the messages
+    /// besides `id`; -1: there are none.
+    std::int32_t more = -1;
   };
   struct Persistent {
     Envelope envelope;
@@ -79,12 +86,16 @@ class PointToPoint {
   const void* status_of(const Function& function, const Arguments& arguments, int index) const;
   void start(Word request, std::int64_t entered_ns);
   void track(Word request, const Request& state);
+  void add_more(Request& state, Id id);
+  void complete(const Request& state, std::int64_t waits_ns, std::int64_t took_ns);
 
   const MpiLibrary& mpi_;
   Communicators& communicators_;
   MessageEnds ends_;
   KeyTable<Request> requests_;  // requests whose operations have begun
   KeyTable<Persistent> persistent_;
+  std::vector<std::vector<Id>> more_;
+  std::vector<std::int32_t> free_more_;  // unused entries of more_
   std::vector<Active> active_;
   std::optional<Probed> probed_;
   /// Statuses that MPI gets in place of those that the program ignores.

@@ -409,11 +409,21 @@ bool Session::knows_message_waits() {
 }
 
 /// Keeps a sample of a non-blocking collective, without a duration: `collectives_` records the call
-/// that waits for it.
+/// that waits for it, in neighbourhood collectives `messages_`.
 void Session::begin_sample(const Call& call, const Arguments& arguments, bool has_succeeded) {
   const Function& function = call.function;
   Communicator* const communicator = interpreter_.joint(function, arguments);
-  if (communicator == nullptr || communicator->is_inter || communicator->size < 2) return;
+  if (communicator == nullptr || communicator->is_inter) return;
+  if (is_neighbourhood(function.meaning)) {
+    const Neighbours& neighbours = interpreter_.neighbours(*communicator);
+    if (has_succeeded)
+      messages_.begin_neighbourhood(*communicator, neighbours, arguments.request(function.request),
+                                    call.entered_ns);
+    else
+      messages_.after_neighbourhood(*communicator, neighbours, call.entered_ns, call.entered_ns);
+    return;
+  }
+  if (communicator->size < 2) return;
   const auto part = interpreter_.part_in(function, arguments, *communicator);
   if (!part) return;
   const std::uint64_t sequence = communicator->samples.count();

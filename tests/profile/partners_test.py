@@ -73,17 +73,31 @@ class Partners(unittest.TestCase):
 
     def test_in_a_neighbourhood_collective_each_rank_waits_for_the_late_neighbour_that_sends_to_it(self):
         for mpi in installations():
-            for what, waiting in (("grid", [0, 2]), ("graph", [0])):
+            for what, waiting in (("grid", [0, 2]), ("graph", [0]), ("igrid", [0, 2]), ("igraph", [0])):
                 with self.subTest(mpi=mpi, what=what):
                     waits, samples, receivers = self.waits(mpi, what)
                     self.check_late(waits, waiting)
-                    self.assertEqual(samples, [ROUNDS, ROUNDS if what == "grid" else 0, ROUNDS])
+                    self.assertEqual(samples, [ROUNDS, ROUNDS if "grid" in what else 0, ROUNDS])
                     self.assertEqual(receivers, [0] * SIZE)
 
     def test_a_call_waits_until_the_last_rank_begins_the_non_blocking_collectives(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "nonblocking")
+                self.check_late(waits, [0, 2])
+                self.assertEqual(samples, [ROUNDS] * SIZE)
+
+    def test_a_call_waits_for_ranks_with_lower_numbers_in_a_non_blocking_scan(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, samples, _ = self.waits(mpi, "iscan")
+                self.check_late(waits, [2])
+                self.assertEqual(samples, [0, ROUNDS, ROUNDS])  # rank 0 never waits
+
+    def test_a_call_waits_until_the_last_rank_begins_to_duplicate_a_communicator(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, samples, _ = self.waits(mpi, "idup")
                 self.check_late(waits, [0, 2])
                 self.assertEqual(samples, [ROUNDS] * SIZE)
 

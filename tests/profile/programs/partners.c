@@ -13,9 +13,12 @@
 // - chain: each rank receives from the rank before it, sleeps 20 ms and sends to the rank after it;
 //   in the first round, rank 0 sleeps 400 ms
 // - split: as sender, on a communicator that each round creates and frees
-// - grid: all ranks call MPI_Neighbor_allgather on the grid 0 - 1 - 2
+// - grid, igrid: all ranks call MPI_Neighbor_allgather on the grid 0 - 1 - 2, or
+//   MPI_Ineighbor_allgather and MPI_Wait
 // - nonblocking: ranks wait by one call for two non-blocking collectives and for a message
-// - graph: as grid, but rank 0 receives only from rank 1, and rank 2 only from rank 0
+// - graph, igraph: as grid, but rank 0 receives only from rank 1, and rank 2 only from rank 0
+// - iscan: ranks call MPI_Iscan and wait for it
+// - idup: ranks call MPI_Comm_idup and wait for it
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +65,7 @@ static MPI_Comm topology(const char* what, int rank) {
   MPI_Comm comm;
   const int ranks = 3, is_periodic = 0;
   const int source = rank == 0 ? 1 : 0, to = rank == 0 ? 2 : 0;
-  if (!strcmp(what, "grid"))
+  if (strstr(what, "grid"))
     MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &is_periodic, 0, &comm);
   else
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank != 1, &source, MPI_UNWEIGHTED, rank != 2,
@@ -74,11 +77,28 @@ static void one_round(const char* what, int rank, int size, int round, char* lar
                       MPI_Request* persistent) {
   static MPI_Comm another = MPI_COMM_NULL;
   MPI_Comm comm = MPI_COMM_WORLD;
-  if (!strcmp(what, "grid") || !strcmp(what, "graph")) {
+  if (strstr(what, "gr")) {
     int all[2];
     if (round == 0) another = topology(what, rank);
     if (rank == 1) usleep(LATE_US);
-    MPI_Neighbor_allgather(&round, 1, MPI_INT, all, 1, MPI_INT, another);
+    if (what[0] == 'i') {
+      MPI_Request request;
+      MPI_Ineighbor_allgather(&round, 1, MPI_INT, all, 1, MPI_INT, another, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else
+      MPI_Neighbor_allgather(&round, 1, MPI_INT, all, 1, MPI_INT, another);
+    return;
+  }
+  if (!strcmp(what, "iscan") || !strcmp(what, "idup")) {
+    int all;
+    MPI_Request request;
+    if (rank == 1) usleep(LATE_US);
+    if (what[1] == 's')
+      MPI_Iscan(&round, &all, 1, MPI_INT, MPI_SUM, comm, &request);
+    else
+      MPI_Comm_idup(comm, &another, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (what[1] == 'd') MPI_Comm_free(&another);
     return;
   }
   if (!strcmp(what, "nonblocking")) {
