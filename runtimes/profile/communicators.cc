@@ -89,6 +89,17 @@ Communicator* Communicators::of_window(Word window) {
   return entry.get();
 }
 
+void Communicators::list_world_ranks(Word group, std::vector<int>& world_ranks) const {
+  int size = 0;
+  mpi_.group_size(group, &size);
+  std::vector<int> ranks(size);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  world_ranks.assign(size, -1);
+  if (size > 0)
+    mpi_.group_translate_ranks(group, size, ranks.data(), world_group_, world_ranks.data());
+  std::erase_if(world_ranks, [](int rank) { return rank < 0; });
+}
+
 Communicator* Communicators::of_file(Word file) {
   const auto found = files_.find(file);
   return found == files_.end() ? nullptr : found->second.get();

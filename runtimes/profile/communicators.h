@@ -23,6 +23,12 @@ struct Neighbours {
   std::vector<int> to, from;
 };
 
+/// The ranks of MPI_COMM_WORLD to which a rank has exposed its window (MPI_Win_post), and those
+/// whose windows it accesses (MPI_Win_start).
+struct Epochs {
+  std::vector<int> exposed_to, accessed;
+};
+
 /// A communicator, or the group of a window or a file. World ranks of peers are looked up when
 /// first needed, so a program may have many large communicators.
 class Communicator {
@@ -40,6 +46,7 @@ class Communicator {
   std::uint64_t id = 0;
   Samples samples;
   std::unique_ptr<Neighbours> neighbours;  // null if not known yet
+  Epochs epochs;                           // of a window
 
   /// The rank of the peer in MPI_COMM_WORLD, or -1 if it is not in MPI_COMM_WORLD.
   int world_rank(int peer);
@@ -72,6 +79,8 @@ class Communicators {
   }
   Communicator* of_window(Word window);
   bool is_known_window(Word window) const { return windows_.contains(window); }
+  /// Stores the ranks of a group in MPI_COMM_WORLD; leaves out those that are not in it.
+  void list_world_ranks(Word group, std::vector<int>& world_ranks) const;
   /// Returns null for a file that was opened before the profile began, or by a single rank.
   Communicator* of_file(Word file);
   void forget(Word communicator);

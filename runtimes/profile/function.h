@@ -44,6 +44,11 @@ enum class Meaning : std::uint8_t {
   testsome,
   cancel,
   request_free,
+  window_post,
+  window_start,
+  window_complete,
+  window_wait,
+  window_test,
   put,
   get,
   type_free,
@@ -113,7 +118,7 @@ struct Function {
   std::int8_t buffer = -1, count = -1, type = -1, partitions = -1, peer = -1, receive_count = -1,
               receive_type = -1, comm = -1, request = -1, level = -1, source = -1, tag = -1,
               receive_tag = -1, status = -1, flag = -1, index = -1, index_count = -1,
-              created_comm = -1, created_object = -1, reorder = -1;
+              created_comm = -1, created_object = -1, reorder = -1, group = -1;
   std::int8_t strings = 0;  // number of hidden arguments in Fortran: the lengths of the strings
   bool is_large = false;    // counts are MPI_Count
   Mode mode = Mode::none;

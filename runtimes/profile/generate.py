@@ -52,6 +52,8 @@ MEANINGS = [
     (r"r?(put|accumulate|get_accumulate)|fetch_and_op|compare_and_swap", "put"), (r"r?get", "get"),
     (r"comm_(free|disconnect)", "communicator_free"), (r"win_free", "window_free"),
     (r"win_(create|allocate|allocate_shared|create_dynamic)", "window_create"), (r"win_fence", "window_fence"),
+    (r"win_post", "window_post"), (r"win_start", "window_start"), (r"win_complete", "window_complete"),
+    (r"win_wait", "window_wait"), (r"win_test", "window_test"),
     (r"file_(open|close)", None),
     (r"file_(set_view|set_size|set_info|set_atomicity|preallocate|sync|seek_shared"
      r"|(read|write)_(at_all|all|ordered)(_begin|_end)?)", "file_collective"),
@@ -87,6 +89,7 @@ POSITIONS = {
     "created_comm": ["newcomm", "newintracomm", "comm_cart", "comm_graph", "comm_dist_graph"],
     "created_object": ["win", "fh"],
     "reorder": ["reorder"],
+    "group": ["group"],
 }
 
 
@@ -124,7 +127,11 @@ def positions_of(parameters, meaning):
     creates = meaning in ("window_create", "file_open")
     found = []
     for position, names in POSITIONS.items():
-        if meaning.startswith(("window_", "file_")) and position not in ("comm", "created_object"):
+        if meaning.startswith(("window_", "file_")) and position not in ("comm", "created_object", "group", "flag"):
+            continue
+        if position == "group" and meaning not in ("window_post", "window_start"):
+            continue
+        if position == "flag" and meaning.startswith("file_"):
             continue
         if position == "created_object" and not creates:
             continue

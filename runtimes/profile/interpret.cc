@@ -83,6 +83,11 @@ Word Arguments::window(int position) const {
   return handle_at(words_[position], 0, &MpiLibrary::win_of);
 }
 
+Word Arguments::group(int position) const {
+  if (language_ == Language::c) return mpi_.plain(words_[position]);
+  return handle_at(words_[position], 0, &MpiLibrary::group_of);
+}
+
 Word Arguments::request(int position, int index) const {
   return handle_at(words_[position], index, &MpiLibrary::request_of);
 }

@@ -29,6 +29,7 @@ class Arguments {
   /// `index` selects an element.
   Word type(int position, int index = -1) const;
   Word window(int position) const;
+  Word group(int position) const;
   /// Returns the request to which the argument at `position` points. If that argument is an array
   /// of requests, returns its element `index`.
   Word request(int position, int index = 0) const;

@@ -137,6 +137,7 @@ const char* MpiLibrary::find_functions() {
   POISE_TAKE(type_f2c, "Type_f2c");
   POISE_TAKE(request_f2c, "Request_f2c");
   POISE_TAKE(win_f2c, "Win_f2c");
+  POISE_TAKE(group_f2c, "Group_f2c");
 #undef POISE_TAKE
   return nullptr;
 }

@@ -90,6 +90,7 @@ struct MpiLibrary {
   Word type_of(int fortran) const { return c_handle(type_f2c, fortran); }
   Word request_of(int fortran) const { return c_handle(request_f2c, fortran); }
   Word win_of(int fortran) const { return c_handle(win_f2c, fortran); }
+  Word group_of(int fortran) const { return c_handle(group_f2c, fortran); }
   /// MPI_File is a pointer in every MPI library. Returns 0 if this one was built without MPI-IO.
   Word file_of(int fortran) const { return file_f2c == nullptr ? 0 : file_f2c(fortran); }
   /// Returns the Fortran handle of a communicator.
@@ -152,7 +153,7 @@ struct MpiLibrary {
   Word c_weights_[2] = {}, fortran_weights_[2] = {}, f08_weights_[2] = {};
   int (*comm_c2f)(Word) = nullptr;
   Converter comm_f2c = nullptr, type_f2c = nullptr, request_f2c = nullptr, win_f2c = nullptr,
-            file_f2c = nullptr;
+            group_f2c = nullptr, file_f2c = nullptr;
 };
 
 }  // namespace poise::profile

@@ -8,7 +8,10 @@ namespace poise::profile {
 
 namespace {
 
-constexpr std::uint64_t kNeighbourhood = ~std::uint64_t{0};
+// Streams of their own: no receive of the program can match a message of a collective or of a
+// window. Each is mixed with the ID of the communicator or window.
+constexpr std::uint64_t kNeighbourhood = ~std::uint64_t{0}, kPosted = 1, kPostedBeforeComplete = 2,
+                        kCompleted = 3;
 
 /// True if the call fills an array of statuses.
 bool has_statuses(Meaning meaning) {
@@ -19,7 +22,7 @@ bool has_statuses(Meaning meaning) {
 }  // namespace
 
 bool PointToPoint::concerns(const Function& function) {
-  return function.meaning >= Meaning::send && function.meaning <= Meaning::request_free;
+  return function.meaning >= Meaning::send && function.meaning <= Meaning::window_test;
 }
 
 std::optional<Envelope> PointToPoint::envelope_of(const Function& function,
@@ -113,6 +116,11 @@ bool PointToPoint::after(const Function& function, const Arguments& arguments,
       for (int i = 0; i < arguments.number(function.count); ++i)
         start(arguments.request(function.request, i), entered_ns);
       return false;
+    case Meaning::window_post:
+    case Meaning::window_start:
+    case Meaning::window_complete:
+    case Meaning::window_wait:
+    case Meaning::window_test: return after_window_call(function, arguments, entered_ns, left_ns);
     default:
       return completes_requests(function.meaning) &&
              after_wait(function, arguments, entered_ns, left_ns);
@@ -184,18 +192,66 @@ bool PointToPoint::after_neighbourhood(const Communicator& communicator,
                                        const Neighbours& neighbours, std::int64_t entered_ns,
                                        std::int64_t left_ns) {
   if (communicator.id == 0) return false;
-  // Streams of their own: no receive of the program can match a message of a collective.
-  Envelope envelope{.communicator = mixed(communicator.id, kNeighbourhood)};
-  bool may_wait = false;
-  for (const int to : neighbours.to) {
+  const std::uint64_t stream = mixed(communicator.id, kNeighbourhood);
+  send_to(neighbours.to, stream, entered_ns);
+  return receive_from(neighbours.from, stream, entered_ns, left_ns - entered_ns);
+}
+
+void PointToPoint::send_to(const std::vector<int>& ranks, std::uint64_t stream,
+                           std::int64_t entered_ns) {
+  Envelope envelope{.communicator = stream};
+  for (const int to : ranks) {
     envelope.partner = to;
     ends_.sent(envelope, entered_ns, 0);
   }
-  for (const int from : neighbours.from) {
+}
+
+bool PointToPoint::receive_from(const std::vector<int>& ranks, std::uint64_t stream,
+                                std::int64_t entered_ns, std::int64_t took_ns) {
+  Envelope envelope{.communicator = stream};
+  bool is_recorded = false;
+  for (const int from : ranks) {
     envelope.partner = from;
-    may_wait = ends_.received(envelope, entered_ns, entered_ns, left_ns - entered_ns) || may_wait;
+    is_recorded = ends_.received(envelope, entered_ns, entered_ns, took_ns) || is_recorded;
   }
-  return may_wait;
+  return is_recorded;
+}
+
+/// MPI_Win_post sends to each rank that may access the window, MPI_Win_complete to each rank whose
+/// window was accessed, and MPI_Win_wait receives from MPI_Win_complete. Whether MPI_Win_start or
+/// MPI_Win_complete waits for MPI_Win_post depends on the MPI, so both receive from it: the one
+/// that returns before MPI_Win_post is called has not waited, nor has one entered after it.
+bool PointToPoint::after_window_call(const Function& function, const Arguments& arguments,
+                                     std::int64_t entered_ns, std::int64_t left_ns) {
+  Communicator* const window = communicators_.of_window(arguments.window(function.comm));
+  if (window == nullptr || window->id == 0) return false;
+  const auto stream = [&](std::uint64_t what) { return mixed(window->id, what); };
+  auto& [exposed_to, accessed] = window->epochs;
+  const std::int64_t took_ns = left_ns - entered_ns;
+  bool may_wait = false;
+  switch (function.meaning) {
+    case Meaning::window_post:
+      communicators_.list_world_ranks(arguments.group(function.group), exposed_to);
+      send_to(exposed_to, stream(kPosted), entered_ns);
+      send_to(exposed_to, stream(kPostedBeforeComplete), entered_ns);
+      return false;
+    case Meaning::window_start:
+      communicators_.list_world_ranks(arguments.group(function.group), accessed);
+      return receive_from(accessed, stream(kPosted), entered_ns, took_ns);
+    case Meaning::window_complete:
+      send_to(accessed, stream(kCompleted), entered_ns);
+      may_wait = receive_from(accessed, stream(kPostedBeforeComplete), entered_ns, took_ns);
+      accessed.clear();
+      return may_wait;
+    default: {  // MPI_Win_wait, MPI_Win_test
+      const bool is_polled = function.flag >= 0;
+      if (is_polled && *reinterpret_cast<const int*>(arguments.word(function.flag)) == 0)
+        return false;
+      may_wait = receive_from(exposed_to, stream(kCompleted), entered_ns, is_polled ? 0 : took_ns);
+      exposed_to.clear();
+      return may_wait && !is_polled;
+    }
+  }
 }
 
 void PointToPoint::begin_neighbourhood(const Communicator& communicator,
@@ -203,10 +259,7 @@ void PointToPoint::begin_neighbourhood(const Communicator& communicator,
                                        std::int64_t entered_ns) {
   if (communicator.id == 0) return;
   Envelope envelope{.communicator = mixed(communicator.id, kNeighbourhood)};
-  for (const int to : neighbours.to) {
-    envelope.partner = to;
-    ends_.sent(envelope, entered_ns, 0);
-  }
+  send_to(neighbours.to, envelope.communicator, entered_ns);
   Request state;
   for (const int from : neighbours.from) {
     envelope.partner = from;

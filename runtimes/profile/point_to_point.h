@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Follows the sends and receives of this rank from the calls that begin them to the calls that wait
-// for them.
+// for them. Neighbourhood collectives, and calls that begin and end epochs of windows, count as
+// sends and receives, too.
 #pragma once
 
 #include <optional>
@@ -81,6 +82,11 @@ class PointToPoint {
                    std::int64_t left_ns);
   bool after_wait(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
                   std::int64_t left_ns);
+  bool after_window_call(const Function& function, const Arguments& arguments,
+                         std::int64_t entered_ns, std::int64_t left_ns);
+  void send_to(const std::vector<int>& ranks, std::uint64_t stream, std::int64_t entered_ns);
+  bool receive_from(const std::vector<int>& ranks, std::uint64_t stream, std::int64_t entered_ns,
+                    std::int64_t took_ns);
   bool see_met(const Function& function, const Arguments& arguments, Word communicator,
                Envelope& envelope, int index);
   const void* status_of(const Function& function, const Arguments& arguments, int index) const;

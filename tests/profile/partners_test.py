@@ -101,6 +101,25 @@ class Partners(unittest.TestCase):
                 self.check_late(waits, [0, 2])
                 self.assertEqual(samples, [ROUNDS] * SIZE)
 
+    def test_a_rank_that_accesses_a_window_waits_until_it_is_exposed(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, samples, receivers = self.waits(mpi, "post")
+                self.check_late(waits, [0, 2])
+                # MPI_Win_start and MPI_Win_complete may wait, and MPI_Win_wait.
+                self.assertEqual(samples, [2 * ROUNDS, ROUNDS, 2 * ROUNDS])
+                self.assertEqual(receivers, [0] * SIZE)
+
+    def test_a_rank_that_exposes_a_window_waits_until_accesses_to_it_are_complete(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, samples, _ = self.waits(mpi, "complete")
+                self.check_late(waits, [0, 2])
+                self.assertEqual(samples, [ROUNDS, 2 * ROUNDS, ROUNDS])
+                waits, samples, _ = self.waits(mpi, "win_test")
+                self.check_late(waits, [])
+                self.assertEqual(samples, [0, 2 * ROUNDS, 0])
+
     def test_senders_of_large_messages_wait_for_a_late_receiver(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):

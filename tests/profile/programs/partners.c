@@ -19,6 +19,10 @@
 // - graph, igraph: as grid, but rank 0 receives only from rank 1, and rank 2 only from rank 0
 // - iscan: ranks call MPI_Iscan and wait for it
 // - idup: ranks call MPI_Comm_idup and wait for it
+// - post: ranks 0 and 2 put data into the window of rank 1, which is late to call MPI_Win_post
+// - complete: rank 1 puts data into the windows of ranks 0 and 2, and is late to call
+//   MPI_Win_complete, for which they wait
+// - win_test: as complete, but ranks 0 and 2 sleep and call MPI_Win_test
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +77,44 @@ static MPI_Comm topology(const char* what, int rank) {
   return comm;
 }
 
+/* An epoch in which ranks 0 and 2 access the window of rank 1, or rank 1 theirs. */
+static void use_window(const char* what, int rank, int round) {
+  static MPI_Win window;
+  static int* data;
+  const int late = 1, others[2] = {0, 2}, is_late_exposed = !strcmp(what, "post");
+  int flag = 0;
+  MPI_Group all, partners;
+  if (round ==
+      0)  // MPICH 4.0.2 needs a multiple of 16 bytes, otherwise MPI_Put writes beside the window.
+    MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &data, &window);
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  if (rank == 1)
+    MPI_Group_incl(all, 2, others, &partners);
+  else
+    MPI_Group_incl(all, 1, &late, &partners);
+  if (rank == 1 && is_late_exposed) usleep(LATE_US);
+  if ((rank == 1) == is_late_exposed) {
+    MPI_Win_post(partners, 0, window);
+    while (!strcmp(what, "win_test") && !flag) {
+      usleep(200);
+      MPI_Win_test(window, &flag);
+    }
+    if (!flag) MPI_Win_wait(window);
+  } else {
+    MPI_Win_start(partners, 0, window);
+    for (int to = rank == 1 ? 0 : 1; to < 3; to += 2)
+      MPI_Put(&round, 1, MPI_INT, to, rank, 1, MPI_INT, window);
+    if (rank == 1) usleep(LATE_US);
+    MPI_Win_complete(window);
+  }
+  const int from = is_late_exposed ? 0 : 1;
+  if ((rank == 1) == is_late_exposed && data[from] != round)
+    fprintf(stderr, "rank %d got %d in round %d\n", rank, data[from], round), exit(4);
+  MPI_Group_free(&all);
+  MPI_Group_free(&partners);
+  if (round + 1 == ROUNDS) MPI_Win_free(&window);
+}
+
 static void one_round(const char* what, int rank, int size, int round, char* large,
                       MPI_Request* persistent) {
   static MPI_Comm another = MPI_COMM_NULL;
@@ -87,6 +129,10 @@ static void one_round(const char* what, int rank, int size, int round, char* lar
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else
       MPI_Neighbor_allgather(&round, 1, MPI_INT, all, 1, MPI_INT, another);
+    return;
+  }
+  if (!strcmp(what, "post") || !strcmp(what, "complete") || !strcmp(what, "win_test")) {
+    use_window(what, rank, round);
     return;
   }
   if (!strcmp(what, "iscan") || !strcmp(what, "idup")) {
