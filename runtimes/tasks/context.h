@@ -43,7 +43,7 @@ class TaskFailed : public std::runtime_error {
 
 /// How a context runs tasks.
 struct ContextOptions {
-  unsigned threads = 1;  // threads that run tasks, including the one that waits
+  unsigned threads = 1;  // threads that run tasks, including the thread that calls wait
   // Settings as text, for example "policy=paired,pull=0"; docs/tasks.md lists all settings. If a
   // setting is also given by a POISE_TASKS_* variable, the variable wins.
   std::string settings = {};
@@ -70,9 +70,9 @@ struct With {
   // The task runs after the earlier ordered tasks of this rank that access the same data. A child
   // depends only on other children of its parent, never on the parent, which may wait for it.
   bool ordered = false;
-  // Called once, on this rank, when the outputs are in place or the task has failed. It may submit
-  // tasks, which get the same parent as this task, but not wait. If it throws, the task counts as
-  // failed.
+  // Called once, on this rank, when the outputs are in place or the task has failed. The callback
+  // may submit tasks, which get the same parent as this task, but it must not wait. If it throws,
+  // the task counts as failed.
   std::function<void()> on_finish = {};
   // Called once, on this rank, before the task is first lent or replicated. It may change
   // Item::data and Item::bytes of the arguments and the result, for example to add data that only a
@@ -150,7 +150,7 @@ class Context {
   void poll();
 
   /// Runs one queued task if there is one, and returns whether it did. May be called by tasks, and
-  /// by the program before it waits. Runs none if too many tasks are nested on the stack of this
+  /// by the program before it waits. Runs nothing if too many tasks are nested on the stack of this
   /// thread.
   bool yield();
 
@@ -206,7 +206,7 @@ struct Argument {
 /// Makes an item that refers to the data of an in(…), out(…) or inout(…); nothing is copied.
 template <typename T>
 struct Argument<std::span<T>> {
-  struct Copy {};  // empty, because nothing is copied
+  struct Copy {};  // empty: a span refers to the caller's data, which are not copied
   template <typename U, Mode mode>
   static Item item(const Reference<U, mode>& given, Copy&) {
     static_assert(std::is_same_v<std::remove_const_t<U>, std::remove_const_t<T>>,

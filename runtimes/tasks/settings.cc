@@ -57,7 +57,7 @@ void apply_variable(Knobs& settings, std::string_view variable, std::string_view
   const auto knobs = setting_knobs();
   const auto knob = std::ranges::find(knobs, std::string_view(name), &Knob::name);
   if (knob == knobs.end()) refuse_variable(variable, name);
-  knob_value(*knob, variable, value);  // called only for its error, which names the variable
+  knob_value(*knob, variable, value);  // throws if the value is wrong; the error names the variable
   settings.set("tasks", name, value);
 }
 

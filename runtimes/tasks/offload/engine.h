@@ -54,8 +54,8 @@ class OffloadEngine {
   bool has_messages() const {
     return messenger_.doorbells.is_pending() || in_flight_.load(std::memory_order_relaxed);
   }
-  /// True if the last step() left a steal request undecided, because the decision before it was too
-  /// recent. Thread-safe.
+  /// True if the last step() left a steal request undecided, because the previous decision about
+  /// lending was too recent. Thread-safe.
   bool is_request_undecided() const {
     return is_request_undecided_.load(std::memory_order_relaxed);
   }
@@ -106,7 +106,8 @@ class OffloadEngine {
   TerminationDetector termination_;
   std::atomic<std::uint32_t> termination_rounds_{0};
   std::atomic<bool> in_flight_{false};  // some transfer was in flight after the last step
-  // The answers of is_request_undecided() and all_messages_notify() after the last step().
+  // What is_request_undecided() and all_messages_notify() return: the values at the end of the last
+  // step().
   std::atomic<bool> is_request_undecided_{false}, all_messages_notify_{false};
 };
 

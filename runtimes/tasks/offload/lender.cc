@@ -22,8 +22,9 @@ void LenderSide::handle_request(Message& message) {
     decline(thief);
 }
 
-// Asks the program's policy which tasks to lend. Ignores the loans that cannot be made, for example
-// to unknown ranks. If the policy throws, no task is lent, and only the first exception is printed.
+// Asks the program's policy which tasks to lend. Ignores loans that are impossible, for example to
+// ranks that do not exist. If the policy throws, no task is lent, and only the first exception is
+// printed.
 std::vector<Loan> LenderSide::loans_of_policy(const LendingView& view,
                                               const TaskPool::State& state) {
   LendingAgent& agent = messenger_.agent;

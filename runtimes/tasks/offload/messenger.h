@@ -41,9 +41,10 @@ struct Message {
   Reader reader;  // reads what follows the header and the loads
   std::uint32_t from = 0;
   MessageKind kind = MessageKind::load;
-  // Of a steal request, or of an answer to one: when the request was sent. Otherwise 0.
+  // The time at which a steal request was sent, in the request and in the answer to it; 0 in other
+  // messages.
   double requested_at_s = 0;
-  std::uint64_t wait = 0;  // number of the wait in which the sender is
+  std::uint64_t wait = 0;  // number of the wait that the sender is in
 };
 
 /// Not thread-safe.

@@ -126,8 +126,8 @@ void Replicas::handle_replica(Message& message) {
   }
 }
 
-// Starts replicas on free threads. Takes their tokens in shared memory; if a token is not there,
-// asks the owner for it.
+// Starts replicas on free threads. To start one, this rank must first get the token of its task: it
+// takes a token that is in shared memory, and asks the owner rank for any other.
 void Replicas::use(const TaskPool::State& state, unsigned threads) {
   std::size_t busy = state.queued + state.running + claimed_.size();
   for (; busy < threads && !near_.empty(); near_.pop_front()) {
@@ -143,7 +143,8 @@ void Replicas::use(const TaskPool::State& state, unsigned threads) {
   for (; busy < threads && !far_.empty(); ++busy) claim_one();
 }
 
-// Asks the owner for the token of a replica.
+// Asks the owner rank of a replicated task for its token, without which the replica must not run
+// here.
 void Replicas::claim_one() {
   std::swap(far_[messenger_.agent.replica_to_claim(far_.size())], far_.back());
   const Replica& replica = claimed_.emplace_back(std::move(far_.back()));

@@ -57,9 +57,10 @@ class Replicas {
   TaskCodec& codec_;
   LenderSide& lender_;
   Tokens tokens_;
-  std::deque<Replica> near_;      // those whose token is in shared memory, oldest first
-  std::vector<Replica> far_;      // the others
-  std::vector<Replica> claimed_;  // those for whose token this rank has asked: one per free thread
+  std::deque<Replica> near_;  // replicas whose token is in shared memory, oldest first
+  std::vector<Replica> far_;  // the others
+  // Replicas whose token this rank has requested from the owner: at most one per free thread.
+  std::vector<Replica> claimed_;
   std::uint64_t replicated_wait_ = 0;  // the last wait in which the policy chose replicas
   double next_s_ = 0;
 };

@@ -181,9 +181,9 @@ std::vector<Payload> Returns::read_outputs(Task& task, Reader& reader) {
   return payloads;
 }
 
-// Learns from the time that another rank needed for a task. If this rank does not yet know the run
-// time of the task's function, it learns the run time; otherwise it learns how slow the other rank
-// is.
+// Updates estimates from the time that another rank needed for a task. If this rank does not yet
+// know the run time of the task's function, it learns the run time; otherwise it learns how slow
+// the other rank is.
 void Returns::learn_time(const Task& task, double seconds, std::uint32_t ran_on) {
   LendingAgent& agent = messenger_.agent;
   const double expected_s = messenger_.pool.times().per_unit(task.function) * task.cost;
@@ -198,7 +198,8 @@ double Returns::read_result(Message& message) {
   const auto header = reader.get<ResultHeader>();
   auto task = lent_.take(header.slot);
   task->enter(TaskState::ending);
-  if (header.slot & kReplicaBit) cancelled_(*task);  // reports the original as cancelled
+  // A copy ran, so the original counts as cancelled.
+  if (header.slot & kReplicaBit) cancelled_(*task);
   const double bytes = task->bytes().both();
   task->failed = header.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(header.error_bytes, 1));

@@ -153,7 +153,7 @@ class TaskPool {
   struct Running {
     double begin_s = 0, expected_s = 0, deviation_s = 0;
     const Batch* batch = nullptr;
-    bool waits = false;  // its last task waits, and the thread takes other tasks meanwhile
+    bool waits = false;  // the batch's last task waits, and its thread runs other tasks meanwhile
   };
   std::vector<Running> running_;
   std::uint32_t last_function_ = 0;  // function of the task that ran last

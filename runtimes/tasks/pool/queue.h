@@ -74,9 +74,9 @@ class Queue {
 
  private:
   using Tasks = std::deque<std::unique_ptr<Task>>;
-  // A level keeps a null pointer where a task was taken from between others, if by_ticket_ refers
-  // to addresses of pointers, which erasing would change. The first and the last pointer are not
-  // null.
+  // The tasks of one priority. by_ticket_ has addresses of pointers in these lists, and erasing a
+  // pointer would move others. So when a task is taken from between others, a null pointer stays in
+  // its place. The first and the last pointer of a list are never null.
   struct Level {
     Tasks pinned, free;
   };
@@ -88,7 +88,7 @@ class Queue {
 
   Tasks borrowed_;
   std::map<std::int32_t, Level, std::greater<>> levels_;
-  std::unordered_map<Ticket, std::unique_ptr<Task>*> by_ticket_;  // in `free` of some level
+  std::unordered_map<Ticket, std::unique_ptr<Task>*> by_ticket_;  // points into `free` of a level
   std::size_t size_ = 0, lendable_ = 0, num_costly_ = 0;
   std::size_t borrowed_children_ = 0;
   std::vector<double> cost_;

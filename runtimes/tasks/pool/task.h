@@ -69,19 +69,20 @@ struct Extras {
   // Memory for the arguments passed by value if they do not fit into the task. In a borrowed task:
   // memory for the data items that are read neither from `message` nor at their original address.
   std::shared_ptr<std::byte> storage;
-  /// Of a borrowed task: the message in which its small items lie.
+  /// The message that contains the small items of a borrowed task.
   std::shared_ptr<std::byte> message;
   Buffer result;  // the result of a borrowed task
   // For each data item, by its index: the copy of the item in memory that the ranks of the node
   // share, or null if there is no such copy.
   std::vector<std::shared_ptr<std::byte>> copies;
   // How the task is replicated. These members are used on its owner rank only.
-  std::vector<std::uint32_t> replicas;  // ranks that still have to get a copy
+  std::vector<std::uint32_t> replicas;  // ranks to which a copy must still be sent
   std::shared_ptr<std::uint64_t> token;
-  Ticket ticket = 0;                        // 0: no other rank may start the task
-  std::uint64_t name = 0;                   // passed to the program's own policy
-  std::shared_ptr<DependencyNode> ordered;  // null unless the task is ordered
-  std::string error;                        // empty unless the task failed
+  Ticket ticket = 0;       // 0: no other rank may start the task
+  std::uint64_t name = 0;  // passed to the program's own policy
+  // The task's dependencies; null unless With::ordered was set.
+  std::shared_ptr<DependencyNode> ordered;
+  std::string error;  // empty unless the task failed
 };
 
 /// Bytes that travel to another rank with a task, and bytes that travel back.

@@ -25,7 +25,8 @@ enum class TaskState : std::uint8_t {
   /// A copy of another rank's task; it may run here as soon as this rank gets its token.
   replica,
   ran,  // a task of another rank that ran here; its results are not sent yet
-  /// A task of another rank; its results, or the task itself, have been sent to a rank.
+  /// A task of another rank that has left this rank: its results were sent to the owner, or the
+  /// task itself was sent to another rank.
   sent,
   finished,  // a task of this rank that is done: its outputs are in place, or it failed
 };

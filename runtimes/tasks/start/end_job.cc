@@ -22,7 +22,8 @@ namespace poise::tasks {
 namespace {
 
 constexpr int kExitStatus = 2;
-/// Other ranks find the same error within this time, if they find it at all.
+/// Maximum number of seconds to wait for the other ranks. Ranks that find the same error find it at
+/// about the same time; if some do not arrive by then, the job is aborted.
 constexpr double kMaxWait_s = 2;
 
 bool has_all_ranks(MPI_Comm communicator) {

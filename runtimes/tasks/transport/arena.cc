@@ -21,7 +21,7 @@ namespace poise::tasks {
 
 namespace {
 
-// A rank's part begins at a multiple of a huge page.
+// The part of each rank begins at a multiple of the size of a huge page.
 constexpr std::size_t kPage = std::size_t{1} << 21;
 
 // The data that another process needs to map the file with this rank's part of the memory: process

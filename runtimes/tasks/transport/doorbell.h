@@ -52,7 +52,8 @@ class Doorbells {
     parker().park(max_s, [=, this] { return announced() != announced_before; });
   }
   Parker& parker() { return doorbells_.own().parker; }
-  /// The parker in which the progress thread of this rank sleeps until wake_progress().
+  /// The object in which the progress thread of this rank sleeps until another rank calls
+  /// wake_progress().
   Parker& progress_parker() { return doorbells_.own().progress_parker; }
 
  private:
