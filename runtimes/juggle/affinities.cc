@@ -52,7 +52,7 @@ void Affinities::set_limit(std::size_t most, std::size_t first) {
   first_ = first;
 }
 
-/// Records which cpus were allowed once and are not among those that are `allowed` now.
+/// Records which cpus were allowed earlier but are not among the cpus that are `allowed` now.
 void Affinities::note_gone(const Cpus& allowed) {
   Cpus all, gone;
   std::set_union(ever_.begin(), ever_.end(), allowed.begin(), allowed.end(),
@@ -93,7 +93,8 @@ bool Affinities::refresh_cpus() {
 /// The processes from whose threads a thread may have inherited its affinity.
 struct Affinities::Ancestry {
   std::vector<pid_t> processes;  // the thread's own process, its parent, the parent of that, ...
-  /// False if a process between them has ended: the kernel then gives its children another parent.
+  /// False if the list may lack ancestors, because one of them has ended: the kernel then gives its
+  /// children another parent.
   bool is_complete = true;
 
   /// The number of generations between the thread and a process; nothing if the process is no
@@ -126,9 +127,9 @@ Affinities::Ancestry Affinities::ancestry_of(const FoundThread& thread) const {
   }
 }
 
-/// Returns the affinity that the program gave a new thread, which may have inherited what `seen`
-/// shows from a thread that the balancer has pinned or widened. Of several such threads, one of the
-/// nearest ancestor counts.
+/// Returns the affinity that the program gave a new thread. The affinity `seen` may be inherited
+/// from a thread that the balancer has pinned or widened; then the result is the affinity that the
+/// program gave that thread. If there are several such threads, one of the nearest ancestor counts.
 CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   std::optional<Ancestry> ancestry;
@@ -280,7 +281,8 @@ Affinities::PinResult Affinities::refused(int error) {
 }
 
 /// Gives a thread the affinity that the program gave it. If the thread may use none of these cpus
-/// any longer, it gets all that it may use, as from the kernel when it takes cpus away.
+/// any longer, it gets all cpus that it may use, which is what the kernel does when it takes cpus
+/// away.
 void Affinities::give_back(pid_t thread, const CpuSet& own) {
   if (!kernel_.set_affinity(thread, own) && errno == EINVAL)
     kernel_.set_affinity(thread, every_cpu());

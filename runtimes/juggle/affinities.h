@@ -35,7 +35,8 @@ struct ThreadAffinity {
   double since_s = 0;    // time at which the thread was pinned to `cpu`
   bool is_lost = false;  // the thread has ended, and another one has, or may have, its id
 
-  /// True if the thread is pinned to this cpu, or was since the last scan.
+  /// True if the thread is pinned to this cpu, or was pinned to it at some time since the last
+  /// scan.
   bool was_on(CpuId on) const {
     return cpu == on || std::find(before.begin(), before.end(), on) != before.end();
   }
@@ -68,7 +69,8 @@ class Affinities {
   /// Adds a new thread. If it may have inherited its affinity from a pinned thread (of its process
   /// or of an ancestor of it), gives it the affinity that the program gave that thread.
   void add(std::uint64_t key);
-  /// Called at the end of a scan: all threads that were created before it have been added.
+  /// To be called at the end of a scan, when all threads that were created before the scan have
+  /// been added.
   void end_scan();
   /// Removes a thread that is dead or cannot be followed any longer. In the second case it gets the
   /// affinity back that the program gave it.

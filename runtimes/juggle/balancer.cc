@@ -365,7 +365,8 @@ double Balancer::next_s() {
 }
 
 Tally Balancer::finish() {
-  // Scans restore the affinities of threads that have inherited them since the last scan.
+  // This scan finds threads that were created since the last scan and inherited the affinity of a
+  // pinned thread. It gives them the affinity that the program chose.
   scan();
   affinities_.restore_all();
   scan();

@@ -23,8 +23,8 @@ namespace poise::juggle {
 constexpr std::size_t kMaxThreads = 16384;
 
 /// Restores an affinity unless the thread has ended. Another thread may have its id by now, so the
-/// start times are compared. If the thread may use none of these cpus any longer, it gets all that
-/// it may use, as from the kernel when it takes cpus away.
+/// start times are compared. If the thread may use none of these cpus any longer, it gets all cpus
+/// that it may use, which is what the kernel does when it takes cpus away.
 void give_back(const OwnAffinity& own);
 
 class Guard : public AffinityStore {

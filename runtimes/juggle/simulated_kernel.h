@@ -25,7 +25,7 @@ class SimulatedKernel : public Kernel {
     bool is_alive = true;
     double asleep = 0;      // share of the time for which the thread sleeps
     bool is_bound = false;  // setting another affinity fails with errno `refusal`
-    pid_t parent = 0;       // of the process; 0: unknown
+    pid_t parent = 0;       // the parent of the thread's process; 0: unknown
   };
 
   static constexpr double kPhaseS = 0.002;  // seconds from one sleep of a thread to its next

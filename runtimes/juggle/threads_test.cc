@@ -154,7 +154,7 @@ std::atomic<std::uint32_t>* shared_number() {
 
 enum Command : std::uint32_t { kNothing, kStart, kStarted, kEnd };
 
-/// Starts threads each time that it is told kStart, and ends them when it is told kEnd.
+/// Starts threads each time that `told` becomes kStart, and ends them when `told` becomes kEnd.
 [[noreturn]] void start_and_end_threads(std::atomic<std::uint32_t>& told, std::size_t num_threads) {
   const auto await = [&](std::uint32_t what) {
     while (told != what) ::usleep(100);
