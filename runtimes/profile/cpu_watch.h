@@ -10,7 +10,7 @@
 
 namespace poise::profile {
 
-/// CPU time in nanoseconds while a CpuWatch watched.
+/// CPU times in nanoseconds since a CpuWatch was constructed.
 struct CpuUse {
   std::int64_t all_ns = -1;  // of all programs, on the cpus that this process may use; -1: unknown
   std::int64_t own_ns = 0;   // of this process, and of its children that it has waited for

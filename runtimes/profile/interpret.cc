@@ -39,7 +39,8 @@ struct Fields {
 
 Fields fields_of(const Function& function, const Arguments& arguments) {
   const bool reads_receiver =
-      function.meaning == Meaning::allgatherv ||  // here every rank knows the sizes of all blocks
+      // Every rank knows the receive counts of all ranks.
+      function.meaning == Meaning::allgatherv ||
       (function.receive_count >= 0 && (function.count < 0 || arguments.is_in_place()));
   if (!reads_receiver) return {function.count, function.type};
   return {function.receive_count,
@@ -322,7 +323,7 @@ void Interpreter::commit(const std::vector<Traffic>& traffic) {
 Communicator* Interpreter::joint(const Function& function, const Arguments& arguments) {
   switch (function.meaning) {
     case Meaning::window_free:
-    case Meaning::file_close: return nullptr;  // taken() has not found it
+    case Meaning::file_close: return nullptr;  // unknown, because taken() has not returned it
     case Meaning::window_fence: return communicators_.of_window(arguments.window(function.comm));
     case Meaning::file_collective: return communicators_.of_file(arguments.file(function.comm));
     // Only the ranks of the new communicator have made this call.

@@ -62,7 +62,8 @@ class Interpreter {
   void after(const Function& function, const Arguments& arguments);
 
   /// Returns the communicator, window or file all of whose ranks must make the call. Returns null
-  /// if it is not known. The call must not be one for which taken() has returned it.
+  /// if that object is not known. Must not be called if taken() has already returned the object of
+  /// this call.
   Communicator* joint(const Function& function, const Arguments& arguments);
   /// True if the program has created or used the communicator, window or file of a call, so that
   /// its handle is valid even if the call failed.

@@ -21,7 +21,7 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  /// False if no journal is kept.
+  /// True if a journal is kept, that is, if its file could be opened.
   bool is_open() const { return file_ >= 0; }
   void append(Cuts cuts, const Phase& phase, const std::map<std::uint64_t, std::string>& names);
   void remove();

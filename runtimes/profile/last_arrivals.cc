@@ -128,7 +128,8 @@ void LastArrivals::read_up(std::string_view reports) {
     std::int64_t num_ranks = 0;
     std::vector<Entry> last;
     Part* const part = take(reports, num_ranks, last);
-    if (part == nullptr) continue;  // num_ranks stays too small, so waits() leaves this part out
+    // The report is not counted in num_ranks, so waits() ignores its communicator.
+    if (part == nullptr) continue;
     part->num_ranks += num_ranks;
     part->before_child.push_back(last_of_lower(*part));
     for (std::size_t i = 0; i < last.size(); ++i) merge(last[i], part->last[i]);

@@ -15,8 +15,9 @@
 
 namespace poise::profile {
 
-/// What a rank knows of a communicator when the program frees it, or at the end of the program.
-/// Ranks may free a communicator at different times, so they compare their samples only at the end.
+/// The data that a rank has about a communicator when the program frees the communicator, or at the
+/// end of the program. Ranks may free a communicator at different times, so they compare their
+/// samples only at the end.
 struct Sampled {
   std::uint64_t id = 0;  // the same on all ranks of the communicator
   int rank = 0, size = 1;

@@ -198,7 +198,8 @@ TEST(last_arrivals, a_call_waits_until_the_last_rank_begins_the_non_blocking_col
                              .entered_ns = begun_ns,
                              .took_ns = Sample::kUntimed,
                              .part = {.delays = true, .waits = true}});
-    // Rank 1 only tests for completion. The sample of the last collective was dropped.
+    // Rank 1 only tests for completion, so it records no waits. Collective 9 has no sample, as if
+    // its sample had been dropped.
     if (r != 1) own.completions = {{8, 200, 1000}, {3, 600, 1000}, {9, 700, 1000}};
     world.add(std::move(own));
   }

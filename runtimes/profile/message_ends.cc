@@ -87,7 +87,8 @@ void MessageEnds::number(bool is_send, const Envelope& envelope, MessageEnd& end
                                          : stream_of(envelope, envelope.partner, rank_);
     const std::size_t before = side.counts.size();
     std::uint32_t* const count = &side.counts[stream];
-    if (side.counts.size() != before) side.recent = {};  // the table may have moved its values
+    // Inserting may have moved the table's values.
+    if (side.counts.size() != before) side.recent = {};
     recent = {envelope, stream, count};
   }
   end.partner = envelope.partner;

@@ -70,7 +70,7 @@ class MessageEnds {
   /// Records that the operation has completed. The call that waited for it was entered at
   /// `waits_ns` and took `took_ns`.
   void complete(Id id, std::int64_t waits_ns, std::int64_t took_ns);
-  /// Stops recording, because the order of messages is no longer known.
+  /// Stops recording. To be called when the order of messages is no longer known.
   void give_up() { has_given_up_ = true; }
   bool has_given_up() const { return has_given_up_; }
 

@@ -43,7 +43,8 @@ void MessageWaits::read(int partner, std::string_view report) {
   if (known == by_partner_.end() || !bytes::take(report, num_sends)) return;
   Line line;
   for (std::uint64_t i = 0; bytes::take(report, line); ++i) {
-    const bool was_sent = i < num_sends;  // the partner sent the message, this rank received it
+    // True if the partner sent the message and this rank received it.
+    const bool was_sent = i < num_sends;
     const auto& own = was_sent ? known->second.receives : known->second.sends;
     const auto found = own.find({line.stream, static_cast<std::uint32_t>(line.number)});
     if (found != own.end()) compare(found->second, !was_sent, partner, line.begun_ns);

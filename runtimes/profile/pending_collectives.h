@@ -30,8 +30,8 @@ class PendingCollectives {
   /// if the call may have waited for other ranks.
   bool after(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
              std::int64_t left_ns);
-  /// Forgets the requests of the call for which before() was called last: the call failed, so it is
-  /// not known which requests still exist.
+  /// Forgets the requests of the call for which before() was called last. To be called if that call
+  /// failed, because then it is not known which of its requests still exist.
   void forget_call();
   /// Forgets the requests of a call that another thread than the initial one makes, because the
   /// times of such calls are not recorded.

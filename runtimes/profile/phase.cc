@@ -67,7 +67,7 @@ Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t cal
   if (waiting.samples == 0 || waiting.sampled_ns <= 0) return {};
   const double waited_s = 1e-9 * waiting.waited_ns;
   if (waiting.samples >= calls) return {waited_s, 0};
-  // The ratio estimator for a sample without replacement (Cochran, Sampling Techniques, 1977,
+  // Uses the ratio estimator for a sample without replacement (Cochran, Sampling Techniques, 1977,
   // section 6.4).
   const double n = waiting.samples, all = calls;
   const double share = waited_s / (1e-9 * waiting.sampled_ns);

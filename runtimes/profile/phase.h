@@ -35,7 +35,7 @@ struct Totals {
 
 /// The kernel's measurements of the thread and its process.
 struct Machinery {
-  /// Since the start: time on a cpu, and time ready to run but not on a cpu.
+  /// Since the start of the run: time on a cpu, and time ready to run but not on a cpu.
   std::int64_t run_ns = 0, queued_ns = 0;
   std::uint64_t peak_bytes = 0;  // high-water mark of resident memory
   std::int32_t cpu = -1;         // where the thread runs; -1: not known

@@ -59,7 +59,8 @@ TEST(profile_file, a_profile_is_unchanged_after_writing_and_reading) {
   EXPECT_EQ(ranks[1].cpus.stopped_ns, 9);
 }
 
-/// whole() adds such phases for a rank that died before it wrote anything.
+/// The phases are empty, like those that whole() adds for a rank that died before it wrote
+/// anything.
 TEST(profile_file, reads_a_rank_that_recorded_nothing_in_any_phase) {
   RankProfile nothing;
   nothing.num_ranks = 2;

@@ -90,7 +90,8 @@ class Reordered {
     mpi_.comm_size(comm_, &size_);
   }
 
-  /// Collective. If this function returns false, the arguments of the program's call are unchanged.
+  /// Decides the new order and replaces the arguments of the program's call. Returns false if the
+  /// ranks keep their order; then the arguments are unchanged. Collective.
   bool begin() {
     if (size_ < 2 || size_ > tuning::kMaxReorderedRanks) return false;
     const Place place = decide();

@@ -36,7 +36,7 @@ std::atomic<Session*> session = nullptr;
 std::atomic<Session*> abandoned = nullptr;
 pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
-// The position of the stack when `depth` became 1.
+// The address of the stack frame in which `depth` became 1: that of the recorded call.
 thread_local const void* outermost __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 

@@ -13,10 +13,12 @@ namespace poise::profile {
 
 namespace {
 
-constexpr std::int64_t kMaxAge_ns = 1'000'000;  // of an anchor
+// Maximum time since the last reading of CLOCK_MONOTONIC.
+constexpr std::int64_t kMaxAge_ns = 1'000'000;
 // The rate of the processor's counter is measured for at least this many nanoseconds.
 constexpr std::int64_t kMinBase_ns = 10'000'000;
-/// A clock reading that took longer than this was interrupted, and is not used for calibration.
+/// A clock reading that took longer than this many ticks was interrupted, and is not used for
+/// calibration.
 constexpr std::uint64_t kMaxReading_ticks = 2000;
 
 /// True if the kernel itself uses the counter as its clock. Then the counter is the same on all

@@ -12,8 +12,8 @@ namespace poise::profile::tuning {
 inline constexpr std::int64_t kLongStretch_ns = 100'000;
 /// Maximum of the time that must pass after a read of the CPU clock until it is read again at the
 /// end of a call. The time doubles with each such read while no stretch is long, because only a
-/// long stretch needs an earlier read. The older that read is, the less certain is the CPU time of
-/// the stretch.
+/// long stretch needs an earlier read. The more time has passed since the last read, the less
+/// certain is the CPU time of the stretch.
 inline constexpr std::int64_t kMaxReadPause_ns = 4 * kLongStretch_ns;
 
 /// If a rank polls again less than this time after a poll that found nothing, it waits in a loop:
