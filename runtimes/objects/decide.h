@@ -19,7 +19,7 @@
 
 namespace poise::objects {
 
-/// The mode that Mode::automatic stands for in this job; other modes stay as they are.
+/// Returns `mode` or, for Mode::automatic, the mode that it stands for in this job.
 Mode chosen_mode(const JobLayout& layout, const CollectionOptions& options);
 
 /// The result of a decision. Equal on all ranks, except for `plan`, `phase` and `failure`.

@@ -200,7 +200,7 @@ void Engine::balance_if_due() {
   }
 }
 
-/// Collects from all ranks what when_to_balance() needs, and calls it.
+/// Collects from all ranks the arguments of when_to_balance(), and calls this function.
 bool Engine::is_worth_it() {
   if (meter_.phase().steps < next_check_) return false;
   std::vector<double> busiest_s = meter_.busy_s(objects_, num_threads_);

@@ -30,7 +30,7 @@ class GhostDirectory {
 
   struct Found {
     std::uint32_t position;
-    bool is_known;  // otherwise `position` is the object's home
+    bool is_known;  // if false, `position` is that of the object's home
   };
   Found find(ObjectId id) const {
     if (is_home_of(id)) return {at_[id - first_], true};

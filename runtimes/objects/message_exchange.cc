@@ -16,7 +16,8 @@ void deliver(std::span<const std::byte> messages, LocalObjects& objects) {
   while (!messages.empty()) {
     const PackedMessage message = take_message(messages);
     for (const ObjectId to : message.to)
-      if (LocalObject* const object = objects.find(to))  // else the message was passed on
+      // find() returns null if the message was passed on to another rank.
+      if (LocalObject* const object = objects.find(to))
         object->inbox.emplace_back(message.from, message.payload);
   }
 }
@@ -78,7 +79,8 @@ void MessageExchange::exchange_with_ranks(std::span<const std::unique_ptr<Worker
       messenger_.sparse_all_to_all(outgoing, ghosts != nullptr ? &any : nullptr);
   if (ghosts != nullptr && any) {
     pass_on(received, objects, directory);
-    // A home does not answer if it has the receiver itself.
+    // The home of an object does not answer where the object is if the object is on that home
+    // itself.
     for (const ObjectId id : sent_to_homes)
       if (const auto [home, is_known] = ghosts->find(id); !is_known) ghosts->learn(id, home);
   }

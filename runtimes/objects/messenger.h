@@ -18,7 +18,7 @@ class MessageBuffer {
   bool empty() const { return buffer_.size() <= kHeaderBytes; }
   /// Removes the content but keeps the memory.
   void clear() { buffer_.resize(0); }
-  /// Returns the buffer to which to append content.
+  /// Returns the buffer, to which the caller appends content.
   Buffer& open() {
     if (buffer_.empty()) buffer_.resize(kHeaderBytes);
     return buffer_;

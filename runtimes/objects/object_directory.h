@@ -24,7 +24,7 @@ class ObjectDirectory {
 
   struct Found {
     int rank;
-    bool is_known;  // otherwise `rank` is the object's home, which passes messages on
+    bool is_known;  // if false, `rank` is the object's home, which passes messages on
   };
   ObjectId num_objects() const { return num_objects_; }
   /// Returns the rank to which to send a message for the object.

@@ -16,9 +16,9 @@
 
 namespace poise::objects {
 
-/// Runs every object's step as a task of the tasks runtime, which other ranks may steal. An
-/// offloaded step does not move the object for good: the object travels with its inbox, and returns
-/// with the messages that it sent. The step's time counts for the object's own rank, so results and
+/// Runs every object's step as a task of the tasks runtime, which other ranks may steal. Offloading
+/// moves an object only for one step: the object travels with its inbox, and returns with the
+/// messages that it sent. The step's time counts for the object's own rank, so results and
 /// measurements are the same as if the step had run there.
 class OffloadedSteps final : public StepRunner {
  public:

@@ -9,8 +9,9 @@ namespace poise::objects::tuning {
 
 // --- Constants of the decision when and how to balance (when_to_balance.h, decide.h)
 
-/// Number of steps after a decision until the first check whether balancing pays. Several steps
-/// are needed, lest one slow step look like an imbalance. The number was chosen, not measured.
+/// Number of steps after a decision until the first check whether balancing pays. Several steps are
+/// needed, because a single slow step could look like an imbalance. The number was chosen, not
+/// measured.
 inline constexpr std::uint64_t kStepsToFirstCheck = 4;
 
 /// Maximum number of steps between two checks. The distance doubles while balancing does not pay;
