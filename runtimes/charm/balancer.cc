@@ -177,8 +177,8 @@ std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& s
     if (workload.tasks[t].movable || measured_s[t] > 0) continue;
     const ObjectRow object = statistics.object(rows.row_of_task[t]);
     if (statistics.pes[object.pe].available) continue;
-    // An object that is pinned to an unavailable PE has no load in this workload. But its load is
-    // recorded, because it is no spike when the PE is available again.
+    // An object that is pinned to an unavailable PE has no load in this workload. Its load is
+    // recorded nevertheless; otherwise it would count as a spike when the PE is available again.
     measured_s[t] = object.wall_s;
     for (std::vector<double>& loads_s : for_strategy) loads_s[t] = 0;
   }

@@ -9,7 +9,7 @@
 
 namespace poise::charm {
 
-/// A decision about converted statistics.
+/// A decision of a balancer, with the converted statistics from which it was made.
 struct Decided {
   const Statistics& statistics;
   const std::vector<std::uint32_t>& row_of_task;

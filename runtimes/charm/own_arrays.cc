@@ -19,7 +19,7 @@ namespace {
 /// number.
 constexpr std::int32_t kArrayOfPes = -1;
 
-/// A message from a task of this PE.
+/// A message that a task of this PE has sent.
 struct Sent {
   std::uint32_t task = 0;
   std::int32_t sent_to_pe = -1;

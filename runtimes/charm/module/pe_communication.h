@@ -32,16 +32,16 @@ class PeCommunication {
     return {this, pe, num_pes, exchange, reduce};
   }
 
-  /// A message of another PE has arrived.
+  /// Called when a message of another PE has arrived.
   void take(int round, int from, int size, const char* data) {
     inbox_[round].push_back({from, {data, data + size}});
     group_.thisProxy[from].taken();
   }
-  /// Another PE has taken a message of this PE.
+  /// Called when another PE has received a message of this PE.
   void taken() {
     if (--num_sent_ == 0) wake();
   }
-  /// All PEs have taken all messages.
+  /// Called when all PEs have received all messages of an exchange.
   void all_taken() {
     ++num_ended_;
     wake();

@@ -87,7 +87,7 @@ void register_joint() {
 
 }  // namespace
 
-/// Invalid settings end the program, but only PE 0 says so.
+/// Invalid settings end the program; only PE 0 prints the error.
 bool PoiseJointLB::wants_messages() {
   try {
     return poise::charm::joint_wants_messages(poise::charm::setting());

@@ -123,7 +123,7 @@ void PoiseLB::pup(PUP::er& p) {
   p | which_;
   p | with_messages_;
   if (p.isUnpacking()) {
-    // If messages were measured before the restart, they still are, because the environment
+    // If messages were measured before the restart, they are measured now, too: the environment
     // variables that require this may be set on the first host only.
     with_messages_ = with_messages_ || needs_messages(which_);
     begin(which_);
