@@ -22,7 +22,7 @@ static void check(int result) {
 
 static int box_at(int x, int y, int z) { return (z * kSide + y) * kSide + x; }
 
-/* Boxes in which the front is take up to ten times as long. */
+/* Boxes that contain the front take up to ten times as long. */
 static void costs_at(int phase, double* cost) {
   int x, y, z;
   for (z = 0; z < kSide; ++z)
@@ -51,7 +51,7 @@ static poise_workload* workload_of(const double* cost) {
         }
   for (i = 0; i < kBoxes; ++i) bytes[i] = (uint64_t)(kCells * kFields * sizeof(double));
   check(poise_workload_create(kBoxes, cost, &workload));
-  check(poise_workload_set_sizes(workload, bytes)); /* what a box sends when it moves */
+  check(poise_workload_set_sizes(workload, bytes)); /* bytes that are sent when a box moves */
   check(poise_workload_set_messages(workload, edges, from, to, NULL, sent)); /* its ghost cells */
   return workload;
 }
@@ -69,7 +69,8 @@ static int by_cost(const void* a, const void* b) {
   return i - j;
 }
 
-/* The most expensive box first, each to the rank with the least cost so far. */
+/* AMReX's knapsack: takes the most expensive box first and gives each box to the rank with the
+   least cost so far. */
 static void by_knapsack(const poise_machine* machine, const poise_workload* workload,
                         const double* cost, const uint32_t* old, uint32_t* map) {
   double load[kRanks] = {0};
@@ -87,8 +88,8 @@ static void by_knapsack(const poise_machine* machine, const poise_workload* work
   }
 }
 
-/* The box at this position of the Morton curve: bits of the position are those of x, y, z in turn.
- */
+/* Returns the box at this position of the Morton curve. The bits of the position are those of x, y
+   and z in turn. */
 static int box_on_curve(int position) {
   int x = 0, y = 0, z = 0, bit;
   for (bit = 0; 1 << bit < kSide; ++bit) {
@@ -99,7 +100,7 @@ static int box_on_curve(int position) {
   return box_at(x, y, z);
 }
 
-/* The curve is cut into pieces of equal cost. */
+/* AMReX's space-filling curve: cuts the curve into pieces of equal cost. */
 static void by_curve(const poise_machine* machine, const poise_workload* workload,
                      const double* cost, const uint32_t* old, uint32_t* map) {
   double all = 0, before = 0;
@@ -121,7 +122,8 @@ static void keep(const poise_machine* machine, const poise_workload* workload, c
   for (i = 0; i < kBoxes; ++i) map[i] = old[i];
 }
 
-/* Prints the seconds of all steps and of moving boxes, by the cost formulas of the machine. */
+/* Prints the seconds that all steps take and that moving boxes takes, by the cost formulas of the
+   machine. */
 static void run(const char* name, Map make, const poise_machine* machine) {
   double cost[kBoxes], step_s = 0, moving_s = 0;
   uint32_t old[kBoxes], map[kBoxes];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the Fortran module poise_mpi calls: <poise/poise_mpi.h> for a communicator of Fortran. */
+/* Implements the functions that the Fortran module poise_mpi calls: <poise/poise_mpi.h> for a
+   communicator of Fortran. */
 #include <poise/poise_mpi.h>
 
 poise_communication poise_mpi_ranks_f(int comm);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/* poise_plan_distributed() under a launcher, as a user writes it. With a number of tasks per rank
-   and of messages per task it measures the memory that the decision takes instead. Prints what does
-   not hold and exits 1. */
+/* Tests poise_plan_distributed() under a launcher, called as users call it. If the number of tasks
+   per rank and of messages per task are given as arguments, measures the memory of the decision
+   instead. Prints failed checks and exits with status 1. */
 #include <poise/poise.h>
 #include <poise/poise_mpi.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ static void check(int holds, const char* what) {
   fprintf(stderr, "rank %d: does not hold: %s (%s)\n", rank, what, poise_last_error());
 }
 
-/* Tasks in a ring over all ranks. Each task sends to the next `degree` tasks and to as many before
-   it. */
+/* Describes a ring of tasks over all ranks. Each task sends to the `degree` tasks after it and to
+   the `degree` tasks before it. */
 typedef struct Ring {
   poise_own_tasks own;
   uint64_t *ids, *bytes, *indptr, *neighbours, *message_bytes;

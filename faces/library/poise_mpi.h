@@ -18,14 +18,16 @@
 #include <poise/communication.h>
 #include <stdlib.h>
 
-/* What the functions below need to know of a communicator. */
+/* What the functions below store about a communicator. */
 typedef struct poise_mpi {
-  MPI_Comm comm; /* a copy: its messages meet no others */
-  int tag;       /* 0 or 1: of this exchange, so that the next one's messages wait */
+  MPI_Comm comm; /* a duplicate, so that these messages match no receives of the program */
+  /* Alternates between 0 and 1, so that an exchange receives no messages of the next one. */
+  int tag;
 } poise_mpi;
 
-/* Receives all messages that have arrived. Returns an MPI error, or MPI_SUCCESS. A message for
-   which there is no memory is taken but lost, so that its sender need not wait. */
+/* Receives all messages that have arrived. Returns an MPI error, or MPI_SUCCESS. If there is no
+   memory for a message, receives the message without its data, so that its sender need not wait,
+   and returns an error. */
 static inline int poise_mpi_receive(poise_mpi* mpi, poise_receive receive, void* receiver) {
   int failure = MPI_SUCCESS;
   for (;;) {
@@ -47,7 +49,8 @@ static inline int poise_mpi_receive(poise_mpi* mpi, poise_receive receive, void*
   }
 }
 
-/* Starts the messages and counts them. Returns an MPI error, or MPI_SUCCESS. */
+/* Starts to send the messages and counts the started sends. Returns an MPI error, or MPI_SUCCESS.
+ */
 static inline int poise_mpi_send(poise_mpi* mpi, uint64_t num_sends, const uint32_t* to,
                                  const void* const* data, const uint64_t* bytes, MPI_Request* sends,
                                  int* started) {
@@ -63,7 +66,8 @@ static inline int poise_mpi_send(poise_mpi* mpi, uint64_t num_sends, const uint3
   return MPI_SUCCESS;
 }
 
-/* Adds to `received` the messages that have been received since the last call, in their order. */
+/* Adds to `received` the number of own messages that their receivers have received since the last
+   call, in the order of sending. Returns an MPI error, or MPI_SUCCESS. */
 static inline int poise_mpi_test(MPI_Request* sends, int started, int* received) {
   while (*received < started) {
     int is_received = 0;
@@ -74,10 +78,11 @@ static inline int poise_mpi_test(MPI_Request* sends, int started, int* received)
   return MPI_SUCCESS;
 }
 
-/* No rank knows who sends to it. Once all its messages have been received, a rank enters a
-   non-blocking barrier; when that ends, none is on its way (Hoefler, Siebert, Lumsdaine, "Scalable
-   Communication Protocols for Dynamic Sparse Data Exchange", PPoPP 2010). A rank that fails goes on
-   until the others end. A message has at most 2^31 - 1 bytes. */
+/* Sends messages, and receives those of other ranks. No rank knows which ranks send to it. A rank
+   enters a non-blocking barrier once all its messages have been received; when the barrier
+   completes, no message is on its way (Hoefler, Siebert, Lumsdaine, "Scalable Communication
+   Protocols for Dynamic Sparse Data Exchange", PPoPP 2010). A rank on which something fails still
+   takes part until the exchange ends. A message has at most 2^31 - 1 bytes. */
 static inline int poise_mpi_exchange(void* context, uint64_t num_sends, const uint32_t* to,
                                      const void* const* data, const uint64_t* bytes,
                                      poise_receive receive, void* receiver) {
@@ -104,14 +109,15 @@ static inline int poise_mpi_exchange(void* context, uint64_t num_sends, const ui
   return failure != MPI_SUCCESS ? failure : result;
 }
 
-/* Combines the values of all ranks in place; all get the result. */
+/* Combines the values of all ranks element by element and in place. All ranks get the result. */
 static inline int poise_mpi_reduce(void* context, int reduction, uint64_t count, uint64_t* values) {
   return MPI_Allreduce(MPI_IN_PLACE, values, (int)count, MPI_UINT64_T,
                        reduction == POISE_MAX ? MPI_MAX : MPI_SUM, ((poise_mpi*)context)->comm);
 }
 
-/* Collective. `mpi` must stay where it is until poise_mpi_end(). Returns MPI_ERR_COMM for an
-   intercommunicator, whose ranks cannot decide together. */
+/* Fills `mpi` and `ranks` for a communicator. Collective. `mpi` must not move in memory before
+   poise_mpi_end(). Returns MPI_ERR_COMM for an intercommunicator, whose ranks cannot decide
+   together. */
 static inline int poise_mpi_start(MPI_Comm comm, poise_mpi* mpi, poise_communication* ranks) {
   int rank = 0, num_ranks = 1, is_inter = 0;
   int result = MPI_Comm_test_inter(comm, &is_inter);
@@ -131,5 +137,5 @@ static inline int poise_mpi_start(MPI_Comm comm, poise_mpi* mpi, poise_communica
   return MPI_SUCCESS;
 }
 
-/* Collective. Frees what poise_mpi_start() made. */
+/* Frees what poise_mpi_start() has created. Collective. */
 static inline int poise_mpi_end(poise_mpi* mpi) { return MPI_Comm_free(&mpi->comm); }

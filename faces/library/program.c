@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/* libpoise from C: what a program calls, and what it hears if it is wrong. Prints what does not
-   hold and exits 1. */
+/* Tests libpoise from C: the calls of a program, and the errors that it gets for wrong arguments.
+   Prints failed checks and exits with status 1. */
 #include <math.h>
 #include <poise/poise.h>
 #include <stdio.h>
@@ -39,7 +39,8 @@ static poise_workload* a_workload(void) {
   return workload;
 }
 
-/* Greedy's makespan is known: 8 s of work on 4 places, no task longer than 2 s. */
+/* The makespan of the strategy greedy is known here: 8 s of work on 4 places, with no task longer
+   than 2 s. */
 static void plan_and_move(const poise_machine* machine, const poise_workload* workload) {
   uint32_t places[kTasks];
   const uint64_t ids[kTasks] = {1000, 1001, 1002, 1003, 1004, UINT64_MAX};

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Lets this thread read and write numbers as libpoise does, with a decimal point, even if the
-   program has chosen a locale with decimal commas. Returns what poise_end_points() needs. */
+/* Makes this thread read and write numbers as libpoise does, with a decimal point, even if the
+   program has chosen a locale with decimal commas. Returns the previous locale, for
+   poise_end_points(). */
 static inline locale_t poise_begin_points(void) {
   return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }
@@ -21,7 +22,8 @@ static inline void poise_end_points(locale_t before) {
   if (points != before && points != LC_GLOBAL_LOCALE) freelocale(points);
 }
 
-/* Reads a variable that says for what a weight of 1 stands. Returns -1 if the text is wrong. */
+/* Reads an environment variable that says what a weight of 1 stands for. Returns `initial` if the
+   variable is not set, and -1 if its text is wrong. */
 static inline double poise_unit(const char* name, double initial) {
   const char* const text = getenv(name);
   char* end = NULL;
@@ -36,8 +38,8 @@ static inline double poise_unit(const char* name, double initial) {
 
 /* The units of a graph's weights. */
 typedef struct poise_units {
-  double load_s; /* of a vertex weight of 1 */
-  double bytes;  /* of an edge weight of 1, and of a vertex size of 1 */
+  double load_s; /* seconds of work that a vertex weight of 1 stands for */
+  double bytes;  /* bytes that an edge weight of 1, and a vertex size of 1, stands for */
 } poise_units;
 
 static inline poise_units poise_units_of_environment(void) {
@@ -47,22 +49,22 @@ static inline poise_units poise_units_of_environment(void) {
   return units;
 }
 
-/* Returns what is wrong with the units, or null. */
+/* Returns a text that says which unit is wrong, or null if both are right. */
 static inline const char* poise_units_trouble(const poise_units* units) {
   if (units->load_s < 0) return "POISE_GRAPH_LOAD_S is not a number above 0, such as 1e-6";
   if (units->bytes < 0) return "POISE_GRAPH_BYTES is not a number above 0, such as 8";
   return NULL;
 }
 
-/* Returns the bytes that a weight stands for. A number that is negative or too large becomes one
-   that libpoise refuses, because converting it is undefined and often gives 0. */
+/* Converts a number of bytes to an integer. If the number is negative or too large, returns a value
+   that libpoise refuses, because the conversion would be undefined and often gives 0. */
 static inline uint64_t poise_bytes_of(double bytes) {
   return bytes >= 0 && bytes < 9e18 ? (uint64_t)bytes : UINT64_MAX;
 }
 
-/* Collective. Returns the machine of the job: nodes that have equally many consecutive ranks, or
-   only ranks. `speeds` is empty, or such as " speeds:1,0.5". Null if poise_last_error() says why.
- */
+/* Returns the machine of the job: nodes with equally many consecutive ranks or, if the ranks do not
+   lie like that, ranks only. `speeds` is empty or a text such as " speeds:1,0.5". Returns null on
+   an error, which poise_last_error() describes. Collective. */
 static inline poise_machine* poise_machine_of_job(MPI_Comm comm, const char* speeds) {
   const char* const given = getenv("POISE_GRAPH_MACHINE");
   const size_t length = strlen(speeds) + 64;

@@ -8,7 +8,7 @@
    All calls reach the Zoltan that the program links; this file only notes parameters and query
    functions on the way. Decisions that Poise cannot make are left to that Zoltan. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* RTLD_NEXT */
+#define _GNU_SOURCE /* for RTLD_NEXT */
 #endif
 #include <poise/poise_graph.h>
 #include <strings.h>
@@ -19,19 +19,20 @@ typedef struct Query {
   void* data;
 } Query;
 
-/* What Poise knows of one Zoltan_Struct. */
+/* The data that this library stores about one Zoltan_Struct. */
 typedef struct Known {
   struct Zoltan_Struct* zoltan;
   struct Known* next;
-  MPI_Comm comm; /* a copy: the program may free its own, as Zoltan allows */
+  MPI_Comm comm; /* a duplicate, because Zoltan allows the program to free its own */
   int id_size, local_size, load_size, edge_size;
-  int num_parts, parts_per_rank; /* -1: not said, which means one per rank */
+  int num_parts, parts_per_rank; /* -1: not set, which means one part per rank */
   int is_graph, moves_cost, returns_imports, returns_exports, is_strange;
   int migrates, has_part_sizes; /* migrates: Zoltan_LB_Partition also moves the objects */
-  double steps;                 /* cost of an edge divided by that of a moved object */
+  double steps;                 /* cost of an edge divided by the cost of moving an object */
   Query num_objects, objects, num_edges, num_edges_multi, edges, edges_multi, size, size_multi;
-  Query part;      /* says in which part an object is; else that of its rank */
-  Query num_fixed; /* says how many objects must be in certain parts */
+  /* Returns the part in which an object is; if not set, the part is the object's rank. */
+  Query part;
+  Query num_fixed; /* returns the number of objects that must be in certain parts */
 } Known;
 
 static Known* first_known;
@@ -42,7 +43,7 @@ static Known* known(struct Zoltan_Struct* zoltan) {
   return each;
 }
 
-/* Writes the address of Zoltan's own function. */
+/* Stores the address of Zoltan's function with this name. Aborts if the program links no Zoltan. */
 static void find_real(const char* name, void* function) {
   void* const found = dlsym(RTLD_NEXT, name);
   if (found == NULL) {
@@ -161,7 +162,7 @@ int Zoltan_Set_Fn(struct Zoltan_Struct* zoltan, ZOLTAN_FN_TYPE type, ZOLTAN_VOID
   return real(zoltan, type, function, data);
 }
 
-/* A length of -1 deletes all sizes that this rank has set. */
+/* If the length is -1, Zoltan deletes all part sizes that this rank has set. */
 int Zoltan_LB_Set_Part_Sizes(struct Zoltan_Struct* zoltan, int are_global, int length, int* parts,
                              int* weights, float* sizes) {
   int (*real)(struct Zoltan_Struct*, int, int, int*, int*, float*) = NULL;
@@ -174,10 +175,11 @@ int Zoltan_LB_Set_Part_Sizes(struct Zoltan_Struct* zoltan, int are_global, int l
 /* The answer to one call of Zoltan_LB_Partition. */
 typedef struct Answer {
   Known* zoltan;
-  int rank, count, is_alone; /* count: own objects; is_alone: one rank, several parts */
+  int rank, count, is_alone; /* count: own objects; is_alone: see is_alone() */
   ZOLTAN_ID_PTR ids, local;
   poise_own_tasks own;
-  /* Lists in Zoltan's form: ids, local ids at the old rank, ranks. */
+  /* The objects that come to this rank, as Zoltan lists them: global ids, local ids on the rank
+     that they leave, and that rank. */
   int num_imports, room;
   ZOLTAN_ID_PTR import_ids, import_local;
   int* import_ranks;
@@ -186,7 +188,8 @@ typedef struct Answer {
 
 static void* array_of(size_t count, size_t size) { return calloc(count + 1, size); }
 
-/* Notes the error code of a query function. Zoltan goes on after a warning, and so does Poise. */
+/* Stores the error code of a query function. A warning does not count as a failure, in Zoltan and
+   in Poise. */
 static void note_failure(Answer* answer, int error) {
   if (error != ZOLTAN_OK && error != ZOLTAN_WARN) answer->failure = error;
 }
@@ -258,7 +261,7 @@ static void ask_edges(Answer* answer, int* numbers, ZOLTAN_ID_PTR others, int* r
   }
 }
 
-/* Asks the program for its objects and edges, as Zoltan does. */
+/* Calls the program's query functions for its objects and edges, as Zoltan does. */
 static void ask(Answer* answer, const poise_units* units) {
   const Known* const zoltan = answer->zoltan;
   poise_own_tasks* const own = &answer->own;
@@ -292,7 +295,7 @@ static void ask(Answer* answer, const poise_units* units) {
   }
   if (answer->failure == ZOLTAN_OK) ask_sizes(answer, bytes, units->bytes);
   if (answer->failure == ZOLTAN_OK) ask_num_edges(answer, numbers);
-  if (answer->failure != ZOLTAN_OK) { /* what the functions wrote may be wrong */
+  if (answer->failure != ZOLTAN_OK) { /* the query functions may have written wrong values */
     free(loads), free(numbers);
     return;
   }
@@ -331,7 +334,8 @@ static void free_answer(Answer* answer) {
   free((void*)own->message_bytes);
 }
 
-/* Appends the objects that a rank sends: the id of each, then its local id there. */
+/* Appends the objects that come from rank `from`. The message has, for each object, its global id
+   and its local id on that rank. */
 static void append_imports(void* receiver, uint32_t from, const void* data, uint64_t bytes) {
   Answer* const answer = (Answer*)receiver;
   const int per_local = answer->zoltan->local_size;
@@ -356,7 +360,8 @@ static void append_imports(void* receiver, uint32_t from, const void* data, uint
   }
 }
 
-/* Collective. Tells each rank which objects come to it. `to` are the ranks of all own objects. */
+/* Collective. Tells each rank which objects come to it. `to` has the new rank of each own object.
+ */
 static void tell_imports(Answer* answer, const poise_communication* ranks, const uint32_t* to) {
   const int per_object = 1 + answer->zoltan->local_size;
   const uint32_t own = (uint32_t)answer->rank;
@@ -405,7 +410,8 @@ static int compare_ids(const void* a, const void* b) {
   return left < right ? -1 : left > right;
 }
 
-/* Returns the indices of the objects to which all edges lead, or null, with the reason. */
+/* Returns for each edge the index of the object to which it leads. On an error, returns null and
+   stores the reason in `why`. */
 static uint32_t* receivers_of(const Answer* answer, const char** why) {
   const poise_own_tasks* const own = &answer->own;
   const size_t n = (size_t)own->num_tasks, edges = (size_t)own->indptr[n];
@@ -431,7 +437,8 @@ static uint32_t* receivers_of(const Answer* answer, const char** why) {
   return NULL;
 }
 
-/* Returns the part of each object of the only rank, or null. Parts are places of a machine. */
+/* Decides if there is only one rank: returns the part of each object, or null on an error. The
+   parts are the places of a machine. */
 static uint32_t* decide_alone(Answer* answer) {
   const poise_units units = poise_units_of_environment();
   const char* const given = getenv("POISE_GRAPH_MACHINE");
@@ -468,7 +475,7 @@ static uint32_t* decide_alone(Answer* answer) {
   return NULL;
 }
 
-/* Collective. Returns the new rank of each own object, or null if a rank failed. */
+/* Returns the new rank of each own object, or null if a rank failed. Collective. */
 static uint32_t* decide(Answer* answer, const poise_communication* ranks) {
   const poise_units units = poise_units_of_environment();
   poise_machine* const machine = poise_machine_of_job(answer->zoltan->comm, "");
@@ -502,7 +509,8 @@ static uint32_t* decide(Answer* answer, const poise_communication* ranks) {
   return NULL;
 }
 
-/* Lists the objects that go to another part; `to` are the parts of all own objects. */
+/* Lists the objects that change their part; `to` has the new part of each own object. Returns their
+   number. */
 static int write_exports(const Answer* answer, const uint32_t* to, ZOLTAN_ID_PTR* ids,
                          ZOLTAN_ID_PTR* local, int** ranks, int** parts) {
   const int per_local = answer->zoltan->local_size;
@@ -529,7 +537,7 @@ static void free_list(ZOLTAN_ID_PTR* ids, ZOLTAN_ID_PTR* local, int** ranks, int
   *ids = *local = NULL, *ranks = *parts = NULL;
 }
 
-/* All objects that come to this rank come to its part. */
+/* Returns the new part of each object that comes to this rank. It is the rank's own part. */
 static int* parts_of_imports(const Answer* answer) {
   int* const parts = (int*)array_of((size_t)answer->num_imports, sizeof(int));
   int i;
@@ -537,16 +545,18 @@ static int* parts_of_imports(const Answer* answer) {
   return parts;
 }
 
-/* One rank that asks for several parts, as programs do that have the whole graph on every rank. */
+/* True if the communicator has one rank, which asks for several parts. Programs that have the whole
+   graph on every rank make such calls. */
 static int is_alone(const Known* zoltan) {
   int num_ranks = 0;
   MPI_Comm_size(zoltan->comm, &num_ranks);
   return num_ranks == 1 && (zoltan->num_parts > 1 || zoltan->parts_per_rank > 1);
 }
 
-/* True if Poise can answer what this rank has set: a graph of objects with single ids and at most
-   one weight each, none of which is fixed, and one part per rank, or one rank. Parts are equally
-   large, and the program migrates the objects. */
+/* True if Poise can answer the call with the settings of this rank. The method must be GRAPH. Each
+   object has a single id, and objects and edges have at most one weight each. No object is fixed,
+   and all parts are equally large. There is one part per rank, or only one rank. The program itself
+   migrates the objects. */
 static int can_answer(const Known* zoltan) {
   int num_ranks = 0;
   if (!zoltan->is_graph || zoltan->is_strange || zoltan->migrates || zoltan->has_part_sizes ||
@@ -563,8 +573,8 @@ static int can_answer(const Known* zoltan) {
          (zoltan->edges.function != NULL || zoltan->edges_multi.function != NULL);
 }
 
-/* Collective. True if Poise can answer this call on all ranks, which may have set different
-   parameters, such as NUM_LOCAL_PARTS. */
+/* True if Poise can answer this call on all ranks. Ranks may have set different parameters, such as
+   NUM_LOCAL_PARTS. Collective. */
 static int is_for_poise(const Known* zoltan) {
   int is_here;
   if (zoltan == NULL) return 0;
@@ -597,7 +607,8 @@ int Zoltan_LB_Partition(struct Zoltan_Struct* zoltan, int* changes, int* id_size
   answer.is_alone = is_alone(answer.zoltan);
   to = answer.is_alone ? decide_alone(&answer) : decide(&answer, &ranks);
   *id_size = 1, *local_size = answer.zoltan->local_size;
-  *changes = 0, *num_imports = -1, *num_exports = -1; /* as Zoltan, if a list is not asked for */
+  /* Zoltan returns these values for lists that the program did not request. */
+  *changes = 0, *num_imports = -1, *num_exports = -1;
   *import_ids = *import_local = *export_ids = *export_local = NULL;
   *import_ranks = *import_parts = *export_ranks = *export_parts = NULL;
   if (to != NULL) {
@@ -605,7 +616,7 @@ int Zoltan_LB_Partition(struct Zoltan_Struct* zoltan, int* changes, int* id_size
         write_exports(&answer, to, export_ids, export_local, export_ranks, export_parts);
     *changes = count > 0;
     MPI_Allreduce(MPI_IN_PLACE, changes, 1, MPI_INT, MPI_MAX, answer.zoltan->comm);
-    if (answer.is_alone) /* what changes its part stays on the only rank */
+    if (answer.is_alone) /* objects that change their part stay on the only rank */
       answer.num_imports = write_exports(&answer, to, &answer.import_ids, &answer.import_local,
                                          &answer.import_ranks, import_parts);
     else

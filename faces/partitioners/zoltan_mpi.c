@@ -16,9 +16,9 @@ typedef struct Object {
 } Object;
 
 static Object objects[kMax];
-static int rank_of[kMax]; /* of all objects, for the edges */
+static int rank_of[kMax]; /* the rank of each object, for the edges */
 static int num_objects, all_objects, rank, num_ranks, wrong;
-static int failing_object = -1; /* the query of its edges fails */
+static int failing_object = -1; /* the query for the edges of this object fails; -1: none fails */
 static float edge_weight = 10;
 
 static void check(int holds, const char* what) {
@@ -52,7 +52,8 @@ static int num_edges(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, 
 static void edges(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, ZOLTAN_ID_PTR local,
                   ZOLTAN_ID_PTR others, int* ranks, int weights, float* values, int* error) {
   (void)data, (void)id_size, (void)local_size, (void)local;
-  *error = (int)*id == all_objects - 1 ? ZOLTAN_WARN : ZOLTAN_OK; /* a warning is no failure */
+  /* A warning does not count as a failure. */
+  *error = (int)*id == all_objects - 1 ? ZOLTAN_WARN : ZOLTAN_OK;
   others[0] = (*id + 1) % (ZOLTAN_ID_TYPE)all_objects;
   others[1] = (*id + (ZOLTAN_ID_TYPE)all_objects - 1) % (ZOLTAN_ID_TYPE)all_objects;
   ranks[0] = rank_of[others[0]], ranks[1] = rank_of[others[1]];
@@ -70,7 +71,7 @@ static void pack(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, ZOLT
   (void)data, (void)id_size, (void)local_size, (void)to, (void)bytes, *error = ZOLTAN_OK;
   check(objects[*local].id == *id, "an export has its id and its local id");
   memcpy(buffer, &objects[*local], sizeof(Object));
-  objects[*local].load = -1; /* is gone */
+  objects[*local].load = -1; /* marks the object as gone */
 }
 
 static void unpack(void* data, int id_size, ZOLTAN_ID_PTR id, int bytes, char* buffer, int* error) {
@@ -79,7 +80,8 @@ static void unpack(void* data, int id_size, ZOLTAN_ID_PTR id, int bytes, char* b
   check(objects[num_objects++].id == *id, "an object comes with its id");
 }
 
-/* Removes the objects that are gone. Returns the load of the busiest rank over the average. */
+/* Removes the objects that are marked as gone. Returns the load of the busiest rank divided by the
+   average. */
 static double imbalance(void) {
   double load = 0, sum = 0, largest = 0;
   int i, kept = 0, all = 0;
@@ -128,7 +130,7 @@ static void balance(const char* method) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   zoltan = prepared(method, comm);
-  MPI_Comm_free(&comm); /* Zoltan has a copy */
+  MPI_Comm_free(&comm); /* allowed, because Zoltan has a duplicate */
   start();
   if (Zoltan_LB_Partition(zoltan, &changes, &ids, &local, &num_imports, &import_ids, &import_local,
                           &import_ranks, &import_parts, &num_exports, &export_ids, &export_local,
@@ -159,7 +161,7 @@ static void divide(const char* parameter) {
   rank = 0;
   start();
   num_objects = all_objects = kObjects;
-  objects[0].load = 100000; /* of 1.6 million */
+  objects[0].load = 100000; /* of a total load of 1.6 million */
   zoltan = prepared("GRAPH", MPI_COMM_SELF);
   Zoltan_Set_Param(zoltan, parameter, "4");
   if (Zoltan_LB_Partition(zoltan, &changes, &ids, &local, &num_imports, &import_ids, &import_local,
@@ -184,7 +186,7 @@ static void divide(const char* parameter) {
   rank = saved_rank;
 }
 
-/* What Zoltan_LB_Partition returns. */
+/* The lists that Zoltan_LB_Partition returns. */
 typedef struct Lists {
   int changes, ids, local, num_imports, num_exports;
   ZOLTAN_ID_PTR import_ids, import_local, export_ids, export_local;
@@ -203,7 +205,7 @@ static void free_lists(Lists* l) {
   Zoltan_LB_Free_Part(&l->export_ids, &l->export_local, &l->export_ranks, &l->export_parts);
 }
 
-/* The call returns on all ranks if only the first one says how many parts it wants. */
+/* The call must return on all ranks even if only the first rank sets the number of its parts. */
 static void ask_on_one_rank(void) {
   Lists lists;
   struct Zoltan_Struct* zoltan = prepared("GRAPH", MPI_COMM_WORLD);
@@ -215,7 +217,7 @@ static void ask_on_one_rank(void) {
   Zoltan_Destroy(&zoltan);
 }
 
-/* Lists that are not asked for are null, so the program need not free them. */
+/* Lists that the program did not request are null, so it need not free them. */
 static void ask_for_exports_only(void) {
   Lists lists;
   struct Zoltan_Struct* zoltan = prepared("GRAPH", MPI_COMM_WORLD);
@@ -238,7 +240,8 @@ static double load_of_rank(void) {
   return load;
 }
 
-/* The last part is to have three quarters of the load, and the call itself moves the objects. */
+/* The last part must get three quarters of the load, and Zoltan itself must migrate the objects.
+   Poise leaves such a call to Zoltan. */
 static void migrate_into_unequal_parts(void) {
   int parts[1];
   float sizes[1];
@@ -246,7 +249,8 @@ static void migrate_into_unequal_parts(void) {
   Lists lists;
   struct Zoltan_Struct* zoltan = prepared("GRAPH", MPI_COMM_WORLD);
   start();
-  parts[0] = num_ranks - 1, sizes[0] = 3 * (float)(num_ranks - 1); /* the others have 1 each */
+  /* The other parts have size 1 each. */
+  parts[0] = num_ranks - 1, sizes[0] = 3 * (float)(num_ranks - 1);
   if (rank == 0) Zoltan_LB_Set_Part_Sizes(zoltan, 1, 1, parts, NULL, sizes);
   Zoltan_Set_Param(zoltan, "AUTO_MIGRATE", "TRUE");
   check(partition(zoltan, &lists) == ZOLTAN_OK, "Zoltan makes unequal parts");
@@ -278,7 +282,7 @@ static void list_fixed(void* data, int num, int id_size, ZOLTAN_ID_PTR ids, int*
   if (num > 0) ids[0] = kObjects / 2, parts[0] = num_ranks - 1;
 }
 
-/* An object is to be in the last part, wherever its neighbours are. */
+/* One object must be in the last part, no matter where its neighbours are. */
 static void fix_an_object(void) {
   Lists lists;
   int i, is_there = 0;
@@ -305,7 +309,7 @@ static void refuse_heavy_edges(void) {
   Zoltan_Destroy(&zoltan);
 }
 
-/* A query fails for one object, and succeeds for those after it. */
+/* A query function fails for one object and succeeds for the objects after it. */
 static void fail_a_query(void) {
   int changes, ids, local, num_imports = 0, num_exports = 0;
   ZOLTAN_ID_PTR import_ids, import_local, export_ids, export_local;
@@ -328,14 +332,14 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   Zoltan_Initialize(argc, argv, &version);
   balance("GRAPH");
-  balance("BLOCK"); /* not Poise's: Zoltan itself decides */
+  balance("BLOCK"); /* Poise leaves this method to Zoltan */
   divide("NUM_LOCAL_PARTS");
-  divide("NUM_GLOBAL_PARTITIONS"); /* an old name */
+  divide("NUM_GLOBAL_PARTITIONS"); /* an old name of NUM_GLOBAL_PARTS */
   ask_on_one_rank();
   ask_for_exports_only();
   if (num_ranks > 1) migrate_into_unequal_parts();
   if (num_ranks > 1) fix_an_object();
-  if (argc > 1) { /* Zoltan itself might wait for ever */
+  if (argc > 1) { /* Zoltan itself might hang here */
     fail_a_query();
     refuse_heavy_edges();
   }

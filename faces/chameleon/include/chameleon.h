@@ -37,7 +37,7 @@
 #define DPxPTR(ptr) ((int)(2 * sizeof(uintptr_t))), ((uintptr_t)(ptr))
 #endif
 
-/* Only TO, FROM and LITERAL have an effect. */
+/* Poise uses only the flags TO, FROM and LITERAL. */
 enum chameleon_tgt_map_type {
   CHAM_OMP_TGT_MAPTYPE_NONE = 0x000,
   CHAM_OMP_TGT_MAPTYPE_TO = 0x001,
@@ -141,9 +141,10 @@ chameleon_annotations_t* chameleon_get_task_annotations(TYPE_TASK_ID task_id);
 chameleon_annotations_t* chameleon_get_task_annotations_opaque(cham_migratable_task_t* task);
 void chameleon_set_task_annotations(cham_migratable_task_t* task, chameleon_annotations_t* ann);
 
-/* For compilers' plug-ins, which refer to submitted data later by their address alone. */
+/* Functions for compilers' plug-ins, which submit data first and later refer to these data by their
+   address alone. */
 int32_t chameleon_submit_data(void* tgt_ptr, void* hst_ptr, int64_t size);
-void chameleon_free_data(void* tgt_ptr); /* frees tgt_ptr too */
+void chameleon_free_data(void* tgt_ptr); /* also frees tgt_ptr */
 void chameleon_incr_mem_alloc(int64_t size);
 cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff_t* offsets,
                                                int64_t* arg_types, int32_t num_args);
