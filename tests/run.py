@@ -7,8 +7,8 @@ usage: tests/run.py quick|usual|full [PART…]
 
 quick  unit tests and the command line, release build
 usual  every test that needs no special hardware: both compilers, both MPIs, sanitizers, fuzzers briefly
-full   also what takes hours: repeated MPI tests, long fuzzing, many seeds, the emulated machine. PART… runs only
-       these parts; `--list` lists them. The last result of each part is kept in bench/results/full_test.json
+full   usual, and what takes hours: repeated MPI tests, long fuzzing, many seeds, the emulated machine. With PART…,
+       only these parts run; `--list` lists them. The last result of each part is kept in bench/results/full_test.json
 
 `./dev test [quick|full [PART…]]` installs what is missing, then calls this; `--packages` before the tier lists the
 groups of packages that only some tests need. The last line of output counts the tests; the status is 1 if any failed.

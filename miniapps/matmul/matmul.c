@@ -36,10 +36,10 @@ static void check(int result) {
   MPI_Abort(MPI_COMM_WORLD, result);
 }
 
-/* Any thread may report the completion of an offloaded task. */
+/* Any thread may call this function when an offloaded task is complete. */
 static void count(void* argument) { __atomic_add_fetch((int*)argument, 1, __ATOMIC_RELAXED); }
 
-/* a is twice the identity matrix, so c must become 2 b. */
+/* Matrix a is twice the identity matrix, so the product c must be 2 b. */
 static void fill(double* product, int n) {
   const size_t size = (size_t)(n * n);
   for (size_t i = 0; i < size; ++i) {

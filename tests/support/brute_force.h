@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The oracle for tiny problems, which tries every placement.
+// An oracle for tests: finds the best placement of a tiny problem by trying every placement.
 #pragma once
 
 #include <algorithm>
