@@ -156,7 +156,8 @@ class Balancers(unittest.TestCase):
         self.checkpoint("+balancer", "PoiseLB", "+PoiseLB", "random", variables=trace)
         # After a restart, senders do not know where objects are, so messages make detours until the next balancing
         # step. The first run starts from the checkpoint of step 20. At step 30 it balances and writes a checkpoint,
-        # which contains its number of detours. The second run starts from that one and makes about as many again.
+        # which contains its number of detours. The second run starts from that checkpoint, and makes about as many
+        # detours again.
         until_30, until_end = (self.detours("+restart", str(self.folder / f"saved.{step}"), "+PoiseLB", "keep",
                                             variables=trace) for step in (20, 30))
         self.assertGreater(until_30, PIECES)

@@ -184,11 +184,11 @@ class BadInput(CliTest):
     def test_two_inputs_cannot_both_be_stdin(self):
         self.assert_refused("evaluate", "-", "--placement", "-", says="stdin")
 
-    def test_placements_for_convert_and_compare_cannot_be_a_second_stdin(self):
+    def test_convert_and_compare_refuse_to_read_both_a_trace_and_a_placement_from_stdin(self):
         self.assert_refused("convert", "-", "t.poise", "--placement", "-", says='"-" is given for 2 inputs')
         self.assert_refused("compare", "-", "--also", "a=-", says='"-" is given for 2 inputs')
 
-    def test_convert_refuses_to_write_to_a_file_named_minus(self):
+    def test_convert_refuses_a_dash_as_the_name_of_its_output(self):
         self.assert_refused("convert", "g.graph", "-", "--to", "csv", says="use /dev/stdout")
 
     def test_plan_refuses_a_graph_if_neither_a_machine_nor_a_placement_is_given(self):
@@ -265,7 +265,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "-", says="/dev/stdout")
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "x" * 5000, says="xxx")
 
-    def test_results_do_not_replace_the_trace_and_each_other(self):
+    def test_a_command_refuses_to_overwrite_its_input_or_to_write_two_outputs_to_one_file(self):
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         for command in (["plan", "g.poise", "-o", "./g.poise"], ["compare", "g.poise", "-s", "keep", "--html", "g.poise"],
                         ["map", "g.graph", "-m", "core:4", "-o", "g.graph"],

@@ -223,7 +223,7 @@ class Affinities(JuggleTest):
             self.assertEqual(process.returncode, 0)
             self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
 
-    def test_processes_that_leave_an_attached_program_get_their_affinities_back(self):
+    def test_processes_whose_parent_in_the_attached_program_dies_get_their_affinities_back(self):
         program = subprocess.Popen(["sh", "-c", f"sh -c '{BUSY}' & wait; sleep 60"], cwd=self.folder)
         self.addCleanup(program.wait, WAIT_S)
         self.addCleanup(program.kill)

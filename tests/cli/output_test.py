@@ -500,7 +500,7 @@ class Output(CliTest):
         text = self.page_of(*self.compare, "-s", "keep", "--also", 12 * "ü" + "=places")
         self.assertIn(">" + 9 * "ü" + "…<", text)
 
-    def test_labels_of_pictures_escape_names_once(self):
+    def test_names_in_labels_of_pictures_are_escaped_exactly_once(self):
         self.run_poise("plan", *self.compare[1:], "-s", "greedy", "-o", "best")
         text = self.page_of(*self.compare, "-s", "keep", "--also", "a&b=best")
         self.assertIn('aria-label="Communication after a&amp;b"', text)

@@ -248,7 +248,7 @@ class RunTest(CliTest):
         self.assertEqual(list(self.folder.glob("*.map")), [], "launcher files are left")
         self.assertEqual([run["how"] for run in self.history()["runs"][2:]], ["mapped"] * 2)
 
-    def test_a_history_may_have_the_suffix_of_a_profile(self):
+    def test_the_history_and_the_profile_are_kept_apart_if_the_name_of_the_history_ends_in_poise(self):
         command = self.launcher("openmpi")
         for count in (1, 2):
             done = self.run_once(command, history="h.poise")
@@ -300,7 +300,7 @@ class RunTest(CliTest):
         first.communicate(timeout=60)
         self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled", "own order", "own order"])
 
-    def test_runs_in_batch_jobs_of_another_size_than_that_of_the_profiled_run_do_not_count(self):
+    def test_runs_do_not_count_in_batch_jobs_larger_or_smaller_than_that_of_the_profiled_run(self):
         command = ["sh", "-c", "true"]
         begun = {"poise_run": 1, "command": command, "hosts": ["n1", "n2"], "map": [0, 1], "map_failed": False,
                  "predicted": 0.2, "runs": [{"how": "profiled", "seconds": 10}]}

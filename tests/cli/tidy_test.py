@@ -73,7 +73,7 @@ class Tidy(unittest.TestCase):
             tidy.check_include(pathlib.PurePosixPath(name), 1, included)
             self.assertEqual(not tidy.troubles, is_allowed, (name, included))
 
-    def test_too_many_casts_per_line_are_rejected_in_all_code_except_tests(self):
+    def test_too_many_casts_per_thousand_lines_are_rejected_in_all_code_except_tests(self):
         lines = ["return static_cast<int>(static_cast<char>(c));", ""]
         self.assertEqual(tidy.num_casts(pathlib.PurePosixPath("poise/base/a.cc"), lines), (2, 2))
         self.assertEqual(tidy.num_casts(pathlib.PurePosixPath("poise/base/a_test.cc"), lines), (0, 0))
