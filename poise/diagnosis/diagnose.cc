@@ -90,8 +90,8 @@ Seconds at_most(Seconds saved, const MeasuredRun& run) {
   return saved;
 }
 
-/// The idle time in the whole run, averaged over the cores, if a node has more ranks than cores;
-/// else nothing.
+/// Returns the idle time in the whole run, averaged over the cores, if a node has more ranks than
+/// cores; otherwise returns nothing.
 std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
   double cores = 0;
   for (std::size_t n = 0; n < nodes.cores.size(); ++n)
@@ -271,8 +271,9 @@ double shared_s(const MeasuredPhase& phase, const Nodes& nodes) {
   return longest_s;
 }
 
-/// The work of the busiest core if no rank moves to another core. It is at most the time of the
-/// phase: if ranks did move, the recorded places may put more work on a core than it did.
+/// The work of the busiest core if no rank moves to another core. The result is limited to the time
+/// of the phase, because if ranks did move, the recorded places may assign more work to a core than
+/// that core really did.
 double fullest_core_s(const MeasuredPhase& phase, const Placement& placement) {
   std::map<PlaceId, double> sums;
   double most_s = 0, phase_s = 0;
@@ -386,14 +387,14 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     spun_s += std::min(lost_s, std::max(0.0, phase_s - shared_s(phase, nodes)));
   }
   // Up to half of the time that seems lost by spinning may have other causes, such as messages, and
-  // fewer ranks may lose that half, too. So the saving lies between half of this time and all of
-  // it.
+  // a run with fewer ranks may lose that half as well. So the saving lies between half of this time
+  // and all of it.
   advice.push_back({Remedy::fewer_ranks, {0.75 * spun_s, 0.25 * spun_s}, false});
   if (!are_free) advice.push_back(juggle(run, trace, nodes, replay));
 }
 
 /// Removes `less_s` of the time for which a rank queued in a phase. The phase lasts as long as
-/// before: what the rank queued less outside MPI is added to its time in MPI.
+/// before: the part that is removed outside MPI is added to the rank's time in MPI.
 void queue_less(RankTimes& rank, double less_s) {
   if (rank.queued_s <= 0) return;
   rank.useful_s -= less_s / rank.queued_s * (rank.useful_s - rank.load_s);
@@ -421,8 +422,8 @@ struct Queue {
   double queued = 0, wall_s = 0;
 };
 
-/// Returns the fraction f for which the sum of wall_s * min(queued, f) is `sum_s`, or 1 if it is
-/// less for all f.
+/// Returns the fraction f for which the sum of wall_s * min(queued, f) is `sum_s`, or 1 if the sum
+/// is smaller than that for every f.
 double fraction_with_sum(std::vector<Queue> queues, double sum_s) {
   std::ranges::sort(queues, {}, &Queue::queued);
   double wall_s = 0;
@@ -490,7 +491,8 @@ Advice exclusive(const MeasuredRun& run, const MeasuredRun& alone) {
   double least_s = 0, low_s = 0, high_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const auto& ranks = run.phases[p].ranks;
-    double queued_s = 0, computing_s = 0;  // queued behind others: in all, and outside MPI
+    double queued_s = 0, computing_s = 0;  // seconds queued behind other programs: in total, and
+                                           // outside MPI
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const RankTimes& other = alone.phases[p].ranks[r];
       queued_s += ranks[r].queued_s - other.queued_s;
@@ -695,7 +697,8 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   diagnosis.advice = {objects(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr),
                       lending(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr)};
   std::optional<MeasuredRun> unlimited, alone;
-  const MeasuredRun* own = &run;  // later without queues due to a quota or other programs
+  const MeasuredRun* own = &run;  // below: the run without the time that ranks queued because of a
+                                  // quota or of other programs
   if (std::ranges::any_of(run.quotas, [](const NodeQuota& q) { return q.stopped_s > 0; })) {
     unlimited = without_quota(run);
     diagnosis.advice.push_back(larger_quota(run, *unlimited));

@@ -90,7 +90,8 @@ TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_m
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle);
 }
 
-// It is unknown whether the kernel could move the ranks, as after the death of a rank.
+// In this profile it is unknown whether the kernel could move the ranks. A profile lacks this
+// information if, for example, a rank died.
 TEST(diagnose, does_not_advise_poise_juggle_if_the_cores_worked_all_the_time) {
   const RankTimes rank{.wall_s = 1.8, .useful_s = 1.8, .load_s = 1.2, .queued_s = 0.6};
   const auto [run, trace] = three_ranks_on_two_cores({rank, rank, rank});
@@ -219,7 +220,7 @@ TEST(diagnose, the_promised_gain_includes_polling_time_if_each_rank_polls_in_som
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
     std::vector<RankTimes>& ranks = profile.run.phases[p].ranks;
-    for (RankTimes& rank : ranks) rank.waited = {0, 0};  // no call of MPI waits
+    for (RankTimes& rank : ranks) rank.waited = {0, 0};  // no MPI call waits for another rank
     if (p >= 5) std::swap(ranks[0], ranks[1]);
   }
   // Work is redistributed after each phase, by the loads of that phase. The first phase saves
@@ -313,7 +314,8 @@ TEST(diagnose, recommends_a_larger_quota_if_the_kernel_stopped_ranks_because_of_
   EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * 0.4, 1e-9);
   EXPECT_NEAR(diagnosis.advice.front().saved.half_width, 10 * 0.05, 1e-9);
   for (const Advice& advice : diagnosis.advice) EXPECT_NE(advice.remedy, Remedy::binding);
-  // Stops explain the queues before other programs do.
+  // The time for which ranks queued is attributed to the quota first, and only the rest to other
+  // programs. Here the quota explains all of it.
   profile.run.others_s = {10 * 0.35};
   for (const Advice& advice : diagnose(profile.run, profile.trace).advice)
     EXPECT_NE(advice.remedy, Remedy::exclusive);

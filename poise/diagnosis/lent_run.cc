@@ -28,8 +28,8 @@ std::vector<std::uint32_t> ranks_by_node(const MeasuredRun& run) {
 }
 
 /// The replayed phases in which lending is simulated: all of them, or as many as can be simulated
-/// quickly, evenly spaced. Empty if lending could be simulated in only some of them and in fewer
-/// than kMinSimulated.
+/// quickly, evenly spaced. Empty if that would be fewer than kMinSimulated phases and not all of
+/// them.
 std::vector<std::size_t> lent_phases(const ReplayedRun& replay, std::uint32_t num_ranks) {
   const std::span<const std::size_t> all = replay.phases();
   const auto most =

@@ -88,7 +88,8 @@ class Generator {
   std::size_t below(std::size_t n) { return random_.below(n); }
 
   void choose_machine() {
-    // The search for a mapping takes most of the test time, and more messages make it longer.
+    // Nodes are small if messages matter, because the search for a mapping takes most of the test
+    // time, and more messages make it longer.
     const bool is_small =
         share(Cause::network) > 0 || (share(Cause::mapping) > 0 && causes_.size() > 1);
     const std::size_t nodes = 2 + below(3), cores = is_small ? 4 : 4 * (1 + below(2));
