@@ -38,7 +38,9 @@ void Communicator::reduce(int reduction, std::span<std::uint64_t> values) {
 }
 
 void Communicator::agree(const std::string& failure, bool is_missing) {
-  // A failure that only follows from that of another rank counts less than the latter.
+  // Ranks agree on the largest value. A rank adds `cause` to its value unless its failure is only a
+  // missing message, which follows from the failure of another rank. So the rank with the cause
+  // wins.
   const std::uint64_t cause = std::uint64_t{1} << 32;
   const std::uint64_t own =
       failure.empty() ? 0 : table_.rank + std::uint64_t{1} + (is_missing ? 0 : cause);
@@ -61,7 +63,7 @@ void Communicator::agree(const std::string& failure, bool is_missing) {
 void Communicator::agree_on_failure(const std::string& text) noexcept {
   try {
     agree(text.empty() ? "unknown error" : text);
-  } catch (...) {  // the caller throws its own error instead
+  } catch (...) {  // ignored: the caller throws its own error
   }
 }
 
@@ -77,8 +79,8 @@ std::uint64_t Communicator::sum(std::uint64_t value) {
   return value;
 }
 
-// Non-negative doubles are ordered like the integers with the same bit patterns. The bit pattern of
-// -0.0 would be larger than all of them; adding 0.0 makes it that of 0.0.
+// Non-negative doubles are ordered like the integers with the same bit patterns. -0.0 has a larger
+// bit pattern than all of them, so adding 0.0 turns it into 0.0.
 double Communicator::max(double value) {
   return std::bit_cast<double>(max(std::bit_cast<std::uint64_t>(value + 0.0)));
 }

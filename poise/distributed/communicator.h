@@ -17,8 +17,8 @@
 
 namespace poise {
 
-/// Thrown on every rank once all ranks know that one of them failed. On a failed rank the text is
-/// its own error; on the others it names the failed rank.
+/// Thrown on every rank once all ranks know that one of them failed. On a failed rank, the text is
+/// that rank's own error; on the other ranks, it names the failed rank.
 class AgreedError : public Error {
  public:
   using Error::Error;
@@ -92,8 +92,8 @@ class Communicator {
   /// Tells the other ranks that this rank has failed: their next collective call throws. Does not
   /// throw.
   void agree_on_failure(const std::string& text) noexcept;
-  /// The same if this rank has failed because a message is missing. If another rank knows the
-  /// cause, throws OtherRankError, which names that rank.
+  /// Tells the other ranks that this rank has failed because a message is missing. If another rank
+  /// knows the cause, throws OtherRankError, which names that rank.
   void agree_on_missing(const std::string& text);
 
  private:

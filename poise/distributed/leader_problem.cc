@@ -32,7 +32,7 @@ class LeaderProblem {
     find_ports();
     add_tasks();
     add_messages();
-    edges_ = {};  // frees memory for the strategy
+    edges_ = {};  // frees this memory before the strategy runs
     const Machine machine = machine_of_groups(context_.machine, ranges_);
     place_arrivals(machine);
     Problem problem{machine, workload_, current_, machine.costs(), context_.seed};
@@ -67,9 +67,9 @@ class LeaderProblem {
     for (std::size_t c = 0; c < num_children; ++c)
       ranges_.push_back({children_[c], children_[c + 1], false});
     for (std::size_t g = 0; g < num_groups; ++g) {
-      // A port stands for a part of another leader's group, as sender and receiver of messages.
-      // There is at most one port more than children, so several groups share a port if there are
-      // more groups than that.
+      // A port stands for a part of another leader's group, as sender and receiver of messages. A
+      // leader with n children has at most n + 1 ports, so several groups share a port if there are
+      // many groups.
       const std::size_t begin = g * num_children / num_groups;
       const std::size_t end = (g + 1) * num_children / num_groups;
       const auto theirs = context_.groups.children(level_, ports_[g].leader);

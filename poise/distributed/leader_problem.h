@@ -44,8 +44,8 @@ struct DecisionContext {
 /// starts at its current child, and moving it to another child costs a migration. Other guests
 /// migrate in any case; each starts at the child with which it exchanges most messages, among the
 /// children that have room for it. Vertices about which other leaders decide are represented by
-/// ports, which are places in the groups of these leaders; there is at most one port more than
-/// children.
+/// ports, which are places in the groups of these leaders; a leader with n children has at most n +
+/// 1 ports.
 std::vector<std::uint32_t> decide(const DecisionContext& context, std::size_t level,
                                   std::uint32_t leader, std::span<const Guest> guests,
                                   std::vector<GuestEdge> edges);

@@ -40,7 +40,8 @@ void pair_without_edges(const graphs::Graph& graph, const std::vector<std::uint3
   if (!is_mixed) return;  // the matching has already paired vertices without neighbours
   std::vector<std::uint32_t> size(matching.num_groups, 0);
   for (const std::uint32_t group : matching.group_of) ++size[group];
-  // A vertex that waits for a partner to be merged with: [0] is not pinned, [1] is.
+  // The vertex that still needs a partner to be merged with, if any: [0] among the vertices that
+  // are not pinned, [1] among the pinned ones.
   std::optional<std::uint32_t> waiting[2];
   std::vector<std::uint32_t> joins(matching.num_groups);
   std::iota(joins.begin(), joins.end(), 0u);

@@ -243,14 +243,16 @@ TEST(DistributedPlan,
      assigns_no_tasks_to_a_rank_whose_background_load_alone_exceeds_the_average_load) {
   OwnedProblem problem = made(physical("node:2 core:2"), "ring", 400);
   problem.workload.background_s.assign(4, 0);
-  problem.workload.background_s[2] = 0.5 * total_load_s(problem.workload);  // no room for tasks
+  problem.workload.background_s[2] = 0.5 * total_load_s(problem.workload);  // half of all work:
+                                                                            // leaves no room for
+                                                                            // tasks
   const Placement after = placement_of(problem.view(), planned(problem));
   const Metrics metrics =
       evaluate(problem.machine, problem.workload, problem.machine.costs(), problem.current, after);
   EXPECT_LT(metrics.makespan_s, 1.01 * problem.workload.background_s[2]);
 }
 
-/// The task of each odd number is pinned. Tasks exchange messages as `messages` says.
+/// Every task with an odd number is pinned. Tasks exchange messages as `messages` says.
 OwnedProblem every_second_pinned(const std::vector<Message>& messages) {
   OwnedProblem problem = made(physical("core:4"), "ring", 20'000);
   for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
@@ -272,7 +274,7 @@ TEST(DistributedPlan, moves_few_tasks_if_pinned_tasks_and_others_alternate) {
     const Metrics metrics = evaluate(problem.machine, problem.workload, problem.machine.costs(),
                                      problem.current, after);
     EXPECT_LT(metrics.imbalance, 1.02);
-    EXPECT_LT(metrics.migrations, 3'500u);  // at least 2,500 have to move
+    EXPECT_LT(metrics.migrations, 3'500u);  // even the best plan moves at least 2,500
   }
 }
 

@@ -12,7 +12,8 @@
 
 namespace poise {
 
-/// Predicted times in seconds, as in Metrics (placement/metrics.h).
+/// Predicted times in seconds; the members have the same meaning as in Metrics
+/// (placement/metrics.h).
 struct PlannedTimes {
   double iteration_s = 0, migration_s = 0;
 

@@ -29,7 +29,8 @@ inline constexpr double kShareOfMessages = 0.5;
 /// the leader of a group then decides about more vertices per rank, which keeps communicating tasks
 /// together. The second cycle has groups of many ranks and evens out loads.
 inline constexpr double kMessagesWeigh = 0.02;
-/// Minimum number of ranks in a group of the first of two V-cycles (see kMessagesWeigh).
+/// Minimum number of ranks in a group of the first of two V-cycles, which are tried if messages
+/// cost much (see kMessagesWeigh).
 inline constexpr std::uint32_t kMinWidth = 4;
 /// If the load of a rank exceeds this multiple of the average load in its group, its clusters are
 /// too heavy to balance well, and a second cycle forms new ones.
