@@ -125,7 +125,7 @@ TEST(Bounds,
       {.load_s = 3, .bytes = 30}, {.load_s = 3, .bytes = 10}, {.load_s = 3, .bytes = 20}};
   const LeastMigrations least = least_migrations(machine, workload, Placement(3, 0), 3);
   EXPECT_EQ(least.tasks, 2u);
-  EXPECT_EQ(least.bytes, 29u);  // 30 bytes, minus the rounding margin
+  EXPECT_EQ(least.bytes, 29u);  // the bound is 30 bytes minus a margin for rounding
 }
 
 }  // namespace

@@ -115,7 +115,8 @@ TEST(Capacity,
   workload.tasks.resize(4, {.load_s = 1});
   workload.capacity.per_place = 4;
   workload.capacity.cores = {3, 1, 2, 2};
-  // Beside task 0 there is no room for task 2, and beside tasks 1 and 3 neither.
+  // Task 2 takes 2 of the 4 cores of a place. In `wanted`, it fits neither beside task 0, which
+  // takes 3 cores, nor beside tasks 1 and 3, which take 1 and 2.
   const Placement wanted(std::vector<PlaceId>{0, 1, 0, 1});
   const Placement packed(std::vector<PlaceId>{0, 0, 1, 1}), crowded(4);
   EXPECT_EQ(within_capacity({machine, workload, packed, machine.costs()}, wanted), packed);

@@ -102,7 +102,7 @@ TEST(MessageTimes, sender_and_receiver_both_spend_cpu_time_on_messages_and_copie
   const Scene scene("numa:2 core:1 factors:3,1 bus:0 overhead:1e-3 copy:1e-6 latency:0",
                     {{0, 1, 2, 1000}});
   EXPECT_DOUBLE_EQ(scene.times().overhead_s[0], 2e-3 + 1e-3);
-  // The receiver reads remote memory.
+  // The receiver reads memory of another domain, so its time per message has the factor 3.
   EXPECT_DOUBLE_EQ(scene.times().overhead_s[1], 3 * 2e-3 + 1e-3);
 }
 

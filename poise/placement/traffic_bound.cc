@@ -144,7 +144,7 @@ double least_nuco_messages(const Machine& machine, const Workload& workload, con
   double least = 0, factor_within = 0;
   for (std::size_t level = machine.levels().size(); level-- > 0;) {
     const double factor = least_factor_between(machine, level);
-    if (factor == kInfinite) break;  // all places are in one group
+    if (factor == kInfinite) break;  // the level has a single group
     const std::vector<double> rooms = rooms_of(machine, workload, spectra.added, level, makespan_s);
     double cut = 0;
     for (const Cluster& cluster : spectra.clusters) cut += least_cut(cluster, rooms);
