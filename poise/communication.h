@@ -9,22 +9,23 @@
 extern "C" {
 #endif
 
-/* Takes one message that came from rank `from`; the data are valid during the call. */
+/* Receives one message from rank `from`. The data are valid only during the call. */
 typedef void (*poise_receive)(void* receiver, uint32_t from, const void* data, uint64_t bytes);
 
 /* How reduce() combines the values of the ranks. */
 enum poise_reduction { POISE_MAX = 0, POISE_SUM = 1 };
 
-/* Both functions are collective: all ranks call them in the same order. They return 0; another
-   value means that they failed on this rank. All ranks hear of it in the next collective. */
+/* Both functions are collective: all ranks call them in the same order. They return 0, or another
+   value if they failed on this rank. The next collective call then tells all ranks. */
 typedef struct poise_communication {
   void* context;
   uint32_t rank, num_ranks;
-  /* Sends data[i], bytes[i] long, to rank to[i], at most one message per rank and none to itself.
-     Hands each message that comes for this rank to receive(receiver, ...), in any order. */
+  /* Sends the bytes[i] bytes at data[i] to rank to[i]. A rank gets at most one message from each
+     other rank, and none from itself. Passes each message that arrives at this rank to
+     receive(receiver, ...), in any order. */
   int (*exchange)(void* context, uint64_t num_sends, const uint32_t* to, const void* const* data,
                   const uint64_t* bytes, poise_receive receive, void* receiver);
-  /* Replaces each value by its largest, or by its sum modulo 2^64, over all ranks. */
+  /* Replaces each value by its maximum over all ranks, or by its sum over all ranks modulo 2^64. */
   int (*reduce)(void* context, int reduction, uint64_t count, uint64_t* values);
 } poise_communication;
 

@@ -33,7 +33,7 @@ struct poise_problem {
   const double* load_s;        ///< per task: seconds on a place of speed 1
   const uint64_t* size_bytes;  ///< per task: what a migration sends; null: unknown
   const uint8_t* movable;      ///< per task: 0 or 1
-  const uint32_t* current;     ///< per task: its place now
+  const uint32_t* current;     ///< per task: its current place
 
   /// Messages by sender, as a sparse matrix in CSR form: those of task t are entries
   /// indptr[t] to indptr[t + 1] - 1 of indices (the receivers), counts and bytes (totals).
@@ -42,7 +42,7 @@ struct poise_problem {
   const uint64_t *counts, *bytes;
 
   const double* speed;            ///< per place: relative to the fastest
-  const double* background_s;     ///< per place: work that is not a task's; null: none
+  const double* background_s;     ///< per place: work of no task; null: none
   const uint32_t* domain;         ///< per place: its memory domain
   const uint32_t* node;           ///< per place: its node
   const char* const* level_name;  ///< per level of the hierarchy, coarsest first
@@ -74,8 +74,8 @@ struct poise_problem {
   double overlap;          ///< fraction of communication that is hidden, 0 to 1
 };
 
-/// The functions that a shared object defines: poise_strategy() always, poise_strategy_error() if
-/// the user is to see why a strategy failed (see above).
+/// The functions that a shared object defines. poise_strategy() is required; poise_strategy_error()
+/// is optional and tells the user why a strategy failed.
 int poise_strategy(const struct poise_problem* problem, uint32_t* place_of_task);
 const char* poise_strategy_error(void);
 

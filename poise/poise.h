@@ -38,7 +38,8 @@ extern "C" {
    valid until the next call on this thread fails. */
 const char* poise_last_error(void);
 
-/* Such as "1.2.3", and in one line what the library was built with. */
+/* Return the version, such as "1.2.3", and one line with the compiler and the libraries of this
+   build. */
 const char* poise_version(void);
 const char* poise_built_with(void);
 
@@ -47,21 +48,21 @@ const char* poise_built_with(void);
 /* A machine: its places, their speeds, memories and distances. */
 typedef struct poise_machine poise_machine;
 
-/* "live" (this host), a name such as "NUMA32", a file (.json, or .xml of hwloc), or a text such as
-   "node:2 numa:2 core:4" (docs/machines.md). */
+/* Creates a machine from a description: "live" (this host), a name such as "NUMA32", a file (.json,
+   or .xml of hwloc), or a text such as "node:2 numa:2 core:4" (docs/machines.md). */
 int poise_machine_create(const char* description, poise_machine** machine);
-/* The content of such a file: JSON of Poise, or XML of hwloc. */
+/* Create a machine from the content of a file: Poise's JSON (docs/machines.md) or hwloc's XML. */
 int poise_machine_from_json(const char* text, uint64_t bytes, poise_machine** machine);
 int poise_machine_from_hwloc_xml(const char* text, uint64_t bytes, poise_machine** machine);
 void poise_machine_destroy(poise_machine* machine);
 
-/* Tasks run at places 0 to this number - 1. */
+/* Returns the number n of places. Places are numbered from 0 to n - 1. */
 uint64_t poise_machine_num_places(const poise_machine* machine);
-/* The machine as JSON; the text lives as long as the machine and until it is changed. */
+/* Returns the machine as JSON. The text is valid until the machine is changed or destroyed. */
 int poise_machine_json(poise_machine* machine, const char** text);
 
-/* The formula of costs, "physical" (default) or "nuco" (docs/model.md); and one of its numbers by
-   its name in the JSON key "costs", such as "seconds_per_migrated_byte". */
+/* Set the cost formula, "physical" (default) or "nuco" (docs/model.md), and one number of it.
+   `name` is the number's name in the JSON key "costs", such as "seconds_per_migrated_byte". */
 int poise_machine_set_model(poise_machine* machine, const char* formula);
 int poise_machine_set_cost(poise_machine* machine, const char* name, double value);
 
@@ -70,33 +71,37 @@ int poise_machine_set_cost(poise_machine* machine, const char* name, double valu
 /* Tasks with their loads, and the messages between them. */
 typedef struct poise_workload poise_workload;
 
-/* load_s: per task, seconds on a place of speed 1. */
+/* Creates a workload without messages. load_s has the load of each task: its seconds on a place of
+   speed 1. */
 int poise_workload_create(uint64_t num_tasks, const double* load_s, poise_workload** workload);
 void poise_workload_destroy(poise_workload* workload);
 uint64_t poise_workload_num_tasks(const poise_workload* workload);
 
-/* Each of these replaces what was set before; those not called leave their part unknown. */
+/* A call of one of the following functions replaces what its last call has set. Data that are never
+   set are unknown. */
 
 /* Per task: bytes that a migration sends. */
 int poise_workload_set_sizes(poise_workload* workload, const uint64_t* bytes);
 /* Per task: not 0 if it must stay where it is. */
 int poise_workload_set_pinned(poise_workload* workload, const uint8_t* pinned);
 
-/* Messages of one phase. As a sparse matrix in CSR form: task t sends to the tasks indices[i] with
-   indptr[t] <= i < indptr[t + 1], counts[i] messages (null: 1 each) with bytes[i] in total (null:
-   0). A graph of METIS or Zoltan that holds each edge at both ends is such a matrix as it is. */
+/* Sets the messages of one phase, as a sparse matrix in CSR form. For indptr[t] <= i < indptr[t +
+   1], task t sends counts[i] messages (null: 1 each) with bytes[i] in total (null: 0) to task
+   indices[i]. A graph of METIS or Zoltan that stores each edge at both ends can be passed
+   unchanged. */
 int poise_workload_set_messages_csr(poise_workload* workload, const uint64_t* indptr,
                                     const uint32_t* indices, const uint64_t* counts,
                                     const uint64_t* bytes);
-/* The same as a list of senders and receivers. */
+/* Sets the messages of one phase as a list: task from[i] sends counts[i] messages (null: 1 each)
+   with bytes[i] in total (null: 0) to task to[i]. */
 int poise_workload_set_messages(poise_workload* workload, uint64_t num_messages,
                                 const uint32_t* from, const uint32_t* to, const uint64_t* counts,
                                 const uint64_t* bytes);
 
 /* Coordinates of each task, position[task * dimensions + i]; dimensions from 1 to 3. */
 int poise_workload_set_positions(poise_workload* workload, int dimensions, const double* position);
-/* Per place: work that belongs to no task. num_places must be that of the machine on which the
-   workload is planned. */
+/* Per place: work that belongs to no task. num_places must be the number of places of the machine
+   that is passed to poise_plan() and other functions together with this workload. */
 int poise_workload_set_background(poise_workload* workload, uint64_t num_places,
                                   const double* seconds);
 /* Loads by subphase, load_s[task * num_subphases + subphase]. All places wait for the busiest at
@@ -117,29 +122,32 @@ int poise_workload_set_kinds(poise_workload* workload, uint64_t num_kinds, const
 int poise_workload_set_capacity(poise_workload* workload, uint32_t per_place, const uint32_t* cores,
                                 uint64_t num_places, const uint32_t* of_places,
                                 uint64_t num_domains, const uint32_t* of_domains);
-/* Memory per task: as long as it exists, in addition while it runs, and the block that it shares
-   with others (-1: none). Null arrays stand for 0 and -1. */
+/* Memory of each task: footprint_bytes as long as the task exists, working_bytes in addition while
+   it runs, and the number of the block of memory that it shares with other tasks (-1: none). An
+   array that is null stands for 0 (shared_block: for -1). block_bytes: the size of each block. */
 int poise_workload_set_memory(poise_workload* workload, const uint64_t* footprint_bytes,
                               const uint64_t* working_bytes, const int32_t* shared_block,
                               uint64_t num_blocks, const uint64_t* block_bytes);
-/* Memory per place that belongs to no task. */
+/* Per place: bytes of memory that belong to no task. */
 int poise_workload_set_place_bytes(poise_workload* workload, uint64_t num_places,
                                    const uint64_t* bytes);
-/* Which costs of messages the loads contain: "none" (at first), "send" or "send_and_receive"; and
-   the fraction of communication that is hidden behind work, from 0 (at first) to 1. */
+/* Sets which costs of messages the loads contain: "none" (the default), "send" or
+   "send_and_receive". Also sets the fraction of communication that the program hides behind work,
+   from 0 (the default) to 1. */
 int poise_workload_set_communication(poise_workload* workload, const char* loads_include,
                                      double overlap);
-/* The loads of an earlier phase, one per task, for strategies that predict; oldest first. */
+/* Adds the loads of an earlier phase, one per task, for strategies that predict loads. Phases are
+   added in the order of time, the oldest first. */
 int poise_workload_add_past_loads(poise_workload* workload, const double* load_s);
 
 /* ---- Decisions ------------------------------------------------------------------------------- */
 
-/* In these functions a placement is an array with the place of each task; `current` may be null for
-   blocks of consecutive tasks. */
+/* In these functions a placement is an array with the place of each task. If `current` is null,
+   each place has a block of consecutive tasks. */
 
-/* Lets a strategy decide: NAME or NAME:KNOB=VALUE,... (`poise strategies`, docs/strategies.md),
-   "plugin:FILE.so" or "exec:COMMAND". Writes to place_of_task, which may be `current` itself. A
-   strategy runs to its end and cannot be cancelled. */
+/* Lets a strategy decide: NAME or NAME:KNOB=VALUE,... (`poise strategies` and docs/strategies.md
+   list them), "plugin:FILE.so" or "exec:COMMAND". Writes the place of each task to place_of_task,
+   which may be the same array as `current`. A strategy cannot be cancelled while it runs. */
 int poise_plan(const poise_machine* machine, const poise_workload* workload,
                const uint32_t* current, const char* strategy, uint64_t seed,
                uint32_t* place_of_task);
@@ -149,32 +157,32 @@ typedef struct poise_metrics {
   double iteration_s;       /* predicted time of a phase */
   double makespan_s;        /* work of the busiest place */
   double makespan_bound_s;  /* lower bound on the makespan of any placement */
-  double average_s;         /* all work over all speed */
+  double average_s;         /* all work / sum of all speeds */
   double imbalance;         /* makespan / average */
-  double max_comm_s;        /* communication of the place that has most */
-  uint64_t hop_bytes;       /* sum of bytes times edges of the machine's tree on the way */
+  double max_comm_s;        /* largest communication time of a place */
+  uint64_t hop_bytes;       /* bytes of each message times the hops of its path, summed */
   uint64_t internode_bytes; /* bytes between nodes */
   double nuco_messages;     /* messages between places, each weighted by its factor */
   uint64_t migrations;      /* tasks whose place changes */
-  uint64_t migrated_bytes;  /* 0 also if sizes are unknown */
-  double migration_s;       /* at the place that sends or receives most */
+  uint64_t migrated_bytes;  /* bytes of these tasks; 0 also if sizes are unknown */
+  double migration_s;       /* of the place that takes longest to send or receive tasks */
 } poise_metrics;
 
-/* The metrics of `after`, with migrations from `before`. */
+/* Computes the metrics of the placement `after`, with the migrations from `before` to it. */
 int poise_evaluate(const poise_machine* machine, const poise_workload* workload,
                    const uint32_t* before, const uint32_t* after, poise_metrics* metrics);
 
 /* Tasks that change their place, in the order of tasks. */
 typedef struct poise_moves {
   uint64_t count;
-  const uint64_t* global_id; /* of the task; its number if no ids were given */
+  const uint64_t* global_id; /* id of each task; its number if no ids were given */
   const uint32_t* task;
   const uint32_t* from;
   const uint32_t* to;
 } poise_moves;
 
-/* The tasks that leave `place`, and those that come to it; place -1: all that move. global_ids may
-   be null. */
+/* List the tasks that leave `place` (exports) and those that arrive there (imports). If `place` is
+   -1, both list all tasks that move. global_ids may be null. */
 int poise_exports(uint64_t num_tasks, const uint64_t* global_ids, const uint32_t* before,
                   const uint32_t* after, int64_t place, const poise_moves** moves);
 int poise_imports(uint64_t num_tasks, const uint64_t* global_ids, const uint32_t* before,
@@ -206,9 +214,9 @@ typedef struct poise_own_tasks {
    neighbour_ranks must be null everywhere or nowhere. The strategy decides about clusters of tasks
    (docs/distributed.md); it should start from the current placement, as `poise` does.
 
-   Writes the rank of each own task to rank_of_task, and lists the tasks that leave this rank and
-   those that come to it, by rank; all three may be null. `task` is the number of a task on the rank
-   that it leaves, and null in the list of imports.
+   Writes the rank of each own task to rank_of_task. `exports` lists the tasks that leave this rank,
+   in the order of tasks; `imports` lists the tasks that arrive, sorted by the rank from which they
+   come. In `imports`, the member `task` is null. rank_of_task, exports and imports may be null.
 
    If a rank fails, all ranks return POISE_BAD_INPUT and no rank waits. The error on that rank says
    why; the error on the other ranks names it. If the table `ranks` of a rank is wrong, only that
@@ -222,11 +230,11 @@ int poise_plan_distributed(const poise_communication* ranks, const poise_machine
 /* ---- Mapping ranks, balancing threads, diagnosing runs -----------------------------------------
  */
 
-/* Maps ranks to places: the tasks of the workload are ranks, its messages their traffic, and loads
-   are ignored. Minimises bytes times distance, which is "hops" or "factors" (the machine's latency
-   factors). A place takes at most ranks_per_place ranks, or a rank takes cores_per_rank places of
-   one node; one of both must be 1. `current` may be null; the map is never worse than it, nor than
-   block order. */
+/* Maps ranks to places. The tasks of the workload stand for the ranks; loads are ignored. Minimises
+   bytes times distance, which is "hops" or "factors" (the machine's latency factors). A place takes
+   at most ranks_per_place ranks, or a rank takes cores_per_rank places of one node; at least one of
+   the two numbers must be 1. The map's bytes times distance exceed neither those of block order
+   nor those of the map `current`, which may be null. */
 int poise_map(const poise_machine* machine, const poise_workload* workload, const uint32_t* current,
               const char* distance, uint32_t ranks_per_place, uint32_t cores_per_rank,
               uint64_t seed, uint32_t* place_of_rank);
@@ -236,33 +244,35 @@ typedef struct poise_threads {
   uint64_t threads, cpus, phases;
   double phase_s;
   double period_s;  /* between two balancing points */
-  uint64_t domains; /* memory domains of equal size, which threads do not leave; at least 1 */
-  double jitter;    /* random variation of each period, as a share of it, below 1 */
+  uint64_t domains; /* number of memory domains of equal size, at least 1; threads stay in theirs */
+  double jitter;    /* random variation of each period, as a fraction of it, below 1 */
   uint64_t seed;    /* of the jitter */
 } poise_threads;
 
 /* Predicted seconds of all phases (docs/theory.md). */
 typedef struct poise_outlook {
   double static_s;           /* threads stay where they start */
-  double ideal_s;            /* limit of ever shorter periods */
+  double ideal_s;            /* the limit as the balancing period approaches 0 */
   double reactive_s;         /* threads move when others block */
-  double proactive_bound_s;  /* lower bound with balancing points */
-  double proactive_s;        /* an approximation of it */
-  double simulated_s;        /* the idealised algorithm, simulated */
-  double simulated_swaps_s;  /* as `poise juggle` does it */
-  double simulated_hybrid_s; /* proactive and reactive at once */
-  uint64_t swap_migrations;  /* of threads, in simulated_swaps_s */
+  double proactive_bound_s;  /* lower bound if threads move only at balancing points */
+  double proactive_s;        /* approximate time if threads move only at balancing points */
+  double simulated_s;        /* simulation of the idealised algorithm */
+  double simulated_swaps_s;  /* simulation in which threads swap as under `poise juggle` */
+  double simulated_hybrid_s; /* simulation of the proactive and reactive policies combined */
+  uint64_t swap_migrations;  /* migrations of threads in the simulation with swaps */
   const char* advice;        /* one line; valid until the next call on this thread */
 } poise_outlook;
 int poise_theory(const poise_threads* program, poise_outlook* outlook);
 
-/* Why a run that `poise profile` recorded lost time, and what would help: the JSON document that
-   `poise diagnose --json` prints. The text is valid until the next call on this thread. */
+/* Says why a run that `poise profile` recorded lost time, and what would help. Returns the JSON
+   document that `poise diagnose --json` prints. The text is valid until the next call on this
+   thread. */
 int poise_diagnose(const char* path, const char** json);
 
 /* ---- Comparing and simulating ---------------------------------------------------------------- */
 
-/* A strategy of your own: as poise_strategy() in plugin.h, with an argument. */
+/* A strategy of your own. decide() does what poise_strategy() in plugin.h does; it also gets
+   `argument`. */
 typedef struct poise_own_strategy {
   const char* name;
   int (*decide)(const struct poise_problem* problem, uint32_t* place_of_task, void* argument);
@@ -270,7 +280,8 @@ typedef struct poise_own_strategy {
 } poise_own_strategy;
 
 /* Called before each strategy of a comparison and each decision of a simulation, on the calling
-   thread: `done` of `total` are finished, `what` is next. Not 0: stop, POISE_CANCELLED. */
+   thread: `done` of `total` are finished, `what` is next. If it returns a value other than 0, the
+   comparison or simulation stops and returns POISE_CANCELLED. */
 typedef int (*poise_progress)(void* argument, uint64_t done, uint64_t total, const char* what);
 
 /* The result of poise_compare(): one row per strategy. */
@@ -285,8 +296,9 @@ typedef struct poise_comparison_row {
   const uint32_t* place_of_task;      /* null on errors */
 } poise_comparison_row;
 
-/* Strategies side by side on one problem. `strategies` is a list separated by commas, null for all
-   of the table but the oracles; `own` may be null. */
+/* Compares strategies on one problem. `strategies` is a list separated by commas. If it is null,
+   all strategies of the table are compared except oracles, which are too slow for use at run time.
+   `own` may be null. */
 int poise_compare(const poise_machine* machine, const poise_workload* workload,
                   const uint32_t* current, const char* strategies, const poise_own_strategy* own,
                   uint64_t num_own, uint64_t seed, poise_progress progress, void* argument,
@@ -294,7 +306,8 @@ int poise_compare(const poise_machine* machine, const poise_workload* workload,
 void poise_comparison_destroy(poise_comparison* comparison);
 uint64_t poise_comparison_num_rows(const poise_comparison* comparison);
 const poise_comparison_row* poise_comparison_get(const poise_comparison* comparison, uint64_t row);
-/* The row with the shortest iteration, then the fewest migrated bytes; -1 if none worked. */
+/* Returns the row with the shortest iteration; of equal rows, the one with the fewest migrated
+   bytes. Returns -1 if every strategy failed. */
 int64_t poise_comparison_best(const poise_comparison* comparison);
 /* Lower bound: no placement has a shorter iteration. */
 double poise_comparison_bound_s(const poise_comparison* comparison);
@@ -303,7 +316,7 @@ double poise_comparison_bound_s(const poise_comparison* comparison);
 typedef struct poise_trace poise_trace;
 typedef struct poise_simulation poise_simulation;
 
-/* The times of one strategy in a replay, sums over all phases. */
+/* The times of one strategy in a replay, summed over all phases. */
 typedef struct poise_simulation_row {
   const char* strategy; /* the first row: "no balancing" */
   const char* error;    /* null: it worked */
@@ -313,8 +326,9 @@ typedef struct poise_simulation_row {
 } poise_simulation_row;
 
 /* Replays `steps` steps of a trace, with a decision every `every` steps, strategy by strategy.
-   `start` is the placement of the first phase (null: the trace's, or blocks), decision_s what each
-   decision is charged (negative: the time that it takes here). */
+   `start` is the placement at the beginning; if it is null, the trace's placement is used or,
+   without one, blocks of consecutive tasks. Each decision is charged decision_s seconds; if that is
+   negative, the time that the decision takes on this host. */
 int poise_simulate(const poise_machine* machine, const poise_trace* trace, const uint32_t* start,
                    const char* strategies, const poise_own_strategy* own, uint64_t num_own,
                    uint64_t steps, uint64_t every, double decision_s, uint64_t seed,
@@ -324,7 +338,7 @@ uint64_t poise_simulation_num_rows(const poise_simulation* simulation);
 uint64_t poise_simulation_num_steps(const poise_simulation* simulation);
 const poise_simulation_row* poise_simulation_get(const poise_simulation* simulation, uint64_t row);
 
-/* The table of strategies: a row's text by its number; null from the last one on. */
+/* A row of the table of strategies. */
 typedef struct poise_strategy_row {
   const char *name, *summary, *source, *complexity;
   int is_incremental, is_oracle, ignores_messages;
@@ -336,31 +350,36 @@ typedef struct poise_knob_row {
   const char* choices; /* separated by "|", in the order of their values; "" for a number; valid
                           until the next call on this thread */
 } poise_knob_row;
+/* Return a strategy of the table, and a knob of a strategy. Both are numbered from 0. If there is
+   no such row, they return POISE_BAD_INPUT. */
 int poise_strategy_get(uint64_t number, poise_strategy_row* row);
 int poise_knob_get(uint64_t strategy, uint64_t knob, poise_knob_row* row);
 
 /* ---- Traces ---------------------------------------------------------------------------------- */
 
-/* Reads and writes files in the formats of docs/formats.md; format null: by content or by the
-   ending. A file appears complete or not at all. */
+/* Read and write files in the formats of docs/formats.md. If `format` is null, a file's content
+   (for reading) or the ending of its name (for writing) determines the format. A written file
+   appears complete or not at all. */
 int poise_trace_read(const char* path, const char* format, poise_trace** trace);
 int poise_trace_write(const poise_trace* trace, const char* path, const char* format);
 
-/* An empty trace. machine may be null. */
+/* Creates a trace without phases. `machine` may be null. */
 int poise_trace_create(uint64_t num_places, const poise_machine* machine, poise_trace** trace);
 void poise_trace_destroy(poise_trace* trace);
-/* Appends a phase; ids increase. wall_s: 0 if unknown. place_of_task may be null. */
+/* Appends a phase. Its id must exceed those of earlier phases. wall_s is 0 if it is unknown;
+   place_of_task may be null. */
 int poise_trace_add_phase(poise_trace* trace, uint64_t id, double wall_s,
                           const poise_workload* workload, const uint32_t* place_of_task);
 
-/* What poise_trace_create() and poise_trace_add_phase() gave, or a file. */
+/* Return the numbers of phases and of places in the trace. */
 uint64_t poise_trace_num_phases(const poise_trace* trace);
 uint64_t poise_trace_num_places(const poise_trace* trace);
-/* Copies of the trace's machine (POISE_BAD_INPUT if it records none) and of a phase. */
+/* Return copies of the trace's machine (POISE_BAD_INPUT if the trace has none) and of a phase. */
 int poise_trace_machine(const poise_trace* trace, poise_machine** machine);
 int poise_trace_phase(const poise_trace* trace, uint64_t phase, uint64_t* id, double* wall_s,
                       poise_workload** workload);
-/* Writes the place of each task of the phase; POISE_BAD_INPUT if they are not recorded. */
+/* Writes the place of each task of the phase. Returns POISE_BAD_INPUT if the places were not
+   recorded. */
 int poise_trace_places(const poise_trace* trace, uint64_t phase, uint32_t* place_of_task);
 
 /* ---- Everything as arrays -------------------------------------------------------------------- */
@@ -368,15 +387,16 @@ int poise_trace_places(const poise_trace* trace, uint64_t phase, uint32_t* place
 /* A problem whose arrays are owned by this object. */
 typedef struct poise_arrays poise_arrays;
 
-/* A problem as the plain arrays of plugin.h. `machine` may be null; the members about places are
-   then empty, but for background load. So may `current`. */
+/* Converts a problem to the plain arrays of plugin.h. `machine` and `current` may be null. Without
+   a machine, all members about places are empty except the background load. */
 int poise_arrays_create(const poise_machine* machine, const poise_workload* workload,
                         const uint32_t* current, uint64_t seed, poise_arrays** arrays);
 void poise_arrays_destroy(poise_arrays* arrays);
 const struct poise_problem* poise_arrays_problem(const poise_arrays* arrays);
 
-#ifdef HWLOC_API_VERSION /* <hwloc.h> was included before this header */
-/* The machine of a topology of the program. Costs that hwloc does not know are assumed. */
+#ifdef HWLOC_API_VERSION /* defined if <hwloc.h> was included before this header */
+/* Creates a machine from a topology that the program has loaded. Costs that hwloc does not know are
+   assumed. */
 static inline int poise_machine_from_hwloc(hwloc_topology_t topology, poise_machine** machine) {
   char* xml = 0;
   int bytes = 0, result;
