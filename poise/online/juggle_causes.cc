@@ -32,6 +32,16 @@ double usable_cpus(const JuggleFacts& facts) {
   return facts.quota_cpus ? std::min(cpus, *facts.quota_cpus) : cpus;
 }
 
+/// Number of cpus that the threads could use at the same time without the quota.
+double usable_without_quota(const JuggleFacts& facts) {
+  return std::min(number(facts.threads),
+                  std::max(number(facts.allowed_cpus), number(facts.cpus.size())));
+}
+
+bool is_quota_too_small(const JuggleFacts& facts) {
+  return facts.quota_cpus && *facts.quota_cpus < usable_without_quota(facts);
+}
+
 void add_spinning(const JuggleFacts& facts, const JuggleTuning& tuning,
                   std::vector<JuggleCause>& causes) {
   const std::size_t cpus = facts.cpus.size();
@@ -75,12 +85,10 @@ void add_bound(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
 }
 
 void add_quota(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
-  if (!facts.quota_cpus) return;
-  const double usable = std::min(number(facts.threads), number(facts.cpus.size()));
-  if (*facts.quota_cpus >= usable) return;
+  if (!is_quota_too_small(facts)) return;
   const auto fitting = static_cast<std::size_t>(std::ceil(*facts.quota_cpus));
   causes.push_back(
-      {Kind::quota, usable / *facts.quota_cpus,
+      {Kind::quota, usable_without_quota(facts) / *facts.quota_cpus,
        fmt::format("the cgroup's quota (cpu.max) pays for {:.3g} cpus, and {} compute: the kernel "
                    "stops all of them for a part of each 100 ms; use {}, or ask for more cpus",
                    *facts.quota_cpus, threads_text(facts.threads), threads_text(fitting))});
@@ -88,6 +96,8 @@ void add_quota(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
 
 void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
                   std::vector<JuggleCause>& causes) {
+  // The kernel also counts as waiting the time for which the quota stops threads.
+  if (is_quota_too_small(facts)) return;
   const auto most = std::max_element(facts.taken_s.begin(), facts.taken_s.end());
   const bool is_on_a_cpu = most != facts.taken_s.end() && *most > tuning.notable * facts.watched_s;
   const double lost = facts.lost_cpu_s / facts.watched_s;

@@ -20,6 +20,7 @@ struct JuggleFacts {
   double watched_s = 0;                  // how long the threads were watched while they computed
   std::uint32_t threads = 0;             // largest number of threads that computed at the same time
   std::vector<std::uint32_t> cpus = {};  // Linux's IDs of the cpus that the threads may use
+  std::uint32_t allowed_cpus = 0;  // number of cpus if the quota were lifted; 0: that of `cpus`
   std::vector<std::uint32_t> bound_on = {};  // per cpu: how many threads may use no other cpu
   /// Per cpu: the seconds for which threads bound to it waited for it and none of them ran.
   std::vector<double> taken_s = {};

@@ -93,6 +93,25 @@ TEST(JuggleCauses, advises_fewer_threads_if_the_cpu_quota_is_below_the_number_of
   EXPECT_NEAR(cause.gain, 8 / 2.5, 1e-9);
 }
 
+TEST(JuggleCauses, reports_a_quota_also_if_the_threads_are_kept_on_the_cpus_that_it_pays_for) {
+  JuggleFacts facts{.watched_s = 10, .threads = 8, .cpus = {0, 1}};
+  facts.allowed_cpus = 4;
+  facts.quota_cpus = 2;
+  const JuggleCause cause = causes_of(facts).front();
+  EXPECT_EQ(cause.kind, Kind::quota);
+  EXPECT_NEAR(cause.gain, 2, 1e-9);
+}
+
+TEST(JuggleCauses, waits_for_a_quota_are_not_taken_for_another_program) {
+  JuggleFacts facts{.watched_s = 10, .threads = 2, .cpus = {0, 1}};
+  facts.quota_cpus = 1;
+  facts.lost_cpu_s = 5;
+  facts.taken_s = {5, 5};
+  const auto causes = causes_of(facts);
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0].kind, Kind::quota);
+}
+
 TEST(JuggleCauses, if_threads_are_bound_the_cause_names_the_cpu_that_another_program_uses) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::spin, {{0}, {1}});

@@ -80,7 +80,7 @@ bool Affinities::refresh_cpus() {
   note_gone(allowed.cpus());
   allowed_ = std::move(allowed);
   Cpus cpus = usable();
-  is_limited_ = cpus != usable_cpus(kernel_, requested_);
+  num_unlimited_ = usable_cpus(kernel_, requested_).size();
   if (cpus == cpus_) return false;
   cpus_ = std::move(cpus);
   for (auto& [key, kept] : kept_) {

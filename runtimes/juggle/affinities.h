@@ -63,8 +63,10 @@ class Affinities {
   /// of usable cpus. The limit applies from the next refresh_cpus() on. Balancers of several
   /// programs begin at different cpus.
   void set_limit(std::size_t most, std::size_t first);
+  /// The number of cpus that could be used without set_limit().
+  std::size_t num_unlimited() const { return num_unlimited_; }
   /// True if set_limit() excludes some cpus that could otherwise be used.
-  bool is_limited() const { return is_limited_; }
+  bool is_limited() const { return cpus_.size() < num_unlimited_; }
 
   /// Adds a new thread. If it may have inherited its affinity from a pinned thread (of its process
   /// or of an ancestor of it), gives it the affinity that the program gave that thread.
@@ -136,11 +138,11 @@ class Affinities {
   Note note_;
   bool wants_stays_;
   std::size_t limit_ = kMaxCpus, first_ = 0;
-  bool is_limited_ = false;
   CpuSet allowed_;  // as read last
   Cpus ever_;       // the cpus that were allowed at any time
   Cpus gone_ = {};  // those of ever_ that are not allowed now
   Cpus cpus_;
+  std::size_t num_unlimited_ = cpus_.size();
   std::map<std::uint64_t, ThreadAffinity> kept_;
   std::optional<pid_t> first_process_;  // the program's first process
 };

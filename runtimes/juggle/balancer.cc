@@ -73,7 +73,7 @@ void Balancer::respect_quota() {
   const bool is_watching = options_.settings.policy == JugglePolicy::off;
   const double whole = std::ceil(quota_cpus_.value_or(kMaxCpus));
   const auto most = static_cast<std::size_t>(std::clamp(whole, 1.0, double{kMaxCpus}));
-  const std::size_t num_cpus = affinities_.cpus().size();
+  const std::size_t num_cpus = affinities_.num_unlimited();
   if (most < num_cpus)
     note_once(
         fmt::format("a quota (cpu.max, cpu.cfs_quota_us) pays for {:.3g} cpus of {}: {} "
@@ -85,6 +85,7 @@ void Balancer::respect_quota() {
 JuggleFacts Balancer::facts() const {
   JuggleFacts facts = team_.facts();
   facts.cpus = affinities_.cpus();
+  facts.allowed_cpus = affinities_.num_unlimited();
   facts.quota_cpus = quota_cpus_;
   facts.waits_actively = waits_actively_;
   return facts;

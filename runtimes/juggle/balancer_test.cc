@@ -243,7 +243,17 @@ TEST_F(QuotaTest, binds_threads_to_as_many_cpus_as_the_quota_allows) {
               testing::ElementsAre(testing::HasSubstr("pays for 2.5 cpus of 64: 3 threads")));
   const auto causes = causes_of(balancer.finish().facts);
   EXPECT_EQ(causes.front().kind, JuggleCause::Kind::quota);
+  EXPECT_GE(causes.front().gain, 8 / 2.5);
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
+}
+
+TEST_F(QuotaTest, a_changed_quota_is_compared_with_all_cpus_that_may_be_used) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  kernel.quota = 2;
+  run(balancer, 65);
+  EXPECT_THAT(notes.back(), testing::HasSubstr("pays for 2 cpus of 64: 2 threads"));
+  EXPECT_EQ(causes_of(balancer.finish().facts).front().kind, JuggleCause::Kind::quota);
 }
 
 TEST_F(QuotaTest, uses_all_cpus_again_when_the_quota_is_lifted) {
