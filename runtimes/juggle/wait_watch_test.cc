@@ -2,12 +2,17 @@
 
 #include "runtimes/juggle/wait_watch.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <limits>
 #include <linux/futex.h>
+#include <mutex>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -31,6 +36,7 @@ bool has_news(const WaitWatch& watch, int timeout_ms) {
 
 /// Waits for ever in the blocking call that `call` names.
 void wait_by(const std::string& call) {
+  constexpr timespec kNever{.tv_sec = std::numeric_limits<std::int32_t>::max(), .tv_nsec = 0};
   if (call == "barrier") {
     pthread_barrier_t barrier;
     ::pthread_barrier_init(&barrier, nullptr, 2);
@@ -44,6 +50,19 @@ void wait_by(const std::string& call) {
     sem_t semaphore;
     ::sem_init(&semaphore, 0, 0);
     ::sem_wait(&semaphore);
+  } else if (call == "condition_until") {
+    std::mutex mutex;
+    std::condition_variable condition;
+    std::unique_lock lock(mutex);
+    for (;;) condition.wait_for(lock, std::chrono::hours(1));
+  } else if (call == "semaphore_until") {
+    sem_t semaphore;
+    ::sem_init(&semaphore, 0, 0);
+    ::sem_timedwait(&semaphore, &kNever);
+  } else if (call == "semaphore_until_by_clock") {
+    sem_t semaphore;
+    ::sem_init(&semaphore, 0, 0);
+    ::sem_clockwait(&semaphore, CLOCK_MONOTONIC, &kNever);
   } else if (call == "futex") {
     std::uint32_t word = 0;
     ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
@@ -124,7 +143,9 @@ TEST_P(Calls, a_thread_that_waits_in_the_given_call_is_reported_to_the_balancer)
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Calls,
-                         testing::Values("barrier", "condition", "semaphore", "futex", "yield"));
+                         testing::Values("barrier", "condition", "condition_until", "semaphore",
+                                         "semaphore_until", "semaphore_until_by_clock", "futex",
+                                         "yield"));
 
 TEST(WaitWatch, returns_no_report_for_a_thread_that_has_reported_nothing) {
   WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);

@@ -257,7 +257,14 @@ POISE_WAITS(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t
 POISE_WAITS(int, pthread_cond_timedwait,
             (pthread_cond_t * condition, pthread_mutex_t* mutex, const timespec* until),
             (condition, mutex, until))
+POISE_WAITS(int, pthread_cond_clockwait,
+            (pthread_cond_t * condition, pthread_mutex_t* mutex, clockid_t clock,
+             const timespec* until),
+            (condition, mutex, clock, until))
 POISE_WAITS(int, sem_wait, (sem_t * semaphore), (semaphore))
+POISE_WAITS(int, sem_timedwait, (sem_t * semaphore, const timespec* until), (semaphore, until))
+POISE_WAITS(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const timespec* until),
+            (semaphore, clock, until))
 #undef POISE_WAITS
 
 // OpenMP's barriers. If the original function is not found, the team has one thread and needs no
