@@ -59,10 +59,6 @@ void wait_by(const std::string& call) {
     sem_t semaphore;
     ::sem_init(&semaphore, 0, 0);
     ::sem_timedwait(&semaphore, &kNever);
-  } else if (call == "semaphore_until_by_clock") {
-    sem_t semaphore;
-    ::sem_init(&semaphore, 0, 0);
-    ::sem_clockwait(&semaphore, CLOCK_MONOTONIC, &kNever);
   } else if (call == "futex") {
     std::uint32_t word = 0;
     ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
@@ -144,8 +140,7 @@ TEST_P(Calls, a_thread_that_waits_in_the_given_call_is_reported_to_the_balancer)
 
 INSTANTIATE_TEST_SUITE_P(All, Calls,
                          testing::Values("barrier", "condition", "condition_until", "semaphore",
-                                         "semaphore_until", "semaphore_until_by_clock", "futex",
-                                         "yield"));
+                                         "semaphore_until", "futex", "yield"));
 
 TEST(WaitWatch, returns_no_report_for_a_thread_that_has_reported_nothing) {
   WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
