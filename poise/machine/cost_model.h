@@ -58,8 +58,8 @@ struct CostModel {
                          .copy_s_per_byte = 0,
                          .latency_s = 1e-7,
                          .bus_crossings = 1};
-  double bus_bytes_per_s = 5e10;      // memory bus of a domain; see assumed_bus_bytes_per_s
-  double card_bytes_per_s = 1.25e10;  // network card, in each direction
+  double bus_bytes_per_s = 5e10;      // of a domain's memory bus; see assumed_bus_bytes_per_s
+  double card_bytes_per_s = 1.25e10;  // of a network card, in each direction
   double card_s_per_message = 1e-8;   // g: time between two messages on a card
   std::uint32_t cards = 1;            // cards per node; messages spread over them
   /// Bandwidth in each direction between one group of a network tier and the rest of the machine:

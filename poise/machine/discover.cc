@@ -430,7 +430,10 @@ void set_caches(hwloc_topology_t topology, Facts& facts) {
 Machine machine_of(hwloc_topology_t topology, std::string name) {
   std::vector<Site> sites = find_sites(topology);
   if (sites.empty())
-    fail("{}: this process is not allowed to use any of the processing units", name);
+    fail(
+        "{}: this process may not use any of the processing units; extend its CPU affinity or "
+        "cpuset",
+        name);
   adopt_domains(topology, sites);
 
   MachineParts parts;

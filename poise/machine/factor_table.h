@@ -16,7 +16,7 @@ namespace poise {
 class FactorTable {
  public:
   /// Whether factors between nodes are stored, or computed at each query. On a torus of hundreds of
-  /// nodes, computing the table takes longer than a short decision may. If there are few queries,
+  /// nodes, computing the table takes longer than a short decision. So if there are few queries,
   /// choose `computed`.
   enum class PairsOfNodes : std::uint8_t { tabulated, computed };
 

@@ -36,7 +36,7 @@ struct LevelLatency {
   Spread one_way_ns = {};
 };
 
-/// Messages between hosts: seconds(bytes) = latency_s + bytes / bytes_per_s, by least squares.
+/// Times of messages between two hosts, with the best fit seconds = latency + bytes / bytes_per_s.
 struct HostPair {
   std::string from = {}, to = {};
   Spread latency_ns = {};  // latency of the smallest message in one direction
@@ -49,7 +49,7 @@ struct Measurement {
   std::string host = {};
   /// Element [from * domains + to] belongs to a core of domain `to` that reads memory of `from`.
   std::vector<Spread> latency_ns = {};
-  std::vector<Spread> gigabytes_per_s = {};  // while all cores of domain `to` read
+  std::vector<Spread> gigabytes_per_s = {};  // bandwidth while all cores of domain `to` read
   std::vector<LevelLatency> levels = {};
   std::vector<HostPair> network = {};
 

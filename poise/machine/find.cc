@@ -157,7 +157,7 @@ std::vector<std::string> machine_folders() {
   for (const fs::path& file : {program, own_library()}) {
     if (file.empty()) continue;
     folders.push_back((file.parent_path() / "machines")
-                          .string());  // where the Python package keeps its machine files
+                          .string());  // the folder of machine files in the Python package
     folders.push_back((file.parent_path().parent_path() / "share/poise/machines").string());
   }
   folders.emplace_back(POISE_MACHINES_INSTALLED);

@@ -99,7 +99,7 @@ TEST(Hosts, a_cluster_stores_the_measured_network_factor_of_each_pair_of_hosts) 
   EXPECT_EQ(cluster.message_factor(0, 4), 10);
   EXPECT_EQ(cluster.message_factor(4, 0), 10);
   EXPECT_EQ(cluster.message_factor(4, 8), 30);
-  EXPECT_EQ(cluster.message_factor(0, 8), 20);  // not measured: the median
+  EXPECT_EQ(cluster.message_factor(0, 8), 20);  // the median, because this pair was not measured
   EXPECT_EQ(cluster.place(5).os_index, 1u);
   const std::string json = machine_to_json(cluster);
   EXPECT_EQ(machine_to_json(machine_from_json(json, "cluster")), json);
@@ -114,7 +114,8 @@ TEST(Hosts, measured_hosts_are_found_whether_or_not_names_include_the_domain) {
   EXPECT_EQ(cluster.network().latency_factor(0, 1), 10);
   EXPECT_EQ(cluster.network().latency_factor(0, 2), 30);
   EXPECT_EQ(cluster.network().latency_factor(3, 2), 50);
-  EXPECT_EQ(cluster.network().latency_factor(4, 5), 40);  // not measured: the median
+  EXPECT_EQ(cluster.network().latency_factor(4, 5),
+            40);  // the median, because this pair was not measured
 }
 
 TEST(Hosts, a_file_with_measured_network_but_without_measured_memory_latencies_is_refused) {

@@ -27,7 +27,7 @@ struct Place {
 /// One level of the hierarchy. Places are numbered depth-first, so a group is a range of places.
 struct Level {
   std::string name = {};                  // "node", "numa", "l3", "core"
-  std::vector<PlaceId> first_place = {};  // group g is [first_place[g], first_place[g + 1])
+  std::vector<PlaceId> first_place = {};  // first place of each group; last: number of places
   /// Factor of a message between two places of a domain if this is the finest level on which the
   /// places are in the same group. Not used for levels above the domains.
   double latency_factor = 1;
@@ -40,8 +40,8 @@ struct Level {
 /// NUMA factors inside one kind of node; all nodes of a kind share them.
 struct NodeKind {
   std::uint32_t num_domains = 1;
-  std::vector<double> latency_factor{1};  // [from * num_domains + to]; the diagonal is 1
-  /// Bandwidth factors, in the same order as latency_factor.
+  std::vector<double> latency_factor{1};  // index: from * num_domains + to; the diagonal is 1
+  /// Bandwidth factors: entry from * num_domains + to is the factor between two domains.
   std::vector<double> bandwidth_factor{1};
 };
 

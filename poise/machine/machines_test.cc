@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of the machine descriptions in machines/.
+// Tests the machine descriptions in the folder machines/.
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>

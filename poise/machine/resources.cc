@@ -44,7 +44,7 @@ Resources::Resources(const Machine& machine, const CostModel& costs)
     count_ += wanted;
     return first;
   };
-  take(machine.num_domains());  // memory buses: bus d is that of domain d
+  take(machine.num_domains());  // IDs of the memory buses: resource d is the bus of domain d
   first_card_out_ = take(machine.num_nodes());
   first_card_in_ = take(machine.num_nodes());
   shared_ = take(1);

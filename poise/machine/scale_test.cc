@@ -61,7 +61,7 @@ TEST(Scale, a_machine_of_32768_places_takes_a_few_megabytes) {
   }
 }
 
-TEST(Scale, no_number_per_pair_of_hosts_is_stored_if_the_network_between_all_hosts_is_alike) {
+TEST(Scale, a_cluster_stores_no_number_per_pair_of_hosts_if_all_pairs_have_equal_factors) {
   std::vector<std::string> hosts(4000);
   for (std::size_t h = 0; h < hosts.size(); ++h) hosts[h] = fmt::format("n{}", h);
   const Machine given = machine_from_text("core:4");

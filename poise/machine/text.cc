@@ -152,7 +152,9 @@ void read_level(const Word& word, Spec& spec) {
     spec.network.nodes_per_router = count_of(word, word.value);
   }
   for (const auto& level : spec.levels)
-    if (level.name == word.key) fail("machine text: the level \"{}\" is given twice", word.key);
+    if (level.name == word.key)
+      fail("machine text: the level \"{}\" is given twice; each level needs a name of its own",
+           word.key);
   spec.levels.push_back({std::string(word.key), count_of(word, word.value)});
 }
 
@@ -203,7 +205,8 @@ std::uint64_t groups_below(const Spec& spec, std::size_t from, std::size_t to) {
   std::uint64_t product = 1;
   for (std::size_t l = from; l < to; ++l) {
     product *= spec.levels[l].count;
-    if (product > kMaxPlaces) fail("machine text: the machine has more than {} places", kMaxPlaces);
+    if (product > kMaxPlaces)
+      fail("machine text: the machine has more than {} places; reduce the counts", kMaxPlaces);
   }
   return product;
 }
@@ -255,7 +258,7 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
   const std::size_t depth = spec.levels.size();
   const std::uint64_t num_places = groups_below(spec, 0, depth);
   if (num_places > max_places)
-    fail("machine text: the machine has more than {} places", max_places);
+    fail("machine text: the machine has more than {} places; reduce the counts", max_places);
   const std::vector<double> factors = spec.factors.empty() ? assumed_factors(spec) : spec.factors;
 
   MachineParts parts;

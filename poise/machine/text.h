@@ -25,8 +25,8 @@ namespace poise {
 /// bandwidth:1.25e10 (a network card), cards:1 (per node), gap:1e-8 (per message and card),
 /// bus:5e10 (a memory bus), uplink:1e11,5e10 (per tier above the nodes, coarsest first),
 /// shared_network:1.25e8 (one for all nodes), latency:1e-7 (per unit of factor), overhead:3e-7 (per
-/// message and end), copy:1e-10 (per byte and end), migrated_task:5e-6. A bandwidth of 0 never
-/// limits.
+/// message and end), copy:1e-10 (per byte and end), migrated_task:5e-6. A bandwidth of 0 means that
+/// there is no limit.
 ///
 /// The memory domains are the groups of "numa", or of "package" ("pack", "socket") if there is no
 /// such level, or of "node". Throws Error naming the invalid word.
