@@ -146,7 +146,8 @@ std::uint64_t checked_sum(std::uint64_t total, std::span<const std::uint64_t> nu
                           const char* what) {
   constexpr std::size_t kBlock = 512;  // the sum of 512 numbers of at most 2^53 cannot overflow
   for (; !numbers.empty(); numbers = numbers.subspan(std::min(kBlock, numbers.size()))) {
-    std::uint64_t any = 0;  // bitwise OR: at least the largest number, at most the sum
+    std::uint64_t any = 0;  // bitwise OR of the numbers: at least the largest of them, at most
+                            // their sum
     for (const std::uint64_t number : numbers.first(std::min(kBlock, numbers.size())))
       total += number, any |= number;
     if (any > kMaxCounted || total > kMaxCounted) fail_total(what, kMaxCounted);

@@ -35,7 +35,8 @@ constexpr Knob degree(double initial, std::string_view help) {
   return {"degree", initial, 0, 1e4, help};
 }
 constexpr Knob partners(double initial) {
-  return {"k", initial, 0, 1e4, "tasks each sends to: at distance +1, -1, +2, -2, ... on the ring"};
+  return {"k", initial, 0, 1e4,
+          "number of tasks to which each task sends: at distance +1, -1, +2, -2, ... on the ring"};
 }
 constexpr Knob kDims = {"dims", 3, 2, 3, "dimensions of space"};
 
@@ -70,12 +71,13 @@ constexpr auto kLbTest = load_knobs({.load_s = 0.08, .skew = Skew::quartic, .spr
 constexpr auto kGeometric =
     load_knobs({.skew = Skew::lognormal},
                Own2{degree(6, "mean number of partners away from the border"), kDims});
-constexpr auto kRmat =
-    load_knobs({.skew = Skew::lognormal},
-               Own4{degree(8, "mean number of partners, before doubles and loops are dropped"),
-                    Knob{"a", 0.57, 0, 1, "probability of the low-low quarter"},
-                    Knob{"b", 0.19, 0, 1, "probability of the low-high quarter"},
-                    Knob{"c", 0.19, 0, 1, "probability of the high-low quarter"}});
+constexpr auto kRmat = load_knobs(
+    {.skew = Skew::lognormal},
+    Own4{degree(8, "mean number of partners, before duplicates and self-loops are dropped"),
+         Knob{"a", 0.57, 0, 1,
+              "probability of the quarter of the matrix with low rows and low columns"},
+         Knob{"b", 0.19, 0, 1, "probability of the quarter with low rows and high columns"},
+         Knob{"c", 0.19, 0, 1, "probability of the quarter with high rows and low columns"}});
 constexpr auto kLeanmd = load_knobs({.load_s = 4e-3,
                                      .skew = Skew::lognormal,
                                      .spread = 0.25,
@@ -85,25 +87,29 @@ constexpr auto kCommbench =
     load_knobs({.load_s = 1e-4, .message_bytes = 10000},
                Own2{degree(4, "mean number of partners"),
                     Knob{"bytes_spread", 1, 0, 3, "sigma of the log-normal message sizes"}});
-constexpr auto kNbody =
-    load_knobs({.load_s = 0.01, .message_bytes = 5000, .task_bytes = 1e6},
-               Own3{Knob{"clusters", 8, 0, 1e6, "number of clusters; 0: space is filled evenly"},
-                    Knob{"clustered", 0.8, 0, 1, "part of the tasks that lies in clusters"},
-                    degree(6, "near partners on the space-filling curve, half on either side")});
+constexpr auto kNbody = load_knobs(
+    {.load_s = 0.01, .message_bytes = 5000, .task_bytes = 1e6},
+    Own3{Knob{"clusters", 8, 0, 1e6, "number of clusters; 0: space is filled evenly"},
+         Knob{"clustered", 0.8, 0, 1, "fraction of the tasks that is in clusters"},
+         degree(6, "number of near partners on the space-filling curve, half on either side")});
 constexpr auto kClusters = load_knobs(
     {.skew = Skew::lognormal, .message_bytes = 10000},
-    Own3{Knob{"fanout", 8, 2, 1e6, "tasks of a group, and groups of a group one level up"},
-         degree(4, "partners each task picks inside its group; one at every level above"),
-         Knob{"decay", 0.25, 0, 1, "message sizes shrink by this per level"}});
+    Own3{Knob{"fanout", 8, 2, 1e6,
+              "number of tasks in a group, and of groups in a group of the next level"},
+         degree(4,
+                "number of partners that a task picks in its group; it picks one at each further "
+                "level"),
+         Knob{"decay", 0.25, 0, 1, "each further level multiplies message sizes by this"}});
 
 constexpr Kind kKinds[] = {
     {"stencil2d", "2-D grid, 4 neighbours, skewed loads, a hot quadrant", "-", "blocked",
      stencil2d_workload, kStencil},
     {"stencil3d", "3-D grid, 6 neighbours, skewed loads, a hot octant", "-", "blocked",
      stencil3d_workload, kStencil},
-    {"stencil4d", "4-D grid, 8 neighbours, large tasks, places loaded unevenly at start",
+    {"stencil4d", "4-D grid, 8 neighbours, large tasks, uneven initial placement",
      "Pilla 2012, V-B: 256 tasks", "uneven", stencil4d_workload, kStencil4d},
-    {"ring", "each task and its two neighbours", "-", "blocked", ring_workload, kRing},
+    {"ring", "each task sends to its two neighbours on a ring", "-", "blocked", ring_workload,
+     kRing},
     {"random", "random partners", "-", "round_robin", random_workload, kRandom},
     {"geometric", "random points, partners within a radius", "-", "blocked", geometric_workload,
      kGeometric},
@@ -125,8 +131,8 @@ constexpr Kind kKinds[] = {
      stencil3d_workload, kPoisson3d},
     {"nbody", "clustered bodies along a space-filling curve, as in ChaNGa",
      "Jeannot, Mercier, Tessier 2016", "blocked", nbody_workload, kNbody},
-    {"clusters", "groups inside groups: the closer, the more they say", "-", "round_robin",
-     clusters_workload, kClusters},
+    {"clusters", "nested groups: tasks of a smaller common group exchange more bytes", "-",
+     "round_robin", clusters_workload, kClusters},
 };
 
 /// Scales the loads so that they add up to total_s.

@@ -132,7 +132,8 @@ TEST(Generate, stencils_on_full_grids_have_two_messages_per_pair_of_neighbouring
   // is periodic. Each pair sends one message in each direction.
   EXPECT_EQ(make("stencil2d", 12 * 12).messages.size(), 2u * 2 * 11 * 12);
   EXPECT_EQ(make("stencil2d:periodic=yes", 12 * 12).messages.size(), 2u * 2 * 12 * 12);
-  EXPECT_EQ(make("stencil3d", 22 * 22 * 22).messages.size(), 60984u);  // 2 * 3 * 22^2 * 21
+  EXPECT_EQ(make("stencil3d", 22 * 22 * 22).messages.size(), 60984u);  // 2 directions * 3 axes *
+                                                                       // 22^2 lines * 21 pairs
   EXPECT_EQ(make("stencil3d:periodic=yes", 6 * 6 * 6).messages.size(), 6u * 6 * 6 * 6);
   EXPECT_EQ(make("stencil4d", 256).messages.size(), 2u * 4 * 3 * 4 * 4 * 4);
   EXPECT_EQ(make("stencil4d:periodic=yes", 256).messages.size(), 8u * 256);
@@ -229,7 +230,8 @@ TEST(Generate, tasks_of_geometric_graphs_communicate_if_and_only_if_they_are_wit
           nearest_unlinked = std::min(nearest_unlinked, square);
       }
     EXPECT_LT(farthest, nearest_unlinked);
-    EXPECT_GT(workload.messages.size(), 600u * 4);  // points near the border have fewer than 8
+    EXPECT_GT(workload.messages.size(), 600u * 4);  // the mean degree is below 8: points near the
+                                                    // border have fewer
     EXPECT_LT(workload.messages.size(), 600u * 9);
   }
 }
@@ -290,7 +292,8 @@ TEST(Generate, load_distributions_have_the_requested_mean_and_spread) {
   EXPECT_EQ(variance_of("equal"), 0);
   EXPECT_NEAR(variance_of("uniform"), 0.4 * 0.4 / 3, 1e-3);
   EXPECT_NEAR(variance_of("lognormal"), std::exp(0.16) - 1, 5e-3);
-  EXPECT_GT(variance_of("pareto"), 0.3);  // converges to 0.8, slowly as for any heavy tail
+  EXPECT_GT(variance_of("pareto"), 0.3);  // of a large sample: 0.8; the heavy tail makes it
+                                          // converge slowly
   EXPECT_NEAR(variance_of("quartic"), 0.4 * 0.4 * 16 / 9, 5e-3);
 }
 

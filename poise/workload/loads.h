@@ -41,16 +41,19 @@ constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& ini
       {"load_s", initial.load_s, 0, 1e6, "mean load of a task"},
       {"skew", static_cast<double>(initial.skew), 0, 4, "distribution of the loads", kSkews},
       {"spread", initial.spread, 0, 3,
-       "uniform: half the width over the mean, at most 1; lognormal: sigma; pareto: 1/shape; "
-       "quartic, a uniform number to the fourth power: the mean less the least, at most 1"},
-      {"hot", initial.hot, 0, 1e6, "loads inside the hot region are this many times larger"},
-      {"hot_extent", 0.5, 0, 1, "the hot region's part of each axis, from the low corner"},
-      {"hot_speed", 0, -1, 1, "axis lengths that the hot region moves per phase, wrapping around"},
-      {"hot_growth", initial.hot_growth, 0, 1e3, "grows hot - 1 by this part of itself per phase"},
-      {"drift", 0, 0, 3, "sigma of each task's random walk over phases, multiplicative"},
+       "uniform: half the width / mean, at most 1; lognormal: sigma; pareto: 1 / shape; quartic "
+       "(fourth power of a uniform number): (mean - minimum) / mean, at most 1"},
+      {"hot", initial.hot, 0, 1e6, "factor by which loads in the hot region are larger"},
+      {"hot_extent", 0.5, 0, 1,
+       "fraction of each axis that the hot region takes, from the low corner"},
+      {"hot_speed", 0, -1, 1,
+       "fraction of each axis by which the hot region moves per phase, wrapping around"},
+      {"hot_growth", initial.hot_growth, 0, 1e3,
+       "growth of hot - 1 per phase, as a fraction of its first value"},
+      {"drift", 0, 0, 3, "sigma of the random factor by which each load changes per phase"},
       {"messages", initial.messages, 0, 1e6, "messages per edge and direction in a phase"},
       {"message_bytes", initial.message_bytes, 0, 1e12, "bytes of each message"},
-      {"task_bytes", initial.task_bytes, 0, 1e15, "what migrating a task sends"},
+      {"task_bytes", initial.task_bytes, 0, 1e15, "bytes that migrating a task sends"},
   }};
   std::array<Knob, N + kNumLoadKnobs> all{};
   std::copy(own.begin(), own.end(), all.begin());

@@ -100,7 +100,7 @@ Workload leanmd_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t see
   const SkewDraw draw(knobs);
   Random random(seed);
   const CellBox box{box_for(num_tasks)};
-  std::vector<double> atoms(box.size());  // relative to the mean number per cell
+  std::vector<double> atoms(box.size());  // number of atoms of each cell, relative to the mean
   for (double& count : atoms) count = draw(random);
 
   Workload workload;
