@@ -150,8 +150,8 @@ class Parser {
       processor.background_s = file_.f64();
       if (layout_.has_cpu_times) file_.take(16);
       processor.speed = file_.f64();
-      const bool has_flag = read_flag().has_value();  // flag: the processor is available
-      file_.take(4);                                  // number of objects on it
+      const bool has_flag = read_flag().has_value();  // flag: true if the processor is available
+      file_.take(4);                                  // skips the processor's number of objects
       processor.pe = i32();
       if (!has_flag || processor.pe < -1 || !is_time(processor.total_s) ||
           !is_time(processor.background_s) || !is_time(processor.speed))
@@ -182,7 +182,7 @@ class Parser {
       object.load_s = file_.f64();
       if (layout_.has_cpu_times) file_.take(8);
       const auto movable = read_flag(), asynchronous = read_flag();
-      file_.take(2);  // a size that is usually uninitialised
+      file_.take(2);  // skips a size, which is usually uninitialised
       if (!movable || !asynchronous || !is_time(object.load_s))
         return refuse(
             "an object has a flag other than 0 or 1, or a load that is negative or not finite");
@@ -206,7 +206,7 @@ class Parser {
           static_cast<std::size_t>(dump_.from.back()) >= dump_.processors.size())
         return refuse("an object is on a processor that the file does not list");
     }
-    if (layout_.counts_first) file_.take(4 * count);  // where the strategy moved the objects
+    if (layout_.counts_first) file_.take(4 * count);  // skips where the strategy moved the objects
     return true;
   }
 
@@ -227,7 +227,7 @@ class Parser {
     } else if (type == 2) {
       if (!has(1, 16 + 8)) return false;
       record.to.push_back(object_id());
-      file_.take(4);  // the PE on which the sender assumed the receiver to be
+      file_.take(4);  // skips the PE on which the sender assumed the receiver to be
     } else if (type == 3) {
       const auto members = file_.fixed<std::uint32_t>();
       if (!has(members, 12)) return false;

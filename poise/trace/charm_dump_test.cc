@@ -236,12 +236,12 @@ TEST_P(CharmDump, a_series_of_dumps_is_read_as_one_trace_with_one_phase_per_dump
   EXPECT_EQ(read_trace(name + ".10").phases.at(0).id, 10u);
 
   write_file(name + ".010", writer_.bytes());
-  EXPECT_THAT(error_of_trace(name),
-              HasSubstr("_test_" + std::to_string(GetParam()) + ".10 are both dump 10"));
+  EXPECT_THAT(error_of_trace(name), HasSubstr("_test_" + std::to_string(GetParam()) +
+                                              ".10 both have the dump number 10"));
   std::filesystem::remove(name + ".010");
   write_file(name + ".12", writer_.bytes());
   EXPECT_THAT(error_of_trace(name),
-              HasSubstr(".11 is missing; the dumps are numbered from 9 to 12"));
+              HasSubstr(".11 is missing, but there are dumps with the numbers 9 to 12"));
   writer_.pes = 3;
   write_file(name + ".11", writer_.bytes());
   EXPECT_THROW(read_trace(name), Error);

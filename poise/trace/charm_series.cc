@@ -35,10 +35,11 @@ std::vector<SeriesFile> find_series(const std::string& path) {
   });
   for (std::size_t i = 1; i < files.size(); ++i) {
     if (files[i].number == files[i - 1].number)
-      fail("{} and {} are both dump {}", files[i - 1].path, files[i].path, files[i].number);
+      fail("{} and {} both have the dump number {}; keep one of them", files[i - 1].path,
+           files[i].path, files[i].number);
     if (files[i].number != files[i - 1].number + 1)
-      fail("{}.{} is missing; the dumps are numbered from {} to {}", path, files[i - 1].number + 1,
-           files.front().number, files.back().number);
+      fail("{}.{} is missing, but there are dumps with the numbers {} to {}", path,
+           files[i - 1].number + 1, files.front().number, files.back().number);
   }
   return files;
 }

@@ -99,7 +99,7 @@ TEST(MatrixCsv, n_lines_of_n_numbers_are_read_as_a_matrix_unless_they_may_be_a_m
   EXPECT_TRUE(is_square("0 5 1\n6 0 2\n7 8 0\n"));
   EXPECT_TRUE(is_square("% bytes\n0 5\n\n6 0"));
   EXPECT_TRUE(is_square("0.0e+00 5\n6 0\n"));
-  EXPECT_FALSE(is_square("2 1 011\n5 2 10\n5 1 10\n"));  // a graph of two vertices
+  EXPECT_FALSE(is_square("2 1 011\n5 2 10\n5 1 10\n"));  // may be a METIS graph of two vertices
   EXPECT_FALSE(is_square("0 5 1\n6 0 2\n"));
   EXPECT_FALSE(is_square("0 5\n6 0 2\n"));
   EXPECT_FALSE(is_square("a b\nc d\n"));

@@ -224,7 +224,7 @@ TEST(Native, random_traces_are_unchanged_after_writing_and_reading) {
   }
 }
 
-TEST(NativeRecording, two_recordings_cannot_write_one_file_at_the_same_time_but_a_device) {
+TEST(NativeRecording, two_simultaneous_recordings_may_write_to_one_device_but_not_to_one_file) {
   const std::string path = testing::TempDir() + "poise_native_test_shared.poise";
   const Trace trace = random_trace(1);
   {

@@ -151,7 +151,7 @@ Trace read_trace(const std::string& path, const ReadOptions& options) {
 }
 
 void check(const Trace& trace) {
-  if (trace.phases.empty()) fail("the trace has no phases");
+  if (trace.phases.empty()) fail("the trace has no phases; at least 1 is needed");
   std::optional<std::uint64_t> before;
   for (const Phase& phase : trace.phases) {
     if (before && phase.id <= *before)

@@ -29,7 +29,7 @@ struct RankTask {
   std::int64_t home = -1;
   TaskName name;
   std::vector<double> subphase_load_s;
-  TaskMemory memory;  // shared_block is not set
+  TaskMemory memory;  // its member shared_block is not set
   std::int64_t shared_id = -1;
   std::uint64_t shared_bytes = 0;
   bool has_memory = false;

@@ -342,7 +342,7 @@ Trace join(std::vector<RankFile> files) {
     for (const RankPhase& phase : file.phases)
       max_size += phase.tasks.size() + phase.messages.size() + 1 + kPhaseItself;
   }
-  if (ids.empty()) fail("{}: the trace has no phases", files.at(0).name);
+  if (ids.empty()) fail("{}: the trace has no phases; at least 1 is needed", files.at(0).name);
   std::size_t size = 0;
   for (const std::uint64_t id : ids) {
     const std::vector<Part> parts = parts_of_phase(files, id);
