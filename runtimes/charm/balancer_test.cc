@@ -129,7 +129,7 @@ TEST(Balancer, moves_nothing_and_warns_once_if_the_statistics_are_invalid) {
   EXPECT_EQ(Balancer(0, "").decide(Statistics()).warning, "");
 }
 
-TEST(Balancer, a_replay_has_the_costs_of_messages_that_a_run_on_equal_pes_has) {
+TEST(Balancer, a_replay_of_statistics_uses_the_same_message_costs_as_a_run_on_equal_pes) {
   Random random(1);
   Statistics replay = ring(60, 4);
   for (ObjectRow& object : replay.objects) {
@@ -178,8 +178,8 @@ TEST(Balancer, the_trace_can_be_read_even_if_the_loads_of_one_decision_are_too_l
 }
 
 TEST(Balancer, a_pinned_object_has_its_load_again_when_its_pe_is_available_again) {
-  // PE 0 has a pinned object as heavy as all others together. Greedy places no other object there,
-  // unless it does not know this load.
+  // PE 0 has a pinned object as heavy as all others together. Greedy places no other object there
+  // if it knows this load.
   Statistics statistics = ring(9, 2);
   for (ObjectRow& object : statistics.objects) object.wall_s = 1;
   statistics.objects[0].wall_s = 8;
@@ -191,7 +191,8 @@ TEST(Balancer, a_pinned_object_has_its_load_again_when_its_pe_is_available_again
   }
 }
 
-TEST(Balancer, the_past_load_of_an_object_pinned_to_an_unavailable_pe_burdens_no_other_pe) {
+TEST(Balancer,
+     the_past_load_of_an_object_pinned_to_an_unavailable_pe_does_not_count_for_another_pe) {
   Statistics statistics = ring(9, 3);
   for (ObjectRow& object : statistics.objects) object.wall_s = 1;
   statistics.objects[0].wall_s = 8;
@@ -301,7 +302,7 @@ TEST(Balancer, refuses_an_invalid_checkpoint) {
   EXPECT_EQ(decided(balancer, 0, 1), decided(same, 0, 1));
 }
 
-TEST(Stage, each_host_of_the_job_becomes_a_node_built_like_the_machine_in_the_settings) {
+TEST(Stage, each_host_of_the_job_becomes_a_node_like_the_machine_that_the_settings_describe) {
   Settings settings{parse_strategy("poise")};
   settings.machine = "numa:2 core:2";
   Statistics statistics = ring(1, 8);

@@ -193,7 +193,8 @@ TEST(Convert, a_message_sent_to_a_pe_other_than_that_of_its_receiver_is_listed_a
   EXPECT_EQ(rows.detours[1].to, 2u);
 }
 
-TEST(Convert, a_message_to_an_object_pinned_to_an_unavailable_pe_makes_a_detour_by_any_other_pe) {
+TEST(Convert,
+     a_message_to_an_object_pinned_to_an_unavailable_pe_makes_a_detour_if_sent_to_another_pe) {
   Statistics statistics = three_objects();  // object 9 is pinned to PE 0
   statistics.pes[0].number = 4;
   statistics.pes[1].number = 6;

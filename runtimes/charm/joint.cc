@@ -155,8 +155,8 @@ void find_receivers(Communicator& ranks, OwnArrays& arrays) {
   set_ranks(arrays, rank_of_receiver);
 }
 
-/// After the decision, the PE of a sender must know the PE of each receiver. Returns news about
-/// this for the messages of this rank, without what the senders' PEs know already. Collective.
+/// After the decision, the PE of a sender must know the PE of each receiver. Returns the PEs of the
+/// receivers of this rank's messages, except those that the senders' PEs know already. Collective.
 std::vector<News> news_of(Communicator& ranks, const OwnArrays& arrays, const OwnTasks& tasks,
                           const std::vector<std::uint32_t>& rank_of_task, const PeMap& pe_map) {
   const OwnGraph graph(ranks, tasks);
@@ -302,7 +302,7 @@ JointDecision JointBalancer::State::decided(const Statistics& own,
     OwnPast next = past.after(ranks, rank_of_task, decision.num_arriving);
     decision.decide_s = wall_now_s() - start_s;
     if (settings->budget_s > 0 && decision.decide_s > settings->budget_s)
-      fail("the decision took longer than its budget of {} s", settings->budget_s);
+      fail("the decision took longer than its budget of {} s (POISE_BUDGET)", settings->budget_s);
     write_down(ranks, arrays, rank_of_task, decision);
     past = std::move(next);
     for (std::size_t task = 0; task < arrays.row_of_task.size(); ++task)

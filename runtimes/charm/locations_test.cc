@@ -88,7 +88,8 @@ TEST(Locations,
   }
 }
 
-TEST(Locations, an_unavailable_pe_is_told_where_receivers_of_its_pinned_objects_are) {
+TEST(Locations,
+     an_unavailable_pe_is_told_where_the_receivers_of_messages_from_its_pinned_objects_are) {
   // Object 0 is pinned to PE 0, which is unavailable, so its place is that of another PE. Object 1
   // moves from PE 1 to PE 2.
   Statistics statistics;

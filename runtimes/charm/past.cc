@@ -100,7 +100,8 @@ Past from_checkpoint(const std::vector<char>& bytes) {
   std::uint32_t format = 0;
   Past past;
   reader(format);
-  if (format != kFormat) fail("the checkpoint was written by another version of Poise");
+  if (format != kFormat)
+    fail("the checkpoint was written by another version of Poise; restart with that version");
   reader(past.num_decisions, past.names, past.loads_s);
   if (reader.left() != 0)
     fail("the checkpoint has {} bytes more than expected; the checkpoint may be damaged",

@@ -188,7 +188,8 @@ TEST(Questions, a_question_waits_until_the_group_has_decided) {
   EXPECT_EQ(answers.news[0].told_pe, 5);
 }
 
-TEST(Questions, the_search_for_an_object_ends_after_a_few_groups_or_if_a_group_knows_nothing_new) {
+TEST(Questions,
+     the_search_for_an_object_ends_after_a_few_groups_or_if_a_group_cannot_name_another_one) {
   const Question question{name_of(1), 4, 5, 0, 0, false};
   EXPECT_TRUE(asked_again(question, -1).empty());
   EXPECT_TRUE(asked_again(question, 4).empty());

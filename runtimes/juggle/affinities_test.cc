@@ -65,7 +65,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_living_thread_that_is_no_longe
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(AffinitiesTest, a_thread_whose_own_cpus_were_all_taken_away_may_use_the_others) {
+TEST_F(AffinitiesTest, a_thread_whose_own_cpus_were_all_taken_away_may_use_all_other_cpus) {
   kernel.threads_by_id.at(101).affinity = {3};
   affinities.refresh_own();
   pin(101, 1);
@@ -230,7 +230,7 @@ TEST_F(AffinitiesTest,
   }
 }
 
-TEST_F(AffinitiesTest, an_affinity_that_the_guard_has_restored_is_no_choice_of_the_program) {
+TEST_F(AffinitiesTest, an_affinity_restored_by_the_guard_does_not_count_as_set_by_the_program) {
   kernel.threads_by_id.at(101).affinity = {0};
   affinities.refresh_own();
   pin(101, 1);

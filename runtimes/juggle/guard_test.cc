@@ -64,7 +64,7 @@ TEST(Guard, does_not_change_a_new_thread_that_reuses_the_id_of_a_dead_one) {
   EXPECT_EQ(sleeper.affinity(), first_cpu());
 }
 
-TEST(Guard, a_thread_whose_own_cpus_were_all_taken_away_may_use_the_others) {
+TEST(Guard, a_thread_whose_own_cpus_were_all_taken_away_may_use_all_other_cpus) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper sleeper;
   const CpuSet before = sleeper.affinity();
@@ -105,8 +105,9 @@ TEST(Guard, a_new_guard_process_can_be_started_after_the_old_one_was_killed) {
   EXPECT_FALSE(guard.has_died());
 }
 
-/// Kills the guard process and makes its restart fail: this process may have no further process.
-/// Returns true if neither has_died() nor the destructor then collects or awaits another child.
+/// Kills the guard process and makes its restart fail, by a limit on the number of processes.
+/// Returns true if neither has_died() nor the destructor then collects the exit status of another
+/// child or waits for one.
 bool leaves_other_children_alone() {
   int ends[2];
   if (::pipe(ends) != 0) return false;
@@ -138,7 +139,7 @@ bool leaves_other_children_alone() {
   return ::waitpid(ended, &status, 0) == ended && WEXITSTATUS(status) == 7;
 }
 
-TEST(Guard, waits_for_no_other_child_if_a_new_guard_process_could_not_be_started) {
+TEST(Guard, does_not_wait_for_another_child_if_the_guard_process_could_not_be_restarted) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) ::_exit(leaves_other_children_alone() ? 0 : 1);

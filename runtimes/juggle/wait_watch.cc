@@ -44,8 +44,9 @@ WaitWatch::WaitWatch(const std::string& library)
       news_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (::access(library.c_str(), R_OK) != 0) fail_at("read libpoise_juggle_waits.so");
   if (library.find_first_of(" :") != std::string::npos)  // they separate paths in LD_PRELOAD
-    throw std::runtime_error(
-        fmt::format("no program can load {}: its path contains a blank or a colon", library));
+    throw std::runtime_error(fmt::format(
+        "no program can load {}: its path contains a blank or a colon; install Poise elsewhere",
+        library));
   if (!file_ || ::ftruncate(file_.get(), sizeof(WaitTable)) != 0) fail_at("share memory");
   if (!news_) fail_at("create a descriptor for events");
   void* const memory =

@@ -160,9 +160,11 @@ TEST(WaitWatch, a_library_whose_path_cannot_stand_in_LD_PRELOAD_is_refused) {
   }
 }
 
-TEST(WaitWatch, a_process_without_preload_reports_no_waits) { EXPECT_FALSE(reports_waits(1)); }
+TEST(WaitWatch, a_process_without_the_preloaded_library_counts_as_one_that_reports_no_waits) {
+  EXPECT_FALSE(reports_waits(1));
+}
 
-TEST(WaitWatch, a_process_that_has_ended_is_not_said_to_report_no_waits) {
+TEST(WaitWatch, a_process_that_has_ended_counts_as_one_that_reports_its_waits) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) ::_exit(0);

@@ -260,11 +260,13 @@ Strategies strategies_of(const json& configuration, const char* level) {
   const json& section = configuration.at(level);
   if (!section.contains("strategies") || !section.at("strategies").is_array() ||
       section.at("strategies").empty())
-    refuse(where + " has no list of strategies, such as \"strategies\": [\"poise\"]");
+    refuse(where + " has no list of strategies; add one, such as \"strategies\": [\"poise\"]");
   Strategies strategies;
   strategies.repeat = value_of(section, "repeat_strategies", false, &json::is_boolean);
   for (const json& text : section.at("strategies")) {
-    if (!text.is_string()) refuse(where + ": " + text.dump() + " is not the name of a strategy");
+    if (!text.is_string())
+      refuse(where + ": " + text.dump() +
+             " is not the name of a strategy; write a name in quotes, such as \"poise\"");
     strategies.texts.push_back(text.get<std::string>());
   }
   return strategies;
@@ -274,7 +276,9 @@ Tree tree_of(const std::string& text) {
   Tree tree;
   tree.stock = json::parse(text, nullptr, false);
   if (tree.stock.is_discarded() || !tree.stock.is_object())
-    refuse("+PoiseTreeLB: the configuration is not a JSON object");
+    refuse(
+        "+PoiseTreeLB: the configuration is not a JSON object; write one such as {\"tree\": "
+        "\"PE_Root\", \"root\": {\"strategies\": [\"poise\"]}}");
   const auto name = value_of(tree.stock, "tree", std::string(), &json::is_string);
   std::vector<const char*> levels;
   if (name == "PE_Root")
@@ -294,7 +298,7 @@ Tree tree_of(const std::string& text) {
   const int pe = value_of(tree.stock["root"], "pe", 0, &json::is_number_integer);
   if (pe < 0 || pe >= CkNumPes())
     refuse("+PoiseTreeLB: the root's \"pe\" is " + std::to_string(pe) + ", but there are " +
-           std::to_string(CkNumPes()) + " PEs");
+           std::to_string(CkNumPes()) + " PEs, numbered from 0");
   return tree;
 }
 
