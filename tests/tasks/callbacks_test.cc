@@ -108,6 +108,7 @@ TEST(Callbacks, an_on_lend_callback_that_throws_makes_only_its_own_task_fail) {
   for (const bool replicated : {false, true}) {
     Context context(MPI_COMM_WORLD);
     std::atomic<int> asked = 0, finished = 0;
+    if (is_first()) keep_threads_until_one_has_left(context);
     submit_pauses(context, 40, [&](int t) {
       With with;
       if (replicated && t < 20)
@@ -115,6 +116,7 @@ TEST(Callbacks, an_on_lend_callback_that_throws_makes_only_its_own_task_fail) {
           with.replicas.push_back(static_cast<std::uint32_t>(rank));
       with.on_lend = [&asked](std::span<Item>) {
         ++asked;
+        --still_to_leave;
         throw 7;
       };
       with.on_finish = [&finished] { ++finished; };

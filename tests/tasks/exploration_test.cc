@@ -41,10 +41,10 @@ int lent_in_a_step(Context& context, const DataTask& task, int handing_over_us) 
   return lent;
 }
 
-// Calls lent_in_a_step() until `wanted` is true for the number that it returns, for at most 20 s.
+// Calls lent_in_a_step() until `wanted` is true for the number that it returns, for at most 200 s.
 template <typename Wanted>
 bool some_step(Context& context, const DataTask& task, int handing_over_us, Wanted wanted) {
-  const double end_s = wall_now_s() + 20;
+  const double end_s = wall_now_s() + 200;
   for (int goes_on = 1; goes_on;) {
     if (wanted(lent_in_a_step(context, task, handing_over_us))) return true;
     goes_on = wall_now_s() < end_s;
@@ -67,7 +67,7 @@ Counters until_finished;
 // Keeps the only thread of rank 0 busy until `wanted` other tasks of rank 0 have finished, and then
 // stores the counters of the context.
 const auto kStayUntilFinished = function("stay until others are finished", [](int wanted) {
-  const double end_s = wall_now_s() + 20;
+  const double end_s = wall_now_s() + 200;
   while (finished < wanted && wall_now_s() < end_s) {
     Context::current().poll();
     sleep_us(20);  // leaves the core to other ranks

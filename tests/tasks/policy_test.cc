@@ -60,15 +60,15 @@ TEST(Policy, decides_how_many_tasks_to_lend_and_to_which_rank) {
     const auto last = static_cast<std::uint32_t>(view.load_of_rank.size() - 1);
     return std::vector<Loan>{{last, 3, {}}};
   };
-  const Job job = run(policy);
-  if (job.rank > 0 || job.num_ranks == 1) return;
-  EXPECT_GT(decisions, 0);
-  int away = 0;
-  for (const int rank : job.ran_on) {
-    EXPECT_TRUE(rank == 0 || rank == job.num_ranks - 1);
-    away += rank > 0;
-  }
-  EXPECT_GE(away, 3);
+  EXPECT_TRUE(happens_in_some_round([&] {
+    const Job job = run(policy);
+    int away = 0;
+    for (const int rank : job.ran_on) {
+      EXPECT_TRUE(rank == 0 || rank == job.num_ranks - 1);
+      away += rank > 0;
+    }
+    return job.rank > 0 || job.num_ranks == 1 || (decisions > 0 && away >= 3);
+  }));
 }
 
 TEST(Policy, decides_which_tasks_to_lend) {
@@ -83,13 +83,15 @@ TEST(Policy, decides_which_tasks_to_lend) {
         loans.push_back({view.others.front().rank, 1, {task.name}});
     return loans;
   };
-  const Job job = run(policy);
-  int away = 0;
-  for (std::size_t t = 0; t < job.ran_on.size(); ++t) {
-    away += job.ran_on[t] > 0;
-    EXPECT_TRUE(job.ran_on[t] == 0 || (100 + t) % 7 == 3) << t;
-  }
-  EXPECT_EQ(away > 0, job.rank == 0 && job.num_ranks > 1);
+  EXPECT_TRUE(happens_in_some_round([&] {
+    const Job job = run(policy);
+    int away = 0;
+    for (std::size_t t = 0; t < job.ran_on.size(); ++t) {
+      away += job.ran_on[t] > 0;
+      EXPECT_TRUE(job.ran_on[t] == 0 || (100 + t) % 7 == 3) << t;
+    }
+    return job.rank > 0 || (away > 0) == (job.num_ranks > 1);
+  }));
 }
 
 TEST(Policy, a_policy_sees_the_loads_that_other_ranks_report) {
@@ -102,9 +104,11 @@ TEST(Policy, a_policy_sees_the_loads_that_other_ranks_report) {
         seen = true;
     return std::vector<Loan>{};
   };
-  const Job job = run(policy);
-  for (const int rank : job.ran_on) EXPECT_EQ(rank, 0);
-  EXPECT_EQ(seen, job.rank == 0 && job.num_ranks > 1);
+  EXPECT_TRUE(happens_in_some_round([&] {
+    const Job job = run(policy);
+    for (const int rank : job.ran_on) EXPECT_EQ(rank, 0);
+    return seen == (job.rank == 0 && job.num_ranks > 1);
+  }));
 }
 
 // Returns whether a decision of rank 0 saw another rank with tasks. Checks that such a rank has a
@@ -128,17 +132,11 @@ bool sees_a_busy_rank() {
   return seen;
 }
 
-// On a busy machine rank 0 may finish its tasks before it hears of any other rank. So the job is
-// repeated until rank 0 has heard of one. Each context begins without measured times.
+// On a busy machine rank 0 may finish its tasks before it hears of any other rank. Each context
+// begins without measured times.
 TEST(Policy, a_policy_sees_that_a_rank_is_busy_even_if_that_rank_has_not_yet_timed_any_task) {
-  int num_ranks = 0, seen = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-  for (int job = 0; job < 50 && !seen; ++job) {
-    seen = sees_a_busy_rank();
-    MPI_Bcast(&seen, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (num_ranks == 1) break;
-  }
-  EXPECT_EQ(seen != 0, num_ranks > 1);
+  EXPECT_TRUE(happens_in_some_round(
+      [] { return sees_a_busy_rank() == (own_rank() == 0 && count_ranks() > 1); }));
 }
 
 TEST(Policy, no_task_is_lent_if_a_policy_throws_or_names_unknown_ranks_or_tasks) {

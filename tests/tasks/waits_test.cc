@@ -121,9 +121,9 @@ TEST(Waits, long_results_are_sent_in_a_separate_payload_message) {
        {"shared_bytes=0,large_bytes=1000,chunk_bytes=5000", "large_bytes=1000"}) {
     Context context(MPI_COMM_WORLD, {.settings = settings});
     std::vector<Future<std::vector<std::uint64_t>>> filled;
-    submit_pauses(context, 20, [](int) { return With{.pinned = true}; });
+    if (is_first()) keep_threads_until_one_has_left(context);
     for (std::uint64_t size = 0; size < 3000 && is_first(); size += 50)
-      filled.push_back(context.submit(kFill, size));
+      filled.push_back(context.submit(size > 2000 ? says_when_it_leaves() : With{}, kFill, size));
     context.wait();
     for (std::uint64_t i = 0; i < filled.size(); ++i)
       ASSERT_EQ(filled[i].get(), std::vector<std::uint64_t>(50 * i, 50 * i));
