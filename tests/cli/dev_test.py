@@ -34,7 +34,7 @@ class Dev(unittest.TestCase):
                 tool.chmod(0o755)
             if owner:
                 os.chown(folder, owner, owner)
-            subprocess.run(["./dev", *arguments], cwd=folder, check=True, timeout=60, umask=0o077,
+            subprocess.run(["./dev", *arguments], cwd=folder, check=True, timeout=300, umask=0o077,
                            env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"})
             if owner:
                 self.assertEqual({file.stat().st_uid for file in (folder / "build").rglob("*")}, {owner})
@@ -62,7 +62,7 @@ class Dev(unittest.TestCase):
         self.assertEqual(self.calls("/where/it/came/from", "build"), ["cmake --preset release --fresh", "ninja -C build"])
 
     def test_the_ci_workflow_calls_only_commands_that_the_script_dev_has(self):
-        help_text = subprocess.run([ROOT / "dev", "help"], check=True, capture_output=True, text=True, timeout=60).stdout
+        help_text = subprocess.run([ROOT / "dev", "help"], check=True, capture_output=True, text=True, timeout=300).stdout
         commands = set(re.findall(r"(?m)^  (\w+)", help_text))
         workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text()
         self.assertIn("container: debian:12", workflow)
@@ -98,7 +98,7 @@ class Dev(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             subprocess.run(["cmake", "-DCMAKE_INSTALL_PREFIX=a b/to", "-Dfolders=bin;lib/poise", "-Drecord=record.txt",
-                            "-P", ROOT / "cmake" / "new_folders.cmake"], cwd=folder, check=True, timeout=60)
+                            "-P", ROOT / "cmake" / "new_folders.cmake"], cwd=folder, check=True, timeout=300)
             self.assertEqual((folder / "record.txt").read_text().split("\n")[:-1],
                              [str(folder / path) for path in ("a b/to/bin", "a b/to", "a b", "a b/to/lib/poise", "a b/to/lib")])
 
@@ -116,7 +116,7 @@ class Dev(unittest.TestCase):
             (folder / "packaging" / "packages.txt").touch()
             shutil.copy(ROOT / "dev", folder)
             for options, status in ([], 1), (["--no-html"], 0), (["--html"], 2):
-                done = subprocess.run(["./dev", "docs", *options], cwd=folder, timeout=60, capture_output=True, text=True, check=False,
+                done = subprocess.run(["./dev", "docs", *options], cwd=folder, timeout=300, capture_output=True, text=True, check=False,
                                       env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "XDG_CACHE_HOME": str(folder)})
                 self.assertEqual(done.returncode, status, done.stderr)
                 if status:

@@ -71,7 +71,7 @@ class Docs(CliTest):
 
     def test_manual_pages_match_the_help(self):
         subprocess.run([sys.executable, ROOT / "docs" / "man" / "from_help.py", POISE, "man"],
-                       cwd=self.folder, check=True, timeout=60)
+                       cwd=self.folder, check=True, timeout=300)
         pages = {path.name: path.read_text(encoding="utf-8")
                  for path in (self.folder / "man").iterdir()}
         self.assertIn("poise\\-compare", pages["poise-compare.1"])

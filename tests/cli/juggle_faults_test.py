@@ -103,7 +103,7 @@ class Faults(JuggleTest):
 
     def test_a_program_with_five_hundred_threads_ends_normally(self):
         done = self.run_poise("juggle", *QUICK, "--json", "s.json", "--", BIN / "phases", "--threads",
-                              "500", "--phase", "5ms", timeout=120)
+                              "500", "--phase", "5ms", timeout=300)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertGreater(json.loads(done.stdout)["cpu_s"], 2.5)
         summary = json.loads((self.folder / "s.json").read_text())
@@ -253,7 +253,7 @@ class Recipes(JuggleTest):
         line = line.replace(f" {shlex.join(QUICK[:2])} ", " ")  # QUICK has this option, which may be given only once
         line = line.replace("poise juggle", shlex.join([POISE, "juggle", *QUICK, *options]))
         done = subprocess.run(["sh", "-c", line], cwd=self.folder, env=os.environ | ROOT_MAY_LAUNCH | (environment or {}),
-                              capture_output=True, encoding="utf-8", timeout=120, check=False)
+                              capture_output=True, encoding="utf-8", timeout=300, check=False)
         self.assertEqual(done.returncode, 0, f"{line}\n{done.stderr}")
         return done
 

@@ -15,7 +15,7 @@ import unittest
 from run_poise import POISE, CliTest
 
 CPUS = os.sched_getaffinity(0)
-WAIT_S = 20
+WAIT_S = 100
 # A shell script that starts three child processes, which compute until they are killed, and waits for them.
 BUSY = "for i in 1 2 3; do while :; do :; done & done; wait"
 QUICK = ("--policy", "proactive", "--period", "20ms")

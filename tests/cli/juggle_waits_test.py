@@ -33,7 +33,7 @@ raise SystemExit(7)
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Waits(JuggleTest):
     def summary_of(self, *command, status=0, says="", **options):
-        done = self.run_poise("juggle", "--policy", "reactive", "--json", "s.json", "--", *command, timeout=120, **options)
+        done = self.run_poise("juggle", "--policy", "reactive", "--json", "s.json", "--", *command, timeout=300, **options)
         self.assertEqual(done.returncode, status, done.stderr)
         if says:
             self.assertIn(says, done.stderr)
@@ -72,7 +72,7 @@ class Waits(JuggleTest):
         alone = self.folder / "poise"
         shutil.copy(POISE, alone)
         done = subprocess.run([alone, "juggle", "--policy", "hybrid", "--", "sh", "-c", "exit 7"], check=False,
-                              capture_output=True, encoding="utf-8", timeout=60)
+                              capture_output=True, encoding="utf-8", timeout=300)
         self.assertEqual(done.returncode, 7)
         self.assertIn("cannot report when its threads wait: cannot read libpoise_juggle_waits.so", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)

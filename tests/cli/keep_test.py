@@ -44,7 +44,7 @@ class Keep(unittest.TestCase):
                               stderr=subprocess.PIPE) as process:
             process.stdout.close()
             self.assertEqual(process.stderr.read(), b"")
-            self.assertEqual(process.wait(timeout=60), 0)
+            self.assertEqual(process.wait(timeout=300), 0)
         self.assertTrue((self.folder / "end").exists())
 
     def test_the_date_and_machine_and_commit_of_a_benchmark_are_stored_in_every_row(self):

@@ -26,7 +26,7 @@ class Licences(CliTest):
     def test_the_licence_notice_of_the_chameleon_library_is_complete_and_installed(self):
         build = pathlib.Path(POISE).resolve().parents[1]
         subprocess.run(["cmake", "--install", build, "--component", "licences", "--prefix",
-                        self.folder], check=True, capture_output=True, timeout=60)
+                        self.folder], check=True, capture_output=True, timeout=300)
         found = list(self.folder.rglob(NOTICE))
         self.assertEqual(len(found), 1, list(self.folder.rglob("*")))
         text = found[0].read_text()

@@ -313,7 +313,7 @@ class RealLaunchers(CliTest):
         compiler = shutil.which(compiler)
         if compiler is None:
             self.skipTest(f"no {launcher}")
-        subprocess.run([compiler, "program.c", "-o", "program"], cwd=self.folder, check=True, timeout=120)
+        subprocess.run([compiler, "program.c", "-o", "program"], cwd=self.folder, check=True, timeout=300)
         (self.folder / "now").write_text("".join(f"{p}\n" for p in place_of_rank))
         report = self.json_of("map", "g.graph", "-m", "live", "--placement", "now", "-s", "keep", "--json", "--for",
                               launcher, *arguments)
@@ -326,7 +326,7 @@ class RealLaunchers(CliTest):
         for name in list(environment):  # removes variables that could forbid the binding in the command
             if name.startswith(("OMPI_MCA_", "PRTE_MCA_")):
                 del environment[name]
-        done = subprocess.run(command, shell=True, cwd=self.folder, env=environment, check=False, timeout=120,
+        done = subprocess.run(command, shell=True, cwd=self.folder, env=environment, check=False, timeout=300,
                               capture_output=True, encoding="utf-8")
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         return {int(rank): cpus for rank, cpus in re.findall(r"rank (\d+) cpus ([\d,]+)", done.stdout)}

@@ -184,7 +184,7 @@ class Output(CliTest):
                               stderr=subprocess.PIPE) as process:
             process.stdout.close()
             self.assertEqual(process.stderr.read(), b"")
-            process.wait(timeout=60)
+            process.wait(timeout=300)
 
     def test_no_message_is_written_to_another_file_if_stderr_is_closed(self):
         # The balancer tells its guard that it has ended through a pipe. A message in this pipe would end the guard.
@@ -210,7 +210,7 @@ class Output(CliTest):
             with self.subTest(form):
                 pipe = f"{POISE} convert g.graph /dev/stdout --to {form} | {POISE} convert - from_pipe.poise"
                 done = subprocess.run(pipe, shell=True, cwd=self.folder, capture_output=True, text=True, check=False,
-                                      timeout=60)
+                                      timeout=300)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("/dev/stdout: 1 phase", done.stderr)
 

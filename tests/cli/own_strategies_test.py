@@ -147,7 +147,7 @@ class OwnStrategies(CliTest):
     def test_a_strategy_can_be_loaded_from_a_shared_library(self):
         (self.folder / "mine.c").write_text(PLUGIN)
         subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC", "-I", ROOT, "mine.c", "-o",
-                        "libmine.so"], cwd=self.folder, check=True, timeout=60)
+                        "libmine.so"], cwd=self.folder, check=True, timeout=300)
         rows = self.rows("-s", "plugin:./libmine.so,plugin:libmine.so,keep", "--also", "also=places")
         for name in "plugin:./libmine.so", "plugin:libmine.so":
             self.assertEqual(rows[name]["iteration_s"], rows["also"]["iteration_s"])

@@ -23,7 +23,7 @@ class CliTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_poise(self, *arguments, **options):
-        options = {"timeout": 60, "capture_output": True, "cwd": self.folder} | options
+        options = {"timeout": 300, "capture_output": True, "cwd": self.folder} | options
         return subprocess.run([POISE, *map(str, arguments)], check=False,
                               encoding="utf-8", **options)
 

@@ -60,7 +60,7 @@ class RunTest(CliTest):
         program = self.folder / f"program.{mpi}"
         if not program.exists():
             (self.folder / "program.c").write_text(PROGRAM)
-            subprocess.run([f"mpicc.{mpi}", "-O1", self.folder / "program.c", "-o", program], check=True, timeout=120)
+            subprocess.run([f"mpicc.{mpi}", "-O1", self.folder / "program.c", "-o", program], check=True, timeout=300)
         return [f"mpirun.{mpi}", "-np", "2", str(program)]
 
     def run_once(self, command, *options, history="h.json"):
@@ -229,7 +229,7 @@ class RunTest(CliTest):
             self.skipTest("one core")
         _, process = self.begin_mapped_run("sleep 100")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         self.assertNotEqual(process.returncode, 0)
         self.assertFalse(self.history()["map_failed"])
 
@@ -244,7 +244,7 @@ class RunTest(CliTest):
         self.assertEqual(second.returncode, 0, second.stderr)
         self.assertEqual({path: path.read_text() for path in self.folder.glob("*.map")}, before)
         (self.folder / "go").write_text("")
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         self.assertEqual(list(self.folder.glob("*.map")), [], "launcher files are left")
         self.assertEqual([run["how"] for run in self.history()["runs"][2:]], ["mapped"] * 2)
 
@@ -297,7 +297,7 @@ class RunTest(CliTest):
         self.assertEqual(first.stdout.readline(), "up\n")
         self.run_once(command)
         (self.folder / "go").write_text("")
-        first.communicate(timeout=60)
+        first.communicate(timeout=300)
         self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled", "own order", "own order"])
 
     def test_runs_do_not_count_in_batch_jobs_larger_or_smaller_than_that_of_the_profiled_run(self):

@@ -34,7 +34,7 @@ class Tidy(unittest.TestCase):
 
     def git(self, *words):
         return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=self.folder, check=True,
-                              capture_output=True, text=True, timeout=60).stdout.strip()
+                              capture_output=True, text=True, timeout=300).stdout.strip()
 
     def commit(self, message, text="a line\n"):
         name = f"file{len(list(self.folder.iterdir()))}"

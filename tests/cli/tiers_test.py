@@ -169,10 +169,10 @@ class DevTest(unittest.TestCase):
                 shutil.copy(ROOT / name, folder / name)
             (folder / "packaging").mkdir()
             (folder / "packaging" / "packages.txt").touch()
-            done = subprocess.run(["./dev", "test", "full", "chram"], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run(["./dev", "test", "full", "chram"], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1))
             self.assertIn('no part "chram"', done.stderr)
-            listed = subprocess.run(["./dev", "test", "full", "--list"], cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+            listed = subprocess.run(["./dev", "test", "full", "--list"], cwd=folder, capture_output=True, text=True, timeout=300, check=True)
             self.assertIn("\nfuzzers ", listed.stdout)
 
 

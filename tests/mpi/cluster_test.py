@@ -50,7 +50,7 @@ class ClusterTest(unittest.TestCase):
             [str(CLUSTER), "--racks", "2,2", "--near", near_ms, "--far", far_ms, "--rate", "4gbit",
              "--report", str(report), "--", *map(str, command)],
             env={**os.environ, "XDG_DATA_HOME": str(self.folder), **settings},
-            capture_output=True, encoding="utf-8", timeout=100, check=False)
+            capture_output=True, encoding="utf-8", timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout, json.loads(report.read_text())
 
@@ -75,7 +75,7 @@ class ClusterTest(unittest.TestCase):
         """Returns the smallest and the largest latency factor between hosts, for the machine recorded in a trace."""
         page = self.folder / "page.html"
         subprocess.run([str(POISE), "compare", str(trace), "--strategies", "keep", "--html",
-                        str(page)], check=True, capture_output=True, timeout=60)
+                        str(page)], check=True, capture_output=True, timeout=300)
         return [float(number) for number in re.search(
             r"factor between nodes</dt><dd>([\d.]+) to ([\d.]+) \(measured\)",
             page.read_text().replace(",", "")).groups()]
@@ -141,12 +141,12 @@ class ClusterTest(unittest.TestCase):
         environment = {**os.environ, "XDG_DATA_HOME": str(self.folder), "PATH": f"{POISE.resolve().parent}:{os.environ['PATH']}"}
         for commands in blocks_run_by(__file__, "docs/cluster.md"):
             done = subprocess.run(["bash", "-euc", commands], cwd=self.folder, env=environment, capture_output=True,
-                                  encoding="utf-8", timeout=200, check=False)
+                                  encoding="utf-8", timeout=300, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(json.loads((self.folder / "bytes.json").read_text()))
 
 
 if __name__ == "__main__":
-    if subprocess.run([str(CLUSTER), "true"], timeout=60, check=False).returncode == SKIPPED:
+    if subprocess.run([str(CLUSTER), "true"], timeout=300, check=False).returncode == SKIPPED:
         sys.exit(SKIPPED)
     unittest.main()

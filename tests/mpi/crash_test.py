@@ -32,7 +32,7 @@ class CrashTest(unittest.TestCase):
 
     def trouble_of(self, trouble, **variables):
         """Returns the output of the job without the launcher's messages."""
-        done = subprocess.run([*LAUNCH, PROGRAM, trouble], cwd=self.folder, timeout=60,
+        done = subprocess.run([*LAUNCH, PROGRAM, trouble], cwd=self.folder, timeout=300,
                               env={**os.environ, **variables}, capture_output=True, text=True,
                               check=False)
         self.assertNotEqual(done.returncode, 0, "the job ended well")
@@ -62,7 +62,7 @@ class CrashTest(unittest.TestCase):
 
     def phases_recovered(self, recorded):
         subprocess.run([POISE, "convert", "--recover", recorded, "whole.json"], cwd=self.folder,
-                       check=True, capture_output=True, timeout=60)
+                       check=True, capture_output=True, timeout=300)
         ranks = sorted(self.folder.glob("whole.*.json"))
         self.assertEqual(len(ranks), 2)
         return {len(json.loads(rank.read_text())["phases"]) for rank in ranks}

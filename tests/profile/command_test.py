@@ -34,7 +34,7 @@ class Command(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def poise(self, *words, **options):
-        return subprocess.run([POISE, *map(str, words)], capture_output=True, text=True, timeout=90, cwd=self.folder,
+        return subprocess.run([POISE, *map(str, words)], capture_output=True, text=True, timeout=300, cwd=self.folder,
                               env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": LIBRARY}, stdin=subprocess.DEVNULL, **options)
 
     def profile(self, mpi, what, ranks=3):
@@ -161,7 +161,7 @@ class Command(unittest.TestCase):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.folder / f"omp.{mpi}"
-                subprocess.run([f"mpicc.{mpi}", "-fopenmp=libomp", "-w", PROGRAMS / "omp.c", "-o", program], check=True, timeout=90,
+                subprocess.run([f"mpicc.{mpi}", "-fopenmp=libomp", "-w", PROGRAMS / "omp.c", "-o", program], check=True, timeout=300,
                                env=os.environ | {"OMPI_CC": "clang-16", "MPICH_CC": "clang-16"})
                 done = self.poise("profile", "--json", "run.json", "--", *launcher(mpi, 1), "env", "KMP_BLOCKTIME=infinite", program)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -204,7 +204,7 @@ class Command(unittest.TestCase):
         (self.folder / "two words").mkdir()
         shutil.copy(LIBRARY, self.folder / "two words" / "lib.so")
         for library, why in ("", "is missing"), (self.folder / "two words" / "lib.so", "contains a blank"):
-            done = subprocess.run([POISE, "profile", "--", "echo", "hello"], capture_output=True, text=True, timeout=60,
+            done = subprocess.run([POISE, "profile", "--", "echo", "hello"], capture_output=True, text=True, timeout=300,
                                   cwd=self.folder, env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": str(library)})
             self.assertEqual((done.returncode, done.stdout), (0, "hello\n"))
             self.assertIn(why, done.stderr)
@@ -240,7 +240,7 @@ class Command(unittest.TestCase):
         self.addCleanup(running.kill)
         self.assertEqual(running.stdout.readline(), "ready\n")
         running.send_signal(signal.SIGTERM)
-        rest, _ = running.communicate(timeout=30)
+        rest, _ = running.communicate(timeout=300)
         self.assertEqual((rest, running.returncode), ("caught\n", 9))
 
 

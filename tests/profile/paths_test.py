@@ -40,7 +40,7 @@ def fortran_source(head):
 def compile_fortran(mpi, head, folder):
     source, program = folder / f"{head}.f90", folder / f"{head}.{mpi}"
     source.write_text(fortran_source(head))
-    subprocess.run([f"mpifort.{mpi}", "-w", "-fallow-argument-mismatch", source, "-o", program], check=True, timeout=120)
+    subprocess.run([f"mpifort.{mpi}", "-w", "-fallow-argument-mismatch", source, "-o", program], check=True, timeout=300)
     return program
 
 
@@ -137,7 +137,7 @@ class Paths(unittest.TestCase):
     def test_mpi_calls_from_mpi4py_are_profiled(self):
         python = os.environ.get("POISE_TEST_PYTHON", sys.executable)
         has = subprocess.run([python, "-c", "import mpi4py.MPI as m; print(m.Get_library_version())"],
-                             capture_output=True, text=True, timeout=60)
+                             capture_output=True, text=True, timeout=300)
         if has.returncode:
             self.skipTest("mpi4py is not installed (POISE_TEST_PYTHON names a Python that has it)")
         mpi = "openmpi" if "Open MPI" in has.stdout else "mpich"

@@ -116,7 +116,7 @@ def installations():
             if shutil.which(f"mpicc.{name}") and shutil.which(f"mpirun.{name}")]
 
 
-def launch(mpi, ranks, command, variables, timeout=60, launcher=None):
+def launch(mpi, ranks, command, variables, timeout=300, launcher=None):
     """Runs a command under the launcher of an MPI. The ranks get the environment variables, the launcher itself does
     not."""
     words = [launcher or f"mpirun.{mpi}", "-np", str(ranks)]
@@ -131,5 +131,5 @@ def launch(mpi, ranks, command, variables, timeout=60, launcher=None):
 def compile_c(mpi, source, folder, *options):
     program = folder / f"{pathlib.Path(source).stem}.{mpi}"
     if not program.exists():
-        subprocess.run([f"mpicc.{mpi}", "-O1", "-w", source, "-o", program, *options], check=True, timeout=120)
+        subprocess.run([f"mpicc.{mpi}", "-O1", "-w", source, "-o", program, *options], check=True, timeout=300)
     return program

@@ -93,7 +93,7 @@ def declared(mpi, folder):
     """Returns {name: [parameters]} of the functions that mpi.h declares."""
     source = folder / "include.c"
     source.write_text("#include <mpi.h>\n")
-    text = subprocess.run([f"mpicc.{mpi}", "-E", "-P", source], capture_output=True, text=True, check=True, timeout=60).stdout
+    text = subprocess.run([f"mpicc.{mpi}", "-E", "-P", source], capture_output=True, text=True, check=True, timeout=300).stdout
     found = {}
     for name, rest in re.findall(r"\bint\s+MPI_(\w+)\s*\(([^;]*?)\)\s*(?:__attribute__[^;]*)?;", " ".join(text.split())):
         flat = re.sub(r"\([^()]*\)", "", rest)  # remove the parameter lists of function pointers
@@ -123,8 +123,8 @@ class Relay(unittest.TestCase):
         (self.folder / "caller.c").write_text(caller_text())
         for command in (["cc", "-w", "-O0", "-shared", "-fPIC", self.folder / "fake.c", "-o", library],
                         ["cc", "-w", "-O0", self.folder / "caller.c", "-o", caller, library, "-ldl"]):
-            subprocess.run(command, check=True, timeout=120)
-        done = subprocess.run([caller], capture_output=True, text=True, timeout=60, check=False,
+            subprocess.run(command, check=True, timeout=300)
+        done = subprocess.run([caller], capture_output=True, text=True, timeout=300, check=False,
                               env=ENVIRONMENT | {"LD_PRELOAD": LIBRARY, "LD_LIBRARY_PATH": str(self.folder)})
         count = len(list(symbols()))
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"{count} calls of {count} functions\n", ""))

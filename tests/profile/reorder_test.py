@@ -165,7 +165,7 @@ class Reorder(unittest.TestCase):
                     body = (PROGRAMS / "topologies.body").read_text()
                     source.write_text(f"program topologies\n{opening}\n{handle}\n{variables}{body}end program\n")
                     subprocess.run([f"mpifort.{mpi}", "-w", "-fallow-argument-mismatch", source, "-o", program],
-                                   check=True, timeout=120)
+                                   check=True, timeout=300)
                     plain = topologies(self.run_one(mpi, [program], {}).stdout)
                     run = self.reordered(mpi, [program])
                     changed = topologies(run.stdout)
@@ -192,7 +192,7 @@ class Reorder(unittest.TestCase):
                 done = subprocess.run(
                     [POISE, "profile", "-o", self.folder / "run.poise", "--", f"mpirun.{mpi}", "-np", str(SIZE),
                      *(["--oversubscribe", "--bind-to", "none"] if mpi == "openmpi" else []), self.program(mpi), "1"],
-                    capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
+                    capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
                     env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": LIBRARY, "POISE_REORDER": "1", "POISE_REORDER_MACHINE": MACHINE})
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertRegex(done.stderr, r"POISE_REORDER: \d+ of 11 process topologies reordered; weight x hops fell by")

@@ -64,7 +64,7 @@ class Sanitized(unittest.TestCase):
         log = f"log_path={self.folder}/report"
         done = launch(mpi, ranks, [compile_c(mpi, PROGRAMS / source, self.folder, "-pthread"), *arguments],
                       {"LD_PRELOAD": f"{RUNTIME}:{library}", "ASAN_OPTIONS": f"{OPTIONS}:{log}", "UBSAN_OPTIONS": log, **variables},
-                      timeout=120)
+                      timeout=300)
         reports = [errors_in(path.read_text(errors="replace")) for path in self.folder.glob("report*")]
         self.assertIn(done.returncode, statuses, f"{done.stderr}{reports}")
         self.assertIn("LeakSanitizer", "".join(path.read_text(errors="replace") for path in self.folder.glob("report*")),

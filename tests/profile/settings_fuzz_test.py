@@ -22,7 +22,7 @@ import nonsense  # noqa: E402
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE = 2
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 # The rank of a process, which a shell reads from the variable that Open MPI or MPICH sets for it.
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}.out" 2> "$OUTPUT/{RANK}.err"', "sh"]

@@ -33,7 +33,7 @@ class Trouble(unittest.TestCase):
 
     def profile(self, *command, output="run.poise", before=()):
         return subprocess.run([*before, POISE, "profile", "-o", output, "--", *map(str, command)], capture_output=True, text=True,
-                              timeout=90, cwd=self.folder, env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": LIBRARY},
+                              timeout=300, cwd=self.folder, env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": LIBRARY},
                               stdin=subprocess.DEVNULL, check=False)
 
     def program(self, mpi):
@@ -139,7 +139,7 @@ class Trouble(unittest.TestCase):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 command = [*launcher(mpi), "-np", "2", self.program(mpi)]
-                if subprocess.run([*command, "spawn"], capture_output=True, timeout=60, env=ENVIRONMENT, check=False).returncode != 0:
+                if subprocess.run([*command, "spawn"], capture_output=True, timeout=300, env=ENVIRONMENT, check=False).returncode != 0:
                     continue  # Debian's MPICH cannot spawn
                 done = self.profile(*command, "spawn")
                 self.check(done, (1, 4))

@@ -112,7 +112,7 @@ class Waiting(unittest.TestCase):
                     program = self.folder / f"late.{head}.{mpi}"
                     names = [f"-DMPI_HEAD={head}", f"-DMPI_WINDOW={window}", f"-DMPI_FILE_HANDLE={file}"]
                     subprocess.run([f"mpifort.{mpi}", "-cpp", "-w", "-ffree-line-length-none", "-fallow-argument-mismatch", *names,
-                                    PROGRAMS / "late.f90", "-o", program], check=True, timeout=120)
+                                    PROGRAMS / "late.f90", "-o", program], check=True, timeout=300)
                     waits, ranks = self.waits(mpi, str(self.folder / "data"), program)
                     self.check_late(waits, [0, 2])
                     samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]

@@ -59,7 +59,7 @@ def clicked(page, column, size="1280,900"):
     try:
         with tempfile.TemporaryDirectory() as profile:
             dom = subprocess.run([BROWSER, *FLAGS, f"--user-data-dir={profile}", f"--window-size={size}", copy.as_uri()],
-                                 capture_output=True, text=True, timeout=120, check=True).stdout
+                                 capture_output=True, text=True, timeout=300, check=True).stdout
     finally:
         copy.unlink()
     found = re.search(r'<pre id="result">(.*?)</pre>', dom, re.S)

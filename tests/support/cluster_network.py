@@ -51,7 +51,7 @@ def batch(program, lines, namespace=None):
     """Runs several commands of the program ip or tc in one process."""
     where = ["-n", namespace] if namespace else []
     subprocess.run([program, *where, "-batch", "-"], input="\n".join(lines) + "\n", text=True, check=True,
-                   timeout=60)
+                   timeout=300)
 
 
 def address_of(number):
@@ -188,7 +188,7 @@ def connect_racks(racks, uplink_bits_per_s):
 
 def connect_host(name, number, rack, delayed):
     """Connects a host to its switch. If messages are delayed, returns the two tap devices, wire and port, else None."""
-    subprocess.run(["ip", "netns", "add", name], check=True, timeout=60)
+    subprocess.run(["ip", "netns", "add", name], check=True, timeout=300)
     taps = None
     if delayed:
         with inside(name):
@@ -242,7 +242,7 @@ def count_bytes(hosts):
 def counted_bytes(hosts):
     """Returns the rows of a matrix: the bytes of the IP packets from each host to each other host."""
     listed = subprocess.run(["tc", "-s", "-j", "actions", "list", "action", "mirred"], capture_output=True,
-                            text=True, check=True, timeout=60).stdout
+                            text=True, check=True, timeout=300).stdout
     rows = [[0] * hosts for _ in range(hosts)]
     for part in json.loads(listed):
         for action in part.get("actions", []):

@@ -21,7 +21,7 @@ import wrong_settings_test
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import nonsense  # pylint: disable=wrong-import-position
 
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 # All messages stay within a node. These settings keep Open MPI from looking for networks, a search that takes 0.2 s.
 QUICK_START = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"}
 CRASHES = ("terminate called", "Aborted", "Segmentation", "Sanitizer", "runtime error", "Assertion")

@@ -21,7 +21,7 @@ class TasksTrace(unittest.TestCase):
             path = pathlib.Path(folder) / "trace.json"
             subprocess.run([*os.environ["LAUNCH"].split(), os.environ["PROGRAM"], "--size", str(SIZE),
                             "--tasks", f"{TASKS},0", "--steps", str(STEPS)],
-                           env={**os.environ, "POISE_TASKS_TRACE": str(path)}, check=True, timeout=90)
+                           env={**os.environ, "POISE_TASKS_TRACE": str(path)}, check=True, timeout=300)
             events = json.loads(path.read_text())["traceEvents"]
         slices = [event for event in events if event["ph"] == "X"]
         ran = [event for event in slices if event["name"].startswith("multiply")]

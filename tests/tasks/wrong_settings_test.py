@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TIMEOUT_S = 60
+TIMEOUT_S = 300
 POLICIES = re.findall(r"(?m)^  X\((\w+),", (ROOT / "poise/base/offload_policies.h").read_text())
 # The rank of a process, which a shell reads from the variable that Open MPI or MPICH sets for it.
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"

@@ -72,7 +72,7 @@ def run_harness(name, descriptions, *launcher):
         flag = ["--replays"] if name == "REPLAY" else []
         rounds = ["--rounds", "3", "--timeout-s", "60"] if name == "REPLAY" else []
         return subprocess.run([*launcher, HARNESSES[name], *flag, path, *rounds], capture_output=True, text=True,
-                              timeout=100, check=False)
+                              timeout=300, check=False)
 
 
 class Judge(unittest.TestCase):
@@ -178,7 +178,7 @@ class Programs(unittest.TestCase):
             native_trace.write(trace, load_s, messages, [0, 1, 2], 4)
             places.write_text("0\n1\n2\n")
             done = subprocess.run([POISE, "evaluate", trace, "-m", "node:4", "-p", places, "--json"],
-                                  capture_output=True, text=True, timeout=60, check=True)
+                                  capture_output=True, text=True, timeout=300, check=True)
         found = json.loads(done.stdout)
         self.assertEqual((found["tasks"], found["messages"], found["places"]), (3, 3 + 1 + 200, 4))
         self.assertEqual(found["internode_bytes"], 999 + 7 + 300000)
