@@ -8,13 +8,13 @@ import pathlib
 import sys
 import unittest
 
-from run_poise import CliTest
+from juggle_test import JuggleTest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import nonsense  # pylint: disable=wrong-import-position
 
 
-class JuggleVariables(CliTest):
+class JuggleVariables(JuggleTest):
     def names(self):
         return [row["name"] for row in self.json_of("variables", "--json")["variables"]
                 if row["readers"] == "poise juggle"]
