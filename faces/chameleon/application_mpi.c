@@ -14,7 +14,7 @@
 #include <time.h>
 
 /* A rank that is late misses the tasks of a round, so rounds are repeated up to a limit. */
-enum { kTasks = 100, kMaxRounds = 30 };
+enum { kTasks = 100, kMaxRounds = 100 };
 static int my_rank, num_ranks = 1, wrong, num_added;
 static const int kTo = CHAM_OMP_TGT_MAPTYPE_TO, kFrom = CHAM_OMP_TGT_MAPTYPE_FROM;
 
