@@ -111,12 +111,26 @@ void Communicators::add_window(const Communicator& parent, Word window) {
   if (made != nullptr && parent.id != 0) made->id = mixed(parent.id, parent.samples.count());
 }
 
-void Communicators::add_file(const Communicator& parent, Word file) {
+Communicator* Communicators::add(Table& table, const Communicator& parent, Word handle) {
   Word group = 0;
-  if (parent.size < 2 || parent.id == 0 || mpi_.comm_group(parent.handle, &group) != 0) return;
-  std::unique_ptr<Communicator>& made = files_[file];
+  if (parent.size < 2 || parent.id == 0 || mpi_.comm_group(parent.handle, &group) != 0)
+    return nullptr;
+  std::unique_ptr<Communicator>& made = table[handle];
   made = std::make_unique<Communicator>(mpi_, group, world_group_, false);
   made->id = mixed(parent.id, parent.samples.count());
+  return made.get();
+}
+
+void Communicators::add_file(const Communicator& parent, Word file) { add(files_, parent, file); }
+
+Communicator* Communicators::add_operation(const Communicator& parent, Word request) {
+  operations_.erase(request);
+  return add(operations_, parent, request);
+}
+
+Communicator* Communicators::of_operation(Word request) {
+  const auto found = operations_.find(request);
+  return found == operations_.end() ? nullptr : found->second.get();
 }
 
 void Communicators::forget(Word communicator) {
@@ -155,7 +169,7 @@ void Communicators::created(Word parent, Word communicator, std::optional<std::u
 
 std::vector<Communicator*> Communicators::all() {
   std::vector<Communicator*> found;
-  for (const Table* const table : {&communicators_, &windows_, &files_})
+  for (const Table* const table : {&communicators_, &windows_, &files_, &operations_})
     for (const auto& [handle, communicator] : *table) found.push_back(communicator.get());
   return found;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communicators, windows and files of the program: their ranks, their sizes, and the ranks'
-// numbers in MPI_COMM_WORLD.
+// The communicators, windows, files and persistent collectives of the program: their ranks, their
+// sizes, and the ranks' numbers in MPI_COMM_WORLD.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct Epochs {
   std::vector<int> exposed_to, accessed;
 };
 
-/// A communicator, or the group of a window or a file. World ranks of peers are looked up when
-/// first needed, so a program may have many large communicators.
+/// A communicator, or the group of a window, a file or a persistent collective. World ranks of
+/// peers are looked up when first needed, so a program may have many large communicators.
 class Communicator {
  public:
   Communicator(const MpiLibrary& mpi, Word group, Word world_group, bool is_inter);
@@ -47,6 +47,7 @@ class Communicator {
   Samples samples;
   std::unique_ptr<Neighbours> neighbours;  // null if not known yet
   Epochs epochs;                           // of a window
+  Part part;                               // of a persistent collective
 
   /// The rank of the peer in MPI_COMM_WORLD, or -1 if it is not in MPI_COMM_WORLD.
   int world_rank(int peer);
@@ -96,17 +97,28 @@ class Communicators {
   /// that `parent.samples` has counted. This call identifies the window or the file.
   void add_window(const Communicator& parent, Word window);
   void add_file(const Communicator& parent, Word file);
+  /// Records that all ranks of `parent` have created a persistent collective by the last call that
+  /// `parent.samples` has counted. Each persistent collective has samples of its own, because ranks
+  /// may start several of them in different orders. Returns null if it cannot be sampled.
+  Communicator* add_operation(const Communicator& parent, Word request);
+  bool has_operations() const { return !operations_.empty(); }
+  /// Returns null for other requests.
+  Communicator* of_operation(Word request);
+  std::unique_ptr<Communicator> taken_operation(Word request) {
+    return taken_from(operations_, request);
+  }
   void forget_window(Word window) { windows_.erase(window); }
   void forget_file(Word file) { files_.erase(file); }
   /// These functions forget a window or a file and return it; they return null if it is not known.
   std::unique_ptr<Communicator> taken_window(Word window) { return taken_from(windows_, window); }
   std::unique_ptr<Communicator> taken_file(Word file) { return taken_from(files_, file); }
 
-  /// All known communicators, windows and files, in any order.
+  /// All known communicators, windows, files and persistent collectives, in any order.
   std::vector<Communicator*> all();
 
  private:
   using Table = std::unordered_map<Word, std::unique_ptr<Communicator>>;
+  Communicator* add(Table& table, const Communicator& parent, Word handle);
   static std::unique_ptr<Communicator> taken_from(Table& table, Word handle);
 
   const MpiLibrary& mpi_;
@@ -114,6 +126,7 @@ class Communicators {
   std::unordered_map<Word, std::uint64_t> ids_;                // of communicators
   std::unordered_map<std::uint64_t, std::uint64_t> children_;  // ID -> count of its children
   Table communicators_, windows_, files_;
+  Table operations_;  // persistent collectives, by request
   Word last_ = 0;
   Communicator* last_found_ = nullptr;
 };

@@ -95,6 +95,9 @@ constexpr bool is_collective(Meaning meaning) { return meaning >= Meaning::barri
 constexpr bool is_test(Meaning meaning) {
   return meaning >= Meaning::test && meaning <= Meaning::testsome;
 }
+constexpr bool starts_requests(Meaning meaning) {
+  return meaning == Meaning::start || meaning == Meaning::startall;
+}
 /// True for functions that wait for requests or test them.
 constexpr bool completes_requests(Meaning meaning) {
   return meaning >= Meaning::wait && meaning <= Meaning::testsome;

@@ -115,6 +115,32 @@ bool Arguments::is_in_place() const {
   return function_.buffer >= 0 && mpi_.is_in_place(language_, words_[function_.buffer]);
 }
 
+bool Completed::contains(int index, Word request, bool is_persistent) {
+  switch (function_.meaning) {
+    case Meaning::wait:
+    case Meaning::waitall: return true;
+    case Meaning::test:
+    case Meaning::testall:
+      return *reinterpret_cast<const int*>(arguments_.word(function_.flag)) != 0;
+    default: break;
+  }
+  // MPI has replaced the request by MPI_REQUEST_NULL, unless it is persistent.
+  if (!is_persistent) return arguments_.request(function_.request, index) != request;
+  if (!has_indices_) read_indices();
+  return std::binary_search(indices_.begin(), indices_.end(), index);
+}
+
+void Completed::read_indices() {
+  has_indices_ = true;
+  const auto* const indices = reinterpret_cast<const int*>(arguments_.word(function_.index));
+  const int count = function_.index_count < 0
+                        ? 1
+                        : *reinterpret_cast<const int*>(arguments_.word(function_.index_count));
+  const int first = arguments_.language() == Language::c ? 0 : 1;
+  for (int i = 0; i < count; ++i) indices_.push_back(indices[i] - first);
+  std::sort(indices_.begin(), indices_.end());
+}
+
 void Interpreter::before(const Function& function, const Arguments& arguments) {
   switch (function.meaning) {
     case Meaning::communicator_free:

@@ -49,6 +49,23 @@ class Arguments {
   const Word* words_;
 };
 
+/// Tells which requests of its array a successful call has completed, such as MPI_Waitsome.
+class Completed {
+ public:
+  Completed(const Function& function, const Arguments& arguments)
+      : function_(function), arguments_(arguments) {}
+  /// `request` is what the element `index` of the array was before the call.
+  bool contains(int index, Word request, bool is_persistent);
+
+ private:
+  void read_indices();
+
+  const Function& function_;
+  const Arguments& arguments_;
+  bool has_indices_ = false;
+  std::vector<int> indices_;  // sorted
+};
+
 /// Interprets MPI calls: adds the messages and bytes that each call sends to `sums`, and remembers
 /// what persistent requests will send.
 class Interpreter {

@@ -26,11 +26,11 @@ void PendingCollectives::before(const Function& function, const Arguments& argum
 bool PendingCollectives::after(const Function& function, const Arguments& arguments,
                                std::int64_t entered_ns, std::int64_t left_ns) {
   if (active_.empty()) return false;
-  const bool are_all = function.meaning == Meaning::wait || function.meaning == Meaning::waitall;
   bool may_wait = false;
+  Completed completed(function, arguments);
   for (const Active& active : active_) {
-    // If the collective is complete, MPI has replaced the request by MPI_REQUEST_NULL.
-    if (!are_all && arguments.request(function.request, active.index) == active.request) continue;
+    if (!completed.contains(active.index, active.request, active.collective.is_persistent))
+      continue;
     pending_.erase(active.request);
     if (is_test(function.meaning)) continue;
     may_wait = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Follows non-blocking collectives from the calls that begin them to the calls that wait for them.
+// Follows non-blocking and persistent collectives from the calls that begin them to the calls that
+// wait for them.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,11 @@ struct Completion {
 
 class PendingCollectives {
  public:
-  /// Records that a call has begun a collective and has returned `request`. `communicator` is 0 if
-  /// the collective is not sampled.
-  void begin(Word request, std::uint64_t communicator, std::uint64_t sequence) {
-    pending_[request] = {communicator, sequence};
+  /// Records that a call has begun the collective of `request`. `communicator` is 0 if the
+  /// collective is not sampled.
+  void begin(Word request, std::uint64_t communicator, std::uint64_t sequence,
+             bool is_persistent = false) {
+    pending_[request] = {communicator, sequence, is_persistent};
   }
   bool is_idle() const { return pending_.size() == 0; }
   /// To be called before the initial thread waits for requests or tests them, unless is_idle().
@@ -36,12 +38,14 @@ class PendingCollectives {
   /// Forgets the requests of a call that another thread than the initial one makes, because the
   /// times of such calls are not recorded.
   void forget(const Function& function, const Arguments& arguments);
+  void forget(Word request) { pending_.erase(request); }
 
   const std::vector<Completion>& completions() const { return completions_; }
 
  private:
   struct Pending {
     std::uint64_t communicator = 0, sequence = 0;
+    bool is_persistent = false;
   };
   struct Active {  // a request of the call that is running
     Word request;

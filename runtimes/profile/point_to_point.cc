@@ -256,11 +256,11 @@ bool PointToPoint::after_window_call(const Function& function, const Arguments& 
 
 void PointToPoint::begin_neighbourhood(const Communicator& communicator,
                                        const Neighbours& neighbours, Word request,
-                                       std::int64_t entered_ns) {
+                                       bool is_persistent, std::int64_t entered_ns) {
   if (communicator.id == 0) return;
   Envelope envelope{.communicator = mixed(communicator.id, kNeighbourhood)};
   send_to(neighbours.to, envelope.communicator, entered_ns);
-  Request state;
+  Request state{.is_persistent = is_persistent};
   for (const int from : neighbours.from) {
     envelope.partner = from;
     const Id id = ends_.begin_receive(envelope, entered_ns);
@@ -345,17 +345,11 @@ bool PointToPoint::see_met(const Function& function, const Arguments& arguments,
 bool PointToPoint::after_wait(const Function& function, const Arguments& arguments,
                               std::int64_t entered_ns, std::int64_t left_ns) {
   bool may_wait = false;
-  const bool has_flag = function.meaning == Meaning::test || function.meaning == Meaning::testall;
-  const bool is_set = has_flag && *reinterpret_cast<const int*>(arguments.word(function.flag)) != 0;
-  const bool are_all =
-      is_set || function.meaning == Meaning::wait || function.meaning == Meaning::waitall;
   const bool is_polled = is_test(function.meaning);
+  Completed completed(function, arguments);
   for (const Active& active : active_) {
     const Id id = active.state.id;
-    const bool is_done =
-        are_all || (!active.state.is_persistent && !has_flag &&
-                    arguments.request(function.request, active.index) != active.request);
-    if (!is_done) continue;
+    if (!completed.contains(active.index, active.request, active.state.is_persistent)) continue;
     const Request* const known = requests_.find(active.request);
     // This request was handled before, because the program's array contains it twice.
     if (known == nullptr || known->id != id) continue;

@@ -35,10 +35,10 @@ class PointToPoint {
   /// to it, as for the sender of a message.
   bool after_neighbourhood(const Communicator& communicator, const Neighbours& neighbours,
                            std::int64_t entered_ns, std::int64_t left_ns);
-  /// To be called after a call that has begun a non-blocking neighbourhood collective and has
-  /// returned `request`. The call that completes the request waits for the neighbours.
+  /// To be called after a call that has begun a neighbourhood collective with a request. The call
+  /// that completes the request waits for the neighbours.
   void begin_neighbourhood(const Communicator& communicator, const Neighbours& neighbours,
-                           Word request, std::int64_t entered_ns);
+                           Word request, bool is_persistent, std::int64_t entered_ns);
 
   MessageEnds& ends() { return ends_; }
   const MessageEnds& ends() const { return ends_; }

@@ -291,6 +291,9 @@ void Session::enter(Call& call) {
   // Unlike MPI_Comm_free, these calls wait for other ranks, so they are sampled when they return.
   if (call.function.meaning == Meaning::window_free || call.function.meaning == Meaning::file_close)
     call.freed = interpreter_.taken(call.function, arguments).release();
+  if (call.function.meaning == Meaning::request_free &&
+      interpreter_.communicators().has_operations())
+    free_operation(arguments.request(call.function.request));
   if (PointToPoint::concerns(call.function)) {
     // Messages are no longer recorded once a second thread sends or receives: the receiver cannot
     // know the order of messages of several threads, and `messages_` follows one call at a time.
@@ -306,7 +309,13 @@ void Session::enter(Call& call) {
   interpreter_.before(call.function, arguments);
 }
 
-/// Keeps the samples of a communicator, window or file that the program frees.
+void Session::free_operation(Word request) {
+  collectives_.forget(request);
+  const auto operation = interpreter_.communicators().taken_operation(request);
+  if (operation) keep_freed(*operation);
+}
+
+/// Keeps the samples of a communicator, window, file or request that the program frees.
 void Session::keep_freed(Communicator& communicator) {
   if (sampled_.size() < tuning::kMaxFreed) keep_samples(communicator, tuning::kMaxFreedSamples);
 }
@@ -355,13 +364,15 @@ void Session::leave(Call& call, int result) {
 void Session::note_failed(const Call& call, std::int64_t now_ns) {
   if (is_main && completes_requests(call.function.meaning)) collectives_.forget_call();
   const Mode mode = call.function.mode;
-  if (mode != Mode::blocking && mode != Mode::nonblocking) return;
+  if (mode == Mode::none) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
   if (call.freed == nullptr && !interpreter_.is_known(call.function, arguments)) return;
   if (mode == Mode::blocking)
     sample(call, arguments, now_ns);
-  else
+  else if (mode == Mode::nonblocking)
     begin_sample(call, arguments, false);
+  else
+    add_operation(call, arguments, false, now_ns);
 }
 
 void Session::note(Call& call, std::int64_t now_ns) {
@@ -373,6 +384,10 @@ void Session::note(Call& call, std::int64_t now_ns) {
     communicator = sample(call, arguments, now_ns);
   else if (call.function.mode == Mode::nonblocking)
     begin_sample(call, arguments, true);
+  else if (call.function.mode == Mode::persistent)
+    add_operation(call, arguments, true, now_ns);
+  else if (starts_requests(call.function.meaning) && interpreter_.communicators().has_operations())
+    start_operations(call, arguments);
   if (communicator != nullptr && call.function.created_object >= 0)
     interpreter_.add_object(call.function, arguments, *communicator);
   if (!is_main) return;
@@ -418,7 +433,7 @@ void Session::begin_sample(const Call& call, const Arguments& arguments, bool ha
     const Neighbours& neighbours = interpreter_.neighbours(*communicator);
     if (has_succeeded)
       messages_.begin_neighbourhood(*communicator, neighbours, arguments.request(function.request),
-                                    call.entered_ns);
+                                    false, call.entered_ns);
     else
       messages_.after_neighbourhood(*communicator, neighbours, call.entered_ns, call.entered_ns);
     return;
@@ -454,11 +469,55 @@ Communicator* Session::sample(const Call& call, const Arguments& arguments, std:
     return communicator;
   }
   const auto part = interpreter_.part_in(function, arguments, *communicator);
-  if (!part || communicator->size < 2) return communicator;
+  if (part && communicator->size > 1) keep_sample(call, *communicator, *part, now_ns);
+  return communicator;
+}
+
+void Session::keep_sample(const Call& call, Communicator& communicator, Part part,
+                          std::int64_t now_ns) {
   const std::int64_t took_ns = is_main ? now_ns - call.entered_ns : Sample::kUntimed;
   if (is_main) recorder_.may_wait(WaitsFor::collective, took_ns);
-  if (communicator->samples.next()) communicator->samples.keep(call.entered_ns, took_ns, *part);
-  return communicator;
+  if (communicator.samples.next()) communicator.samples.keep(call.entered_ns, took_ns, part);
+}
+
+/// Keeps a sample of a call that creates a persistent collective, in which ranks may wait for each
+/// other.
+void Session::add_operation(const Call& call, const Arguments& arguments, bool has_succeeded,
+                            std::int64_t now_ns) {
+  const Function& function = call.function;
+  Communicator* const parent = interpreter_.joint(function, arguments);
+  if (parent == nullptr || parent->is_inter || parent->size < 2) return;
+  keep_sample(call, *parent, {.delays = true, .waits = true, .may_overtake = true}, now_ns);
+  if (!has_succeeded) return;
+  Communicator* const made =
+      interpreter_.communicators().add_operation(*parent, arguments.request(function.request));
+  if (made == nullptr) return;
+  if (is_neighbourhood(function.meaning))
+    made->neighbours = std::make_unique<Neighbours>(interpreter_.neighbours(*parent));
+  else
+    made->part = interpreter_.part_in(function, arguments, *parent).value_or(Part{});
+}
+
+/// Records that MPI_Start or MPI_Startall has begun persistent collectives, as begin_sample() does
+/// for non-blocking ones.
+void Session::start_operations(const Call& call, const Arguments& arguments) {
+  const Function& function = call.function;
+  const int count = function.count < 0 ? 1 : static_cast<int>(arguments.number(function.count));
+  for (int i = 0; i < count; ++i) {
+    const Word request = arguments.request(function.request, i);
+    Communicator* const operation = interpreter_.communicators().of_operation(request);
+    if (operation == nullptr) continue;
+    if (operation->neighbours != nullptr) {
+      messages_.begin_neighbourhood(*operation, *operation->neighbours, request, true,
+                                    call.entered_ns);
+      continue;
+    }
+    const std::uint64_t sequence = operation->samples.count();
+    const bool is_sampled = operation->samples.next();
+    if (is_sampled) operation->samples.keep(call.entered_ns, Sample::kUntimed, operation->part);
+    if (operation->part.waits)
+      collectives_.begin(request, is_sampled ? operation->id : 0, sequence, true);
+  }
 }
 
 void Session::note_collective(const Call& call, const Arguments& arguments,

@@ -66,9 +66,14 @@ class Session {
   void note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_failed(const Call& call, std::int64_t now_ns);
   void begin_sample(const Call& call, const Arguments& arguments, bool has_succeeded);
+  void add_operation(const Call& call, const Arguments& arguments, bool has_succeeded,
+                     std::int64_t now_ns);
+  void start_operations(const Call& call, const Arguments& arguments);
+  void keep_sample(const Call& call, Communicator& communicator, Part part, std::int64_t now_ns);
   Communicator* sample(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_collective(const Call& call, const Arguments& arguments,
                        const Communicator& communicator, std::int64_t now_ns);
+  void free_operation(Word request);
   void keep_freed(Communicator& communicator);
   void keep_samples(Communicator& communicator, std::size_t max_samples);
   void note_pcontrol(const Call& call, std::int64_t now_ns);
@@ -101,7 +106,8 @@ class Session {
   std::optional<std::int64_t> recorded_ns_;  // message_ns() when the record of messages ended
   std::int64_t period_ns_ = 0;  // length of phases that the user set; 0: Poise finds the phases
   std::vector<Wait> waits_;
-  /// Samples of freed communicators, windows and files; finish() adds those that still exist.
+  /// Samples of freed communicators, windows, files and requests; finish() adds those that still
+  /// exist.
   std::vector<std::unique_ptr<Sampled>> sampled_;
   std::size_t num_samples_ = 0;  // in sampled_
   std::map<std::uint64_t, std::string> names_;

@@ -6,7 +6,8 @@
 //   message that they send to each other
 // - any: as sender, but they receive by MPI_Irecv from any source
 // - probe: as sender, but they call MPI_Probe before MPI_Recv
-// - persistent: as sender, but they receive by a persistent request and MPI_Start
+// - persistent, persistent_any, persistent_some: as sender, but they receive by a persistent
+//   request, MPI_Start, and MPI_Wait, MPI_Waitany or MPI_Waitsome
 // - receiver: ranks 0 and 2 send 4 MiB to rank 1, so they must wait for rank 1 (rendezvous)
 // - eager: ranks 0 and 2 send one byte to rank 1
 // - polled: as sender, but ranks 0 and 2 sleep and call MPI_Test until the message is there
@@ -22,6 +23,10 @@
 // - post: ranks 0 and 2 put data into the window of rank 1, which is late to call MPI_Win_post
 // - complete: rank 1 puts data into the windows of ranks 0 and 2, and is late to call
 //   MPI_Win_complete, for which they wait
+// - init: ranks start two persistent collectives, rank 0 in another order, and wait for both
+// - init_scan: ranks start MPI_Scan_init and wait by MPI_Waitany
+// - init_grid: as grid, but by MPI_Neighbor_allgather_init, MPI_Startall and MPI_Waitsome
+// - version: the program ends with the version of MPI as its exit status
 // - win_test: as complete, but ranks 0 and 2 sleep and call MPI_Win_test
 #include <mpi.h>
 #include <stdio.h>
@@ -49,9 +54,15 @@ static void receive(const char* what, int rank, MPI_Comm comm, int round, MPI_Re
   } else if (!strcmp(what, "probe")) {
     MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
     MPI_Recv(&data, 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, comm, MPI_STATUS_IGNORE);
-  } else if (!strcmp(what, "persistent")) {
+  } else if (!strncmp(what, "persistent", 10)) {
+    int index;
     MPI_Start(persistent);
-    MPI_Wait(persistent, MPI_STATUS_IGNORE);
+    if (!what[10])
+      MPI_Wait(persistent, MPI_STATUS_IGNORE);
+    else if (what[11] == 'a')
+      MPI_Waitany(1, persistent, &index, MPI_STATUS_IGNORE);
+    else
+      MPI_Waitsome(1, persistent, &flag, &index, MPI_STATUSES_IGNORE);
     return;
   } else if (!strcmp(what, "polled")) {
     MPI_Irecv(&data, 1, MPI_INT, 1, 5, comm, &requests[0]);
@@ -115,10 +126,61 @@ static void use_window(const char* what, int rank, int round) {
   if (round + 1 == ROUNDS) MPI_Win_free(&window);
 }
 
+static void start_collectives(const char* what, int rank, int round) {
+#if MPI_VERSION >= 4
+  static MPI_Request requests[2];
+  static MPI_Comm grid;
+  static int own, all[2];
+  int index, count;
+  if (round == 0 && !strcmp(what, "init_grid")) {
+    grid = topology("grid", rank);
+    MPI_Neighbor_allgather_init(&own, 1, MPI_INT, all, 1, MPI_INT, grid, MPI_INFO_NULL, requests);
+    MPI_Comm_free(&grid);
+  } else if (round == 0 && !strcmp(what, "init_scan")) {
+    MPI_Scan_init(&own, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, requests);
+  } else if (round == 0) {
+    MPI_Allreduce_init(&own, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, requests);
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, requests + 1);
+  }
+  if (rank == 1) usleep(LATE_US);
+  if (!strcmp(what, "init_grid")) {
+    MPI_Startall(1, requests);
+    MPI_Waitsome(1, requests, &count, &index, MPI_STATUSES_IGNORE);
+  } else if (!strcmp(what, "init_scan")) {
+    MPI_Start(requests);
+    MPI_Waitany(1, requests, &index, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Start(requests + (rank == 0));
+    MPI_Start(requests + (rank != 0));
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  if (round + 1 < ROUNDS) return;
+  MPI_Request_free(requests);
+  if (!strcmp(what, "init")) MPI_Request_free(requests + 1);
+#endif
+}
+
+static void begin_and_wait(const char* what, int rank, int round) {
+  int all;
+  MPI_Comm made;
+  MPI_Request request;
+  if (rank == 1) usleep(LATE_US);
+  if (what[1] == 's')
+    MPI_Iscan(&round, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  else
+    MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (what[1] == 'd') MPI_Comm_free(&made);
+}
+
 static void one_round(const char* what, int rank, int size, int round, char* large,
                       MPI_Request* persistent) {
   static MPI_Comm another = MPI_COMM_NULL;
   MPI_Comm comm = MPI_COMM_WORLD;
+  if (!strncmp(what, "init", 4)) {
+    start_collectives(what, rank, round);
+    return;
+  }
   if (strstr(what, "gr")) {
     int all[2];
     if (round == 0) another = topology(what, rank);
@@ -136,15 +198,7 @@ static void one_round(const char* what, int rank, int size, int round, char* lar
     return;
   }
   if (!strcmp(what, "iscan") || !strcmp(what, "idup")) {
-    int all;
-    MPI_Request request;
-    if (rank == 1) usleep(LATE_US);
-    if (what[1] == 's')
-      MPI_Iscan(&round, &all, 1, MPI_INT, MPI_SUM, comm, &request);
-    else
-      MPI_Comm_idup(comm, &another, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (what[1] == 'd') MPI_Comm_free(&another);
+    begin_and_wait(what, rank, round);
     return;
   }
   if (!strcmp(what, "nonblocking")) {
@@ -188,6 +242,7 @@ int main(int argc, char** argv) {
   int rank, size, data;
   MPI_Request persistent;
   char* large = calloc(1, LARGE);
+  if (!strcmp(what, "version")) return MPI_VERSION;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
