@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 
 #include "apps/commands/commands.h"
@@ -60,7 +61,20 @@ void note_misspelt_variables() {
   if (!notes.empty()) ::setenv(name.c_str(), names.c_str(), 1);
 }
 
+/// Lets `poise profile --json -- COMMAND` write to stdout. CLI11 would take "--", or the option
+/// that follows --json, for the file.
+void name_file_of_bare_json(int argc, char** argv) {
+  static char on_stdout[] = "--json=/dev/stdout";
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  for (int i = 2; command == "profile" && i + 1 < argc; ++i) {
+    const std::string_view word = argv[i], next = argv[i + 1];
+    if (word == "--") return;
+    if (word == "--json" && next.size() > 1 && next.front() == '-') argv[i] = on_stdout;
+  }
+}
+
 void run(CLI::App& app, int argc, char** argv) {
+  name_file_of_bare_json(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

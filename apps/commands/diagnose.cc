@@ -22,9 +22,10 @@ namespace {
 
 struct DiagnoseOptions {
   std::vector<std::string> files;
-  std::string html;
-  bool json = false;
+  std::string html, json;  // json: the file, or "true" for stdout
 };
+
+constexpr const char* kStdout = "true";  // what CLI11 stores for a flag without a value
 
 void run(const DiagnoseOptions& options) {
   if (!options.html.empty()) {
@@ -33,9 +34,14 @@ void run(const DiagnoseOptions& options) {
     check_writable(options.html);
     check_differs(options.html, options.files);
   }
+  if (!options.json.empty() && options.json != kStdout) {
+    check_writable(options.json);
+    check_differs(options.json, options.files);
+    check_differs(options.json, std::vector{options.html});
+  }
   const ProfiledRun first = read_profiled(options.files[0]);
   if (options.files.size() == 2) {
-    if (options.json)
+    if (!options.json.empty())
       fail("--json works with one profile; two profiles can be compared only as text");
     print(scaling_text(first.run, read_profiled(options.files[1]).run));
     return;
@@ -43,8 +49,9 @@ void run(const DiagnoseOptions& options) {
   const Diagnosis diagnosis = diagnose(first.run, first.trace);
   if (!options.html.empty())
     write_file(options.html, diagnosis_page(first.run, diagnosis, options.files[0]));
-  print(options.json ? diagnosis_json(first.run, diagnosis)
-                     : diagnosis_text(first.run, diagnosis, options.files[0]));
+  if (options.json == kStdout) return print(diagnosis_json(first.run, diagnosis));
+  if (!options.json.empty()) write_file(options.json, diagnosis_json(first.run, diagnosis));
+  print(diagnosis_text(first.run, diagnosis, options.files[0]));
 }
 
 }  // namespace
@@ -57,7 +64,9 @@ void add_diagnose(CLI::App& app) {
       ->type_name("RUN.poise")
       ->required()
       ->expected(1, 2);
-  command->add_flag("--json", options->json, "Print the diagnosis as JSON");
+  // A flag, because `--json RUN.poise` has always printed the diagnosis of RUN.poise.
+  command->add_flag("--json", options->json,
+                    "Print the diagnosis as JSON; --json=FILE also writes it to FILE");
   command->add_option("--html", options->html, "Also write a page with pictures to FILE")
       ->type_name("FILE");
   command->footer(

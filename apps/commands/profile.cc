@@ -86,9 +86,10 @@ void run(const ProfileOptions& options) {
       run_command(launch ? launch->preloading(options.command, period_ns) : options.command);
   if (!ending.text.empty()) note(ending.text);
   try {
-    if (launch && ending.text.empty())
-      if (const auto profiled = launch->collect(ending.status != 0))
-        write_trace_of(*profiled, options);
+    std::optional<Profiled> profiled;
+    if (launch && ending.text.empty()) profiled = launch->collect(ending.status != 0);
+    launch.reset();  // removes its temporary folder, before a closed pipe may end this process
+    if (profiled) write_trace_of(*profiled, options);
   } catch (const Error& trouble) {  // poise still exits with the program's status
     note(fmt::format("no profile: {}", trouble.what()));
   }
@@ -108,7 +109,10 @@ void add_profile(CLI::App& app) {
   command->add_option("-o,--output", options->output, "Write the trace to FILE")
       ->type_name("FILE")
       ->capture_default_str();
-  command->add_option("--json", options->json, "Also write the diagnosis as JSON to FILE")
+  command
+      ->add_option("--json", options->json,
+                   "Also write the diagnosis as JSON to FILE; without FILE: to stdout, when the "
+                   "program has ended")
       ->type_name("FILE");
   command
       ->add_option("--html", options->html,

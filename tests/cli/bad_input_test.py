@@ -270,7 +270,8 @@ class BadInput(CliTest):
         for command in (["plan", "g.poise", "-o", "./g.poise"], ["compare", "g.poise", "-s", "keep", "--html", "g.poise"],
                         ["map", "g.graph", "-m", "core:4", "-o", "g.graph"],
                         ["map", "g.graph", "-m", "core:4", "-o", "m", "--for", "openmpi", "--launch-file", "m"],
-                        ["profile", "-o", "run", "--json", "run", "--", "true"]):
+                        ["profile", "-o", "run", "--json", "run", "--", "true"],
+                        ["diagnose", "run", "--json=run"], ["diagnose", "g.poise", "--json=d", "--html", "d"]):
             with self.subTest(command):
                 self.assert_refused(*command, says="also reads or writes it")
         plan = self.run_poise("plan", "g.graph", "-m", "core:2", "--placement", "places", "-o", "places")

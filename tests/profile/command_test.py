@@ -94,10 +94,22 @@ class Command(unittest.TestCase):
                 json_again = self.poise("diagnose", "run.poise", "--json").stdout
                 self.assertEqual(json.loads((self.folder / "run.json").read_text()), json.loads(json_again))
                 self.assertEqual(json.loads(json_again)["late"][0]["rank"], 1)
+                again = self.poise("diagnose", "--json=again.json", "run.poise")
+                self.assertIn(again.stdout, done.stderr)
+                self.assertEqual((self.folder / "again.json").read_text(), json_again)
                 both = self.poise("diagnose", "run.poise", "run.poise")
                 self.assertIn("the same work", both.stdout)
                 for name in ("run.poise", "run.json"):
                     (self.folder / name).unlink()
+
+    def test_the_diagnosis_as_json_follows_the_output_of_the_program_on_stdout(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
+                done = self.poise("profile", "--json", "--", *launcher(mpi, 3), program)
+                before, diagnosis = done.stdout.split("before the end\n")
+                self.assertEqual((done.returncode, before), (0, ""), done.stderr)
+                self.assertEqual(diagnosis, self.poise("diagnose", "run.poise", "--json").stdout)
 
     @unittest.skipUnless(BROWSER, "no Chromium")
     def test_the_html_page_of_a_profile_exports_json_and_csv_and_fits_narrow_windows(self):
