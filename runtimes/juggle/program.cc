@@ -62,9 +62,12 @@ Ending ending_of_failure(const std::vector<std::string>& command, int error) {
 Signals::Signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT,
-                           SIGTSTP, SIGWINCH, SIGCHLD})
+  // All signals that one process sends to another, also batch systems (SIGXCPU, SIGURG, SIGPWR).
+  for (const int signal :
+       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGTSTP, SIGWINCH,
+        SIGXCPU, SIGXFSZ, SIGURG, SIGPWR, SIGIO, SIGVTALRM, SIGPROF, SIGCHLD})
     ::sigaddset(&set, signal);
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) ::sigaddset(&set, signal);
   descriptor_ = Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor_) fail_at("receive signals through a file descriptor");
   if (::sigprocmask(SIG_BLOCK, &set, &mask_before_) != 0) fail_at("block signals");

@@ -70,7 +70,7 @@ WakeUp take_signals(const Signals& signals, const Program& program) {
       program.forward(signal, info->ssi_code);
     } else {
       wake_up.leaves |= signal == SIGINT || signal == SIGTERM || signal == SIGQUIT ||
-                        (signal == SIGHUP && !is_ignored(SIGHUP));
+                        signal == SIGXCPU || (signal == SIGHUP && !is_ignored(SIGHUP));
     }
     if (signal == SIGTSTP) stop_like_terminal();
   }

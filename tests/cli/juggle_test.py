@@ -107,6 +107,21 @@ class Statuses(JuggleTest):
     def test_the_balancer_ends_by_the_same_signal_as_the_program(self):
         self.assertEqual(self.status_of("sh", "-c", "kill -TERM $$").returncode, -signal.SIGTERM)
 
+    def test_a_signal_to_the_balancer_reaches_the_program(self):
+        script = ("import signal, sys\n"
+                  "told = set(map(int, sys.argv[1:]))\n"
+                  "signal.pthread_sigmask(signal.SIG_BLOCK, told)\n"
+                  "print('ready', flush=True)\n"
+                  "for _ in told: print(int(signal.sigwait(told)), flush=True)\n")
+        signals = [signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU, signal.SIGURG, signal.SIGPWR, signal.SIGIO, signal.SIGRTMIN + 3]
+        process = self.start("--", "python3", "-c", script, *(str(int(told)) for told in signals))
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        for told in signals:
+            process.send_signal(told)
+            self.assertEqual(process.stdout.readline(), f"{int(told)}\n")
+        process.communicate(timeout=WAIT_S)
+        self.assertEqual(process.returncode, 0)
+
     def test_a_program_that_does_not_exist_gives_exit_status_127(self):
         done = self.status_of("no-such-command-here")
         self.assertEqual(done.returncode, 127)
@@ -230,7 +245,7 @@ class Affinities(JuggleTest):
         self.assertTrue(eventually(lambda: len(children(program.pid)) == 3))
         workers = children(program.pid)
         self.addCleanup(end_all, workers)
-        for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU):
             process = self.start(*QUICK, "--attach", str(program.pid))
             self.assertTrue(eventually(lambda: all(len(affinity(pid)) == 1 for pid in workers)))
             process.send_signal(told)
