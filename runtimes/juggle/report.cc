@@ -25,6 +25,18 @@ double share(const ThreadTally& thread) {
   return since_s > 0 ? thread.run_s / since_s : 0;
 }
 
+/// The smallest and the largest share. Threads that have only just begun to take part have none. If
+/// there are no others, both are 0.
+std::pair<double, double> least_and_most(const std::vector<ThreadTally>& threads) {
+  double least = 1, most = 0;
+  for (const ThreadTally& thread : threads) {
+    if (thread.seen_s <= thread.part_since_s) continue;
+    least = std::min(least, share(thread));
+    most = std::max(most, share(thread));
+  }
+  return {std::min(least, most), most};
+}
+
 double per(double value, double over) { return over > 0 ? value / over : 0; }
 
 std::string threads_text(std::size_t count) {
@@ -54,12 +66,7 @@ std::string advice_text(const Tally& tally) {
 }
 
 std::string summary_text(const Tally& tally) {
-  double least = 1, most = 0;
-  for (const ThreadTally& thread : tally.threads) {
-    least = std::min(least, share(thread));
-    most = std::max(most, share(thread));
-  }
-  if (tally.threads.empty()) least = 0;
+  const auto [least, most] = least_and_most(tally.threads);
   std::string text = fmt::format(
       "{:.2f} s, of which balancing was on for {:.2f} s; {} on cpus {}\n", tally.elapsed_s,
       tally.balancing_s, threads_text(tally.most_threads), cpu_list_text(tally.cpus));
@@ -161,18 +168,13 @@ std::string live_text(const Tally& tally, std::size_t max_threads) {
 }
 
 std::string live_line(const Tally& tally) {
-  double least = 1, most = 0;
-  std::size_t count = 0;
-  for (const ThreadTally& thread : tally.threads) {
-    if (!thread.takes_part) continue;
-    ++count;
-    least = std::min(least, share(thread));
-    most = std::max(most, share(thread));
-  }
+  std::vector<ThreadTally> threads = tally.threads;
+  std::erase_if(threads, [](const ThreadTally& thread) { return !thread.takes_part; });
+  const auto [least, most] = least_and_most(threads);
   std::string text =
       fmt::format("{:.1f} s, {}, {}", tally.elapsed_s,
-                  tally.is_balancing ? "balancing" : "watching", threads_text(count));
-  if (count > 0) text += fmt::format(" with {:.1f}% to {:.1f}% of a cpu", 100 * least, 100 * most);
+                  tally.is_balancing ? "balancing" : "watching", threads_text(threads.size()));
+  if (most > 0) text += fmt::format(" with {:.1f}% to {:.1f}% of a cpu", 100 * least, 100 * most);
   text += fmt::format(", {} migrations", tally.migrations);
   const JuggleCause cause = causes_of(tally.facts, tally.tuning).front();
   if (cause.kind != JuggleCause::Kind::unknown) text += "; " + cause.text;

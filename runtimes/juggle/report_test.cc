@@ -55,6 +55,13 @@ TEST(Report, summary_shows_the_cpu_shares_of_threads_and_the_cost_of_balancing) 
   EXPECT_THAT(text, HasSubstr("2 wake-ups before a balancing point was due"));
 }
 
+TEST(Report, a_thread_that_has_only_just_begun_to_take_part_has_no_share_of_the_time) {
+  Tally four = tally();
+  four.threads.push_back({.id = 14, .takes_part = true, .part_since_s = 10, .seen_s = 10});
+  EXPECT_THAT(summary_text(four), HasSubstr("65.0% to 70.0% of the time"));
+  EXPECT_THAT(live_line(four), HasSubstr("4 threads with 65.0% to 70.0% of a cpu"));
+}
+
 TEST(Report, uses_the_singular_for_a_single_thread) {
   Tally one = tally();
   one.most_threads = 1;
