@@ -259,7 +259,8 @@ void Balancer::note_silence(double real_s) {
 void Balancer::remove(std::uint64_t key) {
   if (const auto ended = affinities_.threads().find(key); ended != affinities_.threads().end())
     kernel_.forget_waits(ended->second.id);
-  if (const auto past = past_.find(key); past != past_.end()) past->second.takes_part = false;
+  // A round copies past_ for --live, so threads that have ended leave it.
+  if (auto past = past_.extract(key)) ended_.emplace_back(past.mapped()).takes_part = false;
   counters_.erase(key);
   affinities_.remove(key);
 }
@@ -380,11 +381,11 @@ Tally Balancer::finish() {
   tally_.cpus = affinities_.cpus();
   tally_.speeds = speeds_.all();
   tally_.stays = std::move(affinities_.stays);
-  tally_.threads.clear();
-  for (const auto& [key, thread] : past_) {
-    tally_.threads.push_back(thread);
-    tally_.program_run_s += thread.run_s;
-  }
+  tally_.threads = std::move(ended_);
+  for (const auto& [key, thread] : past_) tally_.threads.push_back(thread);
+  std::sort(tally_.threads.begin(), tally_.threads.end(),
+            [](const ThreadTally& a, const ThreadTally& b) { return a.key < b.key; });
+  for (const ThreadTally& thread : tally_.threads) tally_.program_run_s += thread.run_s;
   return std::move(tally_);
 }
 

@@ -106,9 +106,10 @@ class Balancer {
   double reacting_s_ = 0;  // seconds for which the policy was one that reacts to waits
   std::vector<JugglePlace> places_;
   std::optional<double> quota_cpus_;
-  std::set<pid_t> asked_;        // processes whose way of waiting has been determined
-  bool waits_actively_ = false;  // threads of a process in asked_ wait actively
-  std::map<std::uint64_t, ThreadTally> past_;
+  std::set<pid_t> asked_;                      // processes whose way of waiting has been determined
+  bool waits_actively_ = false;                // threads of a process in asked_ wait actively
+  std::map<std::uint64_t, ThreadTally> past_;  // of living threads that took part
+  std::vector<ThreadTally> ended_;             // of the others that took part
   std::set<std::string> notes_;
   Tally tally_;
 };

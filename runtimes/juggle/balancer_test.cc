@@ -2,6 +2,7 @@
 
 #include "runtimes/juggle/balancer.h"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 
 #include "runtimes/juggle/simulated_kernel.h"
@@ -269,6 +270,23 @@ TEST_F(QuotaTest, does_not_bind_threads_that_may_wait_by_spinning) {
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
+}
+
+TEST_F(BalancerTest, a_round_reports_living_threads_only_and_the_end_all_that_took_part) {
+  std::size_t most = 0;
+  options.on_round = [&](const Tally& tally) { most = std::max(most, tally.threads.size()); };
+  Balancer balancer(options, store, kernel);
+  for (pid_t id = 200; id < 220; ++id) {
+    run(balancer, 1);
+    kernel.start(id, id, kCpus);
+    run(balancer, 1);
+    kernel.end(id);
+  }
+  run(balancer, 1);
+  EXPECT_LE(most, 5u);
+  const Tally tally = balancer.finish();
+  EXPECT_THAT(tally.threads, SizeIs(3 + 20));
+  EXPECT_TRUE(std::ranges::is_sorted(tally.threads, {}, &ThreadTally::key));
 }
 
 TEST_F(BalancerTest, ignores_excluded_threads) {
