@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <optional>
@@ -42,6 +44,21 @@ namespace {
   throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
 }
 
+/// Closes all files except `kept`. Old kernels and some containers lack close_range. Then only open
+/// files are closed, because the limit of open files may be a billion.
+void close_others(int kept) {
+  if (::syscall(SYS_close_range, 0U, static_cast<unsigned>(kept) - 1, 0U) == 0 &&
+      ::syscall(SYS_close_range, static_cast<unsigned>(kept) + 1, ~0U, 0U) == 0)
+    return;
+  DIR* const files = ::opendir("/proc/self/fd");
+  if (files == nullptr) return;
+  std::vector<int> open;
+  while (const dirent* const file = ::readdir(files)) open.push_back(std::atoi(file->d_name));
+  ::closedir(files);
+  for (const int fd : open)
+    if (fd != kept) ::close(fd);
+}
+
 /// Detaches from the program's terminal, closes all files except `alive` (inherited pipes would
 /// otherwise stay open after the program's end), and blocks signals.
 void detach_from_program(int alive) {
@@ -50,12 +67,7 @@ void detach_from_program(int alive) {
   ::sigfillset(&all);
   ::sigprocmask(SIG_BLOCK, &all, nullptr);
   ::prctl(PR_SET_NAME, "poise-guard");
-  const int last = ::sysconf(_SC_OPEN_MAX);
-  if (::syscall(SYS_close_range, 0U, static_cast<unsigned>(alive) - 1, 0U) == 0 &&
-      ::syscall(SYS_close_range, static_cast<unsigned>(alive) + 1, ~0U, 0U) == 0)
-    return;
-  for (int fd = 0; fd < last; ++fd)
-    if (fd != alive) ::close(fd);
+  close_others(alive);
 }
 
 /// Waits for at most wait_ms milliseconds. Returns true if the other end of the pipe is closed.

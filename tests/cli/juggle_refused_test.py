@@ -5,6 +5,7 @@ alone, and one line must say what is not balanced and why."""
 
 import errno
 import os
+import pathlib
 import resource
 import select
 import shutil
@@ -68,6 +69,22 @@ class Refused(JuggleTest):
             with self.subTest(error=errno.errorcode[error]):
                 self.assert_ends_like_the_program(refusing("pidfd_open", error))
                 self.assert_balances(refusing("pidfd_open", error))
+
+    def test_the_guard_closes_inherited_files_even_if_the_kernel_lacks_close_range(self):
+        def refused():
+            os.dup2(1, 200)
+            hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))  # the file above the limit stays open
+            refusing("close_range", errno.ENOSYS)()
+
+        process, _, workers = self.start_busy(preexec_fn=refused, close_fds=False)
+        guard, = [pid for pid in children(process.pid)
+                  if pathlib.Path(f"/proc/{pid}/comm").read_text() == "poise-guard\n"]
+        self.assertEqual(len(os.listdir(f"/proc/{guard}/fd")), 1)
+        process.terminate()
+        self.assertEqual(process.wait(WAIT_S), -signal.SIGTERM)
+        end_all(workers)
+        process.communicate(timeout=WAIT_S)
 
     def test_a_balancer_attached_to_a_program_ends_when_the_program_ends_even_if_the_kernel_lacks_pidfd_open(self):
         program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
