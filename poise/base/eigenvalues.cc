@@ -51,7 +51,7 @@ ThreeDiagonals reduced(std::vector<double> matrix, std::size_t size) {
     double square = 0;
     for (std::size_t i = k + 1; i < size; ++i)
       square += matrix[k * size + i] * matrix[k * size + i];
-    three.beside[k] = std::sqrt(square);  // its sign does not change the eigenvalues
+    three.beside[k] = std::sqrt(square);  // the sign of this entry does not affect the eigenvalues
     if (k + 2 < size && square > 0) reflect(matrix, size, k, three.beside[k], mirror, image);
   }
   return three;

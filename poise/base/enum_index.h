@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The index of an enumerator in a table that has one row per enumerator.
+// Converts an enumerator to its index in a table that has one row per enumerator.
 #pragma once
 
 #include <cstddef>

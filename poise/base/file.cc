@@ -70,7 +70,8 @@ int stream_at(const std::string& path) {
 }
 
 void write_in_place(const std::string& path, std::string_view bytes) {
-  // A stream keeps its descriptor, because a new one would begin at the start of the file.
+  // If the path names the file of stdout or stderr, writes to that stream's descriptor: a new
+  // descriptor would begin at the start of the file and overwrite what the stream has written.
   if (const int stream = stream_at(path); stream >= 0) {
     if (!write_all(stream, bytes)) fail_to_write(path, errno);
     return;

@@ -12,8 +12,8 @@ namespace poise {
 /// unchanged. A path for which is_written_in_place() holds is written directly.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// True for a device or a pipe, and for the file to which stdout or stderr is redirected, which
-/// /dev/stdout and /dev/stderr name: renaming another file to such a path would replace the path.
+/// True for a device, a pipe, and the file to which stdout or stderr is redirected: renaming a
+/// temporary file to such a path, as write_file() does for other paths, would replace that file.
 bool is_written_in_place(const std::string& path);
 
 /// The file name that stands for stdin.

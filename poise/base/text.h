@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// The pieces of text between separators. Empty pieces are kept; an empty text has no pieces.
+/// Returns the pieces of text between separators, empty ones too. An empty text has no pieces.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// Returns the number that the whole text represents, or nothing. Accepts 1e-5; rejects "nan",

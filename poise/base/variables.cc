@@ -123,7 +123,8 @@ constexpr Variable kAfter[] = {
     {"CHAMELEON_TOOL_LIBRARIES", chameleon, "paths separated by :", "",
      "shared libraries searched for a tool; the first that accepts is used"},
     {"OMP_TARGET_OFFLOAD", target, "", "default",
-     "disabled: regions run on their own rank; mandatory: if one has to, the program ends",
+     "disabled: regions run on their own rank; mandatory: the program ends if a region would run "
+     "there",
      kOffload},
     {"LIBOMP_USE_HIDDEN_HELPER_TASK", target, "0 or 1", "0",
      "set to 0 unless it is set, so that nowait regions are submitted in time"},
