@@ -206,7 +206,7 @@ class Bisection {
   // Per vertex: true if it would have made the left side too heavy when grow() examined it.
   std::vector<std::uint8_t> is_skipped_;
   std::vector<std::uint8_t> locked_;  // per vertex: true if it has changed sides in this climb
-  std::vector<Vertex> moved_;         // vertices that this climb has moved, in order
+  std::vector<Vertex> moved_;         // vertices that this climb has moved, in the order of moves
   std::pair<double, double> best_;    // score of the best state that this climb has seen
   std::priority_queue<Move> heap_[2];
 };

@@ -95,7 +95,8 @@ TEST(FromScratch, moves_no_task_if_the_new_placement_would_only_renumber_equival
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("stencil3d:skew=lognormal"), 2000, 3).front();
   const Placement first = anew(machine, workload, Placement(2000, 0));
-  Placement renamed(2000);  // permutes nodes, domains in each node, and neighbouring cores
+  Placement renamed(2000);  // the same placement, but nodes, domains in each node and neighbouring
+                            // cores are permuted
   for (TaskId t = 0; t < 2000; ++t) renamed.move(t, (first.of(t) + 8 * 3) % 32 ^ 4);
   for (TaskId t = 0; t < 2000; ++t) renamed.move(t, renamed.of(t) ^ 1);
   EXPECT_EQ(judged(machine, workload, renamed, anew(machine, workload, renamed)).migrations, 0u);

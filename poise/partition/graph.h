@@ -17,7 +17,7 @@ using Vertex = std::uint32_t;
 
 /// An undirected graph in compressed rows; each edge is in the rows of both its ends.
 struct Graph {
-  LargeArray<std::size_t> first{0};  // row v is [first[v], first[v + 1])
+  LargeArray<std::size_t> first{0};  // row v has the entries [first[v], first[v + 1])
   LargeArray<Vertex> to;
   Affinities affinity;         // per entry of `to`: bytes or messages in both directions
   std::vector<double> weight;  // per vertex

@@ -281,8 +281,9 @@ class LoadCap {
     const std::vector<TaskId> lightest = lightest_first(tasks_of_[q]);
     for (const TaskId given : tasks_of_[p]) {
       consider(given, kGone);
-      // The heavier the taken task, the busier p and the less busy q. So only two tasks can be the
-      // best: the heaviest with which p is less busy than q, and the next heavier one.
+      // p gives the task `given` to q and takes another task in return. The heavier the taken task,
+      // the busier p and the less busy q become. So only two tasks can be the best: the heaviest
+      // one that leaves p less busy than q, and the next heavier one.
       const auto above = std::partition_point(lightest.begin(), lightest.end(), [&](TaskId taken) {
         const auto [p_s, q_s] = times_s(given, taken);
         return p_s < q_s;

@@ -33,7 +33,7 @@ TEST(LoadCap, if_no_task_fits_elsewhere_the_best_of_all_exchanges_is_made) {
       workload.tasks.push_back({.load_s = static_cast<double>(1 + random.below(9))});
     const Placement before = blocked(12, 2);
     const double before_s = makespan_s(machine, workload, before);
-    double least_s = before_s;  // after any single move or exchange
+    double least_s = before_s;  // shortest makespan after any single move or exchange
     for (TaskId t = 0; t < 12; ++t)
       for (TaskId u = t; u < 12; ++u) {
         Placement after = before;

@@ -63,7 +63,7 @@ class SlotCosts {
   const graphs::Graph& graph_;
   const SlotClasses classes_;
   std::vector<SlotClass> at_;      // per vertex
-  std::vector<double> costs_;      // at [vertex * classes + class]
+  std::vector<double> costs_;      // the table, with index vertex * classes + class
   std::vector<double> lengthens_;  // per class: by how much exchange() lengthens edges to it
 };
 

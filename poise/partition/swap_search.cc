@@ -397,7 +397,7 @@ class SwapSearch {
   std::vector<Slot> near_;
   TrafficExcess excess_;
   std::optional<SlotCosts> costs_;
-  const SlotGroups* classes_ = nullptr;  // the groups that are the classes of costs_
+  const SlotGroups* classes_ = nullptr;  // the groups of slots that are the columns of costs_
   Random random_;
   const SwapEffort effort_;
   double scans_ = 0;

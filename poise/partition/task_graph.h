@@ -14,7 +14,7 @@ namespace poise {
 
 /// An undirected graph; each edge is in the rows of both its ends.
 struct TaskGraph {
-  std::vector<std::int32_t> first;  // row v is [first[v], first[v + 1])
+  std::vector<std::int32_t> first;  // row v has the entries [first[v], first[v + 1])
   /// For each entry of a row, the neighbour. The entries of a row are in ascending order.
   std::vector<std::int32_t> neighbour;
   std::vector<std::int32_t> edge_weight;  // for each entry the weight of the edge, at least 1

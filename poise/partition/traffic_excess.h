@@ -77,7 +77,7 @@ class TrafficExcess {
 
   const RankProblem& problem_;
   const TrafficLimits limits_;
-  std::vector<double> sent_, received_;  // per vertex, in bytes
+  std::vector<double> sent_, received_;  // bytes that each vertex sends, and that it receives
   std::vector<NodeTraffic> nodes_;
   double internode_ = 0;            // bytes between all nodes
   std::optional<SlotCosts> bytes_;  // the table: per vertex and node, the bytes that they exchange
