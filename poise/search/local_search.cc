@@ -304,8 +304,9 @@ std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, 
 
 /// For each task at p, finds the best exchange with a task at one of its destinations.
 void LocalSearch::gather_swaps(PlaceId p, double limit) {
-  // Besides the time for its messages, a trial takes a constant time. This matters only if the
-  // number of cores is limited, because each task then tries many partners.
+  // A trial takes a constant time in addition to the time for the messages of its tasks. The
+  // constant part matters only if the number of cores is limited, because each task then tries many
+  // partners.
   const std::uint64_t per_partner = room_.has_few_cores() ? tuning_.exchange_scans : 0;
   for (const TaskId t : tasks_at_[p]) {
     gather_destinations(t, p);

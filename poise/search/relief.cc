@@ -86,7 +86,7 @@ class FewMoves {
         most_saved_s_(std::max(0.0, relief_.busiest_s() - hoped_s_)),
         shortest_s_(steps * relief_.busiest_s()) {}
 
-  /// The busy time of each place: work plus messages.
+  /// Returns the busy time of each place: its work plus its messages.
   static std::vector<double> busy_s_of(const Problem& problem) {
     auto [busy_s, comm_s] =
         place_times(problem.machine, problem.workload, problem.costs, problem.current);
