@@ -59,7 +59,9 @@ std::vector<Contender> parse_contenders(std::string_view list, double limit_s) {
     const bool is_program = piece.starts_with(kExec), is_plugin = piece.starts_with(kPlugin);
     if (!is_program && !is_plugin) {
       names += fmt::format("{}{}", names.empty() ? "" : ",", piece);
-      if (piece.empty()) fail("the list of strategies \"{}\" contains an empty name", list);
+      if (piece.empty())
+        fail("the list of strategies \"{}\" contains an empty name; write one comma between names",
+             list);
       continue;
     }
     take_names(names, contenders);

@@ -18,7 +18,7 @@ inline constexpr std::string_view kExecLimit = "60s";
 double limit_s(std::string_view text);
 
 struct Contender {
-  std::string name;  // in the form that --strategies takes
+  std::string name;  // the contender as text, in the form that --strategies takes
   std::function<Placement(const Problem&)> decide;
 };
 

@@ -113,7 +113,8 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
 void add_capacity(CLI::App& command, InputOptions& options) {
   add_count(command, "--capacity", "K", options.capacity,
             "Tasks that a place holds at most (default: any number)", 1);
-  command.get_option("--capacity")->default_str("");  // not 0, which means any number
+  command.get_option("--capacity")->default_str("");  // the help shows no default: 0 would look
+                                                      // like a limit of 0 tasks
 }
 
 void allow_many_machines(CLI::App& command) {

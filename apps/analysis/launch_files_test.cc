@@ -17,8 +17,8 @@ TEST(LaunchFiles, all_nodes_but_the_last_must_have_the_same_number_of_ranks_for_
     return launch_plan({machine, placement, {}, {}}, Launcher::cray, "order");
   };
   EXPECT_EQ(plan({0, 2, 3, 1, 4}).files[0].text, "0,3,1,2,4\n");
-  EXPECT_THROW(plan({0, 2, 3, 4}), Error);  // 1, 2 and 1 ranks
-  EXPECT_THROW(plan({0, 2, 3}), Error);     // 1 and 2 ranks
+  EXPECT_THROW(plan({0, 2, 3, 4}), Error);  // the nodes have 1, 2 and 1 ranks
+  EXPECT_THROW(plan({0, 2, 3}), Error);     // the nodes have 1 and 2 ranks
 }
 
 }  // namespace

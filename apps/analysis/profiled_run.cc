@@ -47,12 +47,14 @@ void check_places(const std::string& file, const Trace& trace, std::size_t num_r
     fail("{}: {}", file, error.what());
   }
   if (trace.machine && trace.machine->num_places() < trace.num_places)
-    fail("{}: the machine has {} places, but the trace has {}", file, trace.machine->num_places(),
-         trace.num_places);
+    fail("{}: the machine has {} places, but the trace has {}; record the program again", file,
+         trace.machine->num_places(), trace.num_places);
   for (const Phase& phase : trace.phases)
     if (phase.placement.num_tasks() != num_ranks)
-      fail("{}: phase {} has the places of {} ranks, but the profile has {} ranks", file, phase.id,
-           phase.placement.num_tasks(), num_ranks);
+      fail(
+          "{}: phase {} has the places of {} ranks, but the profile has {} ranks; record the "
+          "program again",
+          file, phase.id, phase.placement.num_tasks(), num_ranks);
 }
 
 }  // namespace

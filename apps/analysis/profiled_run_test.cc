@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two ranks and two phases.
+/// A profiled run of two ranks and two phases.
 Trace trace_of_two() {
   Trace trace;
   trace.num_places = 2;

@@ -78,7 +78,7 @@ class NoSigpipe {
   NoSigpipe(const NoSigpipe&) = delete;
   NoSigpipe& operator=(const NoSigpipe&) = delete;
 
-  /// The signals that were blocked before.
+  /// The signals that this thread had blocked before this object was made.
   const sigset_t& before() const { return before_; }
 
  private:
@@ -204,7 +204,9 @@ Placement placement_of_program(const std::string& command, const Problem& proble
   if (answer.size() > kMaxAnswerBytes)
     fail("exec:{}: the command wrote more than {} MiB; a placement is one number per task", command,
          kMaxAnswerBytes >> 20);
-  if (!status) fail("exec:{}: the command did not end within {} s", command, limit_s);
+  if (!status)
+    fail("exec:{}: the command did not end within {} s; --exec-limit sets this time", command,
+         limit_s);
   if (WIFSIGNALED(*status))
     fail("exec:{}: the command was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));
   if (WEXITSTATUS(*status) != 0)

@@ -24,7 +24,7 @@ struct Simulation {
   std::vector<double> bound_s;  // lower bound on the time of each step, in seconds
   double total_bound_s = 0, total_average_s = 0;
   bool has_sizes = true;  // false: the cost of migrations is unknown
-  std::vector<Row> rows;  // the first row is without balancing
+  std::vector<Row> rows;  // a row per strategy; the first row is the replay without balancing
   std::size_t best = 0;   // the row with the shortest total time
 
   const Replay& unbalanced() const { return rows.front().replay; }

@@ -24,7 +24,7 @@ Grouping grouping_of(const Machine& machine, std::uint32_t most);
 
 struct Traffic {
   Grouping grouping;
-  bool in_bytes = true;        // false: counts messages, as sizes are unknown
+  bool in_bytes = true;        // false: `amount` counts messages, because their sizes are unknown
   std::vector<double> amount;  // traffic at [from * groups + to], without messages inside a place
   double largest = 0;
 };

@@ -19,7 +19,7 @@ bool contains(std::string_view names, std::string_view name) {
 // Options are listed without their dashes: Open MPI and Hydra accept one or two. Flags are options
 // without a value.
 
-// mpirun(1) of Open MPI 4.1, and mpirun --help of Open MPI 5.0.
+// These options are listed in mpirun(1) of Open MPI 4.1 and by mpirun --help of Open MPI 5.0.
 constexpr std::string_view kPlacingOfOpenMpi =
     "map-by bind-to rank-by rankfile rf bynode byslot bycore bind-to-core bind-to-socket "
     "bind-to-none npernode N npersocket pernode ppr cpus-per-proc nolocal cpus-per-rank "
@@ -36,7 +36,8 @@ constexpr std::string_view kFlagsOfOpenMpi =
     "set-cwd-to-session-dir show-progress tag-output timestamp-output tv use-hwthread-cpus "
     "use-regexp v verbose xml";
 
-// mpiexec -help of MPICH 4; grr and perhost are Intel MPI's names of ppn.
+// These options are listed by mpiexec -help of MPICH 4; grr and perhost are Intel MPI's names of
+// ppn.
 constexpr std::string_view kPlacingOfHydra =
     "bind-to binding map-by f hostfile machinefile machine machines machinelist hosts host "
     "ppn hostlist perhost grr rr order-nodes nolocal skip-launch-node configfile";
@@ -60,7 +61,7 @@ constexpr std::string_view kTwoValues = "env genv mca gmca prtemca gprtemca pmix
 
 struct Option {
   std::string_view name;       // without dashes and without "=VALUE"
-  std::size_t num_values = 0;  // number of words after it that are its values
+  std::size_t num_values = 0;  // number of the following words that are values of the option
 };
 
 Option option_of(std::string_view word, Launcher launcher) {

@@ -131,7 +131,7 @@ ProfiledLaunch::ProfiledLaunch(std::string command, const std::string& output)
       folder_(fs::absolute(output).string() + ".XXXXXX") {
   if (library_.empty())
     fail("libpoise_profile.so is missing: it must be installed with this program");
-  if (library_.find_first_of(" :") != std::string::npos)  // they separate paths in LD_PRELOAD
+  if (library_.find_first_of(" :") != std::string::npos)  // these separate the paths in LD_PRELOAD
     fail("no program can load {}: its path contains a blank or a colon; install Poise elsewhere",
          library_);
   if (::mkdtemp(folder_.data()) == nullptr)

@@ -166,7 +166,9 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::optional<Job>& job) {
   const std::string file = profile_beside(history_file);
   const Trace trace = native::read(file, read_file(file));
-  if (!trace.machine) fail("{}: the trace has no machine, so the map cannot be applied", file);
+  if (!trace.machine)
+    fail("{}: the trace has no machine, so the map cannot be applied; remove {} to begin anew",
+         file, history_file);
   const Placement placement(history.map);
   check(placement, history.map.size(), trace.machine->num_places());
   const KnownLauncher known = launcher_of(command[0]);

@@ -51,7 +51,8 @@ RunHistory history_from(const Json& json) {
   RunHistory history;
   history.command = json.at("command").get<std::vector<std::string>>();
   history.hosts = json.at("hosts").get<std::vector<std::string>>();
-  history.job_hosts = json.value("job_hosts", std::uint64_t{0});  // older histories lack them
+  history.job_hosts = json.value("job_hosts", std::uint64_t{0});  // histories of older versions
+                                                                  // lack this number
   history.job_ranks = json.value("job_ranks", std::uint64_t{0});
   history.map = json.at("map").get<std::vector<PlaceId>>();
   history.map_failed = json.at("map_failed").get<bool>();

@@ -349,7 +349,7 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
   return json;
 }
 
-/// Adds the options of the simulation.
+/// Adds the options of `poise simulate` to the command line.
 void add_plan(Json& json, const SimulateOptions& options) {
   json["steps"] = options.steps;
   json["beyond"] = options.beyond;

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kStartSeconds = 90;  // Seconds allowed for starting and ending the ranks.
+constexpr double kStartSeconds = 90;  // time limit for starting and ending the ranks
 
 constexpr const char* kRootCure =
     " (Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 to run as "

@@ -19,7 +19,8 @@ namespace poise::apps {
 /// are drawn.
 struct ComparePart {
   Comparison comparison;
-  PlaceTimes times_before, times_after;  // with the current placement, and with the best one
+  PlaceTimes times_before, times_after;  // the times with the current placement, and with the best
+                                         // one
   Traffic traffic_before, traffic_after;
   Moves moves;
   std::vector<RecordedPhase> phases;  // see recorded_phases()

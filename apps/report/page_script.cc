@@ -21,7 +21,7 @@ std::string download_html(std::string_view json) {
       "<script type=\"application/json\" id=\"data\">";
   for (const char c : json) {
     if (c == '<')
-      out += "\\u003c";  // a name could otherwise end the script element
+      out += "\\u003c";  // escapes "<", because a name could otherwise end the script element
     else
       out += c;
   }

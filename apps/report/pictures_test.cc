@@ -120,7 +120,7 @@ TEST(TradeOff, a_strategy_much_slower_than_the_current_placement_is_drawn_inside
   EXPECT_EQ(count_of(picture, "<circle"), 3u);
 }
 
-/// Hue in degrees and lightness in per cent.
+/// A colour: its hue in degrees and its lightness in per cent.
 std::pair<int, int> hue_and_lightness(std::string_view strategy) {
   int hue = 0, saturation = 0, lightness = 0;
   EXPECT_EQ(
