@@ -146,8 +146,8 @@ def poise_json(*words):
 
 def replayed(balancer, stem, dump, places):
     """Lets a Charm++ balancer decide on a dump; returns the new places, the seconds, and how it ended."""
-    # To replay a dump, Charm++ needs a program that links the balancer; any such program will do. The program also does
-    # its own work, so this one is given little work.
+    # To replay a dump, Charm++ needs a program that links the balancer; any such program will do. It also does work of
+    # its own, of which the arguments give it little.
     out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
                       "+LBShowDecisions", "+LBDebug", "1", "--objects", "2", "--scale", "0", "--steps", "1000000"])
     decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)
@@ -226,7 +226,7 @@ def million():
     print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
     for balancer in ("PoiseLB", "PoiseHybridLB", "PoiseJointLB"):
         if not (ROOT / "build" / "lib" / f"libmodule{balancer}.a").exists():
-            continue  # Charm++ 6.10 cannot have PoiseJointLB
+            continue  # PoiseJointLB is not built for Charm++ 6.10
         out, ended = run([BIN / "lb_test_on_charm", "+p8", "+CmiSleepOnIdle", "+setcpuaffinity", "+LBPeriod", "0.001",
                           "+LBDebug", "1", "+balancer", balancer, "--objects", "1000000", "--degree", "0", "--scale",
                           "0.0001", "--steps", "2"], POISE_STRATEGY="greedy_refine", POISE_PERIOD="1")

@@ -134,7 +134,8 @@ Result result_of(const Case& of, const std::string& kind, const ObjectiveOptions
   result.bound_s = of.steps * keep.makespan_bound_s;
   result.decision_limit_s =
       std::max(0.01 * of.steps * keep.iteration_s, 2e-3 + 3e-6 * of.workload.num_tasks());
-  result.best_in_time = answer_of(of, "keep", of.current);  // needs no CPU time
+  result.best_in_time = answer_of(of, "keep", of.current);  // keeping the placement takes no CPU
+                                                            // time
   for (const Answer& answer : answers)
     if (answer.decision_s <= result.decision_limit_s && shorter(answer, result.best_in_time))
       result.best_in_time = answer;

@@ -163,7 +163,7 @@ MOVING_LOADS = [  # each step takes 8 to 20 ms
     ("load that jumps and stays, 512 kB", "imbalance", f"{JUMPING} --growth 1.5 --jump 20 --bytes {512 * 1024}", 10),
 ]
 MOVING_PROGRAMS = [
-    ("nbody", "nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # 1 + 2 * 95 steps
+    ("nbody", "nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # the runtime counts 1 + 2 * 95 steps
     ("tsunami", "tsunami", "--steps 100 --cells 16 --placement uneven", 20),
     ("limiter", "limiter", "--pieces 32 --cells 1024 --steps 24 --placement uneven", 20),
 ]

@@ -226,18 +226,20 @@ int main(int argc, char** argv) {
   Case what;
   poise::miniapps::Arguments arguments("What lending gains when rank 0 has all tasks",
                                        "tasks_lending");
-  arguments.add("--tasks", what.num_tasks, "tasks of rank 0", 1, 100000000);
+  arguments.add("--tasks", what.num_tasks, "number of tasks of rank 0", 1, 100000000);
   arguments.add("--us", what.us, "length of a task in microseconds", 0, 1e9);
-  arguments.add("--in", what.bytes_in, "bytes a task reads", 0, 1ULL << 40);
-  arguments.add("--out", what.bytes_out, "bytes a task writes", 0, 1ULL << 40);
+  arguments.add("--in", what.bytes_in, "bytes that a task reads", 0, 1ULL << 40);
+  arguments.add("--out", what.bytes_out, "bytes that a task writes", 0, 1ULL << 40);
   arguments.add("--threads", what.threads, "threads per rank", 1, 10000);
-  arguments.add("--repeats", what.repeats, "runs of each kind", 1, 1000000);
-  arguments.add("--settings", what.settings, "of the context that lends");
-  arguments.add_flag("--sleep", what.sleep, "tasks sleep, so ranks may outnumber cores");
-  arguments.add_flag("--balanced", what.balanced, "all ranks have as many");
-  arguments.add_flag("--shared", what.shared, "data lies in memory that the node's ranks share");
+  arguments.add("--repeats", what.repeats, "number of runs of each kind", 1, 1000000);
+  arguments.add("--settings", what.settings, "settings of the context that lends");
+  arguments.add_flag("--sleep", what.sleep,
+                     "tasks sleep instead of computing, so ranks may outnumber cores");
+  arguments.add_flag("--balanced", what.balanced, "every rank has as many tasks as rank 0");
+  arguments.add_flag("--shared", what.shared,
+                     "the data are in memory that the ranks of a node share");
   arguments.add_flag("--start", what.start,
-                     "how long from the decision to lend a task to its start");
+                     "measure the time from the decision to lend a task to its start");
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);

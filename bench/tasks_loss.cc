@@ -85,13 +85,15 @@ std::vector<std::pair<double, double>> measure(const Case& what, int rank) {
 int main(int argc, char** argv) {
   Case what;
   poise::miniapps::Arguments arguments("What lending can lose", "tasks_loss");
-  arguments.add("--tasks", what.tasks, "tasks of rank 0, or of each rank with --balanced", 1,
-                100000000);
+  arguments.add("--tasks", what.tasks, "number of tasks of rank 0, or of each rank with --balanced",
+                1, 100000000);
   arguments.add("--us", what.us, "mean length of a task in microseconds", 0, 1e9);
-  arguments.add("--spread", what.spread, "largest deviation from it, as a fraction of it", 0, 1);
-  arguments.add("--pairs", what.pairs, "runs of each kind", 1, 1000000);
-  arguments.add_flag("--balanced", what.balanced, "all ranks have as many");
-  arguments.add_flag("--busy", what.busy, "a competitor computes in bursts meanwhile");
+  arguments.add("--spread", what.spread,
+                "largest deviation from the mean length, as a fraction of it", 0, 1);
+  arguments.add("--pairs", what.pairs, "number of runs of each kind", 1, 1000000);
+  arguments.add_flag("--balanced", what.balanced, "every rank has as many tasks as rank 0");
+  arguments.add_flag("--busy", what.busy,
+                     "a competing thread computes in bursts on the same cores");
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   int level = 0, rank = 0, num_ranks = 1;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);

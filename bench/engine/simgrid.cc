@@ -71,7 +71,8 @@ class Simulation {
 
  private:
   struct Place {
-    sg4::SemaphorePtr arrived, ready;  // ready: one unit per non-eager message that may start
+    sg4::SemaphorePtr arrived, ready;  // `ready` has a unit for each non-eager message that may
+                                       // start
     std::deque<const Message*> mail;
   };
 

@@ -25,7 +25,7 @@ struct Selection {
   bool quick = false;
   std::string seed = "0", recipes, machines, tasks;
   std::string only;    // select only instances whose name contains this text
-  std::string traces;  // a folder of folders of traces, or empty
+  std::string traces;  // a folder whose subfolders contain traces, or empty
 };
 
 /// Calls `visit` with one instance after the other. Only one is in memory at a time.

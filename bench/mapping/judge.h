@@ -60,7 +60,7 @@ struct Outcome {
   }
 };
 
-/// The tools that compete on each instance.
+/// The tools whose placements are compared on each instance.
 struct Contest {
   std::string peers;        // the strategies to compare with, for parse_strategies
   std::string limit;        // a slow strategy that makes iterations short, such as anneal; or empty

@@ -84,7 +84,7 @@ def write(rows, headlines, folder, kept, is_whole):
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports bad usage in one line."""
+    """Reports a wrong command line in one line."""
 
     def error(self, message):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")

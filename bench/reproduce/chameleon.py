@@ -344,7 +344,7 @@ def limiter(lab, inputs, ranks, threads):
     return list(zip(*lab.per_seed(gain, FEW_SEEDS)))
 
 
-TABLE_1 = {(16, 1): (1.06, 0.72), (32, 1): (1.05, 0.95)}  # by (ranks, threads); larger cases take too long
+TABLE_1 = {(16, 1): (1.06, 0.72), (32, 1): (1.05, 0.95)}  # key: (ranks, threads); larger cases would take too long
 
 
 def table_1(lab, inputs):

@@ -15,13 +15,15 @@ namespace poise::bench {
 std::optional<int> PeerCase::parse(int argc, char** argv, const char* summary,
                                    const char* program) {
   miniapps::Arguments arguments(summary, program);
-  arguments.add("--tasks", tasks, "tasks of rank 0", 1, 100000000);
+  arguments.add("--tasks", tasks, "number of tasks of rank 0", 1, 100000000);
   arguments.add("--us", us, "mean length of a task in microseconds", 0, 1e9);
-  arguments.add("--spread", spread, "largest deviation from it, as a fraction of it", 0, 1);
+  arguments.add("--spread", spread, "largest deviation from the mean length, as a fraction of it",
+                0, 1);
   arguments.add("--in", bytes_in, "bytes that a task reads", 1, 1ULL << 30);
   arguments.add("--out", bytes_out, "bytes that a task writes", 1, 1ULL << 30);
-  arguments.add("--repeats", repeats, "runs of each way", 1, 1000000);
-  arguments.add_flag("--sleep", sleep, "tasks sleep, so ranks may outnumber cores");
+  arguments.add("--repeats", repeats, "number of runs of each way to run the tasks", 1, 1000000);
+  arguments.add_flag("--sleep", sleep,
+                     "tasks sleep instead of computing, so ranks may outnumber cores");
   return arguments.status_after_parsing(argc, argv);
 }
 

@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
   Settings settings;
   poise::miniapps::Arguments arguments("Times steps whose ranks lend tasks", "trust_lending");
   arguments.add("--steps", settings.path, "file with one JSON object per line");
-  arguments.add("--rounds", settings.rounds, "runs of each step", 1, 10000);
+  arguments.add("--rounds", settings.rounds, "number of runs of each step", 1, 10000);
   arguments.add("--timeout-s", settings.timeout_s, "time after which the program gives up", 1,
                 100000);
   if (const auto status = arguments.status_after_parsing(argc, argv)) return *status;

@@ -229,12 +229,13 @@ int main(int argc, char** argv) {
                                        "trust_replay");
   arguments.add("--replays", settings.path,
                 "file with one JSON object per line (form: bench/trust_bench.py)");
-  arguments.add("--rounds", settings.rounds, "iterations of each, interleaved in random order", 1,
-                10000);
-  arguments.add("--poll-us", settings.poll_us, "sleep between two polls for messages", 1, 100000);
+  arguments.add("--rounds", settings.rounds,
+                "iterations of each program, interleaved in random order", 1, 10000);
+  arguments.add("--poll-us", settings.poll_us,
+                "microseconds of sleep between two polls for messages", 1, 100000);
   arguments.add("--timeout-s", settings.timeout_s, "time after which the program gives up", 1,
                 100000);
-  arguments.add("--seed", settings.seed, "of the order", 0, UINT64_MAX);
+  arguments.add("--seed", settings.seed, "seed of the random order", 0, UINT64_MAX);
   if (const auto status = arguments.status_after_parsing(argc, argv)) return *status;
   MPI_Init(&argc, &argv);
   try {
