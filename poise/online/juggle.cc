@@ -87,11 +87,12 @@ std::vector<std::vector<ThreadId>> candidates(const JuggleView& view, const Aver
   return threads_on;
 }
 
-/// A place whose ready threads are evened out.
+/// The threads of a place while even_out() moves ready threads between places.
 struct ReadyPlace {
   std::uint32_t num_ready = 0, num_threads = 0;
-  /// Its ready threads, as indices into a list in ascending order of progress; the least advanced
-  /// one is last. Threads that have moved here are missing, because they do not move again.
+  /// The ready threads of the place that may still move, as indices into a list in ascending order
+  /// of progress; the least advanced one is last. Threads that have moved here are missing, because
+  /// they do not move again.
   std::vector<std::size_t> leaving = {};
 
   auto load() const { return std::pair(num_ready, num_threads); }

@@ -124,7 +124,7 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
   remember_places();
   take(readings, now_s);
   if (is_gap) {
-    list_team();  // threads may have ended during the gap
+    list_team();  // threads may have ended since the last balancing point
     start_point(now_s);
   } else {
     choose_who_takes_part(real_s, now_s);

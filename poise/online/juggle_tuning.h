@@ -23,30 +23,30 @@ namespace poise {
 //
 // clang-format off
 #define POISE_JUGGLE_TUNING(X) \
-  X(double,        noise,             0.05,  1e-3, 0.4,  "of the time",       "less is noise: run time in a round, sleep in a window, and the lag of a thread in a period") \
-  X(double,        ready_share,       0.5,   0.01, 0.99, "of a round",        "a thread that ran or waited for longer is ready, and a cpu that was wanted for longer is busy") \
-  X(double,        notable,           0.2,   0.01, 0.9,  "of the time",       "less says nothing: use of a place, cpu time that other programs take, a place slower than the fastest") \
-  X(double,        speed_tolerance,   0.1,   0,    0.9,  "of the average",    "smaller differences of speed are ignored") \
+  X(double,        noise,             0.05,  1e-3, 0.4,  "of the time",       "smaller values are noise: run time in a round, sleep in a window, and the lag of a thread in a period") \
+  X(double,        ready_share,       0.5,   0.01, 0.99, "of a round",        "a thread counts as ready if it ran or waited for more of the round, and a cpu as busy if threads wanted it for more") \
+  X(double,        notable,           0.2,   0.01, 0.9,  "of the time",       "smaller values are ignored: use of a place, cpu time that other programs take, how much a place is slower than the fastest") \
+  X(double,        speed_tolerance,   0.1,   0,    0.9,  "of the average",    "smaller differences between the speeds of places are ignored") \
   /* Which threads take part. */ \
-  X(std::uint32_t, busy_rounds,       2,     1,    100,  "rounds",            "a thread takes part after it has computed in this many") \
-  X(double,        pause,             5,     0.5,  100,  "times",             "a thread that sleeps for this many times its run time is left out; without it for this many rounds, its rounds count anew; a round this many times too long is a gap") \
-  X(double,        max_quiet_s,       10,    0.1,  1e4,  "s",                 "a thread that sleeps for longer is left out, however long it ran before") \
-  X(double,        two_slices_s,      0.008, 1e-4, 0.1,  "s",                 "two time slices of the kernel: the kernel reports a wait when it ends, and a thread that yields beside another waits for its slice to end") \
+  X(std::uint32_t, busy_rounds,       2,     1,    100,  "rounds",            "a thread takes part in balancing after it has computed in this many rounds") \
+  X(double,        pause,             5,     0.5,  100,  "times",             "a thread that sleeps for this many times its run time is left out; after this many rounds without computing, its busy_rounds count anew; a round that is this many times too long counts as a gap") \
+  X(double,        max_quiet_s,       10,    0.1,  1e4,  "s",                 "a thread that sleeps for longer is left out of balancing, even if it ran for long before") \
+  X(double,        two_slices_s,      0.008, 1e-4, 0.1,  "s",                 "two time slices of the kernel: the kernel reports a wait only when it ends, and a thread that yields to another thread waits until the other's slice ends") \
   /* Windows. */ \
-  X(double,        min_window_s,      0.05,  0.02, 10,   "s",                 "in a shorter window, waits that the kernel has not reported look like sleep") \
+  X(double,        min_window_s,      0.05,  0.02, 10,   "s",                 "minimum length of a window: in a shorter one, waits that the kernel has not reported yet would look like sleep") \
   X(double,        fading,            0.125, 0.01, 1,    "of an average",                  "weight of the newest window in an average") \
-  X(std::uint32_t, few_windows,       3,     1,    1000, "windows",           "waits for cpus of threads that never sleep are judged after this many: in short runs, later is too late") \
-  X(std::uint32_t, enough_windows,    6,     1,    1000, "windows",           "an average needs this many") \
+  X(std::uint32_t, few_windows,       3,     1,    1000, "windows",           "if threads never sleep, their waits for cpus are judged after this many windows, because in short runs a later decision would be too late") \
+  X(std::uint32_t, enough_windows,    6,     1,    1000, "windows",           "an average over windows is used once it covers this many") \
   /* When balancing points take place. */ \
-  X(double,        short_period_s,    0.02,  1e-3, 10,   "s",                 "period while threads are watched or other programs run: five kernel ticks, because cpu times over a shorter one are imprecise") \
-  X(double,        waits_per_period,  2,     0,    100,  "waits",             "alongside other programs, a period is at least this many times the mean wait for a cpu: in a shorter one a moved thread may get no turn") \
-  X(double,        shortest_period_s, 0.005, 1e-3, 10,   "s",                 "lower limit of the period: a point costs about 1% of it") \
-  X(double,        round_share,       0.75,  0.1,  1,    "of a period",       "a round that is longer ends the period: rounds vary by a tenth") \
-  X(double,        points_per_phase,  5,     0.5,  100,  "points per phase",  "with fewer, balancing gains little") \
-  X(double,        max_lead_periods,  20,    1,    1e6,  "periods",           "leads and lags are limited to this: longer ones are from earlier phases") \
+  X(double,        short_period_s,    0.02,  1e-3, 10,   "s",                 "the period while threads are watched or other programs run: five kernel ticks, because cpu times over a shorter period are imprecise") \
+  X(double,        waits_per_period,  2,     0,    100,  "waits",             "alongside other programs, a period is at least this many times the mean wait for a cpu; otherwise a moved thread might get no turn") \
+  X(double,        shortest_period_s, 0.005, 1e-3, 10,   "s",                 "minimum period: a balancing point costs about 1% of it") \
+  X(double,        round_share,       0.75,  0.1,  1,    "of a period",       "a round that takes more of the period ends it, because the length of rounds varies by a tenth") \
+  X(double,        points_per_phase,  5,     0.5,  100,  "points per phase",  "number of balancing points per phase: with fewer, balancing gains little") \
+  X(double,        max_lead_periods,  20,    1,    1e6,  "periods",           "maximum lead or lag of a thread: longer ones come from earlier phases") \
   /* Whether threads are balanced. */ \
-  X(double,        max_births_per_s,  20,    1,    1e6,  "threads per s",     "above this rate many threads are still on the cpu of their parent, so none is moved") \
-  X(double,        watch_s,           1,     0.01, 1e4,  "s",                 "threads are watched in short rounds for this long; also the first pause after balancing stopped, and each further one is twice as long")
+  X(double,        max_births_per_s,  20,    1,    1e6,  "threads per s",     "if more threads are created, none is moved, because many are still on the cpu of their parent") \
+  X(double,        watch_s,           1,     0.01, 1e4,  "s",                 "time for which threads are watched in short rounds; also the first pause after balancing stopped; each further pause is twice as long")
 // clang-format on
 
 struct JuggleTuning {

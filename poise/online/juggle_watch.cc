@@ -163,7 +163,9 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   double asleep = 0, turns_per_s = 0;
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];
-    if (member.windows < tuning_.enough_windows) return;  // its first windows are not typical
+    if (member.windows < tuning_.enough_windows)
+      return;  // the first windows of a thread are not
+               // typical
     asleep = std::max(asleep, member.asleep);
     turns_per_s = std::max(turns_per_s, member.turns_per_s);
   }
@@ -203,8 +205,8 @@ std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_
   return std::min(phase_s, 1 / sleepiest->turns_per_s);
 }
 
-/// True if no thread is bound or sleeps, there is a cpu for each, and they wait for cpus all the
-/// same. Then another program runs beside them, which a few windows of observation suffice to find.
+/// True if no thread is bound or sleeps, there is a cpu for each, but they nevertheless wait for
+/// cpus. Then another program runs beside them, which a few windows of observation suffice to find.
 bool JuggleWatch::is_clearly_crowded(const JuggleCrew& crew) const {
   if (crew.team.size() < 2 || !crew.fits()) return false;
   if (lost_windows_ < tuning_.few_windows || lost_cpus_ <= tuning_.notable) return false;
@@ -220,8 +222,8 @@ bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
   if (size < 2) return false;
   if (size % places != 0 && size > places) return true;
   if (size >= places && has_unequal_places()) return true;
-  // Otherwise, the threads are uneven only if each is bound to a single place: if one may run on
-  // several places, the kernel evens them out.
+  // Here the threads can be spread evenly, so they are uneven only if each is bound to a single
+  // place. The kernel evens out threads that may run on several places.
   for (const std::size_t i : crew.team)
     if (!crew.members[i].last.own_place) return false;
   const auto own = bound_on(crew);

@@ -76,7 +76,7 @@ void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
 }
 
 bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
-  if (!loans_.settings().push && !pull_) return false;  // no rank uses the loads
+  if (!loans_.settings().push && !pull_) return false;  // no rank would use the load
   if (queue.lendable <= threads_ || now_s < next_gossip_s_) return false;
   next_gossip_s_ = now_s + lending_tuning::kNewsDelay_s;
   return true;
@@ -168,7 +168,7 @@ bool LendingAgent::was_declined(std::uint32_t from, double requested_at_s, doubl
 }
 
 void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double expected_s) {
-  if (seconds <= 0) return;  // too short for the clock
+  if (seconds <= 0) return;  // the time is too short for the clock to measure
   Peer& peer = peers_.at(rank);
   // At first, the n-th result has a weight of at most 1/n, so the average is about the mean of all
   // results so far. With a small constant weight from the start, a program with few tasks would

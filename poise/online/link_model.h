@@ -91,7 +91,8 @@ class LinkModel {
   }
 
   Link near_;                                      // link to ranks of this rank's memory domain
-  Link other_nodes_;                               // average over all other nodes
+  Link other_nodes_;                               // link to another node, averaged over all other
+                                                   // nodes
   std::unordered_map<std::uint32_t, Link> known_;  // by group number
 };
 

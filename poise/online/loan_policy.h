@@ -18,7 +18,7 @@ struct Thief {
   std::uint32_t rank = 0;
   std::uint64_t wait = 0;     // number of the wait in which the thief sent its request
   double requested_at_s = 0;  // time of the request, on the clock of the rank that asked
-  bool is_lasting = false;    // remembered until there are tasks, instead of declined
+  bool is_lasting = false;    // true: remembered until there are tasks, instead of declined
 };
 
 /// The ranks that wait for tasks of this rank, in the order of their requests. There are at most
@@ -45,7 +45,7 @@ class Thieves {
 
 struct LoanSettings {
   const OffloadPolicy* policy = &offload_policy("cost");
-  bool push = true;  // lends also to ranks that have sent no request
+  bool push = true;  // true: lends also to ranks that have sent no request
   /// True if the program's own policy decides. Such a policy sees all ranks.
   bool takes_all = false;
   double min_gain = 0.1;         // fraction by which loans must shorten the wait

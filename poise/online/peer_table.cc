@@ -191,7 +191,7 @@ std::optional<std::uint32_t> PeerTable::random_victim(double now_s, Random& rand
     if (!may_be_victim(rank, now_s)) continue;
     const double distance = locality_of_(rank).distance;
     if (!best || distance < best_distance) best = rank, best_distance = distance;
-    if (best_distance <= 1) break;  // no rank is nearer
+    if (best_distance <= 1) break;  // no rank can be nearer
   }
   return best;
 }

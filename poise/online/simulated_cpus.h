@@ -152,7 +152,7 @@ class SimulatedCpus {
       for (PlaceId p = 0; order.is_wide && p < queues_.size(); ++p) threads[t].now.push_back(p);
       if (order.place && !order.is_wide) threads[t].now = {*order.place};
       if (!may_use(threads[t], threads[t].cpu)) move(t, threads[t].allowed().front());
-      fill_idle_cpus();  // Linux does so before the balancer moves the next thread
+      fill_idle_cpus();  // Linux fills idle cpus before the balancer moves the next thread
     }
   }
   static bool may_use(const Thread& thread, PlaceId cpu) {

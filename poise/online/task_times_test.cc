@@ -42,7 +42,7 @@ TEST(RemainingTime,
   EXPECT_DOUBLE_EQ(remaining_s(0, 2e-3), 2e-3);
   EXPECT_DOUBLE_EQ(remaining_s(1.5e-3, 2e-3), 0.5e-3);
   EXPECT_DOUBLE_EQ(remaining_s(3e-3, 2e-3), 0);
-  EXPECT_DOUBLE_EQ(remaining_s(0.5, 2e-3), 0.5);  // has run for longer than expected
+  EXPECT_DOUBLE_EQ(remaining_s(0.5, 2e-3), 0.5);  // the task has run for longer than expected
   EXPECT_DOUBLE_EQ(remaining_s(0.5, 0), 0.5);     // the expected time is unknown
 }
 
