@@ -150,7 +150,8 @@ class Partitioner {
     const int status = method_(&num_vertices, &one, first.data(), neighbour.data(), weight.data(),
                                nullptr, edge_weight.data(), &num_parts, shares.data(), &tolerance_,
                                options.data(), &cut, part.data());
-    if (status != METIS_OK) fail("strategy metis: METIS failed with status {}", status);
+    if (status != METIS_OK)
+      fail("strategy metis: METIS failed with status {}; name another strategy", status);
     return part;
   }
 

@@ -44,7 +44,7 @@ TEST_F(Metis, loads_follow_the_speeds_of_places_and_pinned_tasks_stay) {
   const std::vector<double> busy_s = work_s(mixed.machine, mixed.workload, placed);
   EXPECT_NEAR(busy_s[1] / busy_s[0], 1, 0.06);
   EXPECT_NEAR(busy_s[2] / busy_s[0], 1, 0.06);
-  // Ten tasks are pinned to place 3.
+  // Ten tasks are pinned to place 3, which therefore gets no other task.
   EXPECT_EQ(std::count(placed.places().begin(), placed.places().end(), 3u), 10);
 }
 

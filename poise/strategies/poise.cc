@@ -341,7 +341,8 @@ class Search {
   /// Runs the later stages of a local search, after its first stage.
   void even_out(LocalSearch& descent) {
     if (exceeds(descent.peak_s(), descent.average_s()))
-      run(descent, blunt(tuning_));  // the first stage may have ended at its limit of scans
+      run(descent, blunt(tuning_));  // repeats the first stage, which may have ended at its limit
+                                     // of scans
     run(descent, sharp(tuning_));
   }
 

@@ -205,7 +205,7 @@ Machine twenty_nodes() {
 }
 
 TEST(Poise, partitions_tasks_without_refinement_if_there_is_no_time_to_refine_the_partition) {
-  // Here a decision has a budget of 20 ms.
+  // Here a decision has a budget of 20 ms: enough for a partition, but not for its refinement.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {1, 2, 3}) {
     SCOPED_TRACE(seed);

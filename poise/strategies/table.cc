@@ -40,7 +40,8 @@ constexpr std::string_view kNoYes[] = {"0", "1"};
 constexpr Knob kRefineKnobs[] = {kTolerance};
 
 constexpr Knob kRefineCommKnobs[] = {
-    {"tolerance", 1.05, 1, 100, "busiest place to reach, relative to the current average"}};
+    {"tolerance", 1.05, 1, 100,
+     "busy time of the busiest place to reach, relative to the current average"}};
 
 constexpr std::string_view kMetisMethods[] = {"recursive", "kway"};
 constexpr Knob kMetisKnobs[] = {

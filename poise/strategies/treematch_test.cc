@@ -255,7 +255,7 @@ TEST(Treematch, the_placement_is_the_same_for_any_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, if_the_option_groups_is_current_all_tasks_of_a_node_move_together_to_one_node) {
+TEST(Treematch, with_groups_set_to_current_the_tasks_of_a_node_move_together_to_one_node) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
   Placement start(64);  // each node has 8 consecutive tasks; the next 8 are 3 nodes away
