@@ -223,7 +223,7 @@ struct Careless {
   bool is_first = true;
 };
 
-TEST(Collection, a_message_arrives_although_an_earlier_one_to_the_same_object_was_not_sent) {
+TEST(Collection, a_message_to_an_object_arrives_even_if_sending_an_earlier_one_to_it_failed) {
   for (const Mode mode : {Mode::root, Mode::hierarchical}) {
     // With four ranks, object 7 is on rank 3, and rank 1 is its home.
     Collection<Careless> objects(MPI_COMM_WORLD, 16, [](ObjectId id) { return Careless{id}; },
@@ -392,7 +392,7 @@ TEST(Collection, a_trace_in_vt_json_format_is_complete_after_the_run_and_leaves_
     EXPECT_EQ(std::remove(fmt::format("{}.{}.json", stem, r).c_str()), 0);
 }
 
-TEST(Collection, a_timeline_covers_every_place) {
+TEST(Collection, a_timeline_shows_every_place) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string path =

@@ -90,7 +90,7 @@ JointDecision JointDecider::decide(const Measurements& own) const {
     agreed(ranks_, [&] {
       decision = decided(own);
       if (options_.budget_s > 0 && wall_now_s() - start_s > options_.budget_s)
-        fail("the decision took longer than its budget of {} s", options_.budget_s);
+        fail("the decision took longer than its budget of {} s (POISE_BUDGET)", options_.budget_s);
     });
     return decision;
   } catch (const OtherRankError&) {  // the rank that failed reports why

@@ -12,7 +12,7 @@ namespace poise::objects {
 
 void Meter::enter_subphase(std::uint32_t subphase, LocalObjects& objects) {
   if (subphase >= kMaxSubphases)
-    fail("objects: subphase_of_step returned {} for step {}; subphases are 0 to {}", subphase,
+    fail("objects: subphase_of_step returned {} for step {}; it must return 0 to {}", subphase,
          run_.steps, kMaxSubphases - 1);
   subphase_ = subphase;
   num_subphases_ = std::max(num_subphases_, subphase_ + 1);

@@ -7,7 +7,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(omp_watch, time_at_barriers_or_outside_of_regions_does_not_count_as_work) {
+TEST(omp_watch, time_at_barriers_or_outside_of_parallel_regions_does_not_count_as_work) {
   OmpThread thread;
   thread.enter_region(100, 2);
   thread.begin_wait(130);

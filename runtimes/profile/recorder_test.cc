@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-TEST(recorder, all_time_counts_as_either_useful_or_mpi_time) {
+TEST(recorder, useful_time_and_mpi_time_add_up_to_the_time_that_has_passed) {
   Recorder recorder;
   recorder.start(0, 0, {});
   recorder.enter(10);

@@ -81,7 +81,7 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   EXPECT_TRUE(run.is_free[1]);
 }
 
-TEST(to_measured, the_smallest_quota_of_any_rank_is_that_of_its_node) {
+TEST(to_measured, the_quota_of_a_node_is_the_smallest_quota_of_its_ranks) {
   const Phase phase{.begin_ns = 0, .end_ns = 1'000'000'000};
   RankProfile a{.rank = 0, .num_ranks = 3, .host = "a", .phases = {phase}};
   RankProfile b = a, c = a;

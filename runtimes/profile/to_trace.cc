@@ -55,8 +55,9 @@ std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks) {
   const std::uint32_t num_ranks = blocks[0].num_ranks;
   for (const RankProfile& block : blocks)
     if (block.num_ranks != num_ranks)
-      fail("the profile mixes ranks of two jobs, one with {} ranks and one with {}", num_ranks,
-           block.num_ranks);
+      fail(
+          "the profile mixes ranks of two jobs, one with {} ranks and one with {}; record it again",
+          num_ranks, block.num_ranks);
   Joined best;
   std::size_t most_ranks = 0;
   for (const Cuts cuts : {Cuts::pcontrol, Cuts::collectives, Cuts::slices})

@@ -124,7 +124,7 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const ContextOptions& op
   start_threads(options.threads - 1, communicator);
 }
 
-// Starts the threads on all ranks, or throws on all.
+// Starts the threads of this rank. If that fails on any rank, throws on all ranks.
 void Runtime::start_threads(unsigned own, MPI_Comm communicator) {
   std::string error;
   try {
@@ -187,7 +187,8 @@ void Runtime::write_trace() {
   if (engine_->messenger().rank != 0) return;
   const auto is_cut = [](const RankTrace& rank) { return rank.ran.size() == tuning::kMaxEvents; };
   if (std::any_of(ranks.begin(), ranks.end(), is_cut))
-    std::fprintf(stderr, "poise: the trace %s is cut: it has the first %zu tasks per rank\n",
+    std::fprintf(stderr,
+                 "poise: the trace %s is incomplete: it has only the first %zu tasks of a rank\n",
                  trace_path_.c_str(), tuning::kMaxEvents);
   std::vector<std::string> names;
   for (std::uint32_t f = 0; f < function_numbers_.size(); ++f)
@@ -219,8 +220,8 @@ void Runtime::describe(Task& task, With&& with) const {
         std::make_shared<const Annotations>(std::move(with.annotations));
   for (const std::uint32_t rank : with.replicas) {
     if (rank >= engine_->messenger().num_ranks)
-      fail("With::replicas contains rank {}, but the context has only {} ranks", rank,
-           engine_->messenger().num_ranks);
+      fail("With::replicas contains rank {}, but the context has only {} ranks, numbered from 0",
+           rank, engine_->messenger().num_ranks);
     if (rank != engine_->messenger().rank && !with.pinned)
       task.extras.make().replicas.push_back(rank);
   }
@@ -394,7 +395,7 @@ void Runtime::wait_for_children(Children& children) {
 
 std::uint64_t Runtime::enter(unsigned team) {
   std::unique_lock lock(wait_mutex_);
-  // Another thread of the team may still be leaving the previous wait.
+  // Another thread of the team may not have left the previous wait yet.
   wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
   if (inside_ > 0 && team != team_)
     fail(
@@ -433,7 +434,9 @@ void Runtime::wait(unsigned team) {
         "callbacks");
   if (team == 0) fail("wait(0) was called; the number of threads that wait must be at least 1");
   if (team == 1 && !any_thread_ && !is_main_thread())
-    fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait");
+    fail(
+        "MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait; call it "
+        "there, or ask for MPI_THREAD_SERIALIZED");
   const std::uint64_t wait = enter(team);
   const double begin_s = wall_now_s();
   work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });

@@ -82,7 +82,7 @@ TEST(TaskFormat, small_arguments_are_aligned_inside_the_message_and_large_ones_a
   EXPECT_EQ(read[3].data, nullptr);
 }
 
-TEST(TaskFormat, sends_neither_any_output_nor_inputs_that_lie_in_shared_memory) {
+TEST(TaskFormat, sends_no_outputs_and_no_inputs_that_are_in_shared_memory) {
   double output[2] = {}, shared[50] = {};
   const Item items[] = {Item::of(output, sizeof output, Mode::out),
                         Item::of(shared, sizeof shared, Mode::inout),

@@ -93,7 +93,7 @@ TEST_F(Batches, end_after_a_task_whose_result_must_be_reported_at_once) {
   EXPECT_EQ(run(), 1u);
 }
 
-TEST_F(Batches, include_no_task_after_a_child_so_that_the_parent_of_this_child_can_go_on_at_once) {
+TEST_F(Batches, end_after_a_child_task_because_its_parent_may_be_waiting_for_it) {
   submit(kParent);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
@@ -111,7 +111,7 @@ TEST_F(Batches, the_pool_reports_unequal_tasks_if_one_takes_more_than_twice_as_l
   }
 }
 
-TEST_F(Batches, end_after_a_failed_task_and_ignore_its_run_time_in_time_estimates) {
+TEST_F(Batches, end_after_a_failed_task_whose_run_time_does_not_count_in_time_estimates) {
   for (int i = 0; i < 3; ++i) submit(kFails);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);

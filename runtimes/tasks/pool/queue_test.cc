@@ -142,7 +142,7 @@ TEST(Queue, finds_replicated_tasks_by_their_tickets_and_keeps_the_order_of_the_o
   EXPECT_EQ(queue.size(), 0u);
 }
 
-TEST(Queue, finds_a_child_behind_many_null_pointers_of_tasks_that_were_taken_by_their_tickets) {
+TEST(Queue, finds_a_child_behind_the_empty_entries_of_many_tasks_that_were_taken_by_ticket) {
   Queue queue(1);
   const auto children = std::make_shared<Children>();
   auto child = task(1);
@@ -160,8 +160,8 @@ TEST(Queue, finds_a_child_behind_many_null_pointers_of_tasks_that_were_taken_by_
   EXPECT_EQ(found->slot, 1u);
 }
 
-TEST(Queue, children_behind_the_child_of_another_task_are_found_in_linear_time) {
-  // If taking a child made the next search longer, this test would run for minutes.
+TEST(Queue, takes_all_children_of_a_task_in_linear_time_if_a_child_of_another_task_comes_first) {
+  // If every child that is taken made the next search longer, this test would run for minutes.
   constexpr std::uint64_t kChildren = 300'000;
   Queue queue(1);
   const auto children = std::make_shared<Children>(), others = std::make_shared<Children>();

@@ -35,10 +35,14 @@ void check_threads(unsigned threads) {
 
 void check_progress_thread(const Knobs& settings, const char* setting) {
   if (settings.choice("progress_thread") == "on" && !may_any_thread_call())
-    fail("{} needs MPI_THREAD_SERIALIZED or more, but MPI_Init_thread gave less", setting);
+    fail(
+        "{} needs MPI_THREAD_SERIALIZED or more, but MPI_Init_thread provided less; ask for more "
+        "or remove the setting",
+        setting);
 }
 
-/// Checks at the start that the trace can be written at the end.
+/// Checks now that the trace file can be opened, because the trace is written at the end of the
+/// run.
 void try_trace(const std::string& path) {
   try {
     write_file(path, "");

@@ -43,7 +43,7 @@ TEST(Locality, ranks_of_the_same_NUMA_domain_are_nearest_and_ranks_of_other_node
   EXPECT_THAT(groups(locality_among(ranks, 2, kMachine)), ElementsAre(0, 0, 2, 3, 0, 0));
 }
 
-TEST(Locality, a_rank_bound_to_no_single_NUMA_domain_has_distance_1_to_all_ranks_of_its_node) {
+TEST(Locality, a_rank_bound_to_several_NUMA_domains_has_distance_1_to_all_ranks_of_its_node) {
   const RankLocation ranks[] = {{8, -1}, {8, 1}, {8, 2}, {9, -1}};
   EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1, 1, INFINITY));
   EXPECT_THAT(distances(locality_among(ranks, 1, kMachine)), ElementsAre(1, 1, 2, INFINITY));
