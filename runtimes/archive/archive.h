@@ -172,8 +172,10 @@ void visit_variant(Archive& archive, std::variant<Ts...>& value) {
   archive.raw(&index, sizeof index);
   if constexpr (Archive::is_loading) {
     if (index >= sizeof...(Ts))
-      fail("archive: the bytes name alternative {} of a std::variant that has only {} alternatives",
-           index, sizeof...(Ts));
+      fail(
+          "archive: the bytes name alternative {} of a std::variant that has only {} alternatives; "
+          "the type written differs from the type read",
+          index, sizeof...(Ts));
     std::uint64_t i = 0;
     ((i++ == index ? void(value = Ts{}) : void()), ...);
   }
@@ -328,8 +330,10 @@ class Reader {
   void align(std::size_t alignment) { take(-at_ & (alignment - 1), 1); }
   const std::byte* take(std::uint64_t count, std::size_t size) {
     if (count > remaining() / size)
-      fail("archive: {} items of {} bytes at offset {} do not fit into the {} bytes given", count,
-           size, at_, bytes_.size());
+      fail(
+          "archive: {} items of {} bytes at offset {} do not fit into the {} bytes given; these "
+          "are incomplete, or of another type",
+          count, size, at_, bytes_.size());
     const std::byte* from = bytes_.data() + at_;
     at_ += count * size;
     return from;

@@ -88,8 +88,9 @@ Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double 
   try {
     if (budget_s == 0 || budget_s > kMaxBudget_s) return {solve(*problem)};
     if (auto placement = solve_within(problem, budget_s)) return {*std::move(placement)};
-    return {problem->phase.current,
-            fmt::format("the decision took longer than its budget of {} s", budget_s)};
+    return {
+        problem->phase.current,
+        fmt::format("the decision took longer than its budget of {} s (POISE_BUDGET)", budget_s)};
   } catch (const std::exception& error) {
     return {problem->phase.current, error.what()};
   } catch (...) {
