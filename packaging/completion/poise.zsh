@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Completes `poise` in zsh, with descriptions, by asking the program itself, so it is always up to date.
 
-# The entries of a section of the help as "name:description", one a line.
+# Prints the entries of a section of the help as "name:description", one per line.
 _poise_entries() {
   "$1" "${@:3}" --help 2> /dev/null |
     awk -v section="$2:" '
@@ -24,7 +24,7 @@ _poise_entries() {
       END { if (on) flush() }'
 }
 
-# The values of an option of a command, where the help lists them: --numa within|across.
+# Prints the values of an option of a command if the help lists them, as in --numa within|across.
 _poise_choices() {
   "$1" "$2" --help 2> /dev/null |
     awk -v option="$3" '/^  -/ { count = split($1, names, ",")
