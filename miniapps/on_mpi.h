@@ -61,7 +61,7 @@ int status_of_run(P& program, const objects::CollectionOptions& options, const B
     int num_ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
     if (by_openmp.wanted && num_ranks > 1)
-      fail("--openmp runs on one rank, but this job has {} ranks", num_ranks);
+      fail("--openmp runs on one rank, but this job has {} ranks; start it with one", num_ranks);
     if (by_openmp.wanted) return run_by_openmp(program, by_openmp) ? 0 : 1;
     return run_objects(program, options) ? 0 : 1;
   } catch (const Error& error) {

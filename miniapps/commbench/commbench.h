@@ -111,7 +111,8 @@ struct Program : Settings {
 
   void add_options(Arguments& arguments) {
     arguments.add("--objects", objects, "number of objects", 1, 10000000);
-    arguments.add("--partners", partners, "partners of the object that has most", 1, 100000);
+    arguments.add("--partners", partners, "partners of the object with the most partners", 1,
+                  100000);
     arguments.add("--bytes", bytes, "bytes of the largest message", 0, 1 << 30);
     arguments.add("--work", work, "rounds of hashing per step", 0, 1000000000);
     arguments.add("--change", period, "steps until an object changes its partners", 1, 1000000000);

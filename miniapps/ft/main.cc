@@ -100,7 +100,8 @@ int main(int argc, char** argv) {
   std::uint32_t size = 128;
   int steps = 10;
   arguments.add("--size", size, "numbers per edge of the cube, a power of two", 2, 1024);
-  arguments.add("--steps", steps, "number of transforms forth and back", 1, 1000000);
+  arguments.add("--steps", steps, "number of pairs of a forward and a backward transform", 1,
+                1000000);
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   if ((size & (size - 1)) != 0) {
     fmt::print(stderr, "ft: --size {}: not a power of two; use 64, 128 or 256\n", size);
