@@ -100,7 +100,9 @@ poise::Annotations annotations_of(const poise_with& with) {
     const poise_annotation& given = with.annotations[i];
     const int kind = number_of(given.kind);
     if (!given.name || (kind == POISE_TEXT && !given.text))
-      poise::fail("an annotation has a null name, or its kind is POISE_TEXT and its text is null");
+      poise::fail(
+          "an annotation has a null name, or its kind is POISE_TEXT and its text is null; set "
+          "both");
     switch (kind) {
       case POISE_INTEGER: annotations.set(given.name, given.integer); break;
       case POISE_REAL: annotations.set(given.name, given.real); break;
@@ -192,7 +194,7 @@ void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
   guarded([&] {
     // Allocators may round the number of bytes up, and more bytes than this would overflow.
     if (bytes > std::numeric_limits<std::ptrdiff_t>::max())
-      poise::fail("poise_tasks_allocate: there is no memory of {} bytes", bytes);
+      poise::fail("poise_tasks_allocate: cannot allocate {} bytes of memory", bytes);
     data = context_of(context).memory()->allocate(bytes);
   });
   return data;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/* What a C program may say of its tasks, and what it hears of them: the first rank has them all.
-   Prints what went wrong and exits 1. */
+/* Tests the properties and annotations of tasks, their errors and callbacks, from C. The first rank
+   has all tasks. Prints failed checks and exits with status 1. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void sleep_a_millisecond(void) {
   nanosleep(&pause, NULL);
 }
 
-/* The tasks. */
+/* The functions that the tasks run. */
 
 static void say_where(void** data, const size_t* bytes, int num_items) {
   (void)bytes, (void)num_items;
@@ -77,7 +77,7 @@ static void be_child(void** data, const size_t* bytes, int num_items) {
   ++*(int*)data[0];
 }
 
-/* Only the task that is named here fails. */
+/* Only the task with this name fails. */
 static void be_parent(void** data, const size_t* bytes, int num_items) {
   (void)bytes, (void)num_items;
   const char who = *(char*)data[1];
@@ -90,12 +90,12 @@ static void be_parent(void** data, const size_t* bytes, int num_items) {
     poise_task_fail("the parent task continued before its child task had ended");
 }
 
-/* What holds of them. */
+/* The checks of this test. */
 
 static int count_away(const int* ran_on, int count) {
   int away = 0;
   for (int t = 0; t < count; ++t) {
-    check(ran_on[t] >= 0 && ran_on[t] < num_ranks, "a task ran on a rank");
+    check(ran_on[t] >= 0 && ran_on[t] < num_ranks, "the task ran on a rank of the job");
     away += ran_on[t] != 0;
   }
   return away;
@@ -203,7 +203,7 @@ static void yield_runs_one_task(void) {
     works(poise_tasks_submit(tasks, where, &item, 1, &kHere));
   }
   works(poise_tasks_yield(tasks, &ran));
-  check(ran == 1 && (ran_on[0] < 0) + (ran_on[1] < 0) == 1, "one task ran");
+  check(ran == 1 && (ran_on[0] < 0) + (ran_on[1] < 0) == 1, "yield ran exactly one task");
   works(poise_tasks_yield(tasks, NULL));
   works(poise_tasks_yield(tasks, &ran));
   check(ran == 0 && ran_on[0] == my_rank && ran_on[1] == my_rank, "then the other; then none");
@@ -259,17 +259,21 @@ static void bad_input_is_refused(void) {
   refuses(poise_tasks_wait(NULL), "context is null");
   refuses(poise_tasks_yield(NULL, NULL), "context is null");
   refuses(poise_tasks_poll(NULL), "context is null");
-  check(poise_tasks_allocate(NULL, 8) == NULL, "there is no memory of no context");
-  check(poise_tasks_allocate(tasks, SIZE_MAX) == NULL, "there is not that much memory");
-  check(poise_tasks_allocate(tasks, SIZE_MAX - 100) == NULL, "there is not that much memory");
-#ifndef POISE_SANITIZED /* sanitizers end programs that ask for that much */
-  check(poise_tasks_allocate(tasks, SIZE_MAX / 2) == NULL, "there is not that much memory");
+  check(poise_tasks_allocate(NULL, 8) == NULL,
+        "poise_tasks_allocate without a context returns null");
+  check(poise_tasks_allocate(tasks, SIZE_MAX) == NULL,
+        "an allocation larger than the memory returns null");
+  check(poise_tasks_allocate(tasks, SIZE_MAX - 100) == NULL,
+        "an allocation larger than the memory returns null");
+#ifndef POISE_SANITIZED /* with a sanitizer, such a large allocation would end the program */
+  check(poise_tasks_allocate(tasks, SIZE_MAX / 2) == NULL,
+        "an allocation larger than the memory returns null");
 #endif
 }
 
 static void some_things_are_for_tasks(void) {
   int64_t number = 5;
-  check(poise_tasks_current() == NULL, "there is no task here");
+  check(poise_tasks_current() == NULL, "outside of tasks there is no current context");
   check(!poise_task_integer("x", &number) && number == 5, "of which nothing was said");
 }
 

@@ -270,7 +270,9 @@ cham_migratable_task_t* create(void* code, int num_arguments,
   started();
   const auto id = ids->next([](int used) { return live.contains(used); });
   if (!id)
-    poise::fail("chameleon_create_task: no task id is free, because {} tasks exist", live.size());
+    poise::fail(
+        "chameleon_create_task: no task id is free, because {} tasks exist; wait for tasks first",
+        live.size());
   task->id = *id;
   ++num_created;
   return (live[*id] = std::move(task)).get();

@@ -85,7 +85,7 @@ void add_product(double* a, double* b, double* c, int n, int index) {
   chameleon_set_callback_task_finish(task, finished, &callbacks);
   const int id = chameleon_get_task_id(task);
   check(chameleon_add_task(task) == CHAM_SUCCESS, "a task is added");
-  check(chameleon_get_last_local_task_id_added() == id, "the last task added is known");
+  check(chameleon_get_last_local_task_id_added() == id, "the id of the last added task is known");
   int back = 0;
   double none = 0;
   char* name = nullptr;
@@ -158,15 +158,16 @@ void many_arguments() {
     arguments.push_back(chameleon_map_data_entry_create(&number, 1, kTo));
   arguments[8].type = kFrom;
   chameleon_add_task(make(reinterpret_cast<void*>(many), arguments));
-  check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "more arguments than anybody has");
-  check(numbers[8] == 8, "all in their places");
+  check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "a task with many arguments runs");
+  check(numbers[8] == 8, "all arguments arrive in order");
   arguments.resize(2000);
-  check(!make(reinterpret_cast<void*>(many), arguments), "there is a limit");
+  check(!make(reinterpret_cast<void*>(many), arguments), "too many arguments are refused");
 }
 
 void waits(void* id) {
   check(chameleon_distributed_taskwait(0) == CHAM_FAILURE, "a wait in a callback is refused");
-  check(chameleon_get_task_annotations(*static_cast<int*>(id)), "the task is still there");
+  check(chameleon_get_task_annotations(*static_cast<int*>(id)),
+        "the task still exists in its callback");
 }
 
 // A refused wait must not drop the finished tasks, because one of them is still calling back.
@@ -178,7 +179,7 @@ void waits_in_a_callback() {
   chameleon_set_callback_task_finish(task, waits, &id);
   chameleon_set_callback_task_finish(task, finished, &calls);
   check(chameleon_add_task(task) == CHAM_SUCCESS, "a task without arguments is added");
-  check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait");
+  check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds");
   check(calls == 1, "all callbacks are called");
 }
 
@@ -197,18 +198,21 @@ void corners(int rank) {
   chameleon_set_task_replication_info(task, -1, nowhere);
   chameleon_set_task_replication_info(task, 2, nullptr);
   chameleon_set_task_replication_info(task, 2, nowhere);
-  check(chameleon_add_task(task) == CHAM_SUCCESS, "ranks that are not there are ignored");
-  check(chameleon_add_task(task) == CHAM_FAILURE, "a task is added once");
-  check(chameleon_add_task(nullptr) == CHAM_FAILURE, "no task is no task");
-  check(chameleon_get_task_id(nullptr) == -1, "and has no number");
-  check(!chameleon_create_task(nullptr, 0, nullptr), "a task without a function");
-  check(!chameleon_create_task(reinterpret_cast<void*>(nothing), 1, nullptr), "null for arguments");
-  check(!chameleon_create_task(reinterpret_cast<void*>(nothing), -1, nullptr), "fewer than none");
+  check(chameleon_add_task(task) == CHAM_SUCCESS,
+        "replication to ranks that do not exist is ignored");
+  check(chameleon_add_task(task) == CHAM_FAILURE, "adding a task a second time fails");
+  check(chameleon_add_task(nullptr) == CHAM_FAILURE, "adding a null task fails");
+  check(chameleon_get_task_id(nullptr) == -1, "a null task has the id -1");
+  check(!chameleon_create_task(nullptr, 0, nullptr), "a task without a function is refused");
+  check(!chameleon_create_task(reinterpret_cast<void*>(nothing), 1, nullptr),
+        "null instead of arguments is refused");
+  check(!chameleon_create_task(reinterpret_cast<void*>(nothing), -1, nullptr),
+        "a negative number of arguments is refused");
   check(!chameleon_local_task_has_finished(id), "a task has not finished before the wait");
-  check(chameleon_distributed_taskwait(0) == CHAM_FAILURE, "a callback that throws is a failure");
+  check(chameleon_distributed_taskwait(0) == CHAM_FAILURE, "the wait fails if a callback throws");
   check(chameleon_local_task_has_finished(id), "a task has finished after the wait");
-  check(numbers[8] == 36, "nine arguments");
-  check(calls == 1, "a task added twice has finished once");
+  check(numbers[8] == 36, "a task gets nine arguments");
+  check(calls == 1, "the callback of a task is called once even if the task was added twice");
   many_arguments();
   waits_in_a_callback();
   lends_what_is_special(rank);
@@ -231,7 +235,7 @@ int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
          cham_t_data_t*) { ++(what == cham_t_task_end ? ended : begun); };
   cham_t_callback_sync_region_t sync = [](cham_t_sync_region_type_t, cham_t_sync_region_status_t,
                                           cham_t_data_t*, const void*) { ++synced; };
-  check(on(cham_t_callback_task_create, create) == cham_t_set_always, "a callback is taken");
+  check(on(cham_t_callback_task_create, create) == cham_t_set_always, "a callback is accepted");
   on(cham_t_callback_task_schedule, schedule);
   on(cham_t_callback_sync_region, sync);
   return 1;
@@ -245,15 +249,15 @@ extern "C" cham_t_start_tool_result_t* cham_t_start_tool(unsigned version) {
 }
 
 int main(int argc, char** argv) {
-  check(chameleon_distributed_taskwait(0) == CHAM_FAILURE, "no wait before the start");
-  check(chameleon_finalize() == CHAM_FAILURE, "no end before the start");
+  check(chameleon_distributed_taskwait(0) == CHAM_FAILURE, "a wait before chameleon_init fails");
+  check(chameleon_finalize() == CHAM_FAILURE, "chameleon_finalize before chameleon_init fails");
   int rank = 0;
   poise::init_mpi(argc, argv, MPI_THREAD_MULTIPLE);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int round = 0; round < 2; ++round) {
     chameleon_pre_init();
 #pragma omp parallel num_threads(2)
-    check(chameleon_thread_init() == CHAM_SUCCESS, "the start");
+    check(chameleon_thread_init() == CHAM_SUCCESS, "the thread is initialized");
     chameleon_determine_base_addresses(reinterpret_cast<void*>(nothing));
     chameleon_post_init_serial();
     callbacks = 0;
@@ -264,7 +268,7 @@ int main(int argc, char** argv) {
     check(look_up("cham_t_no_such_thing") == nullptr, "unknown names are not found");
 #pragma omp parallel num_threads(2)
     chameleon_thread_finalize();
-    check(chameleon_finalize() == CHAM_SUCCESS, "the end");
+    check(chameleon_finalize() == CHAM_SUCCESS, "chameleon_finalize succeeds");
   }
   int sums[4] = {wrong, created, begun, ended};
   MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -272,7 +276,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (rank == 0) {
     check(sums[1] == 2 * (240 + 3 * size + 4 * kNaps), "the tool saw every task created");
-    check(sums[2] == sums[1] && sums[3] == sums[1], "and every task run, whether it throws or not");
+    check(sums[2] == sums[1] && sums[3] == sums[1], "every task runs, even if some throw");
     std::puts(sums[0] + wrong ? "something is WRONG" : "all is right");
   }
   poise::check_leaks();

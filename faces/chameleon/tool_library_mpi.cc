@@ -45,7 +45,8 @@ void task_created(cham_migratable_task_t* task, cham_t_data_t* data, const void*
   data->value = 17;
   check(code && !is_in_the_library(code), "the program creates tasks, not the library");
   check(get_task_data(chameleon_get_task_id(task)) == data, "an own task is found by its id");
-  check(get_task_data(chameleon_get_task_id(task) + 1) == nullptr, "another rank's is not");
+  check(get_task_data(chameleon_get_task_id(task) + 1) == nullptr,
+        "no data are returned for a task of another rank");
 }
 
 void check_what_is_known(cham_migratable_task_t* task) {
@@ -64,8 +65,10 @@ void check_what_is_known(cham_migratable_task_t* task) {
     check(code.entry_ptr != 0 && (code.entry_ptr - code.entry_image_offset) % 4096 == 0,
           "code is so far from the begin of its image");
   else
-    check(code.idx_image == 3 && code.entry_image_offset == 48, "images are as the program said");
-  check(meta_info_by_id(id).entry_image_offset == code.entry_image_offset, "by the id, too");
+    check(code.idx_image == 3 && code.entry_image_offset == 48,
+          "the image and the offset are those that the program has set");
+  check(meta_info_by_id(id).entry_image_offset == code.entry_image_offset,
+        "the position of the code is the same if it is asked for by the task's id");
 }
 
 void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_data_t*,
@@ -76,7 +79,8 @@ void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_dat
   check(std::strstr(text, flag & cham_t_task_local ? "cham_t_task_local" : "cham_t_task_remote"),
         "flags have names");
   check(what != cham_t_task_start || !prior, "a task that starts inside another one is a yield");
-  check(what != cham_t_task_yield || prior, "and only such a task");
+  check(what != cham_t_task_yield || prior,
+        "only a task that starts inside another one is a yield");
   if (what == cham_t_task_end) {
     ++ended;
   } else {
@@ -87,15 +91,15 @@ void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_dat
 
 void synchronised(cham_t_sync_region_type_t, cham_t_sync_region_status_t, cham_t_data_t* data,
                   const void* code) {
-  check(data->value == 11, "a thread's data stays");
+  check(data->value == 11, "the data of a thread are kept");
   check(code && !is_in_the_library(code), "the program waits, not the library");
 }
 
 // Called before each task starts. Checks the number of queued tasks and the number of created
 // tasks.
 int32_t frequency(cham_migratable_task_t*, int32_t load, int32_t num_created) {
-  check(load >= 0 && load < 1000, "no more tasks wait than there are");
-  check(num_created >= created, "as many tasks were created");
+  check(load >= 0 && load < 1000, "the number of queued tasks is plausible");
+  check(num_created >= created, "the number of created tasks does not decrease");
   return 0;
 }
 
@@ -136,7 +140,8 @@ int initialize(cham_t_function_lookup_t look_up, cham_t_data_t* tool_data) {
 }
 
 void finalize(cham_t_data_t* tool_data) {
-  check(tool_data->value == 7 && get_rank_data()->value == 42, "data of tool and rank stays");
+  check(tool_data->value == 7 && get_rank_data()->value == 42,
+        "the data of the tool and of the rank are kept");
   check(started + yielded == ended, "what starts ends");
   const std::string saw = std::to_string(created) + " created, " + std::to_string(yielded) +
                           " inside others, " + std::to_string(wrong) + " wrong";

@@ -64,9 +64,10 @@ void select_numbers(int32_t* tasks_per_rank, const int32_t* load_per_rank, int32
     check(tasks_per_rank[rank] == 0, "the array is zeroed");
     // This tool reports 7 * number of tasks + 5 as the load of a rank. Ranks attach this load to
     // every message that they send.
-    check(load_per_rank[rank] == 0 || load_per_rank[rank] % 7 == 5, "the load is the tool's");
+    check(load_per_rank[rank] == 0 || load_per_rank[rank] % 7 == 5,
+          "loads are those that the tool has computed");
   }
-  check(num_local >= 0 && num_stolen >= 0, "the queue is counted");
+  check(num_local >= 0 && num_stolen >= 0, "the numbers of queued tasks are not negative");
   if (num_local > 1) tasks_per_rank[num_ranks - 1] = 2;
 }
 
@@ -78,9 +79,10 @@ int32_t determine_load(TYPE_TASK_ID* ids_local, int32_t num_local, TYPE_TASK_ID*
                        TYPE_TASK_ID*, int32_t) {
   ++loads_asked;
   for (int32_t i = 0; i < num_local; ++i)
-    check(get_task_data(ids_local[i]) != nullptr, "an own task is known by its id");
+    check(get_task_data(ids_local[i]) != nullptr, "an own task is found by its id");
   for (int32_t i = 0; i < num_stolen; ++i)
-    check(get_task_data(ids_stolen[i]) == nullptr, "another rank's is not, before it runs");
+    check(get_task_data(ids_stolen[i]) == nullptr,
+          "a task of another rank is not found before it runs here");
   return 7 * (num_local + num_replicated + num_stolen) + 5;
 }
 
@@ -141,11 +143,15 @@ void check_what_is_known(cham_migratable_task_t* task, int id) {
   const cham_t_task_param_info_t given = param_info(task);
   check(given.num_args == 2 && given.arg_sizes[0] == sizeof(int), "arguments are known");
   check(given.arg_types[0] == CHAM_OMP_TGT_MAPTYPE_FROM, "an output is one");
-  check((given.arg_types[1] & CHAM_OMP_TGT_MAPTYPE_LITERAL) != 0, "a literal is one");
-  check(static_cast<int>(reinterpret_cast<intptr_t>(given.arg_pointers[1])) == id, "and is there");
+  check((given.arg_types[1] & CHAM_OMP_TGT_MAPTYPE_LITERAL) != 0,
+        "a literal argument is marked as a literal");
+  check(static_cast<int>(reinterpret_cast<intptr_t>(given.arg_pointers[1])) == id,
+        "the value of a literal argument arrives");
   const cham_t_task_meta_info_t code = meta_info(task);
-  check(code.entry_ptr == reinterpret_cast<intptr_t>(where), "the code is known");
-  check((code.entry_ptr - code.entry_image_offset) % 4096 == 0, "and where in the program it is");
+  check(code.entry_ptr == reinterpret_cast<intptr_t>(where),
+        "the address of the code is that of the call");
+  check((code.entry_ptr - code.entry_image_offset) % 4096 == 0,
+        "the offset of the code in its image is plausible");
 }
 
 void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_data_t* data,
@@ -153,9 +159,9 @@ void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_dat
                cham_t_data_t*) {
   const int id = chameleon_get_task_id(task);
   check(((flag & cham_t_task_local) != 0) == (my_rank == 0), "only the first rank has own tasks");
-  check(((flag & cham_t_task_remote) != 0) == (my_rank > 0), "and lends to the others");
+  check(((flag & cham_t_task_remote) != 0) == (my_rank > 0), "tasks on all other ranks are remote");
   check(before == nullptr, "no task runs inside another");
-  check(what != cham_t_task_yield, "nor gives way to one");
+  check(what != cham_t_task_yield, "no task yields");
   if (mode == Mode::data && (flag & cham_t_task_remote))
     check(data->value == 77, "what was decoded is there when the task starts");
   check(knows_itself(chameleon_get_task_annotations_opaque(task), id), "annotations are there");
@@ -182,17 +188,20 @@ void thread_ended(cham_t_data_t* data) {
 
 void synchronised(cham_t_sync_region_type_t type, cham_t_sync_region_status_t status,
                   cham_t_data_t* data, const void*) {
-  check(type == cham_t_sync_region_taskwait && data->value == 12, "it is this thread's wait");
+  check(type == cham_t_sync_region_taskwait && data->value == 12,
+        "a wait ends on the thread on which it began");
   check(status == (syncs % 2 == 0 ? cham_t_sync_region_start : cham_t_sync_region_end),
         "a wait starts, then ends");
   ++syncs;
 }
 
 int32_t frequency(cham_migratable_task_t* task, int32_t load, int32_t num_created) {
-  check(task != nullptr, "the task is named");
-  check(num_created > 0 && num_created % kTasks == 0, "all tasks are made before one starts");
-  if (num_ranks == 1) check(load == kTasks - 1 - slowed, "all others wait that have not started");
-  check(load >= 0 && load < kTasks, "no more tasks wait than there are");
+  check(task != nullptr, "the callback gets a task");
+  check(num_created > 0 && num_created % kTasks == 0,
+        "all tasks are created before the first one starts");
+  if (num_ranks == 1)
+    check(load == kTasks - 1 - slowed, "all tasks that have not started are in the queue");
+  check(load >= 0 && load < kTasks, "the number of queued tasks is plausible");
   ++slowed;
   return 1;  // a delay of one microsecond
 }
@@ -247,7 +256,7 @@ cham_migratable_task_t* make_task(int* ran_on) {
       chameleon_map_data_entry_create(reinterpret_cast<void*>(intptr_t{id}), sizeof(void*),
                                       CHAM_OMP_TGT_MAPTYPE_LITERAL)};
   auto* task = chameleon_create_task(reinterpret_cast<void*>(where), 2, arguments);
-  check(chameleon_get_task_id(task) == id, "tasks are numbered");
+  check(chameleon_get_task_id(task) == id, "the task has the given id");
   chameleon_annotations_t* annotations = chameleon_create_annotation_container();
   chameleon_set_annotation_int(annotations, "id", id);
   chameleon_set_annotation_string(annotations, "kind", "x");
@@ -274,7 +283,9 @@ std::vector<int> run_tasks() {
   for (std::size_t t = 0; t < kTasks && my_rank == 0; ++t) {
     ++count[ran_on[t]];
     const bool away = ran_on[t] != 0;
-    if (mode == Mode::tasks) check(!away || number_of(ids[t]) % 2 == 0, "only those named leave");
+    if (mode == Mode::tasks)
+      check(!away || number_of(ids[t]) % 2 == 0,
+            "only tasks that the tool selected leave their rank");
     if (mode != Mode::data)
       check(!away || ran_on[t] == num_ranks - 1, "tasks go where the tool says");
   }
@@ -311,21 +322,22 @@ void check_schedule() {
 void run(Mode which) {
   mode = which;
   asked = encoded = decoded = loads_asked = syncs = slowed = 0;
-  check(chameleon_init() == CHAM_SUCCESS, "the start");
+  check(chameleon_init() == CHAM_SUCCESS, "chameleon_init succeeds");
   check(chameleon_thread_init() == CHAM_SUCCESS, "the thread's start");
   chameleon_post_init_serial();
   const std::vector<int> count = run_tasks();
   chameleon_thread_finalize();
-  check(chameleon_finalize() == CHAM_SUCCESS, "the end");
-  check(syncs == 2, "one wait was told of");
+  check(chameleon_finalize() == CHAM_SUCCESS, "chameleon_finalize succeeds");
+  check(syncs == 2, "the tool is told of the beginning and the end of one wait");
   check_schedule();
   const int all_decoded = sum_over_ranks(decoded);
   check(sum_over_ranks(slowed) == kTasks, "the tool was asked once about the pace of each task");
   if (my_rank > 0 || num_ranks == 1) return;
   const int away = kTasks - count[0];
-  check(away > 0, "something was lent");
+  check(away > 0, "some tasks ran on other ranks");
   if (mode == Mode::data) {
-    check(encoded >= away && all_decoded >= away, "data travels with each task that leaves");
+    check(encoded >= away && all_decoded >= away,
+          "the tool's data travel with each task that leaves its rank");
   } else {
     check(asked > 0, "the tool was asked");
   }

@@ -28,25 +28,26 @@ program distributed_in_fortran
   call plan_distributed(ranks, machine, ids, load_s, indptr, next, bytes, neighbour_ranks=int(next/kTasks), &
                         rank_of_task=to, exports=leaving, imports=coming)
   do i = 1, size(leaving%task)
-    call check(leaving%global_id(i) == ids(leaving%task(i) + 1) .and. leaving%to(i) == to(leaving%task(i) + 1), "an export")
+    call check(leaving%global_id(i) == ids(leaving%task(i) + 1) .and. leaving%to(i) == to(leaving%task(i) + 1), &
+      "an export has the global id and the new rank of its task")
   end do
   call check(size(leaving%task) == count(to /= ranks%rank), "all exports are listed")
   out = sum(leaving%global_id*(leaving%to + 1))
   in = sum(coming%global_id*(coming%to + 1))
-  call check(nint(total(real(in - out, real64))) == 0, "exports are imports")
+  call check(nint(total(real(in - out, real64))) == 0, "there are as many imports as exports")
   call check(ranks%num_ranks == 1 .or. total(real(out, real64)) > 0, "tasks move")
   mine_s = sum(load_s, mask=to == ranks%rank) + sum(merge(3d-3, 1d-3, coming%from == 0))
   call check(mine_s < 1.1d0*total(mine_s)/ranks%num_ranks, "loads are even")
 
   if (ranks%rank == 0) load_s(8) = -1
   call plan_distributed(ranks, machine, ids, load_s, error=error)
-  call check(error == 2, "a load of one rank is an error of all")
+  call check(error == 2, "a wrong load on one rank is an error on all ranks")
   found = poise_last_error()
   if (ranks%rank == 0) call check(index(found, "load_s[7] is -1") > 0, "the error says where")
   if (ranks%rank /= 0) call check(index(found, "rank 0 failed") > 0, "the error says which rank")
   load_s = 1
   call plan_distributed(ranks, machine, ids, load_s(1:merge(49, 50, ranks%rank == 0)), error=error)
-  call check(error == 2, "a size on one rank is an error of all")
+  call check(error == 2, "a wrong array size on one rank is an error on all ranks")
   if (ranks%rank == 0) call check(poise_last_error() == "load_s has 49 entries; it needs 50", "the error names the array")
   call machine%free()
   call free_ranks(ranks)

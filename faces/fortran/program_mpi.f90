@@ -111,7 +111,7 @@ contains
       call MPI_Bcast(some_elsewhere, 1, MPI_LOGICAL, 0, MPI_COMM_WORLD, ierror)
       if (some_elsewhere .or. how%pinned /= 0) exit
     end do
-    call check(some_elsewhere .eqv. how%pinned == 0, "elsewhere, too, unless it is pinned")
+    call check(some_elsewhere .eqv. how%pinned == 0, "some tasks run on other ranks unless tasks are pinned")
   end subroutine
 
   subroutine run_tasks(how, some_elsewhere)
@@ -126,7 +126,7 @@ contains
     integer :: t
     finished = 0
     memory = poise_tasks_allocate(tasks, 8_c_size_t * num_tasks)
-    call check(c_associated(memory), "there is memory")
+    call check(c_associated(memory), "memory is allocated")
     call c_f_pointer(memory, numbers, [num_tasks, 2])
     numbers = 0
     with = how
@@ -142,7 +142,7 @@ contains
     call check(poise_tasks_wait(tasks) == poise_ok, "wait")
     if (my_rank == 0) then
       call check(all(numbers(:, 1) == 1), "each task runs once")
-      call check(all(finished == 1), "and is said to be finished once")
+      call check(all(finished == 1), "on_finish is called once for each task")
     end if
     some_elsewhere = any(numbers(:, 2) > 0)
     call check(poise_tasks_free(tasks, memory) == poise_ok, "free")
@@ -169,17 +169,17 @@ contains
     runs = 0
     call check(poise_tasks_submit(tasks, child_id, [poise_item(c_loc(runs), 4, poise_inout), &
                poise_item(c_loc(ran_on), 4, poise_out)], poise_with(pinned=1)) == poise_ok, "submit")
-    call check(poise_tasks_yield(tasks, ran) == poise_ok .and. ran == 1 .and. runs == 1, "a task ran")
-    call check(poise_tasks_yield(tasks) == poise_ok, "no rank has to send a steal request")
-    call check(poise_tasks_yield(tasks, ran) == poise_ok .and. ran == 0, "no other did")
+    call check(poise_tasks_yield(tasks, ran) == poise_ok .and. ran == 1 .and. runs == 1, "yield runs one task and says so")
+    call check(poise_tasks_yield(tasks) == poise_ok, "yield works without the argument")
+    call check(poise_tasks_yield(tasks, ran) == poise_ok .and. ran == 0, "yield says that it ran no task")
     call check(poise_tasks_wait(tasks) == poise_ok, "wait")
   end subroutine
 
   subroutine failures_are_told()
     type(poise_item) :: none(0)
     call check(poise_tasks_submit(tasks, refuse_id, none) == poise_ok, "submit")
-    call check(poise_tasks_wait(tasks) == poise_failed, "a failure is noticed")
-    call check(index(poise_tasks_last_error(), "on purpose") > 0, "and its reason told")
+    call check(poise_tasks_wait(tasks) == poise_failed, "a wait reports that a task failed")
+    call check(index(poise_tasks_last_error(), "on purpose") > 0, "the error text contains the reason of the failure")
     call check(poise_tasks_submit(tasks, 999, none) == poise_bad_input, "function 999 is refused")
     call check(poise_tasks_wait_team(tasks, 0) == poise_bad_input, "a team of 0 threads is refused")
   end subroutine

@@ -85,7 +85,7 @@ static poise_machine* a_machine(void) {
     snprintf(text, sizeof text, "node:%d core:2", num_ranks / 2);
   else
     snprintf(text, sizeof text, "core:%d", num_ranks);
-  check(poise_machine_create(text, &machine) == POISE_OK, "a machine");
+  check(poise_machine_create(text, &machine) == POISE_OK, "a machine is created");
   return machine;
 }
 
@@ -140,7 +140,7 @@ static void refuse(const poise_machine* machine) {
         "an error on all ranks");
   snprintf(text, sizeof text, is_wrong ? "load_s[7] is -1" : "rank %d failed", num_ranks - 1);
   check(strstr(poise_last_error(), text) != NULL, text);
-  check(exports == NULL, "nothing was made");
+  check(exports == NULL, "no list of exports is made");
   ring.load_s[7] = 1;
   check(poise_plan_distributed(&ranks, is_wrong ? NULL : machine, &ring.own, "poise", 0, NULL, NULL,
                                NULL) == POISE_BAD_INPUT,
@@ -223,7 +223,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-  check(poise_mpi_start(MPI_COMM_WORLD, &mpi, &ranks) == MPI_SUCCESS, "a communicator");
+  check(poise_mpi_start(MPI_COMM_WORLD, &mpi, &ranks) == MPI_SUCCESS,
+        "the communicator is accepted");
   machine = a_machine();
   if (argc == 3) {
     measure(machine, strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));

@@ -60,7 +60,7 @@ void compare_with_simulated(const poise_communication& ranks, const poise_machin
   for (const bool knows_ranks : {true, false, true}) {
     const Told told = plan(ranks, machine, own[ranks.rank], knows_ranks);
     check(told.code == POISE_OK, "there is a plan", seed);
-    check(told == expected[ranks.rank], "ranks are told what simulated ones are", seed);
+    check(told == expected[ranks.rank], "ranks get the same results as simulated ranks", seed);
   }
 }
 

@@ -369,7 +369,7 @@ TEST(Library, builds_with_assertions_refuse_a_call_that_changes_a_handle_in_use)
 }
 #endif
 
-TEST(Library, a_strategy_program_changes_no_signal_handling_of_the_calling_program) {
+TEST(Library, running_an_external_strategy_program_changes_no_signal_handling) {
   std::signal(SIGPIPE, SIG_DFL);
   // The program places the task at place 1 if its parent ignores SIGPIPE, the signal 13, and at
   // place 2 if the program itself starts with this signal blocked.

@@ -17,7 +17,8 @@ namespace {
 apps::Contender contender_of(const poise_own_strategy& own) {
   const std::string name = &required(own.name, "the name of an own strategy");
   if (own.decide == nullptr)
-    fail("own strategy \"{}\": the function pointer `decide` is null", name);
+    fail("own strategy \"{}\": the function pointer `decide` is null; set it to your function",
+         name);
   return {name, [name, own](const Problem& problem) {
             const apps::ProblemArrays arrays(problem);
             const auto now = problem.current.places();

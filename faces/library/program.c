@@ -53,7 +53,8 @@ static void plan_and_move(const poise_machine* machine, const poise_workload* wo
   check(metrics.makespan_s == 2 && metrics.average_s == 2, "greedy is perfect here");
   works(poise_exports(kTasks, ids, current, places, -1, &all));
   works(poise_exports(kTasks, ids, current, places, 0, &out));
-  check(all->count == metrics.migrations && out->count == all->count, "all leave place 0");
+  check(all->count == metrics.migrations && out->count == all->count,
+        "all migrations leave place 0");
   for (i = 0; i < all->count; ++i)
     check(all->global_id[i] == ids[all->task[i]] && all->from[i] == 0 &&
               all->to[i] == places[all->task[i]],
@@ -61,7 +62,8 @@ static void plan_and_move(const poise_machine* machine, const poise_workload* wo
   for (place = 0; place < kPlaces; ++place) {
     works(poise_imports(kTasks, NULL, current, places, place, &in));
     for (i = 0; i < in->count; ++i)
-      check(in->to[i] == place && in->global_id[i] == in->task[i], "an import comes here");
+      check(in->to[i] == place && in->global_id[i] == in->task[i],
+            "an import has this place and its task's global id");
     arriving += in->count;
     poise_moves_destroy(in);
   }
@@ -146,7 +148,7 @@ static void trace(const poise_machine* machine, const poise_workload* workload, 
   row = poise_simulation_get(s, 1);
   for (step = 0; step < 10; ++step)
     sum_s += row->step_iteration_s[step] + row->step_decision_s[step] + row->step_migration_s[step];
-  check(row->decisions == 2 && row->decision_s == 1, "before steps 4 and 8");
+  check(row->decisions == 2 && row->decision_s == 1, "the simulation decides before steps 4 and 8");
   check(fabs(sum_s - row->total_s) < 1e-9, "the steps add up to the total");
   poise_simulation_destroy(s);
   poise_machine_destroy(recorded);
@@ -168,7 +170,7 @@ static void refuse_arrays(const poise_machine* machine) {
   refuses(poise_workload_create(kTasks, loads, &none), "load_s[2] is nan");
   loads[2] = -1;
   refuses(poise_workload_create(kTasks, loads, &none), "load_s[2] is -1");
-  check(none == NULL, "nothing was made");
+  check(none == NULL, "no machine is made");
   refuses(poise_workload_create(UINT64_MAX, loads, &none), "num_tasks is 18446744073709551615");
   refuses(poise_workload_create(0, loads, &none), "at least 1");
   indptr[0] = 1;

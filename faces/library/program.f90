@@ -23,9 +23,10 @@ program library_in_fortran
   after = evaluate(machine, workload, now, places)
   call check(abs(after%makespan_s - 2) < 1e-12, "greedy is perfect here")
   moves = exports(now, places, place=0, global_ids=ids)
-  call check(size(moves%task) == after%migrations, "all leave place 0")
+  call check(size(moves%task) == after%migrations, "all migrations leave place 0")
   do i = 1, size(moves%task)
-    call check(moves%global_id(i) == ids(moves%task(i) + 1) .and. moves%to(i) == places(moves%task(i) + 1), "a move")
+    call check(moves%global_id(i) == ids(moves%task(i) + 1) .and. moves%to(i) == places(moves%task(i) + 1), &
+      "a move has the global id and the new place of its task")
   end do
   do i = 0, 3
     moves = imports(now, places, place=i)
@@ -39,11 +40,11 @@ program library_in_fortran
   call plan(machine, workload, now, places, strategy="gredy", error=error)
   call check(error == 2 .and. index(poise_last_error(), "greedy") > 0, "an unknown strategy is refused")
   call plan(machine, workload, now(1:5), places, error=error)
-  call check(error == 2 .and. poise_last_error() == "current has 5 entries; it needs 6", "a size is refused")
+  call check(error == 2 .and. poise_last_error() == "current has 5 entries; it needs 6", "an array of a wrong size is refused")
   call plan(machine, workload, [0, 0, -1, 0, 0, 0], places, error=error)
   call check(error == 2 .and. index(poise_last_error(), "current[2] is -1") > 0, "a place is refused")
   call workload%set_messages([0], [6], error=error)
-  call check(error == 2 .and. index(poise_last_error(), "to[0] is 6") > 0, "a task is refused")
+  call check(error == 2 .and. index(poise_last_error(), "to[0] is 6") > 0, "a message to a task that does not exist is refused")
   call machine%free()
   call workload%free()
   machine = machine_from("node:2 core:", error=error)

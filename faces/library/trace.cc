@@ -40,9 +40,11 @@ void check_places(const poise::Workload& workload, std::optional<std::size_t> nu
   const std::size_t background = workload.background_s.size(), used = workload.place_bytes.size();
   const std::size_t wanted = num_places.value_or(std::max(background, used));
   if (background != 0 && background != wanted)
-    fail("background_s has {} entries, but there are {} places", background, wanted);
+    fail("background_s has {} entries, but there are {} places; give one entry per place",
+         background, wanted);
   if (used != 0 && used != wanted)
-    fail("place_bytes has {} entries, but there are {} places", used, wanted);
+    fail("place_bytes has {} entries, but there are {} places; give one entry per place", used,
+         wanted);
 }
 
 /// Clears the members of the view that describe the machine, because the trace has no machine.
@@ -81,7 +83,7 @@ int poise_trace_create(uint64_t num_places, const poise_machine* machine, poise_
     if (machine != nullptr) {
       handle->trace.machine = checked(machine, "machine").machine;
       if (num_places != handle->trace.machine->num_places())
-        fail("num_places is {}, but the machine has {} places", num_places,
+        fail("num_places is {}, but the machine has {} places; both must be equal", num_places,
              handle->trace.machine->num_places());
     }
     result = handle.release();

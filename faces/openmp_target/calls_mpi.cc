@@ -63,9 +63,9 @@ void copies_memory() {
 void knows_memory() {
   const int host = omp_get_initial_device();
   int x = 0;
-  check(host == omp_get_num_devices(), "the host comes after the devices");
+  check(host == omp_get_num_devices(), "the number of the host is the number of devices");
   check(is_accessible(&x, sizeof x, 0), "all memory is accessible");
-  check(mapped(&x, host) == &x, "the host's memory is itself");
+  check(mapped(&x, host) == &x, "the host's own address is returned for the host");
   check(!mapped(&x, 0) && !omp_target_is_present(&x, 0), "what was not mapped is not present");
   check(omp_target_associate_ptr(&x, &wrong, sizeof x, 0, 0) != 0 &&
             omp_target_disassociate_ptr(&x, 0) != 0,
@@ -88,11 +88,11 @@ void leaves_unknown_regions_alone() {
 int main(int argc, char** argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  check(chameleon_init() == CHAM_SUCCESS, "the start");
+  check(chameleon_init() == CHAM_SUCCESS, "chameleon_init succeeds");
   copies_memory();
   knows_memory();
   leaves_unknown_regions_alone();
-  check(chameleon_finalize() == CHAM_SUCCESS, "the end");
+  check(chameleon_finalize() == CHAM_SUCCESS, "chameleon_finalize succeeds");
   MPI_Finalize();
   if (wrong == 0) std::printf("all is right\n");
   return wrong ? 1 : 0;

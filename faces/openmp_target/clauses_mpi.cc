@@ -304,7 +304,7 @@ void disabled() {
   int x = 0;
 #pragma omp target map(tofrom : x) device(1002)
   x += 1;
-  check(x == 1 && omp_get_num_devices() == 0, "there is no device but the host");
+  check(x == 1 && omp_get_num_devices() == 0, "the host is the only device");
 }
 
 struct Named {
@@ -335,10 +335,10 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  check(chameleon_init() == CHAM_SUCCESS, "the start");
+  check(chameleon_init() == CHAM_SUCCESS, "chameleon_init succeeds");
   for (const Named& one : kAll)
     if (argc > 1 ? std::string(argv[1]) == one.name : one.in_all) one.function();
-  check(chameleon_finalize() == CHAM_SUCCESS, "the end");
+  check(chameleon_finalize() == CHAM_SUCCESS, "chameleon_finalize succeeds");
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && wrong == 0) std::printf("all is right\n");
   MPI_Finalize();

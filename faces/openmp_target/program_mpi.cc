@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  check(chameleon_init() == CHAM_SUCCESS, "the start");
+  check(chameleon_init() == CHAM_SUCCESS, "chameleon_init succeeds");
   at_once();
   int counts[2] = {};
   for (int round = 0; round < 50 && counts[0] == 0 && (round == 0 || size > 1); ++round) {
@@ -171,7 +171,7 @@ int main(int argc, char** argv) {
   forms(rank == 0 ? 12 : 0);
   held(rank == 0 ? 12 : 0);
   at_home(rank == 0 ? 12 : 0);
-  check(chameleon_finalize() == CHAM_SUCCESS, "the end");
+  check(chameleon_finalize() == CHAM_SUCCESS, "chameleon_finalize succeeds");
   counts[1] = wrong;
   MPI_Allreduce(MPI_IN_PLACE, &counts[1], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && counts[1] == 0)

@@ -19,13 +19,13 @@ int ParMETIS_V3_PartKway(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
 int ParMETIS_V3_PartGeomKway(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
                              real_t*, idx_t*, idx_t*, real_t*, real_t*, idx_t*, idx_t*, idx_t*,
                              MPI_Comm*);
-#ifdef HAS_ADAPTIVE /* PT-Scotch has no such function */
+#ifdef HAS_ADAPTIVE /* PT-Scotch lacks AdaptiveRepart */
 int ParMETIS_V3_AdaptiveRepart(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
                                idx_t*, idx_t*, real_t*, real_t*, real_t*, idx_t*, idx_t*, idx_t*,
                                MPI_Comm*);
 #endif
 
-enum { kRows = 24, kColumns = 40 }; /* of the part of the grid that a rank owns */
+enum { kRows = 24, kColumns = 40 }; /* size of the part of the grid that a rank owns */
 
 static int rank, num_ranks, wrong;
 static MPI_Comm comm;
@@ -36,7 +36,8 @@ static void check(int holds, const char* what) {
   fprintf(stderr, "rank %d: does not hold: %s\n", rank, what);
 }
 
-/* Rows of the grid, one rank's after another's; numbers begin at `base`. */
+/* Describes a grid whose rows are distributed over the ranks in blocks. Numbers of vertices begin
+   at `base`. */
 typedef struct Grid {
   idx_t base, n, edges;
   idx_t *vtxdist, *xadj, *adjncy, *vwgt, *vsize, *adjwgt, *part;
@@ -85,8 +86,8 @@ static long sum(long value) {
   return value;
 }
 
-/* Parts are numbers of ranks, every part has its share of the weight, and the cut is the one that
-   all parts on one rank give. */
+/* Checks that every part number is valid, that every part has its share of the weight, and that the
+   cut equals the one that results if one rank counts all parts. */
 static void check_parts(const Grid* grid, idx_t cut, int parts) {
   idx_t* const all = malloc(sizeof(idx_t) * (size_t)(grid->n * num_ranks));
   long* const load = calloc((size_t)parts, sizeof(long));
@@ -95,7 +96,7 @@ static void check_parts(const Grid* grid, idx_t cut, int parts) {
   MPI_Allgather(grid->part, grid->n, MPI_INT32_T, all, grid->n, MPI_INT32_T, comm);
   for (v = 0; v < grid->n; ++v) {
     const idx_t part = grid->part[v] - grid->base;
-    check(part >= 0 && part < parts, "a part is a number of a part");
+    check(part >= 0 && part < parts, "every part number is valid");
     if (part >= 0 && part < parts) load[part] += grid->vwgt[v];
     for (i = grid->xadj[v] - grid->base; i < grid->xadj[v + 1] - grid->base; ++i)
       if (all[grid->adjncy[i] - grid->base] != grid->part[v]) own_cut += grid->adjwgt[i];
@@ -130,7 +131,7 @@ static void part(idx_t base, idx_t more) {
   free_grid(&grid);
 }
 
-/* Without weights, wgtflag may still ask for them, as PT-Scotch allows. */
+/* Without weights, wgtflag may still say that there are weights; PT-Scotch allows this. */
 static void part_without_weights(void) {
   Grid grid = grid_of(0);
   idx_t wgtflag = 3, numflag = 0, ncon = 1, parts = num_ranks, cut = -1, i;
@@ -190,7 +191,7 @@ static void refuse(void) {
   free_grid(&grid);
 }
 
-/* Only the last rank names a machine that does not exist: it says so. */
+/* Only the last rank names a machine that does not exist, so only that rank must print an error. */
 static void say_why(void) {
   Grid grid = grid_of(0);
   idx_t wgtflag = 3, numflag = 0, ncon = 1, parts = num_ranks, cut = -1;
@@ -216,14 +217,14 @@ static void say_why(void) {
   free_grid(&grid);
 }
 
-/* The last rank has no vertices, and no arrays for them. */
+/* The last rank has no vertices and passes null pointers for them. */
 static void part_without_vertices(void) {
   Grid grid = grid_of(0);
   idx_t wgtflag = 3, numflag = 0, ncon = 1, parts = num_ranks, cut = -1, i;
   idx_t options[4] = {0, 0, 0, 0};
   real_t ubvec = 1.05f;
   const int is_empty = rank == num_ranks - 1;
-  for (i = 0; i < grid.edges; ++i) /* no edge leads to the last rank */
+  for (i = 0; i < grid.edges; ++i) /* replaces edges that would lead to the last rank */
     if (grid.adjncy[i] >= grid.vtxdist[num_ranks - 1]) grid.adjncy[i] = grid.vtxdist[rank];
   grid.vtxdist[num_ranks] = grid.vtxdist[num_ranks - 1];
   check(ParMETIS_V3_PartKway(

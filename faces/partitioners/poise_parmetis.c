@@ -9,7 +9,7 @@
    With -DIDXTYPEWIDTH=64 or -DREALTYPEWIDTH=64, idx_t or real_t is as wide as in such a ParMETIS.
    Calls that Poise cannot answer go to the ParMETIS that the program links, if there is one. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* RTLD_NEXT */
+#define _GNU_SOURCE /* for RTLD_NEXT */
 #endif
 #include <poise/poise_graph.h>
 
@@ -24,7 +24,7 @@ typedef double real_t;
 typedef float real_t;
 #endif
 
-/* What the functions of ParMETIS return. */
+/* The return values of ParMETIS's functions. */
 enum { kOk = 1, kBadInput = -2, kError = -4 };
 
 int ParMETIS_V3_PartKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt, idx_t* adjwgt,
@@ -41,11 +41,11 @@ int ParMETIS_V3_AdaptiveRepart(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t
                                real_t* ipc2redist, idx_t* options, idx_t* edgecut, idx_t* part,
                                MPI_Comm* comm);
 
-/* The arguments of a call, and what is derived from them. */
+/* The arguments of a call, and values that are derived from them. */
 typedef struct Call {
   const char* name;
   const idx_t *vtxdist, *xadj, *adjncy, *vwgt, *vsize, *adjwgt;
-  idx_t wgtflag, numflag; /* numflag: the number of the first vertex, and of the first part */
+  idx_t wgtflag, numflag; /* numflag: the index of the first vertex and the first part */
   const real_t* tpwgts;
   double itr; /* cost of a cut edge divided by that of a migrated one; 0: migrations cost nothing */
   idx_t *edgecut, *part;
@@ -53,45 +53,48 @@ typedef struct Call {
   poise_mpi mpi;
   poise_communication ranks;
   poise_units units;
-  uint64_t n, edges; /* of this rank */
+  uint64_t n, edges; /* numbers of vertices and of edge ends of this rank */
   uint32_t* to;      /* new rank of each own vertex */
   uint32_t* owner;   /* rank of each neighbour */
 } Call;
 
-/* Says why a call fails, on rank `teller`. */
+/* Prints on rank `teller` why a call fails. Returns `result`. */
 static int fails(const Call* call, uint32_t teller, const char* why, int result) {
   if (call->ranks.rank == teller) fprintf(stderr, "poise: %s: %s\n", call->name, why);
   return result;
 }
 
-/* The same if the input of some ranks is wrong: they say why. */
+/* Like fails(), for a wrong input. Only the ranks whose own input is wrong print the reason. */
 static int fails_by_input(const Call* call, const char* why) {
   const int is_here = strstr(why, "its own error says why") == NULL;
   return fails(call, is_here ? call->ranks.rank : call->ranks.num_ranks, why, kBadInput);
 }
 
-/* True if all ranks have the same number of parts as ranks and one weight per vertex, which is what
-   Poise can answer. */
+/* True if there are as many parts as ranks and one weight per vertex. Poise can answer only such
+   calls. */
 static int is_for_poise(const idx_t* ncon, const idx_t* nparts, const MPI_Comm* comm) {
   int num_ranks = 0;
   MPI_Comm_size(*comm, &num_ranks);
   return *ncon == 1 && *nparts == num_ranks;
 }
 
-/* Writes the address of the function of this name in the next library. Returns 0 if there is none.
- */
+/* Stores the address of the function with this name in the libraries loaded after this one. If none
+   has it, prints an error and returns 0. */
 static int find_next(const char* name, void* function) {
   void* const found = dlsym(RTLD_NEXT, name);
   if (found == NULL)
-    fprintf(stderr,
-            "poise: %s: only as many parts as ranks, and one weight per vertex, work without "
-            "ParMETIS\n",
-            name);
-  memcpy(function, &found, sizeof found); /* C has no conversion of a pointer to a function's */
+    fprintf(
+        stderr,
+        "poise: %s: Poise needs as many parts as ranks and one weight per vertex; link ParMETIS "
+        "for other calls\n",
+        name);
+  /* C cannot convert an object pointer to a function pointer. */
+  memcpy(function, &found, sizeof found);
   return found != NULL;
 }
 
-/* Parts of unequal target weights are places of unequal speeds. */
+/* Returns the machine of the job. If parts have unequal target weights, their places get speeds in
+   proportion to these weights. */
 static poise_machine* machine_of(const Call* call) {
   char* const speeds = (char*)malloc(16 + 24 * (size_t)call->ranks.num_ranks);
   poise_machine* machine;
@@ -108,7 +111,7 @@ static poise_machine* machine_of(const Call* call) {
   return machine;
 }
 
-/* The rank that owns a vertex (numbered from 0): vtxdist is sorted. */
+/* Returns the rank that owns a vertex (numbered from 0), by binary search in vtxdist. */
 static uint32_t owner_of(const Call* call, idx_t vertex) {
   uint32_t low = 0, high = call->ranks.num_ranks;
   while (high - low > 1) {
@@ -158,16 +161,16 @@ static void free_own(poise_own_tasks* own) {
   free((void*)own->neighbours), free((void*)own->message_bytes), free((void*)own->load_s);
 }
 
-/* An end of an edge, told to the owner of the other end. */
+/* One end of an edge, as it is sent to the owner of the other end. */
 typedef struct EdgeEnd {
-  uint64_t vertex; /* of the receiver, from 0 */
+  uint64_t vertex; /* the receiver's vertex, numbered from 0 on the receiver */
   int64_t weight;
-  uint32_t part; /* of the sender's vertex */
+  uint32_t part; /* the new part of the sender's vertex */
 } EdgeEnd;
 
 typedef struct Cut {
   const Call* call;
-  int64_t twice; /* each cut edge counts at both of its ends */
+  int64_t twice; /* twice the weight of all cut edges, because each is counted at both ends */
 } Cut;
 
 static void count_cut(void* receiver, uint32_t from, const void* data, uint64_t bytes) {
@@ -182,8 +185,8 @@ static void count_cut(void* receiver, uint32_t from, const void* data, uint64_t 
   }
 }
 
-/* Writes all ends of edges, grouped by the owner of the other end: those of rank r are from
-   first[r] to first[r + 1]. */
+/* Fills `ends` with the edge ends of this rank, grouped by the rank that owns the other end: those
+   for rank r have the indices from first[r] to first[r + 1] - 1. */
 static void write_ends(const Call* call, uint64_t* first, EdgeEnd* ends) {
   uint64_t v, i;
   uint32_t r;
@@ -201,7 +204,7 @@ static void write_ends(const Call* call, uint64_t* first, EdgeEnd* ends) {
   first[0] = 0;
 }
 
-/* Collective. Writes the weight of all edges between different parts. */
+/* Stores in *edgecut the total weight of the edges between different parts. Collective. */
 static int write_cut(const Call* call) {
   const uint32_t num_ranks = call->ranks.num_ranks;
   uint64_t* const first = (uint64_t*)calloc((size_t)num_ranks + 1, sizeof(uint64_t));
@@ -254,7 +257,7 @@ static int plan(const Call* call, const poise_machine* machine) {
   return write_cut(call) == MPI_SUCCESS ? kOk : fails(call, 0, "the cut cannot be counted", kError);
 }
 
-/* Returns what keeps this rank from deciding, or null. */
+/* Returns the reason why this rank cannot decide, or null if it can. */
 static const char* trouble(const Call* call, const poise_machine* machine) {
   if (call->to == NULL || call->owner == NULL) return "there is not enough memory";
   if (poise_units_trouble(&call->units) != NULL) return poise_units_trouble(&call->units);
@@ -288,7 +291,7 @@ static int answer(Call* call) {
   return result;
 }
 
-/* Answers both calls that do not tell where vertices are. */
+/* Answers the two calls that do not state the present part of each vertex. */
 static int partition(const char* name, idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt,
                      idx_t* adjwgt, const idx_t* wgtflag, const idx_t* numflag, real_t* tpwgts,
                      idx_t* edgecut, idx_t* part, const MPI_Comm* comm) {
@@ -324,7 +327,8 @@ int ParMETIS_V3_PartKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt
                    part, comm);
 }
 
-/* The graph says more than coordinates, which ParMETIS too uses only to save time. */
+/* Ignores the coordinates, because the graph describes communication better. ParMETIS, too, uses
+   coordinates only to save time. */
 int ParMETIS_V3_PartGeomKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt, idx_t* adjwgt,
                              idx_t* wgtflag, idx_t* numflag, idx_t* ndims, real_t* xyz, idx_t* ncon,
                              idx_t* nparts, real_t* tpwgts, real_t* ubvec, idx_t* options,

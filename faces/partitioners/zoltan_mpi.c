@@ -69,7 +69,7 @@ static int size(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, ZOLTA
 static void pack(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, ZOLTAN_ID_PTR local,
                  int to, int bytes, char* buffer, int* error) {
   (void)data, (void)id_size, (void)local_size, (void)to, (void)bytes, *error = ZOLTAN_OK;
-  check(objects[*local].id == *id, "an export has its id and its local id");
+  check(objects[*local].id == *id, "the global id and the local id of an export belong together");
   memcpy(buffer, &objects[*local], sizeof(Object));
   objects[*local].load = -1; /* marks the object as gone */
 }

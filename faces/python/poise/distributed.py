@@ -124,7 +124,8 @@ def _own_tasks(global_ids: Any, load_s: Any, messages: Any, size_bytes: Any, pin
     starts = optional(indptr, np.uint64, (len(ids) + 1,), "messages.indptr")
     receivers = optional(neighbours, np.uint64, edges, "messages.neighbours")
     if starts is not None and receivers is not None and len(receivers) != starts[-1]:
-        raise lib.Error(f"messages.indptr ends with {starts[-1]}, but there are {len(receivers)} neighbours")
+        raise lib.Error(f"messages.indptr ends with {starts[-1]}, but there are {len(receivers)} neighbours; "
+                        "both must be equal")
     arrays = [ids, lib.as_array(load_s, np.float64, n, "load_s"), optional(size_bytes, np.uint64, n, "size_bytes"),
               optional(pinned, np.uint8, n, "pinned"), starts, receivers,
               optional(neighbour_ranks, np.uint32, edges, "neighbour_ranks"),

@@ -74,7 +74,7 @@ class Workload:
         if hasattr(load_s, "columns"):
             frame = load_s
             if "load_s" not in frame.columns:
-                raise lib.Error("the table of tasks has no column 'load_s'")
+                raise lib.Error("the table of tasks has no column 'load_s'; add it, with the load of each task in seconds")
             load_s = frame["load_s"].to_numpy()
             size_bytes = frame["size_bytes"].to_numpy() if "size_bytes" in frame.columns else size_bytes
             pinned = frame["pinned"].to_numpy() if "pinned" in frame.columns else pinned
