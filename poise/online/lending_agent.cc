@@ -93,8 +93,17 @@ bool LendingAgent::lending_is_due(double now_s) const {
 }
 
 void LendingAgent::pose(LoanProblem& problem, const QueueState& queue, double now_s) const {
+  if (passes_on(queue) && passed_on_after_ == queue.ran) return;
   loans_.pose(problem, queue, peers_, thieves_, costs_,
               {.now_s = now_s, .wait = wait_, .threads = threads_});
+}
+
+std::vector<Loan> LendingAgent::loans(const LoanProblem& problem, const QueueState& queue,
+                                      double now_s,
+                                      const std::function<std::vector<QueuedTask>()>& named_queue) {
+  auto loans = loans_.loans(problem, queue, costs_, now_s, named_queue);
+  if (!loans.empty() && passes_on(queue)) passed_on_after_ = queue.ran;
+  return loans;
 }
 
 bool LendingAgent::can_borrow(std::uint32_t rank) const {

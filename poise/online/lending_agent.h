@@ -56,12 +56,13 @@ class LendingAgent {
   // For lenders: records a steal request. Returns false if it has to be declined at once.
   bool asked_by(const Thief& thief);
   bool lending_is_due(double now_s) const;
-  /// Fills `problem` with the input for a decision about loans.
+  /// Fills `problem` with the input for a decision about loans. A rank that is not busy and has
+  /// only borrowed tasks passes them on once, and must then run a task before it does so again:
+  /// `problem` names no other ranks. Otherwise a task could move forever among idle ranks, each of
+  /// which expects another one to be faster.
   void pose(LoanProblem& problem, const QueueState& queue, double now_s) const;
   std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue, double now_s,
-                          const std::function<std::vector<QueuedTask>()>& named_queue) {
-    return loans_.loans(problem, queue, costs_, now_s, named_queue);
-  }
+                          const std::function<std::vector<QueuedTask>()>& named_queue);
   void decided(double now_s, double cost_s) { loans_.decided(now_s, cost_s); }
   bool can_borrow(std::uint32_t rank) const;
   /// Returns what this rank knows about another rank as a borrower, such as its speed and the delay
@@ -118,6 +119,9 @@ class LendingAgent {
   bool is_inside() const { return is_inside_; }
 
  private:
+  bool passes_on(const QueueState& queue) const {
+    return queue.all_borrowed && queue.running < threads_;
+  }
   double latency_in_node_s() const;
   void learn_latency(std::uint32_t from, double requested_at_s, double now_s);
 
@@ -129,6 +133,7 @@ class LendingAgent {
   LendingCosts costs_;
   Random random_;
   std::optional<double> reported_load_;
+  std::optional<std::uint64_t> passed_on_after_;  // number of tasks run before it passed some on
   std::uint64_t wait_ = 0;
   double wait_since_s_ = 0, next_gossip_s_ = 0;
   std::uint32_t version_ = 0;

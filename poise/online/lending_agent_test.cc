@@ -99,5 +99,31 @@ TEST(LendingAgent, requests_tasks_before_it_is_idle_only_if_the_end_of_its_last_
   EXPECT_TRUE(agent.steal_is_due(queue, 1));
 }
 
+TEST(LendingAgent, passes_borrowed_tasks_on_only_once_before_it_runs_one) {
+  LendingAgent agent = agent_of_two_ranks();
+  agent.enter(1, 0);
+  QueueState queue;
+  queue.queued = queue.lendable = 1;
+  queue.queued_s = 10e-3;
+  queue.all_borrowed = true;
+  agent.learn_slowness(1, 10e-3, 40e-3);  // the thief is four times as fast
+  const auto number_of_loans = [&] {
+    News news;
+    news.own = {.rank = 1, .version = 1, .wait = 1};
+    agent.hear(1, news, 1);
+    agent.asked_by({.rank = 1, .wait = 1});
+    LoanProblem problem;
+    agent.pose(problem, queue, 1);
+    return agent.loans(problem, queue, 1, [] { return std::vector<QueuedTask>{}; }).size();
+  };
+  EXPECT_EQ(number_of_loans(), 1u);
+  EXPECT_EQ(number_of_loans(), 0u) << "it could pass tasks on forever";
+  queue.running = 1;
+  EXPECT_EQ(number_of_loans(), 1u) << "it is busy, so tasks make progress";
+  queue.running = 0;
+  ++queue.ran;
+  EXPECT_EQ(number_of_loans(), 1u);
+}
+
 }  // namespace
 }  // namespace poise

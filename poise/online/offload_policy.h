@@ -30,6 +30,7 @@ struct QueueState {
   bool all_times_known = true;  // the times of all lendable tasks are known
   bool all_borrowed = false;    // all lendable tasks came from other ranks
   double ran_s = 0;             // expected seconds of the task that ran last; 0: none, or unknown
+  std::uint64_t ran = 0;        // tasks that this rank has run so far
   bool tasks_differ = false;    // tasks differ in cost, or the times of their functions differ by
                                 // more than the factor kSimilar
   double bytes_out = 0;         // bytes sent if all lendable tasks are lent

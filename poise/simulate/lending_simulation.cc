@@ -91,6 +91,7 @@ struct Rank {
   std::uint64_t num_own = 0, num_borrowed = 0;
   double queued_cost = 0;  // sum of the costs of all queued tasks
   double last_cost = 0;    // cost of the task that ran last
+  std::uint64_t ran = 0;   // tasks that this rank has run
   Run running;             // the task that runs; its count is 0 while none runs
   double began_s = 0, busy_until_s = 0;
   double handling_until_s = 0;  // end of the last step(); until then no other may begin
@@ -295,6 +296,7 @@ void Simulation::end_task(Rank& rank) {
   record(rank, rank.began_s, now_s_, task.owner != number_of(rank));
   rank.times.learn(0, seconds, cost_of(task));
   rank.last_cost = cost_of(task);
+  ++rank.ran;
   submit(rank, {number_of(rank), task.children, 0, task.task_s});
   if (task.owner == number_of(rank)) {
     ++rank.finished;
@@ -328,6 +330,7 @@ QueueState Simulation::state_of(const Rank& rank) const {
   state.queued = state.lendable = rank.queued();
   state.all_borrowed = rank.num_own == 0 && rank.num_borrowed > 0;
   state.ran_s = rank.last_cost * rank.times.per_unit(0);
+  state.ran = rank.ran;
   const double per_unit = rank.times.per_unit(0);
   state.queued_s = rank.queued_cost * per_unit;
   state.queued_deviation_s = state.queued_s * rank.times.deviation(0);

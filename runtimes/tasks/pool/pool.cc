@@ -438,6 +438,7 @@ TaskPool::State TaskPool::state() const {
   }
   state.all_borrowed = queue_.num_borrowed() > 0 && queue_.num_borrowed() == state.lendable;
   state.ran_s = times_.per_unit(last_function_) * last_cost_;
+  state.ran = counters_.ran_own + counters_.ran_borrowed;
   state.tasks_differ = queue_.differ();
   state.bytes_out = queue_.bytes().out;
   state.bytes_both = queue_.bytes().both();
