@@ -113,6 +113,14 @@ class Events(CliTest):
                 after = row["series"]["iteration_s"][2 if row["strategy"] else 0:]
                 self.assertAlmostEqual(row["balanced_s"], sum(after) / len(after))
 
+    def test_the_series_has_all_decisions_with_their_costs_even_those_that_take_no_time_and_move_nothing(self):
+        answer = self.json_of(*self.command, "--json")
+        for row in answer["results"]:
+            decisions = row["series"]["decisions"]
+            self.assertEqual(len(decisions), row["decisions"])
+            for cost in "decision_s", "collection_s", "migration_s":
+                self.assertAlmostEqual(sum(decision[cost] for decision in decisions), row[cost], places=12)
+
     def test_the_timeline_of_the_best_strategy_ends_at_the_total_time_of_that_strategy(self):
         done = self.run_poise(*self.command, "--timeline", "best.json", "--html", "best.html")
         self.assertEqual(done.returncode, 0, done.stderr)
