@@ -25,6 +25,10 @@ bool PointToPoint::concerns(const Function& function) {
   return function.meaning >= Meaning::send && function.meaning <= Meaning::window_test;
 }
 
+bool PointToPoint::is_of_window(const Function& function) {
+  return function.meaning >= Meaning::window_post && function.meaning <= Meaning::window_test;
+}
+
 std::optional<Envelope> PointToPoint::envelope_of(const Function& function,
                                                   const Arguments& arguments, int partner,
                                                   int tag) {
@@ -62,7 +66,7 @@ void PointToPoint::find_active(const Function& function, const Arguments& argume
 }
 
 void PointToPoint::before(const Function& function, const Arguments& arguments, Word* words) {
-  if (ends_.has_given_up()) return;
+  if (ends_.has_given_up() || is_of_window(function)) return;
   if (completes_requests(function.meaning)) {
     if (requests_.size() == 0) return active_.clear();
     find_active(function, arguments);

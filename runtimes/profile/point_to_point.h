@@ -21,6 +21,8 @@ class PointToPoint {
 
   /// True if calls of this function begin, complete or wait for messages.
   static bool concerns(const Function& function);
+  /// True for the functions that begin and end epochs of a window.
+  static bool is_of_window(const Function& function);
 
   /// To be called before the MPI call. The source of a receive from any source is read from its
   /// status. If the program ignores this status, MPI gets a status that belongs to the profile.

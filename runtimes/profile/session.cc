@@ -297,7 +297,9 @@ void Session::enter(Call& call) {
   if (PointToPoint::concerns(call.function)) {
     // Messages are no longer recorded once a second thread sends or receives: the receiver cannot
     // know the order of messages of several threads, and `messages_` follows one call at a time.
-    if (!is_main && is_multiple_) messages_.ends().give_up();
+    // Only the epochs of a window have an order that does not depend on threads.
+    if (!is_main && is_multiple_ && !PointToPoint::is_of_window(call.function))
+      messages_.ends().give_up();
     messages_.before(call.function, arguments, call.words);
   }
   if (completes_requests(call.function.meaning) && !collectives_.is_idle()) {

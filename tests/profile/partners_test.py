@@ -29,7 +29,7 @@ class Partners(unittest.TestCase):
     def run_ranks(self, mpi, what, size=SIZE):
         output = self.folder / "profile"
         output.unlink(missing_ok=True)
-        done = launch(mpi, size, [compile_c(mpi, PROGRAMS / "partners.c", self.folder), what],
+        done = launch(mpi, size, [compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread"), what],
                       {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)})
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
         return read_profile(output)
@@ -123,7 +123,7 @@ class Partners(unittest.TestCase):
 
     def test_a_call_waits_until_the_ranks_that_it_needs_start_the_persistent_collectives(self):
         for mpi in installations():
-            program = compile_c(mpi, PROGRAMS / "partners.c", self.folder)
+            program = compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread")
             if subprocess.run([program, "version"], timeout=60).returncode < 4:
                 continue
             for what, waiting, counts in (("init", [0, 2], [1, 1, 1]), ("init_scan", [2], [0, 1, 1]),
@@ -132,6 +132,13 @@ class Partners(unittest.TestCase):
                     waits, samples, _ = self.waits(mpi, what)
                     self.check_late(waits, waiting)
                     self.assertEqual(samples, [ROUNDS * count for count in counts])
+
+    def test_epochs_of_windows_in_a_second_thread_do_not_end_the_record_of_messages(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, samples, _ = self.waits(mpi, "thread")
+                self.check_late({pair: ns for pair, ns in waits.items() if pair[0] != 1}, [0, 2])
+                self.assertEqual(samples, [ROUNDS, 2 * ROUNDS, ROUNDS])
 
     def test_senders_of_large_messages_wait_for_a_late_receiver(self):
         for mpi in installations():
@@ -172,7 +179,7 @@ class Partners(unittest.TestCase):
             self.skipTest("no time namespaces here")
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                program = compile_c(mpi, PROGRAMS / "partners.c", self.folder)
+                program = compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread")
                 output = self.folder / f"apart.{mpi}"
                 variables = {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)}
                 set_variables = [word for name, value in variables.items()

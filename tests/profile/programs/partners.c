@@ -23,12 +23,14 @@
 // - post: ranks 0 and 2 put data into the window of rank 1, which is late to call MPI_Win_post
 // - complete: rank 1 puts data into the windows of ranks 0 and 2, and is late to call
 //   MPI_Win_complete, for which they wait
+// - thread: as sender, while a second thread of each rank does the same as complete
 // - init: ranks start two persistent collectives, rank 0 in another order, and wait for both
 // - init_scan: ranks start MPI_Scan_init and wait by MPI_Waitany
 // - init_grid: as grid, but by MPI_Neighbor_allgather_init, MPI_Startall and MPI_Waitsome
 // - version: the program ends with the version of MPI as its exit status
 // - win_test: as complete, but ranks 0 and 2 sleep and call MPI_Win_test
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +128,13 @@ static void use_window(const char* what, int rank, int round) {
   if (round + 1 == ROUNDS) MPI_Win_free(&window);
 }
 
+static int own_rank, current_round;  // of `thread`
+
+static void* use_window_in_thread(void* argument) {
+  use_window("complete", own_rank, current_round);
+  return argument;
+}
+
 static void start_collectives(const char* what, int rank, int round) {
 #if MPI_VERSION >= 4
   static MPI_Request requests[2];
@@ -173,12 +182,18 @@ static void begin_and_wait(const char* what, int rank, int round) {
   if (what[1] == 'd') MPI_Comm_free(&made);
 }
 
+static void with_thread(int rank, int size, int round, MPI_Request* persistent);
+
 static void one_round(const char* what, int rank, int size, int round, char* large,
                       MPI_Request* persistent) {
   static MPI_Comm another = MPI_COMM_NULL;
   MPI_Comm comm = MPI_COMM_WORLD;
   if (!strncmp(what, "init", 4)) {
     start_collectives(what, rank, round);
+    return;
+  }
+  if (!strcmp(what, "thread")) {
+    with_thread(rank, size, round, persistent);
     return;
   }
   if (strstr(what, "gr")) {
@@ -237,13 +252,23 @@ static void one_round(const char* what, int rank, int size, int round, char* lar
   if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
 }
 
+static void with_thread(int rank, int size, int round, MPI_Request* persistent) {
+  pthread_t thread;
+  own_rank = rank;
+  current_round = round;
+  pthread_create(&thread, NULL, use_window_in_thread, NULL);
+  one_round("sender", rank, size, round, NULL, persistent);
+  pthread_join(thread, NULL);
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "sender";
-  int rank, size, data;
+  int rank, size, data, level;
   MPI_Request persistent;
   char* large = calloc(1, LARGE);
   if (!strcmp(what, "version")) return MPI_VERSION;
-  MPI_Init(&argc, &argv);
+  MPI_Init_thread(&argc, &argv, strcmp(what, "thread") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE,
+                  &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Recv_init(&data, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &persistent);
