@@ -115,17 +115,15 @@ bool Arguments::is_in_place() const {
   return function_.buffer >= 0 && mpi_.is_in_place(language_, words_[function_.buffer]);
 }
 
-bool Completed::contains(int index, Word request, bool is_persistent) {
-  switch (function_.meaning) {
-    case Meaning::wait:
-    case Meaning::waitall: return true;
-    case Meaning::test:
-    case Meaning::testall:
-      return *reinterpret_cast<const int*>(arguments_.word(function_.flag)) != 0;
-    default: break;
-  }
-  // MPI has replaced the request by MPI_REQUEST_NULL, unless it is persistent.
-  if (!is_persistent) return arguments_.request(function_.request, index) != request;
+Completed::Completed(const Function& function, const Arguments& arguments)
+    : function_(function), arguments_(arguments) {
+  are_all_ = function.meaning == Meaning::wait || function.meaning == Meaning::waitall;
+  if (function.meaning != Meaning::test && function.meaning != Meaning::testall) return;
+  are_all_ = *reinterpret_cast<const int*>(arguments.word(function.flag)) != 0;
+  are_none_ = !are_all_;
+}
+
+bool Completed::has_index(int index) {
   if (!has_indices_) read_indices();
   return std::binary_search(indices_.begin(), indices_.end(), index);
 }

@@ -52,17 +52,22 @@ class Arguments {
 /// Tells which requests of its array a successful call has completed, such as MPI_Waitsome.
 class Completed {
  public:
-  Completed(const Function& function, const Arguments& arguments)
-      : function_(function), arguments_(arguments) {}
+  Completed(const Function& function, const Arguments& arguments);
   /// `request` is what the element `index` of the array was before the call.
-  bool contains(int index, Word request, bool is_persistent);
+  bool contains(int index, Word request, bool is_persistent) {
+    if (are_all_ || are_none_) return are_all_;
+    // MPI has replaced the request by MPI_REQUEST_NULL, unless it is persistent.
+    return is_persistent ? has_index(index)
+                         : arguments_.request(function_.request, index) != request;
+  }
 
  private:
+  bool has_index(int index);
   void read_indices();
 
   const Function& function_;
   const Arguments& arguments_;
-  bool has_indices_ = false;
+  bool are_all_ = false, are_none_ = false, has_indices_ = false;
   std::vector<int> indices_;  // sorted
 };
 
