@@ -27,20 +27,50 @@ struct Sent {
   Word request = 0;
 };
 
+/// How far this rank has come with joining the profile. After duplicating MPI_COMM_WORLD, the ranks
+/// agree by a barrier to use the duplicate: no rank passes it if a rank has given up before.
+struct Join {
+  const MpiLibrary* mpi = nullptr;
+  Word own = 0, request = 0;  // MPI may write them after joined() returns
+  enum { none, duplicates, agrees, has_joined } step = none;
+};
+Join join;
+
+/// Tests the request for kMaxJoin_s seconds, in which this rank must run: if the kernel stops this
+/// rank or gives its core to others, the other ranks may be as slow.
+bool completes_request() {
+  double waited_s = 0, last_s = wall_now_s();
+  while (waited_s < tuning::kMaxJoin_s) {
+    int is_done = 0;
+    join.mpi->test(&join.request, &is_done, join.mpi->status_ignore);
+    if (is_done != 0) return true;
+    ::sched_yield();
+    const double now_s = wall_now_s();
+    waited_s += std::min(now_s - last_s, tuning::kMaxCountedPause_s);
+    last_s = now_s;
+  }
+  return false;
+}
+
+void continue_joining() {
+  if (join.step == Join::duplicates && completes_request()) {
+    join.mpi->ibarrier(join.own, &join.request);
+    join.step = Join::agrees;
+  }
+  if (join.step == Join::agrees && completes_request()) join.step = Join::has_joined;
+}
+
 }  // namespace
 
 Word Exchange::joined(const MpiLibrary& mpi) {
-  static Word own = 0, request = 0;  // static: MPI may write them after this function returns
-  const double last_s = wall_now_s() + tuning::kMaxJoin_s;
-  mpi.comm_idup(mpi.world, &own, &request);
-  for (;;) {
-    int is_done = 0;
-    mpi.test(&request, &is_done, mpi.status_ignore);
-    if (is_done != 0) return own;
-    if (wall_now_s() > last_s) return 0;
-    ::sched_yield();
-  }
+  join.mpi = &mpi;
+  mpi.comm_idup(mpi.world, &join.own, &join.request);
+  join.step = Join::duplicates;
+  continue_joining();
+  return join.step == Join::has_joined ? join.own : 0;
 }
+
+void Exchange::complete_join() { continue_joining(); }
 
 Exchange::Exchange(const MpiLibrary& mpi, Word own) : mpi_(mpi), own_(own) {
   mpi.comm_rank(own_, &rank_);

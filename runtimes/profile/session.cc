@@ -116,8 +116,8 @@ bool is_alone_in_job(const MpiLibrary& mpi) {
   return true;
 }
 
-/// Prints that some ranks run without this library. Ranks 0 and 1 print it, because one of them may
-/// be such a rank.
+/// Prints that some ranks have not joined. Ranks 0 and 1 print it, because one of them may be such
+/// a rank.
 void note_missing_ranks(const MpiLibrary& mpi) {
   int rank = 0;
   mpi.comm_rank(mpi.world, &rank);
@@ -125,7 +125,7 @@ void note_missing_ranks(const MpiLibrary& mpi) {
   print_note("no profile: rank " + std::to_string(rank) + " has waited " +
              std::to_string(static_cast<int>(tuning::kMaxJoin_s)) +
              " s for ranks that run without LD_PRELOAD: their program is statically linked or "
-             "setuid, or a script removes the variable");
+             "setuid, or a script removes the variable; or they are late");
 }
 
 /// Ends the session of a process that ends without MPI_Finalize.
@@ -211,6 +211,7 @@ bool enter(Call& call) noexcept {
   }
   Session* const running = session.load(std::memory_order_acquire);
   const bool is_reordered = is_to_reorder(call);
+  if (running == nullptr && call.function.meaning == Meaning::finalize) Exchange::complete_join();
   if (running == nullptr && call.function.meaning != Meaning::init && !is_reordered) return false;
   if (call.function.meaning == Meaning::init) drop_weak_references_to_missing_functions();
   depth = 1;

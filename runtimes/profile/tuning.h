@@ -80,6 +80,10 @@ inline constexpr std::size_t kMaxCompared = 1 << 26;
 /// Seconds after which a rank stops waiting for other ranks to join the profile. All ranks join at
 /// about the same time, because MPI_Init synchronises them.
 inline constexpr double kMaxJoin_s = 10;
+/// Maximum part of the time between two tests that counts as waiting for other ranks to join. On a
+/// busy machine a rank may get no core for longer, and the same holds for ranks that have not
+/// joined.
+inline constexpr double kMaxCountedPause_s = 10e-3;
 
 /// Maximum difference between the clocks that two ranks of one host read. It is below 1 us; the
 /// rest allows for calls that return a little late.

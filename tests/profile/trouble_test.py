@@ -135,6 +135,15 @@ class Trouble(unittest.TestCase):
                 self.assertIn("no profile: rank 0 has waited 10 s for ranks that run without LD_PRELOAD", done.stderr)
                 self.assertFalse((self.folder / "run.poise").exists())
 
+    def test_a_job_with_a_rank_that_joins_later_than_the_others_wait_for_it_completes(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                late = self.folder / f"late.{mpi}.so"
+                subprocess.run([f"mpicc.{mpi}", "-shared", "-fPIC", PROGRAMS / "late_init.c", "-o", late], check=True, timeout=300)
+                preloaded = {"LD_PRELOAD": f"{LIBRARY} {late}", "POISE_PROFILE": self.folder / "profile", "LATE_INIT_S": "13"}
+                done = reader.launch(mpi, 2, [self.program(mpi), "single"], preloaded)
+                self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
+
     def test_spawned_processes_are_not_profiled_and_messages_to_them_count_as_sent_outside_the_job(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
