@@ -208,12 +208,11 @@ class Affinities(JuggleTest):
 
         def threads_on_cpus():
             places = [affinity(pid) for pid in workers]
-            used = [sum(place == {cpu} for place in places) for cpu in two]
-            self.assertEqual(sum(used), 3, places)
-            return sorted(used)
+            return sorted(sum(place == {cpu} for place in places) for cpu in two)
 
         for _ in range(20):
-            # Swapping two threads takes two system calls, and between them one cpu may have all three threads.
+            # Swapping two threads takes two system calls, and between them one cpu may have all three threads. A thread that
+            # has inherited the place of its parent gets back all cpus before it gets a place of its own.
             self.assertTrue(eventually(lambda: threads_on_cpus() == [1, 2]), threads_on_cpus())
             time.sleep(0.01)
 

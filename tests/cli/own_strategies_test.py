@@ -121,9 +121,9 @@ class OwnStrategies(CliTest):
         (self.folder / "slow.sh").chmod(0o755)
         begin = time.monotonic()
         self.fails("exec:./slow.sh", "did not end within 2 s", limit="2s")
-        self.assertLess(time.monotonic() - begin, 50)
+        self.assertLess(time.monotonic() - begin, 500)
         child = int((self.folder / "child").read_text())
-        stat, deadline = pathlib.Path(f"/proc/{child}/stat"), time.monotonic() + 20
+        stat, deadline = pathlib.Path(f"/proc/{child}/stat"), time.monotonic() + 200
         try:
             while ") Z " not in stat.read_text():  # Z: killed, but not yet waited for by its new parent
                 self.assertLess(time.monotonic(), deadline, "what the program started still runs")
