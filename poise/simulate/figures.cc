@@ -26,8 +26,9 @@ double simulated_speed_up(const JuggleRun& run) {
   return static_s(run.program) / simulate_juggle(run).completion_s;
 }
 
-/// 8 to 16 threads on 8 places, with phases of 30 s and a balancing period of 100 ms: in one domain
-/// of eight places, and in two domains of four.
+/// Computes figure 6 of the Juggle paper: the speed-up of 8 to 16 threads on 8 places, with phases
+/// of 30 s and a balancing period of 100 ms, in one domain of eight places and in two domains of
+/// four.
 FigureData figure_6() {
   FigureData data{{"threads", "ideal", "simulated", "simulated_two_domains", "reactive"}, {}};
   for (std::uint64_t threads = 8; threads <= 16; ++threads) {
@@ -41,8 +42,8 @@ FigureData figure_6() {
   return data;
 }
 
-/// Speed-up of an ideal balancer if there is one thread more than the places could share evenly:
-/// places * threads_per_place + 1 threads.
+/// Computes figure 7 of the Juggle paper: the speed-up of an ideal balancer if there is one thread
+/// more than the places could share evenly, that is, places * threads_per_place + 1 threads.
 FigureData figure_7() {
   FigureData data{{"places", "threads_per_place", "threads", "ideal"}, {}};
   for (const std::uint64_t places : {2u, 4u, 8u, 16u, 32u, 64u})
@@ -69,19 +70,22 @@ FigureData period_over_phase(std::span<const Pair> pairs, double longest) {
   return data;
 }
 
-/// One phase with between 1 and 2 threads per place (n/m), for increasing balancing periods.
+/// Computes figure 8 of the Juggle paper: the speed-up in one phase with between 1 and 2 threads
+/// per place (n/m), for increasing balancing periods.
 FigureData figure_8() {
   constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {9, 8}, {16, 12}};
   return period_over_phase(kPairs, 2.2);
 }
 
-/// One phase with more than 2 threads per place, where the paper's bound is loose.
+/// Computes figure 9 of the Juggle paper: the speed-up in one phase with more than 2 threads per
+/// place, where the paper's bound is loose.
 FigureData figure_9() {
   constexpr Pair kPairs[] = {{10, 4}, {16, 7}, {25, 8}, {33, 8}};
   return period_over_phase(kPairs, 5.2);
 }
 
-/// All pairs of n = 3 to 64 threads and m = 2 to n - 1 places, with periods of 0.01 to 5 phases.
+/// Computes figure 10 of the Juggle paper: simulated speed-ups for all pairs of n = 3 to 64 threads
+/// and m = 2 to n - 1 places, with periods of 0.01 to 5 phases.
 FigureData figure_10() {
   FigureData data{{"threads", "places", "period_over_phase", "simulated"}, {}};
   for (std::uint64_t threads = 3; threads <= 64; ++threads)
@@ -94,8 +98,8 @@ FigureData figure_10() {
   return data;
 }
 
-/// 8 threads on 7 places over many phases, with balancing periods that last from a tenth of a phase
-/// to ten phases.
+/// Computes figure 11 of the Juggle paper: the speed-up of 8 threads on 7 places over many phases,
+/// with balancing periods from a tenth of a phase to ten phases.
 FigureData figure_11() {
   FigureData data{{"period_over_phase", "approximation", "simulated", "simulated_jittered"}, {}};
   for (int i = 2; i <= 200; ++i) {
@@ -110,7 +114,8 @@ FigureData figure_11() {
   return data;
 }
 
-/// Number of migrations if threads are moved by swaps, for phases with e = 30 s of work per thread.
+/// Computes figure 16 of the Juggle paper: the number of migrations if threads are moved by swaps,
+/// for phases with e = 30 s of work per thread.
 FigureData figure_16() {
   constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {16, 7}, {24, 7}, {32, 7}};
   FigureData data{
@@ -130,10 +135,11 @@ FigureData figure_16() {
   return data;
 }
 
-/// The benchmark EP with 8 threads on 7 places and phases of e = 30 s. The columns: the period,
-/// from 0.5 ms on; the speed-up without overheads; the speed-up if each balancing point costs 100
-/// us, as in the paper, by the formula and then by simulation; and the simulated one if the threads
-/// of a place also run in time slices of 10 ms, as on the paper's machine.
+/// Computes figure 17 of the Juggle paper: the benchmark EP with 8 threads on 7 places and phases
+/// of e = 30 s. The columns are: the period, from 0.5 ms on; the speed-up without overheads; the
+/// speed-up if each balancing point costs 100 us, as in the paper, by the formula and then by
+/// simulation; and the simulated one if the threads of a place also run in time slices of 10 ms, as
+/// on the paper's machine.
 FigureData figure_17() {
   constexpr double kPointS = 100e-6, kSliceS = 0.01;
   FigureData data{
@@ -154,9 +160,9 @@ FigureData figure_17() {
   return data;
 }
 
-/// Threads with unequal phases: the work of each thread is drawn at random between 1 - spread and 1
-/// + spread. The columns give times in units of a phase: without moves, balanced with a period of a
-/// hundredth of a phase, and the lower bound.
+/// Computes the times of threads with unequal phases: the work of each thread is drawn at random
+/// between 1 - spread and 1 + spread. The columns give times in units of a phase: without moves,
+/// balanced with a period of a hundredth of a phase, and the lower bound.
 FigureData unequal_phases() {
   constexpr Pair kPairs[] = {{8, 7}, {16, 12}, {16, 7}};
   FigureData data{{"threads", "places", "spread", "static", "balanced", "bound"}, {}};
@@ -175,9 +181,9 @@ FigureData unequal_phases() {
   return data;
 }
 
-/// The speed-up for phases of 1 to 100 ms under three rules for when threads move: once per period
-/// (proactive), whenever a thread blocks at the barrier (reactive), or at both times (hybrid). The
-/// period is 20 ms and varies at random by up to 10 %, as in `poise juggle`.
+/// Computes the speed-up for phases of 1 to 100 ms under three rules for when threads move: once
+/// per period (proactive), whenever a thread blocks at the barrier (reactive), or at both times
+/// (hybrid). The period is 20 ms and varies at random by up to 10 %, as in `poise juggle`.
 FigureData when_to_move() {
   constexpr Pair kPairs[] = {{3, 2}, {8, 7}, {16, 12}};
   FigureData data{{"threads", "places", "phase_ms", "proactive", "reactive", "hybrid"}, {}};
@@ -198,8 +204,8 @@ FigureData when_to_move() {
   return data;
 }
 
-/// Section 6 of the paper: jobs of 13 and 5 threads on 16 places. Times are in phases; a period of
-/// 0 stands for the limit of short periods.
+/// Computes the example in section 6 of the Juggle paper: jobs of 13 and 5 threads on 16 places.
+/// Times are in phases; a period of 0 stands for the limit of short periods.
 FigureData jobs_of_section_6() {
   const TwoJobs jobs{13, 5, 16, 1};
   FigureData data{{"period_over_phase", "first_end", "second_end", "used"}, {}};
@@ -212,9 +218,9 @@ FigureData jobs_of_section_6() {
   return data;
 }
 
-/// FT takes 68 s with 8 threads on 8 places. Here the same work is divided among n threads, so a
-/// phase takes 8 * 68 s / n. The cost of oversubscription on a real machine (19 % at 32 threads in
-/// the paper) is not modelled.
+/// Computes table 1 of the Juggle paper. The benchmark FT takes 68 s with 8 threads on 8 places.
+/// Here the same work is divided among n threads, so a phase takes 8 * 68 s / n. The cost of
+/// oversubscription on a real machine (19 % at 32 threads in the paper) is not modelled.
 FigureData table_1() {
   FigureData data{
       {"threads", "places", "static_s", "ideal_s", "simulated_s", "simulated_two_domains_s"}, {}};

@@ -24,7 +24,7 @@ double value(const FigureData& data, std::vector<double> key, std::string_view c
 
 TEST(Figures, every_row_has_a_value_in_every_column) {
   for (const Figure& figure : figures()) {
-    if (figure.name == "10") continue;  // it has a million rows
+    if (figure.name == "10") continue;  // figure 10 has a million rows
     const FigureData data = figure_named(figure.name).compute();
     EXPECT_FALSE(data.rows.empty());
     for (const auto& row : data.rows) ASSERT_EQ(row.size(), data.columns.size()) << figure.name;

@@ -80,7 +80,9 @@ TEST(Iteration, the_hub_of_a_star_receives_one_message_after_the_other) {
 
 TEST(Iteration, a_sender_slower_than_its_network_card_never_waits_for_the_card) {
   std::vector<Message> messages;
-  for (TaskId t = 1; t < 8; ++t) messages.push_back({0, t, 1, 100});  // 0.1 s on the card
+  for (TaskId t = 1; t < 8; ++t)
+    messages.push_back({0, t, 1, 100});  // each takes 0.1 s on the
+                                         // card
   for (const EngineOptions& options : {kFluid, kQueue}) {
     const double link_s = options.sharing == Sharing::fluid ? 0.1 : 0.2;
     EXPECT_DOUBLE_EQ(simulated(kNodes, {1}, messages, options).end_s,

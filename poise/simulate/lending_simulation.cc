@@ -82,7 +82,8 @@ struct Rank {
   LendingAgent agent;
   TerminationDetector detector;
   TaskTimes times{1};
-  // A run in the middle of `own` whose count is 0 stands for a task that another rank took.
+  // Queues of runs (groups of equal tasks). A run in the middle of `own` has the count 0 if another
+  // rank took its task.
   std::deque<Run> own, borrowed;
   std::uint64_t num_left = 0;  // number of runs that have left the front of `own`
   // For each ticket of a run in `own`: the value that num_left has when the run is the first one.
@@ -767,7 +768,8 @@ void Simulation::happen(const Event& event) {
         const double at_s = now_s_ + scenario_.progress_s;
         const bool is_awake_then = rank.wake_at_s > now_s_ && rank.wake_at_s <= at_s;
         const bool is_quiet =
-            mails_[event.mail].kind == Mail::Kind::load;  // wakes no progress thread
+            mails_[event.mail].kind == Mail::Kind::load;  // a report of a load wakes no progress
+                                                          // thread
         if (!is_quiet && !is_awake_then && at_s < rank.busy_until_s)
           push(rank.wake_at_s = at_s, Kind::wake, event.rank);
         return;
@@ -856,8 +858,8 @@ LendingOutcome Simulation::run() {
 /// The work of a rank, or of several ranks together.
 struct OwnWork {
   double pace = 0;       // work per second that the ranks can do
-  double work_s = 0;     // seconds on a rank of slowness 1
-  double longest_s = 0;  // the longest task together with its children, likewise
+  double work_s = 0;     // seconds of all tasks on a rank of slowness 1
+  double longest_s = 0;  // seconds of the longest task and its children on a rank of slowness 1
 
   void add(const OwnWork& other) {
     pace += other.pace;

@@ -23,7 +23,7 @@ namespace poise {
 /// A number of equal tasks that a rank submits when it begins to wait for all tasks to finish.
 struct SimulatedWork {
   std::uint32_t tasks = 0;
-  double task_s = 0;           // seconds on a rank of slowness 1
+  double task_s = 0;           // seconds that a task takes on a rank of slowness 1
   std::uint32_t children = 0;  // tasks that each task submits when it ends, on the rank that ran it
 };
 
@@ -88,7 +88,7 @@ struct LendingScenario {
   std::uint64_t max_events = UINT64_MAX;
   /// Number of events between two checks that no task is lost; 0: only one check at the end.
   std::uint64_t recount_every = 0;
-  bool has_spans = false;  // record what every rank does
+  bool has_spans = false;  // true: records what every rank does
 };
 
 /// The activity of a rank in all waits or, with LendingScenario::meets, in the last wait.

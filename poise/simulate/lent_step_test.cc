@@ -119,7 +119,8 @@ TEST(LentStepOverLinks, lends_little_if_places_are_balanced_even_if_tasks_differ
       }
       ratio += over_links(machine, workload, placement).end_s / 17e-3 / seeds;
     }
-    EXPECT_LE(ratio, 1.02) << text;  // without doubt_s(), the ratios would be 1.2 and 1.3
+    EXPECT_LE(ratio, 1.02) << text;  // without the margin doubt_s(), the ratios would be 1.2 and
+                                     // 1.3
   }
 }
 

@@ -22,12 +22,12 @@ struct OutlookQuestion {
 /// slowest domain, because barriers wait for it.
 struct Outlook {
   OutlookQuestion question;
-  double static_s = 0;    // the paper's equation (1)
-  double ideal_s = 0;     // the paper's equations (14) and (15)
-  double reactive_s = 0;  // the paper's equations (19) to (21), but for any n/m
+  double static_s = 0;    // time without moves: equation (1) of the paper
+  double ideal_s = 0;     // limit of short periods: equations (14) and (15) of the paper
+  double reactive_s = 0;  // reactive balancing: equations (19) to (21), but for any n/m
   /// Lower bound: the paper's equations (2) and (14) for one phase, (15) for several phases.
   double bound_s = 0;
-  double approximation_s = 0;      // the paper's equations (16) to (18)
+  double approximation_s = 0;      // proactive balancing: equations (16) to (18) of the paper
   JuggleOutcome simulated;         // outcome of balancing by sorting (section 3 of the paper)
   JuggleOutcome simulated_swaps;   // outcome of balancing by swaps (section 2.3 of the paper)
   JuggleOutcome simulated_hybrid;  // outcome of sorting combined with reactive balancing

@@ -30,7 +30,7 @@ struct ReplayPlan {
   std::uint64_t steps = 0;
   std::uint64_t every = 1;  // number of steps between two decisions
   Beyond beyond = Beyond::hold;
-  bool overlap = false;    // also simulate steps without barriers (overlap.h)
+  bool overlap = false;    // true: also simulates steps without barriers (overlap.h)
   std::uint64_t seed = 0;  // seed of strategies, of loads, and of random routes
   /// If given, every step is simulated event by event (iteration.h); otherwise it takes the time
   /// that the formula of metrics.h gives.
@@ -43,7 +43,7 @@ struct ReplayPlan {
   /// How places wait for each other between subphases (workload.h). Traces do not contain this
   /// rule.
   SubphaseRule subphases = SubphaseRule::no_wait;
-  bool has_timeline = false;  // record what every place does; needs `events`
+  bool has_timeline = false;  // true: records what every place does; needs `events`
 };
 
 /// The placement that a strategy computed, and the seconds that the computation took. The caller
@@ -117,8 +117,8 @@ class Replayer {
   std::size_t phase_of(std::uint64_t step) const;
 
   /// Lower bound on the time of an iteration of this step under any placement: the
-  /// makespan_bound_s() of its workload or, if Juggle moves tasks while they run, the bounds that
-  /// hold nevertheless.
+  /// makespan_bound_s() of its workload or, if Juggle moves tasks while they run, the largest of
+  /// the bounds that are valid then.
   double bound_s(std::uint64_t step) const { return bound_s_[bound_of(step)]; }
   /// All work of the step divided by the sum of the speeds of all places. If subphases overlap, the
   /// work of the longest subphase counts.

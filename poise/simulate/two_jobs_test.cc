@@ -23,7 +23,7 @@ TEST(TwoJobs, jobs_with_13_and_5_threads_on_16_places_end_when_section_6_of_the_
   EXPECT_DOUBLE_EQ(ends.b_s, 13. / 12 + 1 - 4. / 5 * 13 / 12);
 }
 
-TEST(TwoJobs, with_short_balancing_periods_two_simulated_jobs_end_when_two_jobs_limit_predicts) {
+TEST(TwoJobs, simulated_end_times_agree_with_the_closed_form_if_balancing_periods_are_short) {
   for (std::uint64_t places = 2; places <= (kSanitized ? 6 : 12); ++places)
     for (std::uint64_t a = 1; a <= places; ++a)
       for (std::uint64_t b = places - a == 0 ? 1 : places - a; b <= places; ++b) {
@@ -35,7 +35,7 @@ TEST(TwoJobs, with_short_balancing_periods_two_simulated_jobs_end_when_two_jobs_
       }
 }
 
-TEST(TwoJobs, simulated_end_times_approach_two_jobs_limit_as_the_balancing_period_gets_shorter) {
+TEST(TwoJobs, simulated_end_times_approach_the_closed_form_as_the_balancing_period_gets_shorter) {
   const TwoEnds limit = two_jobs_limit(kOfThePaper);
   double last_s = simulate_two_jobs(kOfThePaper, 0).b_s;
   EXPECT_DOUBLE_EQ(last_s, 2);  // a thread on a shared place takes twice as long
