@@ -232,6 +232,7 @@ Simulation::Simulation(const LendingScenario& scenario)
 void Simulation::begin_wait(double at_s) {
   began_s_ = left_s_ = at_s;
   ranks_done_ = 0;
+  outcome_.makespan_s = 0;
   outcome_.lent = 0;
   outcome_.lent_bytes = 0;
   outcome_.ran_on_other_nodes = 0;
@@ -302,7 +303,7 @@ void Simulation::end_task(Rank& rank) {
   if (task.owner == number_of(rank)) {
     ++rank.finished;
     ++finished_;
-    outcome_.makespan_s = now_s_ - began_s_;
+    outcome_.makespan_s = std::max(outcome_.makespan_s, now_s_ - began_s_);
   } else {
     if (rank.results.empty()) rank.oldest_result_s = now_s_;
     task.ran_s = seconds;
@@ -448,7 +449,7 @@ void Simulation::receive_results(Rank& rank, const Mail& mail) {
   rank.finished += tasks;
   if (node_of(mail.from) != node_of(mail.to)) outcome_.ran_on_other_nodes += tasks;
   finished_ += tasks;
-  outcome_.makespan_s = now_s_ - began_s_;
+  outcome_.makespan_s = now_s_ + cpu_s_ - began_s_;  // unpacking may take long
 }
 
 void Simulation::handle(Rank& rank, Mail& mail) {
@@ -774,9 +775,9 @@ void Simulation::happen(const Event& event) {
           push(rank.wake_at_s = at_s, Kind::wake, event.rank);
         return;
       }
-      if (now_s_ < rank.busy_until_s) {
-        if (rank.wake_at_s != rank.busy_until_s)
-          push(rank.wake_at_s = rank.busy_until_s, Kind::wake, event.rank);
+      // Its last task may have ended while its progress thread handles messages.
+      if (const double at_s = std::max(rank.busy_until_s, rank.handling_until_s); now_s_ < at_s) {
+        if (rank.wake_at_s != at_s) push(rank.wake_at_s = at_s, Kind::wake, event.rank);
         return;
       }
       break;
