@@ -52,19 +52,21 @@ News LendingAgent::news_for(std::uint32_t to, const QueueState& queue, double no
   const Peer* const peer = peers_.find(to);
   if (peer && peer->unacknowledged > 0)
     news.received = std::exchange(peers_.at(to).unacknowledged, 0);
+  news.confirms_results = to_confirm_.erase(to) > 0;
   return news;
 }
 
 // Ranks of one node share a clock, so loads that come from the same node keep the time at which
 // they were reported. Loads that come from another node get the time of their arrival instead.
 void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
-  const bool is_elsewhere = std::isinf(peers_.locality_of(from).distance);
+  const bool has_other_clock = is_elsewhere(from);
   const auto update = [&](Load load) {
-    if (is_elsewhere) load.reported_at_s = now_s;
+    if (has_other_clock) load.reported_at_s = now_s;
     peers_.update(load);
   };
   update(news.own);
   for (const Load& load : news.others) update(load);
+  if (news.confirms_results) unconfirmed_.erase(from);
   if (news.received == 0) return;
   Peer& peer = peers_.at(from);
   const std::uint32_t arrived = std::min(news.received, peer.in_flight);
@@ -153,6 +155,22 @@ bool LendingAgent::steal_is_due(const QueueState& queue, double now_s) const {
 std::optional<StealRequest> LendingAgent::steal(const QueueState& queue, double now_s) {
   if (!steal_is_due(queue, now_s)) return std::nullopt;
   return steal_.next(peers_, wait_, now_s, latency_in_node_s(), random_);
+}
+
+bool LendingAgent::is_elsewhere(std::uint32_t rank) const {
+  return std::isinf(peers_.locality_of(rank).distance);
+}
+
+void LendingAgent::sent_results(std::uint32_t owner) {
+  if (is_elsewhere(owner)) unconfirmed_.insert(owner);
+}
+
+void LendingAgent::got_results(std::uint32_t from) {
+  if (is_elsewhere(from)) to_confirm_.insert(from);
+}
+
+std::optional<std::uint32_t> LendingAgent::next_to_confirm() const {
+  return to_confirm_.empty() ? std::nullopt : std::optional(*to_confirm_.begin());
 }
 
 void LendingAgent::learn_latency(std::uint32_t from, double requested_at_s, double now_s) {

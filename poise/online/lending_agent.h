@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,9 +19,10 @@ namespace poise {
 
 /// The data that every message between two ranks carries besides its content.
 struct News {
-  Load own;                    // the sender's load
-  std::vector<Load> others;    // at most kLoadsPerMessage
-  std::uint32_t received = 0;  // lent tasks that have reached the sender since its last message
+  Load own{};                     // the sender's load
+  std::vector<Load> others{};     // at most kLoadsPerMessage
+  std::uint32_t received = 0;     // lent tasks that have reached the sender since its last message
+  bool confirms_results = false;  // results of the receiver have arrived since then
 };
 
 /// The caller passes the current time to each function that needs it. The class is not thread-safe.
@@ -104,6 +106,19 @@ class LendingAgent {
   /// task itself.
   std::size_t replica_to_claim(std::size_t count) { return random_.below(count); }
 
+  // Results. A rank of another node gets the next message with results only when it has confirmed
+  // the last one. So if results wait at a busy owner anyway, they wait in few messages, and an
+  // owner that has lent tasks to very many ranks spends its time on results instead of messages.
+  // An owner with nothing else to do confirms at once, so this delays a result by at most one round
+  // trip. The idea is that of Nagle (RFC 896). Ranks of a node are few, and need no confirmations.
+  bool may_send_results(std::uint32_t owner) const { return !unconfirmed_.contains(owner); }
+  void sent_results(std::uint32_t owner);
+  /// To be called when results have arrived. The next message to that rank confirms them.
+  void got_results(std::uint32_t from);
+  /// Returns a rank whose results are to be confirmed, if there is one. It has to be sent a message
+  /// when no message waits here: while some do, further results would only wait with them.
+  std::optional<std::uint32_t> next_to_confirm() const;
+
   // Learning.
   void learn_slowness(std::uint32_t rank, double seconds, double expected_s);
   double slowness_of(std::uint32_t rank) const;
@@ -122,6 +137,7 @@ class LendingAgent {
   bool passes_on(const QueueState& queue) const {
     return queue.all_borrowed && queue.running < threads_;
   }
+  bool is_elsewhere(std::uint32_t rank) const;
   double latency_in_node_s() const;
   void learn_latency(std::uint32_t from, double requested_at_s, double now_s);
 
@@ -134,6 +150,8 @@ class LendingAgent {
   Random random_;
   std::optional<double> reported_load_;
   std::optional<std::uint64_t> passed_on_after_;  // number of tasks run before it passed some on
+  std::set<std::uint32_t> unconfirmed_;  // owners that have not confirmed this rank's results
+  std::set<std::uint32_t> to_confirm_;   // borrowers whose results this rank has not confirmed
   std::uint64_t wait_ = 0;
   double wait_since_s_ = 0, next_gossip_s_ = 0;
   std::uint32_t version_ = 0;

@@ -3,6 +3,8 @@
 #include "poise/online/lending_agent.h"
 
 #include <gtest/gtest.h>
+#include <limits>
+#include <optional>
 
 namespace poise {
 namespace {
@@ -123,6 +125,59 @@ TEST(LendingAgent, passes_borrowed_tasks_on_only_once_before_it_runs_one) {
   queue.running = 0;
   ++queue.ran;
   EXPECT_EQ(number_of_loans(), 1u);
+}
+
+// Ranks 0 to 3 are on the first node, the others on nodes of their own.
+LendingAgent agent_on_first_node() {
+  return LendingAgent(
+      0, 8,
+      [](std::uint32_t rank) {
+        return PeerLocality{rank, rank < 4 ? 1 : std::numeric_limits<double>::infinity()};
+      },
+      {});
+}
+
+TEST(LendingAgent, a_rank_of_another_node_gets_no_more_results_until_it_confirms_the_last_ones) {
+  LendingAgent agent = agent_on_first_node();
+  EXPECT_TRUE(agent.may_send_results(5));
+  agent.sent_results(5);
+  EXPECT_FALSE(agent.may_send_results(5));
+  EXPECT_TRUE(agent.may_send_results(6));
+  agent.hear(5, {}, 1);
+  agent.hear(6, {.confirms_results = true}, 1);
+  EXPECT_FALSE(agent.may_send_results(5)) << "no message of rank 5 has confirmed the results";
+  agent.hear(5, {.confirms_results = true}, 1);
+  EXPECT_TRUE(agent.may_send_results(5));
+}
+
+TEST(LendingAgent, ranks_of_a_node_send_each_other_results_without_confirmations) {
+  LendingAgent agent = agent_on_first_node();
+  agent.sent_results(3);
+  EXPECT_TRUE(agent.may_send_results(3));
+  agent.got_results(3);
+  EXPECT_EQ(agent.next_to_confirm(), std::nullopt);
+  EXPECT_FALSE(agent.news_for(3, {}, 1).confirms_results);
+}
+
+TEST(LendingAgent, the_next_message_to_a_rank_confirms_its_results) {
+  LendingAgent agent = agent_on_first_node();
+  agent.got_results(7);
+  agent.got_results(5);
+  agent.got_results(7);
+  EXPECT_FALSE(agent.news_for(6, {}, 1).confirms_results);
+  EXPECT_TRUE(agent.news_for(7, {}, 1).confirms_results);
+  EXPECT_FALSE(agent.news_for(7, {}, 1).confirms_results);
+  EXPECT_EQ(agent.next_to_confirm(), 5);
+  EXPECT_TRUE(agent.news_for(5, {}, 1).confirms_results);
+  EXPECT_EQ(agent.next_to_confirm(), std::nullopt);
+}
+
+// The rank that sent the results may already be in the next wait, and hold further results there.
+TEST(LendingAgent, results_that_arrive_before_a_rank_enters_a_wait_are_confirmed_in_this_wait) {
+  LendingAgent agent = agent_on_first_node();
+  agent.got_results(6);
+  agent.enter(1, 0);
+  EXPECT_EQ(agent.next_to_confirm(), 6);
 }
 
 }  // namespace

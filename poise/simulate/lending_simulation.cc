@@ -13,6 +13,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "poise/online/held_results.h"
 #include "poise/online/lending_tuning.h"
 #include "poise/online/polling.h"
 #include "poise/online/task_times.h"
@@ -96,8 +97,7 @@ struct Rank {
   Run running;             // the task that runs; its count is 0 while none runs
   double began_s = 0, busy_until_s = 0;
   double handling_until_s = 0;  // end of the last step(); until then no other may begin
-  std::vector<Run> results;     // results of borrowed tasks that are not yet sent
-  double oldest_result_s = 0;
+  HeldResults<Run> results;
   SimulatedCopies copies;  // the copies of other ranks' tasks at this rank
   std::deque<std::uint32_t> inbox;
   std::uint64_t created = 0, finished = 0, lent = 0, messages = 0;
@@ -305,9 +305,9 @@ void Simulation::end_task(Rank& rank) {
     ++finished_;
     outcome_.makespan_s = std::max(outcome_.makespan_s, now_s_ - began_s_);
   } else {
-    if (rank.results.empty()) rank.oldest_result_s = now_s_;
     task.ran_s = seconds;
-    rank.results.push_back(task);
+    const std::uint32_t owner = task.owner;
+    rank.results.add(owner, std::move(task), now_s_);
   }
 }
 
@@ -446,6 +446,7 @@ void Simulation::receive_results(Rank& rank, const Mail& mail) {
     else
       rank.times.learn(0, run.ran_s / rank.agent.slowness_of(mail.from), cost_of(run));
   }
+  rank.agent.got_results(mail.from);
   rank.finished += tasks;
   if (node_of(mail.from) != node_of(mail.to)) outcome_.ran_on_other_nodes += tasks;
   finished_ += tasks;
@@ -495,12 +496,8 @@ void Simulation::handle(Rank& rank, Mail& mail) {
 }
 
 void Simulation::send_results(Rank& rank) {
-  if (rank.results.empty()) return;
-  if (!results_are_due(rank.queued() == 0, now_s_ - rank.oldest_result_s)) return;
-  std::map<std::uint32_t, std::vector<Run>> by_owner;
-  for (Run& run : rank.results) by_owner[run.owner].push_back(run);
-  rank.results.clear();
-  for (auto& [owner, runs] : by_owner) send_results(rank, owner, std::move(runs));
+  for (auto& [owner, runs] : rank.results.take_due(rank.queued() == 0, now_s_, rank.agent))
+    send_results(rank, owner, std::move(runs));
 }
 
 void Simulation::send_results(Rank& rank, std::uint32_t owner, std::vector<Run>&& runs) {
@@ -515,10 +512,7 @@ void Simulation::send_results(Rank& rank, std::uint32_t owner, std::vector<Run>&
 // the results, the owner learns how slow this rank is before it decides whether to lend to this
 // rank again.
 void Simulation::send_results_of(Rank& rank, std::uint32_t owner) {
-  const auto others = std::stable_partition(rank.results.begin(), rank.results.end(),
-                                            [=](const Run& run) { return run.owner != owner; });
-  std::vector<Run> runs(others, rank.results.end());
-  rank.results.erase(others, rank.results.end());
+  std::vector<Run> runs = rank.results.take_of(owner, rank.agent);
   if (!runs.empty()) send_results(rank, owner, std::move(runs));
 }
 
@@ -725,13 +719,17 @@ void Simulation::step(Rank& rank) {
   receive(rank);
   send_results(rank);
   if (rank.agent.is_inside()) {
+    const bool messages_wait = !rank.inbox.empty();
     lend(rank);
-    steal(rank);
+    if (!messages_wait) steal(rank);
     claim(rank);
     if (scenario_.num_ranks > 1 && rank.agent.gossip_is_due(state_of(rank), now_s_)) {
       const std::uint32_t to = rank.agent.next_gossip_target();
       send(rank, mail_to(rank, Mail::Kind::load, to));
     }
+    if (!messages_wait)
+      while (const auto to = rank.agent.next_to_confirm())
+        send(rank, mail_to(rank, Mail::Kind::load, *to));
     detect(rank);
     if (rank.detector.done()) leave(rank);
   }
@@ -812,7 +810,7 @@ void Simulation::recount() {
   std::uint64_t found = finished_;
   for (const Rank& rank : ranks_)
     found +=
-        count_of(rank.own) + count_of(rank.borrowed) + rank.running.count + count_of(rank.results);
+        count_of(rank.own) + count_of(rank.borrowed) + rank.running.count + rank.results.size();
   std::vector<bool> is_free(mails_.size());
   for (const std::uint32_t slot : free_mails_) is_free[slot] = true;
   for (std::size_t slot = 0; slot < mails_.size(); ++slot)

@@ -141,6 +141,18 @@ TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {
   EXPECT_GT(efficiency(all_on_one(64, 6400, 1e-3)), 0.8);
 }
 
+// Half of the ideal time is needed to pack the tasks, the other half to unpack their results. If
+// each result came in a message of its own, the messages would take the owner longer than that.
+TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_results_in_few_messages) {
+  LendingScenario scenario = all_on_one(256, 256 * 20, 10e-3);
+  scenario.ranks_per_node = 4;
+  scenario.task_overhead_s = 80e-6;
+  scenario.message_overhead_s = 200e-6;
+  scenario.progress_s = lending_tuning::kNewsDelay_s;
+  const LendingOutcome outcome = checked(scenario);
+  EXPECT_LT(outcome.makespan_s, 1.6 * ideal_makespan_s(scenario));
+}
+
 // In these scenarios one rank lends most of its work. The first one lends a task that submits all
 // others, the second one has a fast lender, and in the third one tasks do not leave their node.
 TEST(LendingSimulation, no_makespan_is_shorter_than_the_ideal_one) {

@@ -6,12 +6,12 @@
 
 namespace poise::tasks {
 
-void BorrowerSide::step(const TaskPool::State& state) {
+void BorrowerSide::step(const TaskPool::State& state, bool messages_wait) {
   LendingAgent& agent = messenger_.agent;
   // Unresponsive victims have tasks but do not answer, probably because they run a long task.
   for (const std::uint32_t rank : agent.unresponsive_victims(messenger_.now_s))
     messenger_.doorbells.wake_progress(rank);
-  if (!agent.steal_is_due(state, messenger_.now_s)) return;
+  if (messages_wait || !agent.steal_is_due(state, messenger_.now_s)) return;
   loads_.read_table();
   const auto request = agent.steal(state, messenger_.now_s);
   if (!request) return;

@@ -15,8 +15,9 @@ class BorrowerSide {
       : messenger_(messenger), codec_(codec), loads_(loads) {}
 
   /// Wakes the progress threads of victims that do not answer. If this rank is idle, asks another
-  /// rank for tasks.
-  void step(const TaskPool::State& state);
+  /// rank for tasks, unless messages wait here: they may hold tasks, and a rank that cannot keep up
+  /// with its messages should cause no further ones.
+  void step(const TaskPool::State& state, bool messages_wait);
   void handle_tasks(Message& message);
   void handle_decline(const Message& message);
 

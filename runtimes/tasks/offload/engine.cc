@@ -42,7 +42,7 @@ void OffloadEngine::step(double now_s, std::uint64_t wait, bool all_inside, unsi
   messenger_.now_s = now_s;
   messenger_.agent.set_threads(threads);
   if (wait > termination_.wait()) enter(now_s);
-  const bool has_more =
+  const bool messages_wait =
       messenger_.transport.poll([this](const Transport::Arrival& arrival) { handle(arrival); });
   const TaskPool::State state = messenger_.pool.state();
   returns_.step(state);
@@ -50,12 +50,13 @@ void OffloadEngine::step(double now_s, std::uint64_t wait, bool all_inside, unsi
   if (messenger_.num_ranks > 1 && messenger_.agent.is_inside()) {
     replicas_.step(state, threads);
     lender_.step(state);
-    borrower_.step(state);
+    borrower_.step(state, messages_wait);
     loads_.gossip(state);
+    if (!messages_wait) returns_.confirm();
   }
   if (all_inside) detect_termination();
   const Transport& transport = messenger_.transport;
-  in_flight_.store(has_more || transport.in_flight(), std::memory_order_relaxed);
+  in_flight_.store(messages_wait || transport.in_flight(), std::memory_order_relaxed);
   is_request_undecided_.store(lender_.is_request_undecided(), std::memory_order_relaxed);
   all_messages_notify_.store(
       messenger_.doorbells.all_ranks_notify() && !transport.sends_in_flight() && lent_.empty(),

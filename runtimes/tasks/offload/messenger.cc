@@ -17,9 +17,10 @@ struct MessageHeader {
   std::uint32_t tag = 0;  // written by the transport
   MessageKind kind = MessageKind::load;
   std::uint8_t num_loads = 0;
-  std::uint32_t received = 0;  // News::received
-  double requested_at_s = 0;   // time at which a steal request was sent; the answer echoes it
-  Load load;                   // the sender's load
+  bool confirms_results = false;  // News::confirms_results
+  std::uint32_t received = 0;     // News::received
+  double requested_at_s = 0;      // time at which a steal request was sent; the answer echoes it
+  Load load;                      // the sender's load
 };
 
 std::uint32_t rank_in(MPI_Comm communicator) {
@@ -81,6 +82,7 @@ Writer Messenger::begin(MessageKind kind, std::uint32_t to, double requested_at_
   Writer writer;
   writer.put(MessageHeader{.kind = kind,
                            .num_loads = static_cast<std::uint8_t>(news.others.size()),
+                           .confirms_results = news.confirms_results,
                            .received = news.received,
                            .requested_at_s = requested_at_s,
                            .load = news.own});
@@ -105,7 +107,7 @@ Message Messenger::open(const Transport::Arrival& arrival) {
   const auto header = reader.get<MessageHeader>();
   const std::uint32_t from = arrival.from;
   if (header.kind != MessageKind::load) doorbells.received_from(from);
-  News news{header.load, {}, header.received};
+  News news{header.load, {}, header.received, header.confirms_results};
   for (int i = 0; i < header.num_loads; ++i) news.others.push_back(reader.get<Load>());
   agent.hear(from, news, now_s);
   return {arrival, reader, from, header.kind, header.requested_at_s, header.load.wait};

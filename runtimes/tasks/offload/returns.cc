@@ -2,15 +2,12 @@
 
 #include "runtimes/tasks/offload/returns.h"
 
-#include <algorithm>
-#include <iterator>
-#include <map>
+#include <utility>
 
 #include "runtimes/tasks/transport/copy.h"
 #include "runtimes/tasks/tuning.h"
 
 #include "poise/base/clock.h"
-#include "poise/online/polling.h"
 
 namespace poise::tasks {
 
@@ -29,39 +26,40 @@ struct ResultHeader {
 }  // namespace
 
 void Returns::step(const TaskPool::State& state) {
-  if (state.done_borrowed > 0) {
-    if (results_.empty()) oldest_s_ = messenger_.now_s;
-    for (auto& task : messenger_.pool.take_done_borrowed()) results_.push_back(std::move(task));
-  }
+  const double now_s = messenger_.now_s;
+  if (state.done_borrowed > 0)
+    for (auto& task : messenger_.pool.take_done_borrowed()) {
+      const std::uint32_t owner = task->owner;
+      results_.add(owner, std::move(task), now_s);
+    }
   if (results_.empty()) return;
-  if (!results_are_due(state.queued == 0, messenger_.now_s - oldest_s_)) return;
-  send(std::exchange(results_, {}));
+  for (auto& [owner, tasks] : results_.take_due(state.queued == 0, now_s, messenger_.agent))
+    send(owner, std::move(tasks));
 }
 
 void Returns::send_results_of(std::uint32_t owner) {
-  const auto of_owner = std::stable_partition(
-      results_.begin(), results_.end(), [=](const auto& task) { return task->owner != owner; });
-  std::vector<std::unique_ptr<Task>> finished(std::make_move_iterator(of_owner),
-                                              std::make_move_iterator(results_.end()));
-  results_.erase(of_owner, results_.end());
-  if (!finished.empty()) send(std::move(finished));
+  auto finished = results_.take_of(owner, messenger_.agent);
+  if (!finished.empty()) send(owner, std::move(finished));
 }
 
-void Returns::send(std::vector<std::unique_ptr<Task>> finished) {
-  std::map<std::uint32_t, std::vector<std::unique_ptr<Task>>> by_owner;
+void Returns::confirm() {
+  while (const auto to = messenger_.agent.next_to_confirm())
+    messenger_.send_quietly(*to, messenger_.begin(MessageKind::load, *to));
+}
+
+void Returns::send(std::uint32_t owner, std::vector<std::unique_ptr<Task>> finished) {
+  const std::size_t num_tasks = finished.size();
+  std::vector<std::unique_ptr<Task>> tasks;
   for (auto& task : finished) {
-    const std::uint32_t owner = task->owner;
     const bool is_long = task->extras->result.size() >= messenger_.large_bytes;
-    auto& tasks = by_owner[owner];
     tasks.push_back(std::move(task));
-    if (is_long) send_to(owner, std::exchange(tasks, {}));
+    if (is_long) send_message(owner, std::exchange(tasks, {}));
   }
-  for (auto& [owner, tasks] : by_owner)
-    if (!tasks.empty()) send_to(owner, std::move(tasks));
-  messenger_.pool.borrowed_departed(finished.size());
+  if (!tasks.empty()) send_message(owner, std::move(tasks));
+  messenger_.pool.borrowed_departed(num_tasks);
 }
 
-void Returns::send_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks) {
+void Returns::send_message(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks) {
   Writer header = messenger_.begin(MessageKind::results, owner);
   header.put(static_cast<std::uint32_t>(tasks.size()));
   std::vector<Payload> payloads;
@@ -140,6 +138,7 @@ void Returns::read_result_bytes(Buffer& result, Reader& reader, std::vector<Payl
 }
 
 void Returns::handle(Message& message) {
+  messenger_.agent.got_results(message.from);
   const auto num_tasks = message.reader.get<std::uint32_t>();
   const double begin_s = wall_now_s();
   // Bytes that the tasks carried in both directions, counted as by LenderSide::pack().

@@ -10,6 +10,8 @@
 #include "runtimes/tasks/offload/lent_tasks.h"
 #include "runtimes/tasks/offload/messenger.h"
 
+#include "poise/online/held_results.h"
+
 namespace poise::tasks {
 
 class Returns {
@@ -27,13 +29,15 @@ class Returns {
   void handle(Message& message);
   /// True if all results have been sent.
   bool empty() const { return results_.empty(); }
+  /// Confirms results that have arrived here, if the ranks that sent them wait for that.
+  void confirm();
   /// Frees the results that had to stay in this rank's memory until the end of the wait, because
   /// other ranks read them there.
   void end_wait();
 
  private:
-  void send(std::vector<std::unique_ptr<Task>> finished);
-  void send_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks);
+  void send(std::uint32_t owner, std::vector<std::unique_ptr<Task>> finished);
+  void send_message(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks);
   void write_output(Writer& header, const Item& item, std::vector<Payload>& payloads);
   void write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads);
   void read_result_bytes(Buffer& result, Reader& reader, std::vector<Payload>& payloads);
@@ -44,9 +48,7 @@ class Returns {
   Messenger& messenger_;
   LentTasks& lent_;
   const std::function<void(const Task&)> cancelled_;
-  // Finished borrowed tasks whose results are not yet sent.
-  std::vector<std::unique_ptr<Task>> results_;
-  double oldest_s_ = 0;
+  HeldResults<std::unique_ptr<Task>> results_;  // finished borrowed tasks
   std::vector<Buffer> kept_;  // results that their owners read in place until the wait ends
   double kept_bytes_ = 0;
 };

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Holds the results of borrowed tasks until they are sent to the owners of the tasks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "poise/online/lending_agent.h"
+#include "poise/online/polling.h"
+
+namespace poise {
+
+/// The results that one rank has not yet sent. `Result` is what the caller stores for each.
+///
+/// Results wait for others with which they can share a message: for a short time
+/// (results_are_due), and as long as the owner has not confirmed the message before
+/// (LendingAgent::may_send_results).
+template <typename Result>
+class HeldResults {
+ public:
+  using Message = std::pair<std::uint32_t, std::vector<Result>>;  // the owner, and its results
+
+  void add(std::uint32_t owner, Result&& result, double now_s) {
+    OfOwner& held = by_owner_[owner];
+    if (held.results.empty()) held.oldest_s = now_s;
+    held.results.push_back(std::move(result));
+    ++size_;
+  }
+  /// Removes and returns the results to send now.
+  std::vector<Message> take_due(bool is_idle, double now_s, LendingAgent& agent) {
+    std::vector<Message> due;
+    for (auto& [owner, held] : by_owner_)
+      if (results_are_due(is_idle, now_s - held.oldest_s) && agent.may_send_results(owner))
+        due.emplace_back(owner, std::move(held.results));
+    for (const auto& [owner, results] : due) remove(owner, results.size(), agent);
+    return due;
+  }
+  /// Removes and returns all results for one owner, to be sent now in any case.
+  std::vector<Result> take_of(std::uint32_t owner, LendingAgent& agent) {
+    const auto held = by_owner_.find(owner);
+    if (held == by_owner_.end()) return {};
+    std::vector<Result> results = std::move(held->second.results);
+    remove(owner, results.size(), agent);
+    return results;
+  }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+ private:
+  struct OfOwner {
+    std::vector<Result> results;
+    double oldest_s = 0;  // when the first of them was added
+  };
+  void remove(std::uint32_t owner, std::size_t results, LendingAgent& agent) {
+    agent.sent_results(owner);
+    by_owner_.erase(owner);
+    size_ -= results;
+  }
+
+  std::map<std::uint32_t, OfOwner> by_owner_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace poise
