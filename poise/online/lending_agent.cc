@@ -24,6 +24,7 @@ void LendingAgent::enter(std::uint64_t wait, double now_s) {
   peers_.enter();
   thieves_.enter(wait);
   steal_.enter(now_s);
+  std::erase_if(to_decline_, [=](const auto& entry) { return entry.second.wait < wait; });
 }
 
 Load LendingAgent::own_load(const QueueState& queue, double now_s) const {
@@ -87,7 +88,19 @@ bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
 bool LendingAgent::asked_by(const Thief& thief) {
   if (thief.wait < wait_ || (thief.wait == wait_ && !is_inside_))
     return true;  // needs no answer: its wait has ended, and the thief will send another request
-  return thieves_.add(thief);
+  to_decline_.erase(thief.rank);
+  const bool is_stored = thieves_.add(thief);
+  if (!is_stored) to_decline_[thief.rank] = thief;
+  return is_stored;
+}
+
+void LendingAgent::decline_all() {
+  for (const Thief& thief : thieves_.take_declined(wait_)) to_decline_[thief.rank] = thief;
+}
+
+std::optional<Thief> LendingAgent::next_to_decline() {
+  if (to_decline_.empty()) return std::nullopt;
+  return to_decline_.extract(to_decline_.begin()).mapped();
 }
 
 bool LendingAgent::lending_is_due(double now_s) const {
@@ -132,7 +145,10 @@ std::optional<Thief> LendingAgent::lent(std::uint32_t rank, std::uint32_t tasks,
   peer.in_flight += tasks;
   peer.in_flight_s += static_cast<float>(seconds);
   const Thief* const thief = thieves_.find(rank);
-  if (!thief) return std::nullopt;
+  if (!thief) {
+    const auto answered = to_decline_.extract(rank);
+    return answered ? std::optional(answered.mapped()) : std::nullopt;
+  }
   const Thief answered = *thief;
   thieves_.remove(rank);
   return answered;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -55,7 +56,7 @@ class LendingAgent {
   bool gossip_is_due(const QueueState& queue, double now_s);
   std::uint32_t next_gossip_target() { return peers_.next_gossip_target(); }
 
-  // For lenders: records a steal request. Returns false if it has to be declined at once.
+  // For lenders: records a steal request. Returns false if it will be declined.
   bool asked_by(const Thief& thief);
   bool lending_is_due(double now_s) const;
   /// Fills `problem` with the input for a decision about loans. A rank that is not busy and has
@@ -74,8 +75,12 @@ class LendingAgent {
   /// Records a loan of tasks that should take `seconds` on this rank. Returns the steal request
   /// that the loan answers, if there is one.
   std::optional<Thief> lent(std::uint32_t rank, std::uint32_t tasks, double seconds);
-  /// Removes and returns the ranks whose steal requests are to be declined now.
-  std::vector<Thief> take_declined() { return thieves_.take_declined(wait_); }
+  /// Declines the stored steal requests of this wait, because there are no tasks for them.
+  void decline_all();
+  /// Removes and returns a steal request that is to be declined, if there is one. Like
+  /// confirmations, these answers wait while messages wait here, so a rank that cannot keep up with
+  /// its messages can confirm results and decline a request in the same message.
+  std::optional<Thief> next_to_decline();
   bool is_thief(std::uint32_t rank) const { return thieves_.find(rank) != nullptr; }
 
   // For borrowers: true if steal() may return a request.
@@ -150,6 +155,7 @@ class LendingAgent {
   Random random_;
   std::optional<double> reported_load_;
   std::optional<std::uint64_t> passed_on_after_;  // number of tasks run before it passed some on
+  std::map<std::uint32_t, Thief> to_decline_;     // by rank
   std::set<std::uint32_t> unconfirmed_;  // owners that have not confirmed this rank's results
   std::set<std::uint32_t> to_confirm_;   // borrowers whose results this rank has not confirmed
   std::uint64_t wait_ = 0;

@@ -180,5 +180,31 @@ TEST(LendingAgent, results_that_arrive_before_a_rank_enters_a_wait_are_confirmed
   EXPECT_EQ(agent.next_to_confirm(), 6);
 }
 
+TEST(LendingAgent, declines_each_request_once_unless_it_lends_the_thief_tasks_before) {
+  LendingAgent agent = agent_on_first_node();
+  agent.enter(1, 0);
+  for (const std::uint32_t rank : {5, 6, 7}) EXPECT_TRUE(agent.asked_by({rank, 1, rank * 0.1}));
+  EXPECT_FALSE(agent.next_to_decline()) << "the lender has not decided yet";
+  agent.decline_all();
+  const auto answered = agent.lent(6, 1, 1e-3);
+  ASSERT_TRUE(answered);
+  EXPECT_EQ(answered->requested_at_s, 6 * 0.1);
+  EXPECT_EQ(agent.next_to_decline()->rank, 5);
+  EXPECT_EQ(agent.next_to_decline()->rank, 7);
+  EXPECT_FALSE(agent.next_to_decline());
+}
+
+TEST(LendingAgent, a_request_replaces_one_that_is_to_be_declined_and_a_new_wait_removes_it) {
+  LendingAgent agent = agent_on_first_node();
+  agent.enter(1, 0);
+  EXPECT_TRUE(agent.asked_by({5, 1, 0.1}));
+  agent.decline_all();
+  EXPECT_TRUE(agent.asked_by({5, 1, 0.2}));
+  EXPECT_FALSE(agent.next_to_decline());
+  agent.decline_all();
+  agent.enter(2, 1);
+  EXPECT_FALSE(agent.next_to_decline());
+}
+
 }  // namespace
 }  // namespace poise

@@ -35,8 +35,8 @@ inline double moved_poll_cost_s(double average_s, double sample_s) {
 std::size_t next_batch(double task_s, std::size_t queued);
 
 /// True if results should be sent, unless their owner has to confirm others first (HeldResults).
-/// Results wait for others with which they can share a message, but not for long, and not on an idle
-/// rank.
+/// Results wait for others with which they can share a message, but not for long, and not on an
+/// idle rank.
 inline bool results_are_due(bool is_idle, double oldest_s) {
   return is_idle || oldest_s >= lending_tuning::kNewsDelay_s;
 }

@@ -147,6 +147,7 @@ class Simulation {
   void send_results(Rank& rank, std::uint32_t owner, std::vector<Run>&& runs);
   void send_results_of(Rank& rank, std::uint32_t owner);
   void lend(Rank& rank);
+  void answer(Rank& rank);
   bool lend_part(Rank& rank, Loan& loan, bool asked);
   std::vector<Run> take(Rank& rank, std::uint64_t tasks, bool borrowed_too);
   void steal(Rank& rank);
@@ -462,10 +463,7 @@ void Simulation::handle(Rank& rank, Mail& mail) {
     case Mail::Kind::results: receive_results(rank, mail); break;
     case Mail::Kind::request: {
       const Thief thief{mail.from, mail.news.own.wait, mail.requested_at_s, mail.is_lasting};
-      if (rank.agent.asked_by(thief)) break;
-      Mail answer = mail_to(rank, Mail::Kind::decline, mail.from);
-      answer.requested_at_s = mail.requested_at_s;
-      send(rank, std::move(answer));
+      rank.agent.asked_by(thief);
       break;
     }
     case Mail::Kind::decline:
@@ -581,11 +579,18 @@ void Simulation::lend(Rank& rank) {
                  [&](Loan& loan, bool asked) { return lend_part(rank, loan, asked); });
   }
   if (!is_due && state.lendable > 0) return;
-  for (const Thief& thief : agent.take_declined()) {
-    Mail mail = mail_to(rank, Mail::Kind::decline, thief.rank);
-    mail.requested_at_s = thief.requested_at_s;
+  agent.decline_all();
+}
+
+// Declines steal requests and confirms results.
+void Simulation::answer(Rank& rank) {
+  while (const auto thief = rank.agent.next_to_decline()) {
+    Mail mail = mail_to(rank, Mail::Kind::decline, thief->rank);
+    mail.requested_at_s = thief->requested_at_s;
     send(rank, std::move(mail));
   }
+  while (const auto to = rank.agent.next_to_confirm())
+    send(rank, mail_to(rank, Mail::Kind::load, *to));
 }
 
 void Simulation::steal(Rank& rank) {
@@ -727,9 +732,7 @@ void Simulation::step(Rank& rank) {
       const std::uint32_t to = rank.agent.next_gossip_target();
       send(rank, mail_to(rank, Mail::Kind::load, to));
     }
-    if (!messages_wait)
-      while (const auto to = rank.agent.next_to_confirm())
-        send(rank, mail_to(rank, Mail::Kind::load, *to));
+    if (!messages_wait) answer(rank);
     detect(rank);
     if (rank.detector.done()) leave(rank);
   }

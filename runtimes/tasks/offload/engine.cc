@@ -52,7 +52,10 @@ void OffloadEngine::step(double now_s, std::uint64_t wait, bool all_inside, unsi
     lender_.step(state);
     borrower_.step(state, messages_wait);
     loads_.gossip(state);
-    if (!messages_wait) returns_.confirm();
+    if (!messages_wait) {
+      lender_.decline();
+      returns_.confirm();
+    }
   }
   if (all_inside) detect_termination();
   const Transport& transport = messenger_.transport;

@@ -16,10 +16,7 @@ namespace poise::tasks {
 
 void LenderSide::handle_request(Message& message) {
   const Thief thief{message.from, message.wait, message.requested_at_s, message.reader.get<bool>()};
-  if (messenger_.agent.asked_by(thief))
-    is_request_undecided_ = true;
-  else
-    decline(thief);
+  if (messenger_.agent.asked_by(thief)) is_request_undecided_ = true;
 }
 
 // Asks the program's policy which tasks to lend. Ignores loans that are impossible, for example to
@@ -88,12 +85,13 @@ void LenderSide::step(const TaskPool::State& state) {
   }
   if (!is_due && state.lendable > 0) return;
   is_request_undecided_ = false;
-  for (const Thief& thief : agent.take_declined()) decline(thief);
+  agent.decline_all();
 }
 
-void LenderSide::decline(const Thief& thief) {
-  messenger_.send(thief.rank,
-                  messenger_.begin(MessageKind::decline, thief.rank, thief.requested_at_s));
+void LenderSide::decline() {
+  while (const auto thief = messenger_.agent.next_to_decline())
+    messenger_.send(thief->rank,
+                    messenger_.begin(MessageKind::decline, thief->rank, thief->requested_at_s));
 }
 
 std::vector<std::unique_ptr<Task>> LenderSide::take_for(const Loan& loan, double task_bytes,

@@ -25,9 +25,11 @@ class LenderSide {
         returns_(returns),
         policy_(std::move(policy)) {}
 
-  /// If a decision is due, decides which tasks to lend and lends them. Then declines the requests
-  /// that it could not satisfy.
+  /// If a decision is due, decides which tasks to lend and lends them. The requests that it cannot
+  /// satisfy remain for decline().
   void step(const TaskPool::State& state);
+  /// Declines these requests.
+  void decline();
   /// Stores a steal request until the next step.
   void handle_request(Message& message);
   /// True if a steal request has arrived since the last decision.
@@ -52,7 +54,6 @@ class LenderSide {
                                               bool borrowed_too);
   Reason reason_to_lend(std::uint32_t rank, const std::vector<std::unique_ptr<Task>>& tasks) const;
   void count_lent(std::uint32_t rank, std::size_t tasks);
-  void decline(const Thief& thief);
 
   Messenger& messenger_;
   TaskCodec& codec_;
