@@ -181,15 +181,34 @@ class LoadCap {
   void shed(PlaceId p, TaskId kept) {
     std::vector<TaskId> tasks = by_attachment(p);
     std::replace(tasks.begin(), tasks.end(), kept, kGone);
-    for (std::size_t i = 0; i < groups_.size(); ++i)
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const Range range = groups_.of(p, i);
+      find_least_busy(range);
       for (TaskId& t : tasks) {
         if (busy_s_[p] <= cap_s_) return;
-        if (t == kGone) continue;
-        const auto to = place_with_room(t, p, groups_.of(p, i));
+        if (t == kGone || !may_have_room(t)) continue;
+        const auto to = place_with_room(t, p, range);
         if (!to) continue;
         move(t, *to);
+        find_least_busy(range);
         t = kGone;
       }
+    }
+  }
+
+  /// Prepares may_have_room() for the places of the range.
+  void find_least_busy(Range range) {
+    least_s_.clear();
+    for (const LeastBusy& places : least_busy_)
+      least_s_.push_back(places.busy_s(places.least_in(range.first, range.last)));
+  }
+
+  /// A quick test, because most groups of places are full: if it returns false, no place of the
+  /// range can take the task t without exceeding the cap.
+  bool may_have_room(TaskId t) const {
+    for (std::size_t c = 0; c < least_s_.size(); ++c)
+      if (least_s_[c] + tasks_[t].load_s / fastest_[c] <= cap_s_) return true;
+    return false;
   }
 
   /// Returns a place in the range that can take the task t without exceeding the cap: the place
@@ -391,6 +410,7 @@ class LoadCap {
   std::vector<double> fastest_;        // per class: the highest speed of a place
   // One tournament tree per class of speed. Places of other classes count as infinitely busy in it.
   std::vector<LeastBusy> least_busy_;
+  std::vector<double> least_s_;   // scratch: per class, the least busy time in a range of places
   std::vector<Migration> moves_;  // all moves so far; the last ones can be undone
 };
 
