@@ -3,11 +3,13 @@
 #include "poise/placement/busy_times.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
-#include "poise/placement/domain_pairs.h"
 #include "poise/placement/message_times.h"
 #include "poise/placement/metrics.h"
+#include "poise/placement/new_pairs.h"
+#include "poise/placement/slowest_resources.h"
 
 namespace poise {
 
@@ -19,16 +21,6 @@ double whole_power(double base, int exponent) {
     if (exponent & 1) power *= base;
   return power;
 }
-
-/// The values that determine how long places wait for messages between two domains.
-struct Crossing {
-  // Busy time of the slowest resource that messages between the two domains cross.
-  double slowest_s = 0;
-  SpotId slowest = 0;   // ID of the slowest resource; 0 if the messages cross none
-  double busier_s = 0;  // the largest busy time of the places at both ends
-  // Latency of a message. Unused inside a domain whose factors differ.
-  double latency_s = 0;
-};
 
 }  // namespace
 
@@ -47,6 +39,7 @@ BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const Cos
       busy_s_(work_s(machine, workload, placement)) {
   if (costs.formula == CostFormula::physical) {
     resources_.emplace(machine, costs);
+    latencies_.emplace(machine_, model_, num_entries());
     const MessageTimes times = message_times_without_waiting(machine, workload, costs, placement);
     for (PlaceId p = 0; p < machine.num_places(); ++p) busy_s_[p] += times.overhead_s[p];
     busy_s_.insert(busy_s_.end(), times.resource_s.begin(), times.resource_s.end());
@@ -62,6 +55,7 @@ BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const Cos
 
 void BusyTimes::refresh(int exponent) {
   if (!resources_) return;
+  tried_.reset();
   if (std::exchange(has_moved_, false)) wait_for_resources();
   weigh(exponent);
 }
@@ -71,47 +65,46 @@ void BusyTimes::wait_for_resources() {
   for (SpotId spot = 0; spot < num_spots(); ++spot)
     busy_s_[spot] -= std::exchange(offset_s_[spot], 0);
   exposed_s_.assign(num_places, 0);
-  std::vector<double> latency(num_places, 0);
   held_by_.assign(num_places, 0);
-  DomainPairs<Crossing> crossings;
-  const auto visit = [&](DomainId from, DomainId to, const auto& take) {
-    resources_->for_each_crossed(from, to,
-                                 [&](ResourceId r, double, double) { take(num_places + r); });
-  };
-  const auto keep_busier = [&](const auto& entry) {
-    visit(entry.from, entry.to,
-          [&](SpotId spot) { offset_s_[spot] = std::max(offset_s_[spot], entry.value.busier_s); });
+  std::vector<double> latency(num_places, 0);
+  const SlowestResources slowest(machine_, *resources_, std::span(busy_s_).subspan(num_places));
+  // Per domain, the largest busy time of the places at both ends of messages between nodes that
+  // leave or enter the domain.
+  std::vector<double> left_s(machine_.num_domains(), 0), entered_s(machine_.num_domains(), 0);
+  const auto keep_busier = [&](ResourceId r, double busier_s) {
+    double& offset_s = offset_s_[num_places + r];
+    offset_s = std::max(offset_s, busier_s);
   };
   const auto cross = [&](PlaceId from, PlaceId to) {
     const DomainId here = machine_.domain_of(from), there = machine_.domain_of(to);
-    Crossing& crossing = crossings.of(
-        here, there,
-        [&](DomainId, DomainId) {
-          Crossing made{.latency_s = latency_s(machine_, model_, from, to)};
-          visit(here, there, [&](SpotId spot) {
-            if (busy_s_[spot] <= made.slowest_s) return;
-            made.slowest_s = busy_s_[spot];
-            made.slowest = spot;
-          });
-          return made;
-        },
-        keep_busier);
-    crossing.busier_s = std::max({crossing.busier_s, busy_s_[from], busy_s_[to]});
-    for (const PlaceId p : {from, to}) {
-      if (crossing.slowest_s <= exposed_s_[p]) continue;
-      exposed_s_[p] = crossing.slowest_s;
-      held_by_[p] = crossing.slowest;
+    const double busier_s = std::max({0.0, busy_s_[from], busy_s_[to]});
+    if (machine_.node_of(here) != machine_.node_of(there)) {
+      left_s[here] = std::max(left_s[here], busier_s);
+      entered_s[there] = std::max(entered_s[there], busier_s);
+      resources_->for_each_between(here, there, [&](ResourceId r) { keep_busier(r, busier_s); });
+    } else {
+      resources_->for_each_crossed(here, there,
+                                   [&](ResourceId r, double, double) { keep_busier(r, busier_s); });
     }
-    latency[to] = std::max(latency[to], here != there || costs_.is_flat_inside()
-                                            ? crossing.latency_s
-                                            : latency_s(machine_, model_, from, to));
+    const SlowestResources::Slow slow = slowest.of(here, there);
+    for (const PlaceId p : {from, to}) {
+      if (slow.seconds <= exposed_s_[p]) continue;
+      exposed_s_[p] = slow.seconds;
+      held_by_[p] = num_places + slow.resource;
+    }
+    latency[to] = std::max(latency[to], latencies_->of(from, to));
   };
+  NewPairs pairs(num_places, num_entries());
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     for (const Arc& arc : arcs_of(t)) {
       const PlaceId from = places_[t], to = places_[arc.task];
-      if (from != to && (arc.out != 0 || arc.out_bytes != 0)) cross(from, to);
+      if (from != to && (arc.out != 0 || arc.out_bytes != 0) && pairs.insert(from, to))
+        cross(from, to);
     }
-  crossings.clear(keep_busier);
+  for (DomainId d = 0; d < machine_.num_domains(); ++d) {
+    resources_->for_each_left(d, [&](ResourceId r) { keep_busier(r, left_s[d]); });
+    resources_->for_each_entered(d, [&](ResourceId r) { keep_busier(r, entered_s[d]); });
+  }
   for (PlaceId p = 0; p < num_places; ++p) offset_s_[p] = exposed_s_[p] += latency[p];
   for (SpotId spot = 0; spot < num_spots(); ++spot)
     busy_s_[spot] += offset_s_[spot] *= share_exposed();
@@ -163,6 +156,7 @@ void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double
 }
 
 void BusyTimes::clear_changes() {
+  tried_.reset();
   for (const SpotId spot : touched_) is_touched_[spot] = false;
   touched_.clear();
 }
@@ -181,13 +175,16 @@ double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   return slowest;
 }
 
-/// Returns the increase of X of place `to` (its waiting time for shared resources) if task t
+/// Finds by how much X of place `to` (its waiting time for shared resources) increases if task t
 /// arrives there.
-double BusyTimes::rise_s(TaskId t, PlaceId to) const {
+void BusyTimes::find_rise(TaskId t, PlaceId to) {
   double exposed_s = exposed_s_[to];
-  for (const Arc& arc : arcs_of(t))
-    exposed_s = std::max(exposed_s, slowest_s(arc, to, places_[arc.task]));
-  return exposed_s - exposed_s_[to];
+  reached_s_.clear();
+  for (const Arc& arc : arcs_of(t)) {
+    reached_s_.push_back(slowest_s(arc, to, places_[arc.task]));
+    exposed_s = std::max(exposed_s, reached_s_.back());
+  }
+  rise_s_ = exposed_s - exposed_s_[to];
 }
 
 void BusyTimes::raise(PlaceId p, double exposed_s) {
@@ -226,7 +223,10 @@ double BusyTimes::collect(TaskId t, PlaceId to) {
   }
   add_change(from, -load_s / machine_.speed_of(from) - own_before);
   add_change(to, load_s / machine_.speed_of(to) + own_after);
-  if (resources_) add_change(to, share_exposed() * rise_s(t, to));
+  if (resources_) {
+    find_rise(t, to);
+    add_change(to, share_exposed() * rise_s_);
+  }
   return traffic + own_after - own_before;
 }
 
@@ -258,7 +258,9 @@ double BusyTimes::least_busy_s(TaskId t, PlaceId to) const {
 
 BusyTimes::Effect BusyTimes::try_move(TaskId t, PlaceId to) {
   clear_changes();
-  return effect(collect(t, to));
+  const double traffic_s = collect(t, to);
+  tried_ = {t, places_[t], to};
+  return effect(traffic_s);
 }
 
 BusyTimes::Effect BusyTimes::try_swap(TaskId t, TaskId u) {
@@ -272,22 +274,19 @@ BusyTimes::Effect BusyTimes::try_swap(TaskId t, TaskId u) {
 }
 
 void BusyTimes::move(TaskId t, PlaceId to) {
-  clear_changes();
-  collect(t, to);
+  if (tried_ != Migration{t, places_[t], to}) {
+    clear_changes();
+    collect(t, to);
+  }
+  tried_.reset();
   places_[t] = to;
   has_moved_ = true;
-  if (!resources_) {
-    for (const SpotId spot : touched_) busy_s_[spot] += change_s_[spot];
-    return;
-  }
-  const double rise_s = this->rise_s(t, to);
-  exposed_s_[to] += rise_s;
-  offset_s_[to] += share_exposed() * rise_s;
-  std::vector<std::pair<PlaceId, double>> raised;
-  for (const Arc& arc : arcs_of(t))
-    raised.push_back({places_[arc.task], slowest_s(arc, to, places_[arc.task])});
   for (const SpotId spot : touched_) busy_s_[spot] += change_s_[spot];
-  for (const auto& [p, exposed_s] : raised) raise(p, exposed_s);
+  if (!resources_) return;
+  exposed_s_[to] += rise_s_;
+  offset_s_[to] += share_exposed() * rise_s_;
+  std::size_t i = 0;
+  for (const Arc& arc : arcs_of(t)) raise(places_[arc.task], reached_s_[i++]);
 }
 
 double BusyTimes::traffic_s(TaskId t, PlaceId at) const {

@@ -11,6 +11,7 @@
 #include "poise/machine/machine.h"
 #include "poise/machine/resources.h"
 #include "poise/placement/arcs.h"
+#include "poise/placement/latencies.h"
 #include "poise/placement/pair_costs.h"
 #include "poise/placement/placement.h"
 #include "poise/workload/workload.h"
@@ -115,6 +116,10 @@ class BusyTimes {
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:
+  /// Number of tasks, arcs and places.
+  std::size_t num_entries() const {
+    return workload_.num_tasks() + num_arcs() + machine_.num_places();
+  }
   void wait_for_resources();
   void weigh(int exponent);
   void add_change(SpotId spot, double seconds);
@@ -122,7 +127,7 @@ class BusyTimes {
   void clear_changes();
   double collect(TaskId t, PlaceId to);
   double slowest_s(const Arc& arc, PlaceId own, PlaceId other) const;
-  double rise_s(TaskId t, PlaceId to) const;
+  void find_rise(TaskId t, PlaceId to);
   void raise(PlaceId p, double exposed_s);
   Effect effect(double traffic_s) const;
 
@@ -132,6 +137,7 @@ class BusyTimes {
   std::shared_ptr<const Shared> shared_;
   const PairCosts& costs_;
   std::optional<Resources> resources_;
+  std::optional<Latencies> latencies_;  // none under the formula `nuco`
   std::vector<PlaceId> places_;
   bool has_moved_ = true;       // a task has moved since the last refresh()
   std::vector<double> busy_s_;  // per spot
@@ -144,6 +150,12 @@ class BusyTimes {
   std::vector<double> change_s_;
   std::vector<char> is_touched_;  // not bits: faster
   std::vector<SpotId> touched_;
+  // The move to which the changes belong; none after a trial of an exchange and after refresh().
+  std::optional<Migration> tried_;
+  // Of the last collected move: for each arc of the task, the busy time of the slowest resource
+  // that its messages will cross, and the increase of X of the task's new place.
+  std::vector<double> reached_s_;
+  double rise_s_ = 0;
 };
 
 }  // namespace poise

@@ -188,6 +188,31 @@ TEST(BusyTimes, a_trial_of_a_move_or_swap_predicts_the_busy_times_of_shared_reso
   }
 }
 
+TEST(BusyTimes, a_move_has_exactly_the_same_effect_whether_or_not_it_was_tried_before) {
+  for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
+    for (const char* text : kPhysicalMachines) {
+      SCOPED_TRACE(text);
+      Random random(8);
+      Scene scene(text, random);
+      scene.costs.formula = formula;
+      BusyTimes untried(scene.machine, scene.workload, scene.costs, scene.placement);
+      BusyTimes tried(scene.machine, scene.workload, scene.costs, scene.placement);
+      for (int move = 0; move < 100; ++move) {
+        const auto t = static_cast<TaskId>(random.below(30));
+        const auto to = static_cast<PlaceId>(random.below(scene.machine.num_places()));
+        tried.try_move(t, to);
+        if (move % 5 == 0)
+          for (BusyTimes* times : {&untried, &tried}) times->refresh();
+        untried.move(t, to);
+        tried.move(t, to);
+        for (SpotId spot = 0; spot < tried.num_spots(); ++spot) {
+          ASSERT_EQ(tried.busy_s(spot), untried.busy_s(spot));
+          ASSERT_EQ(tried.change_s(spot), untried.change_s(spot));
+        }
+      }
+    }
+}
+
 TEST(BusyTimes, the_lower_bound_on_the_busy_time_after_a_move_never_exceeds_the_exact_time) {
   for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
     for (const char* text : kPhysicalMachines) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Caches what messages between two domains have in common: resources, factors, latency.
+// Caches what messages between two domains have in common, such as the sum of their bytes.
 #pragma once
 
 #include <cstddef>

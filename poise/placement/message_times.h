@@ -35,7 +35,16 @@ EndTimes end_times(const Machine& machine, const CostModel& costs, LoadsInclude 
                    double count, double bytes, PlaceId from, PlaceId to);
 
 /// Seconds between the end of sending and the start of receiving; 0 if both tasks are at one place.
-double latency_s(const Machine& machine, const CostModel& costs, PlaceId from, PlaceId to);
+/// Inline, because computing the cost of a placement calls it once per message.
+inline double latency_s(const Machine& machine, const CostModel& costs, PlaceId from, PlaceId to) {
+  if (from == to) return 0;
+  const DomainId here = machine.domain_of(from), there = machine.domain_of(to);
+  const NodeId node_from = machine.node_of(here), node_to = machine.node_of(there);
+  if (node_from != node_to)
+    return costs.network.latency_s * machine.network().latency_factor(node_from, node_to);
+  if (here == there && machine.has_equal_messages_inside()) return costs.inside.latency_s;
+  return costs.inside.latency_s * machine.message_factor(from, to);
+}
 
 /// Everything that the messages of a phase cost under a placement, in seconds.
 struct MessageTimes {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Recognizes pairs of places that have been examined before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "poise/machine/machine.h"
+
+namespace poise {
+
+/// Messages between the same two places wait for the same resources, so most need not be examined.
+class NewPairs {
+ public:
+  /// No table of pairs is kept if it would have more than `entries` entries, the number that the
+  /// caller examines anyway.
+  NewPairs(PlaceId num_places, std::size_t entries) : num_places_(num_places) {
+    if (num_places_ * num_places_ <= entries) is_known_.assign(num_places_ * num_places_, 0);
+  }
+
+  /// False only if insert() was called before with this pair. Without a table, always true.
+  bool insert(PlaceId from, PlaceId to) {
+    if (is_known_.empty()) return true;
+    std::uint8_t& is_known = is_known_[from * num_places_ + to];
+    if (is_known != 0) return false;
+    is_known = 1;
+    return true;
+  }
+
+ private:
+  const std::size_t num_places_;
+  std::vector<std::uint8_t> is_known_;  // not bits: faster
+};
+
+}  // namespace poise
