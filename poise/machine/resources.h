@@ -35,18 +35,6 @@ class ResourceRates {
   template <typename Visit>
   void for_each_crossed(DomainId from, DomainId to, const Visit& visit) const;
 
-  /// The parts of for_each_crossed() for a message between two nodes. They call visit(Crossing) for
-  /// the resources that a message crosses where it leaves domain `from`, where it enters domain
-  /// `to`, and between the nodes of the two domains, which depends on the pair.
-  template <typename Visit>
-  void for_each_left(DomainId from, const Visit& visit) const;
-  template <typename Visit>
-  void for_each_entered(DomainId to, const Visit& visit) const;
-  template <typename Visit>
-  void for_each_between(DomainId from, DomainId to, const Visit& visit) const {
-    for_each_uplink(machine_.node_of(from), machine_.node_of(to), visit);
-  }
-
   /// Returns the seconds that `count` messages with `bytes` in total take on the slowest resource
   /// that they cross, if nothing else uses it.
   double slowest_s(DomainId from, DomainId to, double count, double bytes) const;
@@ -54,9 +42,6 @@ class ResourceRates {
   std::size_t num_tiers() const { return uplink_s_per_byte_.size(); }
 
  private:
-  template <typename Visit>
-  void for_each_uplink(NodeId from, NodeId to, const Visit& visit) const;
-
   const Machine& machine_;
   double bus_s_per_byte_, card_s_per_byte_, card_s_per_message_, shared_s_per_byte_;
   double inside_crossings_, network_crossings_;
@@ -83,21 +68,6 @@ class Resources {
     rates_.for_each_crossed(from, to, [&](const ResourceRates::Crossing& crossing) {
       visit(id_of(crossing), crossing.s_per_message, crossing.s_per_byte);
     });
-  }
-
-  /// The parts of for_each_crossed() for a message between two nodes; see ResourceRates. They call
-  /// visit(ResourceId).
-  template <typename Visit>
-  void for_each_left(DomainId from, const Visit& visit) const {
-    rates_.for_each_left(from, [&](const auto& crossing) { visit(id_of(crossing)); });
-  }
-  template <typename Visit>
-  void for_each_entered(DomainId to, const Visit& visit) const {
-    rates_.for_each_entered(to, [&](const auto& crossing) { visit(id_of(crossing)); });
-  }
-  template <typename Visit>
-  void for_each_between(DomainId from, DomainId to, const Visit& visit) const {
-    rates_.for_each_between(from, to, [&](const auto& crossing) { visit(id_of(crossing)); });
   }
 
   /// The rates of the resources. ResourceRates::for_each_crossed() also gives the kind of each
@@ -154,29 +124,6 @@ void ResourceRates::for_each_crossed(DomainId from, DomainId to, const Visit& vi
     visit(Crossing{Kind::card_in, node_to, 0, card_s_per_message_, card_s_per_byte_});
   }
   if (shared_s_per_byte_ > 0) visit(Crossing{Kind::shared_network, 0, 0, 0, shared_s_per_byte_});
-  for_each_uplink(node_from, node_to, visit);
-}
-
-template <typename Visit>
-void ResourceRates::for_each_left(DomainId from, const Visit& visit) const {
-  if (bus_s_per_byte_ > 0)
-    visit(Crossing{Kind::bus, from, 0, 0, bus_s_per_byte_ * network_crossings_});
-  if (card_s_per_byte_ > 0 || card_s_per_message_ > 0)
-    visit(
-        Crossing{Kind::card_out, machine_.node_of(from), 0, card_s_per_message_, card_s_per_byte_});
-  if (shared_s_per_byte_ > 0) visit(Crossing{Kind::shared_network, 0, 0, 0, shared_s_per_byte_});
-}
-
-template <typename Visit>
-void ResourceRates::for_each_entered(DomainId to, const Visit& visit) const {
-  if (bus_s_per_byte_ > 0)
-    visit(Crossing{Kind::bus, to, 0, 0, bus_s_per_byte_ * network_crossings_});
-  if (card_s_per_byte_ > 0 || card_s_per_message_ > 0)
-    visit(Crossing{Kind::card_in, machine_.node_of(to), 0, card_s_per_message_, card_s_per_byte_});
-}
-
-template <typename Visit>
-void ResourceRates::for_each_uplink(NodeId node_from, NodeId node_to, const Visit& visit) const {
   for (std::uint32_t t = 0; t < uplink_s_per_byte_.size(); ++t) {
     const std::vector<std::uint32_t>& group = machine_.network().tiers[t].group_of_node;
     if (uplink_s_per_byte_[t] == 0 || group[node_from] == group[node_to]) continue;

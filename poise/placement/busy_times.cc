@@ -3,13 +3,12 @@
 #include "poise/placement/busy_times.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
+#include "poise/placement/domain_pairs.h"
 #include "poise/placement/message_times.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/new_pairs.h"
-#include "poise/placement/slowest_resources.h"
 
 namespace poise {
 
@@ -21,6 +20,16 @@ double whole_power(double base, int exponent) {
     if (exponent & 1) power *= base;
   return power;
 }
+
+/// The values that determine how long places wait for messages between two domains.
+struct Crossing {
+  // Busy time of the slowest resource that messages between the two domains cross.
+  double slowest_s = 0;
+  SpotId slowest = 0;   // ID of the slowest resource; 0 if the messages cross none
+  double busier_s = 0;  // the largest busy time of the places at both ends
+  // Latency of a message. Unused inside a domain whose factors differ.
+  double latency_s = 0;
+};
 
 }  // namespace
 
@@ -65,34 +74,40 @@ void BusyTimes::wait_for_resources() {
   for (SpotId spot = 0; spot < num_spots(); ++spot)
     busy_s_[spot] -= std::exchange(offset_s_[spot], 0);
   exposed_s_.assign(num_places, 0);
-  held_by_.assign(num_places, 0);
   std::vector<double> latency(num_places, 0);
-  const SlowestResources slowest(machine_, *resources_, std::span(busy_s_).subspan(num_places));
-  // Per domain, the largest busy time of the places at both ends of messages between nodes that
-  // leave or enter the domain.
-  std::vector<double> left_s(machine_.num_domains(), 0), entered_s(machine_.num_domains(), 0);
-  const auto keep_busier = [&](ResourceId r, double busier_s) {
-    double& offset_s = offset_s_[num_places + r];
-    offset_s = std::max(offset_s, busier_s);
+  held_by_.assign(num_places, 0);
+  DomainPairs<Crossing> crossings;
+  const auto visit = [&](DomainId from, DomainId to, const auto& take) {
+    resources_->for_each_crossed(from, to,
+                                 [&](ResourceId r, double, double) { take(num_places + r); });
+  };
+  const auto keep_busier = [&](const auto& entry) {
+    visit(entry.from, entry.to,
+          [&](SpotId spot) { offset_s_[spot] = std::max(offset_s_[spot], entry.value.busier_s); });
   };
   const auto cross = [&](PlaceId from, PlaceId to) {
     const DomainId here = machine_.domain_of(from), there = machine_.domain_of(to);
-    const double busier_s = std::max({0.0, busy_s_[from], busy_s_[to]});
-    if (machine_.node_of(here) != machine_.node_of(there)) {
-      left_s[here] = std::max(left_s[here], busier_s);
-      entered_s[there] = std::max(entered_s[there], busier_s);
-      resources_->for_each_between(here, there, [&](ResourceId r) { keep_busier(r, busier_s); });
-    } else {
-      resources_->for_each_crossed(here, there,
-                                   [&](ResourceId r, double, double) { keep_busier(r, busier_s); });
-    }
-    const SlowestResources::Slow slow = slowest.of(here, there);
+    Crossing& crossing = crossings.of(
+        here, there,
+        [&](DomainId, DomainId) {
+          Crossing made{.latency_s = latencies_->of(from, to)};
+          visit(here, there, [&](SpotId spot) {
+            if (busy_s_[spot] <= made.slowest_s) return;
+            made.slowest_s = busy_s_[spot];
+            made.slowest = spot;
+          });
+          return made;
+        },
+        keep_busier);
+    crossing.busier_s = std::max({crossing.busier_s, busy_s_[from], busy_s_[to]});
     for (const PlaceId p : {from, to}) {
-      if (slow.seconds <= exposed_s_[p]) continue;
-      exposed_s_[p] = slow.seconds;
-      held_by_[p] = num_places + slow.resource;
+      if (crossing.slowest_s <= exposed_s_[p]) continue;
+      exposed_s_[p] = crossing.slowest_s;
+      held_by_[p] = crossing.slowest;
     }
-    latency[to] = std::max(latency[to], latencies_->of(from, to));
+    latency[to] = std::max(latency[to], here != there || costs_.is_flat_inside()
+                                            ? crossing.latency_s
+                                            : latency_s(machine_, model_, from, to));
   };
   NewPairs pairs(num_places, num_entries());
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
@@ -101,10 +116,7 @@ void BusyTimes::wait_for_resources() {
       if (from != to && (arc.out != 0 || arc.out_bytes != 0) && pairs.insert(from, to))
         cross(from, to);
     }
-  for (DomainId d = 0; d < machine_.num_domains(); ++d) {
-    resources_->for_each_left(d, [&](ResourceId r) { keep_busier(r, left_s[d]); });
-    resources_->for_each_entered(d, [&](ResourceId r) { keep_busier(r, entered_s[d]); });
-  }
+  crossings.clear(keep_busier);
   for (PlaceId p = 0; p < num_places; ++p) offset_s_[p] = exposed_s_[p] += latency[p];
   for (SpotId spot = 0; spot < num_spots(); ++spot)
     busy_s_[spot] += offset_s_[spot] *= share_exposed();

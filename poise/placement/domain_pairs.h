@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Caches what messages between two domains have in common, such as the sum of their bytes.
+// Caches what messages between two domains have in common: resources, factors, latency.
 #pragma once
 
 #include <cstddef>

@@ -3,14 +3,10 @@
 #include "poise/placement/message_times.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
-#include <vector>
 
 #include "poise/placement/domain_pairs.h"
 #include "poise/placement/latencies.h"
-#include "poise/placement/new_pairs.h"
-#include "poise/placement/slowest_resources.h"
 
 namespace poise {
 
@@ -71,43 +67,34 @@ class MessageTally {
         placement_(placement),
         is_flat_inside_(machine.has_equal_messages_inside() && machine.has_equal_bytes_inside()),
         resources_(machine, costs),
-        network_(rates_of(costs.network)),
-        inside_(rates_of(costs.inside)) {
+        latencies_(machine, costs,
+                   workload.messages.size() + workload.tasks.size() + machine.num_places()),
+        latency_s_(machine.num_places(), 0) {
     times_.overhead_s.resize(machine.num_places());
     times_.exposed_s.resize(machine.num_places());
     times_.resource_s.resize(resources_.count());
   }
 
   MessageTimes times_without_waiting() && {
-    add_messages([](PlaceId, PlaceId) {});
+    add_messages();
     return std::move(times_);
   }
 
   MessageTimes times() && {
-    Latencies latencies(machine_, costs_, num_entries());
-    NewPairs pairs(machine_.num_places(), num_entries());
-    std::vector<double> longest_s(machine_.num_places(), 0);  // longest latency per receiver
-    add_messages([&](PlaceId from, PlaceId to) {
-      if (pairs.insert(from, to)) longest_s[to] = std::max(longest_s[to], latencies.of(from, to));
-    });
+    add_messages();
     add_waiting();
-    for (PlaceId p = 0; p < machine_.num_places(); ++p) times_.exposed_s[p] += longest_s[p];
+    for (PlaceId p = 0; p < machine_.num_places(); ++p) times_.exposed_s[p] += latency_s_[p];
     return std::move(times_);
   }
 
  private:
   struct Sum {
     double count = 0, bytes = 0;
+    EndTimes of_message, of_byte;
+    double latency_s = 0;
   };
   using Sums = DomainPairs<Sum>;
-  /// CPU seconds of a message without bytes, and of a byte without a message.
-  struct Rates {
-    EndTimes of_message, of_byte;
-  };
-
-  std::size_t num_entries() const {
-    return workload_.tasks.size() + workload_.messages.size() + machine_.num_places();
-  }
+  using Slowest = DomainPairs<double>;
 
   template <typename Visit>
   void for_each_message(const Visit& visit) const {
@@ -117,9 +104,7 @@ class MessageTally {
     }
   }
 
-  /// Adds up the times of all messages, and calls visit(from, to) for each of them.
-  template <typename Visit>
-  void add_messages(const Visit& visit) {
+  void add_messages() {
     Sums sums;
     const auto flush = [&](const Sums::Entry& entry) {
       const Sum& sum = entry.value;
@@ -130,15 +115,24 @@ class MessageTally {
     };
     for_each_message([&](const Message& message, PlaceId from, PlaceId to) {
       const double count = message.count, bytes = message.bytes;
-      const DomainId here = machine_.domain_of(from), there = machine_.domain_of(to);
-      Sum& sum = sums.of(
-          here, there, [](DomainId, DomainId) { return Sum{}; }, flush);
+      const auto facts = [&](DomainId, DomainId) {
+        return Sum{0, 0, ends(1, 0, from, to), ends(0, 1, from, to), latencies_.of(from, to)};
+      };
+      Sum& sum = sums.of(machine_.domain_of(from), machine_.domain_of(to), facts, flush);
       sum.count += count;
       sum.bytes += bytes;
-      const EndTimes ends = ends_of(count, bytes, from, to, here, there);
-      times_.overhead_s[from] += ends.sender_s;
-      times_.overhead_s[to] += ends.receiver_s;
-      visit(from, to);
+      const bool shares_factors =
+          is_flat_inside_ || machine_.domain_of(from) != machine_.domain_of(to);
+      const EndTimes here =
+          shares_factors
+              ? EndTimes{count * sum.of_message.sender_s + bytes * sum.of_byte.sender_s,
+                         count * sum.of_message.receiver_s + bytes * sum.of_byte.receiver_s}
+              : ends(count, bytes, from, to);
+      times_.overhead_s[from] += here.sender_s;
+      times_.overhead_s[to] += here.receiver_s;
+      latency_s_[to] =
+          std::max(latency_s_[to],
+                   shares_factors ? sum.latency_s : poise::latency_s(machine_, costs_, from, to));
     });
     sums.clear(flush);
   }
@@ -146,39 +140,24 @@ class MessageTally {
   /// Makes both places of each pair wait for the slowest of the resources that their messages
   /// cross.
   void add_waiting() {
-    const SlowestResources slowest(machine_, resources_, times_.resource_s);
-    NewPairs pairs(machine_.num_places(), num_entries());
+    Slowest slowest;
+    const auto forget = [](const Slowest::Entry&) {};
+    const auto slowest_of = [&](DomainId from, DomainId to) {
+      double seconds = 0;
+      resources_.for_each_crossed(from, to, [&](ResourceId r, double, double) {
+        seconds = std::max(seconds, times_.resource_s[r]);
+      });
+      return seconds;
+    };
     for_each_message([&](const Message&, PlaceId from, PlaceId to) {
-      if (!pairs.insert(from, to)) return;
-      const double seconds = slowest.of(machine_.domain_of(from), machine_.domain_of(to)).seconds;
+      const double seconds =
+          slowest.of(machine_.domain_of(from), machine_.domain_of(to), slowest_of, forget);
       for (const PlaceId p : {from, to})
         times_.exposed_s[p] = std::max(times_.exposed_s[p], seconds);
     });
   }
 
-  Rates rates_of(const TransportCosts& transport) const {
-    Rates rates{{transport.send_s, transport.receive_s},
-                {transport.copy_s_per_byte, transport.copy_s_per_byte}};
-    if (workload_.loads_include != LoadsInclude::none)
-      rates.of_message.sender_s = rates.of_byte.sender_s = 0;
-    if (workload_.loads_include == LoadsInclude::send_and_receive)
-      rates.of_message.receiver_s = rates.of_byte.receiver_s = 0;
-    return rates;
-  }
-
-  /// The result of end_times() for two different places. It looks factors up only inside a node.
-  EndTimes ends_of(double count, double bytes, PlaceId from, PlaceId to, DomainId here,
-                   DomainId there) const {
-    const auto times = [&](const Rates& rates, double message_factor, double byte_factor) {
-      return EndTimes{count * rates.of_message.sender_s + bytes * rates.of_byte.sender_s,
-                      count * (rates.of_message.receiver_s * message_factor) +
-                          bytes * (rates.of_byte.receiver_s * byte_factor)};
-    };
-    if (machine_.node_of(here) != machine_.node_of(there)) return times(network_, 1, 1);
-    if (here != there)
-      return times(inside_, machine_.latency_factor(here, there),
-                   machine_.bandwidth_factor(here, there));
-    if (is_flat_inside_) return times(inside_, 1, 1);
+  EndTimes ends(double count, double bytes, PlaceId from, PlaceId to) const {
     return end_times(machine_, costs_, workload_.loads_include, count, bytes, from, to);
   }
 
@@ -188,8 +167,9 @@ class MessageTally {
   const Placement& placement_;
   const bool is_flat_inside_;  // inside a domain all factors are 1
   const Resources resources_;
-  const Rates network_, inside_;
+  Latencies latencies_;
   MessageTimes times_;
+  std::vector<double> latency_s_;  // per place
 };
 
 }  // namespace
