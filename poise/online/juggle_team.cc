@@ -269,8 +269,8 @@ void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
   members_ = std::move(members);
 }
 
-/// Updates the list of threads from the readings: what each known thread has gained since its last
-/// reading, and the initial values of new threads.
+/// Updates the list of threads from the readings. A known thread gets the cpu time, waiting time and
+/// work since its last reading; a new thread gets initial values.
 void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
   if (!first_s_) {
     first_s_ = point_s_ = now_s;

@@ -71,9 +71,9 @@ Iteration EventSteps::iteration(const Traffic& traffic, std::span<const double> 
   return iteration;
 }
 
-/// The places lend tasks first, and send the messages of the step when all tasks have finished or,
-/// if the workload has an overlap, when the share 1 - overlap of this time has passed. Messages
-/// about lending never compete with those of the step.
+/// The places lend tasks first, and send the messages of the step when all tasks have finished. If
+/// the workload has an overlap, they send these messages earlier: after the share 1 - overlap of
+/// the time that all tasks take. Messages about lending never compete with those of the step.
 EventStep EventSteps::lent(const Traffic& traffic, const Workload& workload,
                            const Placement& placement) const {
   LendingScenario scenario =

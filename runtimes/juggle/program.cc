@@ -62,7 +62,8 @@ Ending ending_of_failure(const std::vector<std::string>& command, int error) {
 Signals::Signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  // All signals that one process sends to another, also batch systems (SIGXCPU, SIGURG, SIGPWR).
+  // The signals that one process may send to another. Batch systems send SIGXCPU, SIGURG and
+  // SIGPWR.
   for (const int signal :
        {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGTSTP, SIGWINCH,
         SIGXCPU, SIGXFSZ, SIGURG, SIGPWR, SIGIO, SIGVTALRM, SIGPROF, SIGCHLD})

@@ -46,7 +46,8 @@ class LastArrivals {
   LastArrivals(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock,
                std::int64_t max_error_ns = 0);
 
-  /// The number of rounds in each direction that the communicators of this rank need.
+  /// The number of rounds of reports up the tree, and also of those down, that the communicators of
+  /// this rank need.
   int num_rounds() const;
   /// The reports of a round, by world rank of the receiver.
   std::map<int, std::string> reports_up(int round);

@@ -91,8 +91,9 @@ void store_items(Task& task, std::span<const Item> items) {
   std::abort();
 }
 
-// Keeps the engine of a destroyed context alive, because other ranks may still send messages to it.
-// These ranks wait for this rank, and report that it is missing.
+// Keeps the engine of a context alive after an exception has destroyed the context, because other
+// ranks may still send messages to this rank. They wait for tasks, and report that this rank has
+// not entered the wait.
 void abandon(std::unique_ptr<OffloadEngine> engine) {
   static auto& abandoned = *new std::vector<std::unique_ptr<OffloadEngine>>;
   abandoned.push_back(std::move(engine));

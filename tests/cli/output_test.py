@@ -189,8 +189,8 @@ class Output(CliTest):
     def test_no_message_is_written_to_another_file_if_stderr_is_closed(self):
         # The balancer tells its guard that it has ended through a pipe. A message in this pipe would end the guard.
         show = 'readlink /proc/$PPID/fd/0 /proc/$PPID/fd/1 /proc/$PPID/fd/2 /proc/$$/fd/0 /proc/$$/fd/2 >"$0"'
-        done = subprocess.run(["sh", "-c", '"$0" juggle --live -- "$@" <&- >&- 2>&-', POISE, "sh", "-c", show, "streams"],
-                              cwd=self.folder, check=False, timeout=60)
+        subprocess.run(["sh", "-c", '"$0" juggle --live -- "$@" <&- >&- 2>&-', POISE, "sh", "-c", show, "streams"],
+                       cwd=self.folder, check=False, timeout=60)
         self.assertEqual((self.folder / "streams").read_text().split(), ["/dev/null"] * 3)
 
     def test_a_result_can_be_written_to_a_stream_that_is_redirected_to_a_file(self):

@@ -123,8 +123,8 @@ void PoiseLB::pup(PUP::er& p) {
   p | which_;
   p | with_messages_;
   if (p.isUnpacking()) {
-    // If messages were measured before the restart, they are measured now, too: the environment
-    // variables that require this may be set on the first host only.
+    // If messages were measured before the restart, they are measured now, too, even if this host
+    // lacks the environment variables that require it: users may have set them on one host only.
     with_messages_ = with_messages_ || needs_messages(which_);
     begin(which_);
     tell_core();
