@@ -402,7 +402,8 @@ void Simulation::send(Rank& rank, Mail&& mail) {
   const double task_bytes = with_data * scenario_.bytes_per_task / 2;
   outcome_.lent_bytes += task_bytes;
   double at_s = arrival_s(mail, simulate_tuning::kHeaderBytes + task_bytes);
-  if (with_data == 0 && mail.kind != Mail::Kind::termination) at_s += scenario_.news_delay_s;
+  const bool is_news = with_data == 0 && mail.kind != Mail::Kind::termination;
+  if (is_news && !mail.news.confirms_results) at_s += scenario_.news_delay_s;
   const std::uint32_t to = mail.to;
   if (free_mails_.empty()) {
     free_mails_.push_back(mails_.size());

@@ -62,9 +62,9 @@ struct LendingScenario {
   /// arrive with them in one burst.
   double stall_share = 0, stall_s = 0;
   /// Additional delay of messages that report loads, and of requests and their answers, so that a
-  /// rank learns late that another one is slow or idle. Messages with tasks, results or copies, and
-  /// those that detect the end of the wait, do not have this delay, so they may overtake the
-  /// delayed ones.
+  /// rank learns late that another one is slow or idle. Messages with tasks, results or copies,
+  /// messages that confirm results, and those that detect the end of the wait do not have this
+  /// delay, so they may overtake the delayed ones.
   double news_delay_s = 0;
   /// When a rank enters the wait, it copies this share of its tasks, from the end of its queue.
   /// The copies go to the other ranks in turn. A rank with nothing to do goes through the copies
