@@ -24,9 +24,10 @@ extern char** environ;
 
 namespace {
 
-/// Gives stdin, stdout and stderr a file if they are closed. Otherwise the next opened file would
-/// get one of these numbers, and messages would be written to it. Reading and writing these streams
-/// still fails, and programs that this process starts still find them closed.
+/// Opens /dev/null in place of stdin, stdout and stderr if they are closed. Otherwise the next
+/// opened file would get their descriptor 0, 1 or 2, and messages would be written to that file.
+/// Reading stdin or writing the other two still fails, and programs that this process starts still
+/// find them closed.
 void occupy_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0)

@@ -26,8 +26,9 @@ void take_names(std::string& list, std::vector<Contender>& contenders) {
   list.clear();
 }
 
-/// Makes a user's strategy respect the capacities of places. If its placement exceeds them, as few
-/// tasks as necessary are put on other places. Poise's own strategies do the same.
+/// Makes a user's strategy respect the capacities of places: if its placement exceeds them, moves
+/// as few tasks as necessary to other places. Choice::rebalance() does so for Poise's own
+/// strategies.
 Contender kept_within_capacity(Contender contender) {
   return {std::move(contender.name),
           [decide = std::move(contender.decide)](const Problem& problem) {

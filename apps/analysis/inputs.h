@@ -28,8 +28,8 @@ struct InputOptions {
   std::uint64_t capacity = 0;  // maximum number of tasks per place; 0: no limit
 
   std::vector<std::string> files() const;  // all input files
-  /// The trace and the machines, which must not be overwritten by a result. A new placement may
-  /// replace the current one.
+  /// The files of the trace and the machines. No result may overwrite them; only the file with the
+  /// current placement may be overwritten.
   std::vector<std::string> kept_files() const;
 };
 
@@ -56,9 +56,9 @@ class Inputs {
   const Trace& trace() const { return trace_; }
   std::size_t num_machines() const;
 
-  /// Replaces the phase's messages by those of all phases, for a placement that will be used for
-  /// the whole run, and adds a note. If phases differ in their tasks, adds a note but changes
-  /// nothing else. If the user selected a phase, does nothing.
+  /// Gives phase() the messages of all phases, for a placement that will be used for the whole run.
+  /// If phases differ in their tasks, the messages stay as they are. Adds a note in both cases.
+  /// Does nothing if the user selected a phase or if there is only one.
   void count_all_messages();
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;

@@ -228,9 +228,9 @@ class Plan {
     return text;
   }
 
-  /// Returns the rank's cores by the numbers of the operating system, which begin at 0 on each
-  /// node. In a machine described by a text, cores are numbered through all nodes, so their numbers
-  /// are converted.
+  /// Returns the numbers that the operating system gives to the rank's cores. They begin at 0 on
+  /// each node. If the machine numbers its cores consecutively over all nodes (counts_through_),
+  /// the numbers are converted.
   std::vector<std::uint32_t> cpus(TaskId r) const {
     std::vector<std::uint32_t> numbers;
     for (PlaceId i = 0; i < map_.shape.cores_per_rank; ++i) {
@@ -280,8 +280,8 @@ class Plan {
   std::string path_word() const { return shell_word(path_); }
   std::string script_path() const { return path_ + ".bind.sh"; }
 
-  /// Returns the beginning of a shell command that sets `cpus` to the cores of the calling rank. A
-  /// last alternative and "esac" must follow.
+  /// Returns the beginning of a shell command `case` that sets `cpus` to the cores of the calling
+  /// rank. The caller must append "esac", and may put a default alternative before it.
   std::string cases(std::string_view separator) const {
     std::string rank;
     for (const std::string_view variable : kRankVariables)
@@ -303,8 +303,9 @@ class Plan {
                 "exec taskset -c \"$cpus\" \"$@\"\n"};
   }
 
-  /// Returns the words of a command that does the same without a file, because other nodes may not
-  /// see this node's files. Returns nothing if no command is needed.
+  /// Returns the words of a command that binds the calling rank as script() does, but needs no
+  /// file, because other nodes may not see this node's files. A rank that the command cannot bind
+  /// runs unbound. Returns nothing if no command is needed.
   std::vector<std::string> binder(bool is_needed) const {
     if (!is_needed) return {};
     const std::string text = cases(" ") +

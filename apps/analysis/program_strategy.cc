@@ -199,7 +199,8 @@ Placement placement_of_program(const std::string& command, const Problem& proble
   std::string answer;
   std::optional<int> status;
   const bool has_answered = exchange(question, in, out, answer, end_s);
-  in.close(1);  // a program that has answered may still read until the end of its input
+  // Closes the program's stdin: after its answer, the program may still read until end of file.
+  in.close(1);
   if (has_answered && answer.size() <= kMaxAnswerBytes) status = status_until(child, end_s);
   if (answer.size() > kMaxAnswerBytes)
     fail("exec:{}: the command wrote more than {} MiB; a placement is one number per task", command,

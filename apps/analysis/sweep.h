@@ -11,9 +11,9 @@
 
 namespace poise::apps {
 
-/// Reads numbers such as "5,10,20", "1..10" or a mixture of both. Returns them in this order and
-/// without duplicates. Throws Error, which names the flag, if an item is not a whole number of at
-/// least `least`, or if there are more than 1,000 numbers.
+/// Reads numbers such as "5,10,20", "1..10" or a mixture of both. Returns them in the order of the
+/// text, without duplicates. Throws Error, which names the flag, if an item is not a whole number
+/// of at least `least`, or if there are more than 1,000 numbers.
 std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view text,
                                         std::uint64_t least);
 

@@ -64,7 +64,8 @@ void add_diagnose(CLI::App& app) {
       ->type_name("RUN.poise")
       ->required()
       ->expected(1, 2);
-  // A flag, because `--json RUN.poise` has always printed the diagnosis of RUN.poise.
+  // A flag takes a value only after "=". So `--json RUN.poise` prints the diagnosis of RUN.poise,
+  // as it always did, and does not take RUN.poise for the output file.
   command->add_flag("--json", options->json,
                     "Print the diagnosis as JSON; --json=FILE also writes it to FILE");
   command->add_option("--html", options->html, "Also write a page with pictures to FILE")

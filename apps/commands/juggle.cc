@@ -74,8 +74,8 @@ class Picture {
   }
 
  private:
-  /// Number of further lines that the terminal needs because lines of the text are longer than its
-  /// columns. If their number is 0, it is unknown.
+  /// Returns how many additional lines the terminal needs because it wraps the text's long lines.
+  /// `columns` is the width of the terminal; if it is 0 (unknown), returns 0.
   static std::size_t num_wrapped(std::string_view text, std::size_t columns) {
     std::size_t wrapped = 0;
     for (const std::string_view line : split(text, '\n'))

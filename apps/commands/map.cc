@@ -42,7 +42,8 @@ struct MapOptions {
 };
 
 /// Returns the names in a comma-separated list, or in a file with one name per line. Throws Error
-/// if a name appears twice or contains a blank, as in PBS_NODEFILE and in host files of launchers.
+/// if a name appears twice, as in PBS_NODEFILE, or contains a blank, as do lines of a launcher's
+/// host file such as "node1 slots=4".
 std::vector<std::string> hosts_of(const std::string& list) {
   std::error_code error;
   const bool is_file = std::filesystem::is_regular_file(list, error);

@@ -82,7 +82,7 @@ std::vector<Times> times_of(const MeasuredRun& run) {
 /// for `step` consecutive ranks that were late.
 struct Waits {
   std::size_t ranks = 1, step = 1, groups = 1;
-  // Seconds[waiting * groups + late]: how long row `waiting` waited for column `late`.
+  // Element [waiting * groups + late] is how long row `waiting` waited for column `late`.
   std::vector<double> seconds;
 };
 

@@ -113,7 +113,8 @@ std::string amount_text(const Traffic& traffic, double amount) {
                           : count_text(static_cast<std::uint64_t>(amount), "message");
 }
 
-/// Shortens a name in UTF-8 to at most `most` bytes and a character for what is left out.
+/// If a name in UTF-8 has more than `most` bytes, keeps fewer than `most` of them and appends an
+/// ellipsis.
 std::string shortened(const std::string& name, std::size_t most) {
   if (name.size() <= most) return name;
   std::size_t end = most - 1;
