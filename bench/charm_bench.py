@@ -50,7 +50,7 @@ class App:
     arguments: str
     iterations: int
     period: int  # iterations between decisions
-    steps: int = 1  # steps of the objects per iteration
+    steps: int = 1  # number of steps that each object makes per iteration of the program
     pes: tuple = (2, 4)
     variables: dict = dataclasses.field(default_factory=dict)
     name: str = ""
@@ -146,8 +146,8 @@ def poise_json(*words):
 
 def replayed(balancer, stem, dump, places):
     """Lets a Charm++ balancer decide on a dump; returns the new places, the seconds, and how it ended."""
-    # To replay a dump, Charm++ needs a program that links the balancer; any such program will do. It also does work of
-    # its own, of which the arguments give it little.
+    # To replay a dump, Charm++ needs a program that links the balancer; any such program will do. The arguments keep the
+    # program's own work small.
     out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
                       "+LBShowDecisions", "+LBDebug", "1", "--objects", "2", "--scale", "0", "--steps", "1000000"])
     decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)

@@ -32,8 +32,8 @@ LINK_BYTES_PER_S = 1.25e6  # bandwidth of a host's network card in each directio
 POISE = ["PoiseLB", "PoiseTreeLB", "PoiseHybridLB", "PoiseJointLB", "NucoLB"]
 OTHERS = ["GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB", "DistributedLB"]
 NONE = "none"
-# Charm++ sends a message again if it was not acknowledged within this time. On a slow link, acknowledgements wait for
-# messages.
+# Charm++ sends a message again if it was not acknowledged within this time. The time is long, because acknowledgements
+# queue behind messages on a slow link.
 RESEND_MS = 3000
 WORDS = {
     # objects, steps, steps between lines of output, steps between decisions, smallest and largest load in us

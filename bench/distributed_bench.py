@@ -5,7 +5,7 @@
 ranks and of tasks per rank. CPU time and cost of the placement are compared with those of a decision by one rank; in
 this comparison, ranks are threads of one process. Under MPI, time and cost are compared with those of Zoltan's PHG in
 repartition mode and of PT-Scotch's ParMETIS_V3_PartKway, where they are installed. These two tools get the same loads
-and messages, but neither the machine nor the units of the values."""
+and messages as weights without units, and know nothing about the machine."""
 
 import argparse
 import json

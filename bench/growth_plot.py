@@ -11,7 +11,8 @@ DASHES = ["", "6 4", "2 3"]
 
 
 def curves_of(results, value_of):
-    """Returns a value by number of tasks for each strategy, from the rows growth/STRATEGY/TASKS/PLACES/…"""
+    """Returns a curve for each strategy: value_of(row) over the number of tasks. Uses the rows whose
+    names begin with growth/STRATEGY/TASKS."""
     points = {}
     for row in results:
         group, strategy, tasks, *_ = row["name"].split("/")

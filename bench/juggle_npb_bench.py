@@ -5,10 +5,10 @@
 were not written for it. They are not part of this project: --programs names a folder with the built OpenMP versions
 as COMPILER/KERNEL.CLASS, such as gcc/ep.W and clang/ft.A. The benchmark is skipped without that folder.
 
-Each program runs alternately without and with the balancer until the 95 % confidence interval of the median speed-up
-extends by at most 2 % to each side, but at most 25 times each (--pairs). Rows whose interval is still wider are stored
-as undecided. Speeds are those that the programs print, in operations per second, because the seconds that they print
-have only two decimals."""
+Each program runs in pairs, without and with the balancer. The pairs end when the 95 % confidence interval of the median
+speed-up extends by at most 2 % to each side, at the latest after 25 pairs (--pairs). Rows whose interval is still wider
+are stored as undecided. Speeds are those that the programs print, in operations per second, because the seconds that
+they print have only two decimals."""
 
 import argparse
 import os

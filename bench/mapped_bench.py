@@ -57,7 +57,7 @@ class Cluster:
 
     def __init__(self, folder):
         self.folder = folder
-        self.link = ""  # bandwidth of a link in bit/s, as cluster.py takes it
+        self.link = ""  # rate of the links with its unit, as cluster.py takes it: "50mbit"
 
     def run(self, *command, **variables):
         done = subprocess.run([*map(str, CLUSTER), self.link, "--", *map(str, command)], cwd=self.folder, capture_output=True, text=True,

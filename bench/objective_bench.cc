@@ -58,9 +58,11 @@ struct Result {
   CostFormula formula;
   std::uint64_t size_factor;
   double steps;
-  /// `best` and `best_in_time` are of other strategies. `best_in_time` is the best answer that took
-  /// at most decision_limit_s of CPU time, the limit for `poise`.
+  /// `ours` is the answer of the measured strategy. The others are the best answers among other
+  /// strategies: among all of them (`best`), among those that decided within decision_limit_s of
+  /// CPU time (`best_in_time`), and among outside tools (`best_outside`).
   Answer ours, best, best_in_time, best_outside;
+  /// Total time with the current placement; target for the CPU time of the decision for `ours`.
   double keep_s = 0, decision_limit_s = 0;
   double bound_s = 0;  // lower bound on the total time: steps * lower bound on the makespan
 

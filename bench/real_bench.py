@@ -28,7 +28,8 @@ BUILT = ROOT / "build" / "real"
 PAIRS = 7
 EVERY = "every"  # in the arguments of a run; Run.every() replaces it by the number of steps between two repartitionings
 TIMEOUT_S = 300
-# The file that sets the quota of a cgroup, its text for a quota in µs per 100 ms, and the file that lists the members.
+# For each version of cgroups, by its folder: the file that sets the CPU quota of a group, the text to write to it (with
+# the quota in µs per 100 ms), and the file that lists the members of the group.
 GROUPS = {"/sys/fs/cgroup/cpu": ("cpu.cfs_quota_us", "{}", "tasks"), "/sys/fs/cgroup": ("cpu.max", "{} 100000", "cgroup.procs")}
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
 LAUNCHERS = {"openmpi": ("mpirun.openmpi", "--oversubscribe", "--bind-to", "{bind_to}", "-np"), "mpich": ("mpiexec.mpich", "-n")}
@@ -55,8 +56,8 @@ class Run:
     steps: int = 0  # number of time steps of the run; needed only if `arguments` contains EVERY
 
     def every(self, phases, of_phases):
-        """Returns this run with EVERY replaced by a number of steps: the number in `phases` phases of the profile. The
-        profile divides the whole run into `of_phases` phases."""
+        """Returns this run with EVERY replaced by the number of time steps in `phases` phases. The profile of the whole
+        run has `of_phases` phases, all of which are assumed to have the same number of time steps."""
         steps = max(1, round(phases * self.steps / of_phases))
         return self.but(arguments=tuple(str(steps) if word == EVERY else word for word in self.arguments))
 
@@ -129,7 +130,7 @@ FULL = lammps("full.lmp", 2, 900)
 THREE = lammps("full.lmp", 3, 600)
 BOUND = THREE.but(bind_to="core:overload-allowed")
 JUGGLED = (POISE, "juggle", "--")
-# Ranks that spin on the same core need up to a hundred times as long, so these cases have less work.
+# Runs with less work, for cases in which ranks share a core: ranks that spin there need up to a hundred times as long.
 FULL_BRIEFLY, PETSC_BRIEFLY = lammps("full.lmp", 2, 100), petsc("0", 1)
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
 # applied (None for `nothing`). If a case has no remedies, the right one is unknown, so the advice is shown but not
@@ -218,8 +219,8 @@ def measured(name, run, remedies, folder):
     beside, other = BESIDE.get(name, ("", None))
     rounds = [[each.measure(folder) for each in (run, followed, other) if each] for _ in range(PAIRS)]
     row["plain_s"], row["followed_s"] = ([times[column] for times in rounds] for column in (0, 1))
-    # The measured times may cover only the program's own loop. But the saving is relative to the whole run, as is the
-    # predicted one.
+    # The measured saving is a fraction of the time of the whole run, because the predicted saving is one, too. The
+    # measured times themselves may cover only the program's own loop.
     row["saving"] = median_interval([(times[0] - times[1]) / run_s for times in rounds])
     if other:
         row["beside"], row["beside_saving"] = beside, median_interval([(times[0] - times[2]) / run_s for times in rounds])

@@ -47,15 +47,15 @@ COMPUTING = [(ranks, ["--tasks", str(100 * ranks), "--us", us, *more], 0.85 * ra
              for ranks in (4, 8, 16) for us, more in (("200", OFTEN), ("1000", OFTEN), ("5000", BIG))]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
 MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
-# Up to this length of tasks, the progress thread polls at its highest rate. With longer tasks, it would sleep longer
-# between polls, and use less of a core.
+# The tasks take 4,000 µs, the longest tasks during which the progress thread polls at its highest rate. During longer
+# tasks, it would sleep longer between polls, and use less of a core.
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
 PROGRESS_CORES = 0.02  # target: maximum fraction of a core that the progress thread of a rank uses
 STARTS_US = {360000: 50, 64: 50}  # target: for a lent task of this many bytes, the maximum time in µs until it starts
 # Each row: number of tasks of a rank, and their mean length in µs. Lengths deviate from it by up to the fraction
 # --spread.
 LOSSES = [(20000, 1), (2000, 10), (200, 100), (20, 1000), (4, 5000)]
-MIN_MEDIAN, MAX_SINGLE = 0.98, 2  # targets: minimum median of the speed relative to runs without lending, maximum relative time of any run
+MIN_MEDIAN, MAX_SINGLE = 0.98, 2  # targets for runs with lending relative to runs without: minimum of the median speed, maximum of any run's time
 
 
 def measure(np, arguments, program=PROGRAM, **variables):

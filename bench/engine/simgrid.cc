@@ -77,8 +77,8 @@ class Simulation {
   };
 
   void add_routes(const Json& routes) {
-    // The seconds per byte of each resource. If a byte crosses it several times on some routes, the
-    // smallest value of all routes is taken to be that of one crossing.
+    // For each resource, the seconds per byte of one crossing. A route gives the sum over its
+    // crossings of a resource; the smallest sum of any route is assumed to be that of one crossing.
     std::map<std::size_t, double> finest;
     for (const Json& stops : routes)
       for (const Json& stop : stops) {
