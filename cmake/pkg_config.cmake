@@ -13,7 +13,8 @@ function(pkg_config POISE_PC_NAME POISE_PC_DESCRIPTION POISE_PC_LIBS)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-# Lists the libraries that the static libraries need. The headers of the runtimes are in -I…/poise.
+# Static libraries do not name the libraries that they need, so `libs` lists these. The headers of the runtimes are
+# installed under include/poise, so CFLAGS have this include path.
 set(libs "-lpoise_cxx")
 foreach(library SCOTCH METIS)
   if(${library}_INCLUDE AND ${library}_LIBRARY)

@@ -192,7 +192,7 @@ int poise_tasks_destroy(poise_tasks* context) {
 void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
   void* data = nullptr;
   guarded([&] {
-    // Allocators may round the number of bytes up, and more bytes than this would overflow.
+    // Refuses larger numbers, because an allocator that rounds them up may overflow.
     if (bytes > std::numeric_limits<std::ptrdiff_t>::max())
       poise::fail("poise_tasks_allocate: cannot allocate {} bytes of memory", bytes);
     data = context_of(context).memory()->allocate(bytes);
