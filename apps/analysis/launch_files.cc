@@ -28,8 +28,8 @@ constexpr LauncherRow kLaunchers[] = {
 constexpr std::string_view kRankVariables[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
                                                "SLURM_PROCID"};
 
-/// Linux refuses a word of a command line of 128 KiB or more (execve(2), MAX_ARG_STRLEN). Launchers
-/// add some characters to it.
+/// Linux refuses to start a command if one of its words has 128 KiB or more (execve(2),
+/// MAX_ARG_STRLEN). Launchers add some characters to a word.
 constexpr std::size_t kMaxWord = 120 << 10;
 
 /// Returns a word of a command line as the shell needs it: in quotes if it has special characters.

@@ -148,7 +148,7 @@ class Child {
 };
 
 int milliseconds_until(double end_s) {
-  constexpr double kMost_s = 2e6;  // more milliseconds than that do not fit into an int
+  constexpr double kMost_s = 2e6;  // in milliseconds, almost the largest int
   return std::ceil(std::clamp(end_s - wall_now_s(), 0.0, kMost_s) * 1e3);
 }
 

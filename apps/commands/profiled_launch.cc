@@ -83,7 +83,8 @@ PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t ho
   const std::uint32_t core = first_of_core(cpu);
   for (PlaceId p = first; p < first + per_host; ++p)
     if (machine.place(p).os_index == core) return p;
-  return first + core % per_host;  // the remote host's cpus differ from this host's
+  // The remote host has other cpus than this host, so the rank gets some place of the remote host.
+  return first + core % per_host;
 }
 
 }  // namespace
@@ -98,7 +99,8 @@ KnownLauncher launcher_of(const std::string& command) {
   try {
     run_lines(shell_word(command) + " --version", kVersionTimeout_s,
               [&](std::string_view line) { launcher.version += std::string(line) + '\n'; });
-  } catch (const std::runtime_error&) {  // the launcher was not found: starting it will report that
+  } catch (const std::runtime_error&) {  // no version; if it cannot be started at all, the run
+                                         // reports that
   }
   launcher.kind = profile::launcher_of(launcher.version);
   return launcher;

@@ -58,8 +58,8 @@ TEST(diagnosis_page, for_1000_ranks_each_bar_and_matrix_cell_stands_for_several_
   const MeasuredRun run = two_phases(1000);
   EXPECT_EQ(count_of(rank_times_picture(run), "class=\"work\""), 200u);
   const std::string waits = waiting_picture(run);
-  EXPECT_EQ(count_of(waits, "class=\"heat\""), 63u);  // one cell for each of the 63 groups of ranks
-                                                      // that waits
+  // One cell for each of the 63 groups of ranks: all wait only for the group of rank 1.
+  EXPECT_EQ(count_of(waits, "class=\"heat\""), 63u);
   EXPECT_TRUE(has(waits, "ranks 16 to 31 waited 80.00 s for ranks 0 to 15")) << waits;
   EXPECT_TRUE(has(waits, "ranks 992 to 999 waited 40.00 s for ranks 0 to 15")) << waits;
 }

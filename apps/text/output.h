@@ -32,8 +32,8 @@ std::string reason(const std::exception& error);
 /// whose result would otherwise be lost.
 void check_writable(const std::string& path);
 
-/// Throws Error if `path` names the same file as one of `others`, which would then be lost. Empty
-/// paths are ignored.
+/// Throws Error if `path` names the same file as one of `others`, because writing to `path` would
+/// destroy that file. Ignores empty paths.
 void check_differs(const std::string& path, std::span<const std::string> others);
 
 /// True if stdout is a terminal that shows bold and colours, and neither NO_COLOR nor TERM=dumb is
