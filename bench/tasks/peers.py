@@ -16,7 +16,7 @@ from mpi import SLEEPY, mpiexec
 BIN = ROOT / "build" / "bin"
 ROUNDS, REPEATS = 3, 7
 BIG = (360000, 180000)
-CASES = [  # each row: number of ranks, tasks, mean length in µs, bytes in and out, whether tasks sleep
+CASES = [  # each row: ranks, tasks, mean length of a task in µs, its (bytes in, bytes out), whether tasks sleep
     (2, 200, 5000, BIG, False),
     (2, 1000, 200, (64, 64), False),
     (2, 5000, 10, (64, 64), False),
