@@ -99,8 +99,7 @@ KnownLauncher launcher_of(const std::string& command) {
   try {
     run_lines(shell_word(command) + " --version", kVersionTimeout_s,
               [&](std::string_view line) { launcher.version += std::string(line) + '\n'; });
-  } catch (const std::runtime_error&) {  // no version; if it cannot be started at all, the run
-                                         // reports that
+  } catch (const std::runtime_error&) {  // a missing launcher is reported when it is started
   }
   launcher.kind = profile::launcher_of(launcher.version);
   return launcher;
