@@ -138,8 +138,8 @@ std::string_view program_of(const Timeline& timeline) {
   return std::string_view(timeline.title).substr(0, timeline.title.find(','));
 }
 
-/// Returns the length of the longest timeline of the same program, because all timelines of a
-/// program are drawn with the same time axis.
+/// Returns the length of the longest timeline of the program that `like` shows, because all
+/// timelines of a program are drawn with the same time axis.
 double longest_s(const std::vector<Timeline>& timelines, const Timeline& like) {
   double longest = 1e-9;
   for (const Timeline& timeline : timelines)
