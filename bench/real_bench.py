@@ -62,8 +62,8 @@ class Run:
         return self.but(arguments=tuple(str(steps) if word == EVERY else word for word in self.arguments))
 
     def executable(self):
-        """Returns the path of the program; one of bench/real is compiled first. Returns None if it is not installed or
-        cannot be compiled."""
+        """Returns the path of the program, after compiling it if its source is in bench/real. Returns None if the program
+        is not installed or cannot be compiled."""
         if self.program == PYTHON and subprocess.run([PYTHON, "-c", "import mpi4py"], capture_output=True, check=False).returncode:
             return None
         if self.program not in LIBRARIES:

@@ -103,8 +103,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Returns the median speed of runs with lending relative to the runs `other`. Each is compared with
-// the run of `other` next to it, because both saw the same state of the host.
+// Returns the median speed of runs with lending relative to the runs `other`. Each run with lending
+// is compared with the run of `other` next to it, because both saw the same state of the host.
 double share_of(const Runs& other, const Runs& lent) {
   std::vector<double> shares;
   for (std::size_t i = 0; i < lent.seconds.size(); ++i)

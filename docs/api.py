@@ -129,7 +129,7 @@ def fortran_entity(lines):
 
 def fortran_text(source):
     """Returns the comments, types, constants and procedures of a Fortran module that a program may use. If a module has no
-    list of public names, these are the names that begin with poise_."""
+    list of public names, a program may use the names that begin with poise_."""
     lines = source.split("\n")
     public = set(re.findall(r"\w+", " ".join(re.findall(r"(?m)^  public :: (.*)$", source)))) | set(re.findall(r"=> (\w+)", source))
     start = next(i for i, line in enumerate(lines) if line.startswith("module "))

@@ -38,8 +38,8 @@ def headline_of(paper, lab):
 
 
 def computed(papers, lab, only=()):
-    """Returns a row per section of these papers, and the papers' headlines. If `only` has ids of sections, returns only
-    the rows of these sections, and no headlines."""
+    """Returns a row per section of the papers in `papers`, and the papers' headlines. If `only` has ids of sections,
+    returns only the rows of the sections with these ids, and no headlines."""
     def chosen(paper):
         return [section for section in paper.sections if not only or section.id in only]
     rows, headlines = [], {}
@@ -57,7 +57,7 @@ def computed(papers, lab, only=()):
 
 
 def with_others(rows, headlines, kept):
-    """Returns these rows and headlines and, for sections and papers that were not computed now, the stored ones."""
+    """Returns `rows` and `headlines`, completed by the stored ones (`kept`) of all other sections and papers."""
     by_id = {row["id"]: row for row in kept["sections"] + rows}
     ids = [section.id for paper in PAPERS for section in paper.sections]
     return [by_id[name] for name in ids if name in by_id], {**kept["headlines"], **headlines}
