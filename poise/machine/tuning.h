@@ -18,8 +18,8 @@ inline constexpr double kAssumedNetworkFactor = 10;
 inline constexpr double kWorkPerCycleOfSmallCore = 0.7;
 /// Speed of a kind of core relative to the next faster kind, if only their order is known.
 inline constexpr double kSpeedOfNextKind = 0.75;
-/// Assumed bandwidth of the memory bus of a domain in bytes per second: the first constant per
-/// place of the largest domain, but never less than the second constant.
+/// Assumed bandwidth in bytes per second of a domain's memory bus: the number of places of the
+/// largest domain times the first constant, but at least the second constant.
 inline constexpr double kBusPerPlace_bytes_per_s = 3.5e9, kMinBus_bytes_per_s = 2e10;
 
 // --- Time for measuring (`poise measure`) -------------------------------------------------------

@@ -15,9 +15,8 @@ namespace poise {
 
 /// The results that one rank has not yet sent. `Result` is what the caller stores for each.
 ///
-/// Results wait for others with which they can share a message: for a short time
-/// (results_are_due), and as long as the owner has not confirmed the message before
-/// (LendingAgent::may_send_results).
+/// Results wait for a short time for further results to share their message (results_are_due). They
+/// also wait until the owner has confirmed the last message (LendingAgent::may_send_results).
 template <typename Result>
 class HeldResults {
  public:
@@ -52,7 +51,7 @@ class HeldResults {
  private:
   struct OfOwner {
     std::vector<Result> results;
-    double oldest_s = 0;  // when the first of them was added
+    double oldest_s = 0;  // time at which the first result was added
   };
   void remove(std::uint32_t owner, std::size_t results, LendingAgent& agent) {
     agent.sent_results(owner);

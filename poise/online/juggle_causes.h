@@ -20,14 +20,14 @@ struct JuggleFacts {
   double watched_s = 0;                  // how long the threads were watched while they computed
   std::uint32_t threads = 0;             // largest number of threads that computed at the same time
   std::vector<std::uint32_t> cpus = {};  // Linux's IDs of the cpus that the threads may use
-  std::uint32_t allowed_cpus = 0;  // number of cpus if the quota were lifted; 0: that of `cpus`
+  std::uint32_t allowed_cpus = 0;        // usable cpus without the quota; 0: as many as `cpus`
   std::vector<std::uint32_t> bound_on = {};  // per cpu: how many threads may use no other cpu
   /// Per cpu: the seconds for which threads bound to it waited for it and none of them ran.
   std::vector<double> taken_s = {};
   std::optional<double> quota_cpus = {};  // the cgroup's limit of cpu time, in cpus
   double asleep_s = 0;                    // sleeping time of the thread that slept most, in seconds
   double lost_cpu_s = 0;  // cpu time that other programs got while the threads were ready to run
-  /// How often the kernel put a thread on a cpu; the value of the thread with the highest rate.
+  /// How many times the kernel put a thread on a cpu; the largest such number of all threads.
   double turns = 0;
   double acted_s = 0;  // how long the threads were balanced
   /// True if the program is known to wait actively: its settings or libraries say it.

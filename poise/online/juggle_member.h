@@ -59,7 +59,7 @@ struct JuggleMember {
   /// which it both slept and was ready (broken_per_s), and the times per second that it was put on
   /// a cpu (turns_per_s).
   double asleep = 0, waiting = 0, broken_per_s = 0, turns_per_s = 0;
-  /// run_s when the thread stopped taking part, and the run time of all times in which it did not.
+  /// Value of run_s when the thread last left the team, and its total run time outside the team.
   double run_at_leave_s = 0, run_apart_s = 0;
   double busy_s = 0;  // time at which the thread last computed, or was first seen
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;

@@ -46,9 +46,9 @@ bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
   return signs.lost_cpus > tuning_.notable / (action_ == JuggleAction::rotate ? 2 : 1);
 }
 
-/// True if threads that never sleep would get notably faster if all progressed at the same rate.
-/// The kernel also moves them from cpu to cpu, but so rarely that their progress within a short
-/// phase stays uneven. At the end of each phase, all wait (actively) for the last one.
+/// True if threads that never sleep would become notably faster if all progressed at the same rate.
+/// At the end of each phase, all of them wait (actively) for the slowest thread. The kernel rotates
+/// them, too, but too rarely to even out their progress within a short phase.
 bool JuggleStance::is_worth_rotating(const JuggleSigns& signs) const {
   return signs.even_gain > 1 + tuning_.noise;
 }

@@ -28,11 +28,13 @@ std::string_view name_of(JuggleAction action);
 
 /// What the balancer has observed of the threads. From these values it decides whether to balance.
 struct JuggleSigns {
-  bool is_uneven = false;     // some place has, or must have, more threads than another
+  /// True if places differ in speed, or if they cannot have equal numbers of threads, or do not
+  /// have them because of the program's bindings.
+  bool is_uneven = false;
   bool is_bound = false;      // the program binds its threads, so the kernel cannot move them
   bool fits = false;          // there are no more threads than places
   bool is_confined = false;   // a quota allows fewer places than there are threads
-  bool has_stranger = false;  // on some place, threads get less cpu time than on other places
+  bool has_stranger = false;  // another program, or a slow cpu, delays threads of some place
   /// Fraction of the time for which a thread sleeps; the largest such fraction of all threads.
   double asleep = 0;
   /// Number of cpus (an average) that the threads could use but do not, because other programs run

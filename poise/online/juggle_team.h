@@ -89,8 +89,8 @@ class JuggleTeam {
   bool is_balancing() const { return action_ != JuggleAction::leave; }
   JuggleAction action() const { return action_; }
   double period_s() const { return period_s_; }
-  /// The observations so far, as input for the diagnosis. They contain neither the cgroup's quota
-  /// of cpu time nor the IDs of the cpus.
+  /// The observations so far, as input for the diagnosis (juggle_causes.h). The cgroup's quota of
+  /// cpu time and the IDs of the cpus are not set.
   const JuggleFacts& facts() const { return watch_.facts(); }
 
  private:

@@ -10,7 +10,8 @@ namespace {
 
 constexpr JuggleTuning kInitial;
 
-/// True if sleep for half of a window is detected, even in the shortest possible window.
+/// True if the balancer detects that a thread slept for half of a window, even in a window of the
+/// minimum length.
 constexpr bool sees_sleep(const JuggleTuning& tuning) {
   return 2 * tuning.sleep_tolerance(tuning.min_window_s) < 1;
 }

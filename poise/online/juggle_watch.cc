@@ -164,8 +164,7 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];
     if (member.windows < tuning_.enough_windows)
-      return;  // the first windows of a thread are not
-               // typical
+      return;  // a thread's first windows are not typical
     asleep = std::max(asleep, member.asleep);
     turns_per_s = std::max(turns_per_s, member.turns_per_s);
   }
@@ -175,7 +174,8 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   facts_.turns += turns_per_s * window_s;
   for (PlaceId p = 0; p < taken_s_.size(); ++p) facts_.taken_s[p] += taken_s_[p];
   if (action != JuggleAction::leave) facts_.acted_s += window_s;
-  // After a change of the places, bound_on is unknown even if more threads computed before it.
+  // bound_on is kept as it was when most threads computed. But a change of the places clears it;
+  // then it is computed again, even if fewer threads compute now.
   if (crew.team.size() < facts_.threads && !facts_.bound_on.empty()) return;
   facts_.threads = std::max<std::uint32_t>(facts_.threads, crew.team.size());
   facts_.bound_on = bound_on(crew);
@@ -258,8 +258,8 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
       signs.longest_wait_s = std::max(signs.longest_wait_s, member.waiting / member.turns_per_s);
   }
   // Threads that are not bound are watched twice as long before they are moved, because the kernel
-  // may balance them better. If is_clearly_crowded() is true, the kernel does not, and this extra
-  // time is skipped.
+  // may balance them better. If is_clearly_crowded() is true, the kernel balances them badly, so
+  // this extra time is skipped.
   const bool is_new =
       !is_acting && now_s - since_s_ < 2 * tuning_.enough_windows * tuning_.min_window_s;
   if (is_new && !signs.is_bound && !is_clear) signs.asleep = 1;

@@ -52,7 +52,8 @@ class JuggleWatch {
   double since_s() const { return since_s_; }
   /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }
-  /// Totals of the whole run so far, for the diagnosis. Lists have one entry per place.
+  /// Totals of the whole run so far, for the diagnosis (juggle_causes.h). Lists have one entry per
+  /// place.
   const JuggleFacts& facts() const { return facts_; }
 
  private:

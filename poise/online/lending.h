@@ -50,7 +50,7 @@ struct LendingView {
   double threads = 1;
   double lend_s = 0;  // seconds that this rank works per lent task
   std::span<const Borrower> others{};
-  // Only policies use the following members; the functions below ignore them.
+  // Only a program's own policy uses the following members; the functions below ignore them.
   std::uint32_t rank = 0;  // this rank
   /// The latest load of each rank that this rank knows, as a number of tasks unless the policy
   /// defines another unit.
@@ -72,12 +72,13 @@ using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 
 /// Returns the loans with which all queued tasks finish, and all results return, soonest. First
 /// finds the earliest time by which all ranks together can finish. The lender keeps the tasks that
-/// it can finish by then. The nearest rank gets as many of the others as it can finish, then the
-/// next nearest, and so on (ties in distance: the shorter delay first). So a distant rank gets only
-/// what nearer ranks cannot finish in time. Nothing is lent unless the end is earlier by more than
-/// the fraction min_gain. Optimal for equal tasks. O((n + threads of all n ranks) log n): one
-/// sorted scan finds the end of divisible tasks, and from there on whole tasks are counted one by
-/// one. If `steps` is not null, it is set to the number of ranks scanned plus tasks counted.
+/// it can finish by then. Of the remaining tasks, the nearest rank gets as many as it can finish by
+/// then, then the next nearest, and so on (ties in distance: the shorter delay first). So a distant
+/// rank gets only what nearer ranks cannot finish in time. Nothing is lent unless the end is
+/// earlier by more than the fraction min_gain. Optimal for equal tasks. O((n + threads of all n
+/// ranks) log n): one sorted scan finds the end of divisible tasks, and from there on whole tasks
+/// are counted one by one. If `steps` is not null, it is set to the number of ranks scanned plus
+/// tasks counted.
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain,
                                    std::size_t* steps = nullptr);
 

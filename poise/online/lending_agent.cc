@@ -87,7 +87,7 @@ bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
 
 bool LendingAgent::asked_by(const Thief& thief) {
   if (thief.wait < wait_ || (thief.wait == wait_ && !is_inside_))
-    return true;  // needs no answer: its wait has ended, and the thief will send another request
+    return true;  // needs no answer: that wait has ended, and the thief will send another request
   to_decline_.erase(thief.rank);
   const bool is_stored = thieves_.add(thief);
   if (!is_stored) to_decline_[thief.rank] = thief;

@@ -23,7 +23,7 @@ struct News {
   Load own{};                     // the sender's load
   std::vector<Load> others{};     // at most kLoadsPerMessage
   std::uint32_t received = 0;     // lent tasks that have reached the sender since its last message
-  bool confirms_results = false;  // results of the receiver have arrived since then
+  bool confirms_results = false;  // results from the receiver have arrived, too
 };
 
 /// The caller passes the current time to each function that needs it. The class is not thread-safe.
@@ -59,10 +59,10 @@ class LendingAgent {
   // For lenders: records a steal request. Returns false if it will be declined.
   bool asked_by(const Thief& thief);
   bool lending_is_due(double now_s) const;
-  /// Fills `problem` with the input for a decision about loans. A rank that is not busy and has
-  /// only borrowed tasks passes them on once, and must then run a task before it does so again:
-  /// `problem` names no other ranks. Otherwise a task could move forever among idle ranks, each of
-  /// which expects another one to be faster.
+  /// Fills `problem` with the input for a decision about loans. After an idle rank that has only
+  /// borrowed tasks has passed some of them on, `problem` names no other ranks until this rank has
+  /// run a task. Otherwise a task could move forever among idle ranks, each of which expects
+  /// another one to be faster.
   void pose(LoanProblem& problem, const QueueState& queue, double now_s) const;
   std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue, double now_s,
                           const std::function<std::vector<QueuedTask>()>& named_queue);
@@ -77,9 +77,9 @@ class LendingAgent {
   std::optional<Thief> lent(std::uint32_t rank, std::uint32_t tasks, double seconds);
   /// Declines the stored steal requests of this wait, because there are no tasks for them.
   void decline_all();
-  /// Removes and returns a steal request that is to be declined, if there is one. Like
-  /// confirmations, these answers wait while messages wait here, so a rank that cannot keep up with
-  /// its messages can confirm results and decline a request in the same message.
+  /// Removes and returns a steal request that is to be declined, if there is one. The caller should
+  /// first receive all messages that have arrived, as for next_to_confirm(). So a rank that cannot
+  /// keep up with its messages can confirm results and decline a request in one message.
   std::optional<Thief> next_to_decline();
   bool is_thief(std::uint32_t rank) const { return thieves_.find(rank) != nullptr; }
 
@@ -112,16 +112,17 @@ class LendingAgent {
   std::size_t replica_to_claim(std::size_t count) { return random_.below(count); }
 
   // Results. A rank of another node gets the next message with results only when it has confirmed
-  // the last one. So if results wait at a busy owner anyway, they wait in few messages, and an
-  // owner that has lent tasks to very many ranks spends its time on results instead of messages.
-  // An owner with nothing else to do confirms at once, so this delays a result by at most one round
-  // trip. The idea is that of Nagle (RFC 896). Ranks of a node are few, and need no confirmations.
+  // the last one. So the results for a busy owner arrive in few large messages. Otherwise an owner
+  // that has lent tasks to very many ranks would spend its time on handling messages. An owner with
+  // nothing else to do confirms at once, so this rule delays a result by at most one round trip.
+  // The idea is that of Nagle (RFC 896). Ranks of a node are few, and need no confirmations.
   bool may_send_results(std::uint32_t owner) const { return !unconfirmed_.contains(owner); }
   void sent_results(std::uint32_t owner);
   /// To be called when results have arrived. The next message to that rank confirms them.
   void got_results(std::uint32_t from);
-  /// Returns a rank whose results are to be confirmed, if there is one. It has to be sent a message
-  /// when no message waits here: while some do, further results would only wait with them.
+  /// Returns a rank whose results are to be confirmed, if there is one. The caller has to send it a
+  /// message, but only once all messages that have arrived are received: before that, the rank's
+  /// next results would only wait behind them.
   std::optional<std::uint32_t> next_to_confirm() const;
 
   // Learning.
@@ -154,7 +155,7 @@ class LendingAgent {
   LendingCosts costs_;
   Random random_;
   std::optional<double> reported_load_;
-  std::optional<std::uint64_t> passed_on_after_;  // number of tasks run before it passed some on
+  std::optional<std::uint64_t> passed_on_after_;  // tasks run when it last passed some on
   std::map<std::uint32_t, Thief> to_decline_;     // by rank
   std::set<std::uint32_t> unconfirmed_;  // owners that have not confirmed this rank's results
   std::set<std::uint32_t> to_confirm_;   // borrowers whose results this rank has not confirmed

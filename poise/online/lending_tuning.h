@@ -92,10 +92,10 @@ inline constexpr double kTaskTimeMemory_s = 20e-3;
 /// message.
 inline constexpr double kMaxWeight = 0.125;
 static_assert(kOutlier * kMaxWeight < 1);
-/// Initial overhead in seconds per task, and initial seconds per byte of overheads and links
-/// (10 GB/s). The overheads are lower than on most machines, so that lending is tried and its true
-/// cost is learnt. If the bytes of a task cost more than kInitialOverhead_s by these values, the
-/// time measured for the task updates the overhead per byte, otherwise the overhead per task.
+/// Initial overhead in seconds per task, and initial seconds per byte (10 GB/s) of overheads and
+/// links. The overheads are lower than on most machines, so that lending is tried and its true cost
+/// is learnt. If the bytes of a task cost more than kInitialOverhead_s with these initial values,
+/// its measured time updates the overhead per byte, otherwise the overhead per task.
 inline constexpr double kInitialOverhead_s = 0.1e-6, kInitialPerByte_s = 0.1e-9;
 /// Times, or amounts of work, count as similar if they differ by at most this factor. A task that
 /// has run for this multiple of its average time is expected to run for as long again.

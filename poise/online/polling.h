@@ -34,9 +34,9 @@ inline double moved_poll_cost_s(double average_s, double sample_s) {
 /// Returns how many tasks of `task_s` seconds to run before the clock is read again.
 std::size_t next_batch(double task_s, std::size_t queued);
 
-/// True if results should be sent, unless their owner has to confirm others first (HeldResults).
-/// Results wait for others with which they can share a message, but not for long, and not on an
-/// idle rank.
+/// True if results have waited long enough for further results to share their message. On an idle
+/// rank, results do not wait for others. HeldResults may still hold them until their owner has
+/// confirmed the last message.
 inline bool results_are_due(bool is_idle, double oldest_s) {
   return is_idle || oldest_s >= lending_tuning::kNewsDelay_s;
 }

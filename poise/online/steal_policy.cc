@@ -42,8 +42,8 @@ std::optional<StealRequest> StealPolicy::choose(const PeerTable& peers, std::uin
                                                 double now_s, Random& random) {
   const bool asks_partners = declined_ >= lending_tuning::kRandomTries;
   // Partners are asked before ranks that seem to have tasks. Near the end of a wait, most ranks
-  // that seem to have tasks have none left when a request arrives, and their answers only name
-  // further such ranks.
+  // that seem to have tasks have none left when a request arrives. They decline it, and the loads
+  // that their answers pass on are outdated, too.
   for (const std::uint32_t partner : peers.partners())
     if (asks_partners && !is_remembered_by(peers, partner) && peers.may_be_victim(partner, now_s))
       return StealRequest{partner, true};

@@ -27,8 +27,8 @@ struct StealRequest {
 /// are the lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011.
 ///
 /// Besides, a victim that declines is not asked again for a while; this time doubles whenever the
-/// same victim declines again. When tasks arrive, the pause between requests is reset, and so is
-/// the time for the rank that sent them.
+/// same victim declines again. When tasks arrive, the pause between requests starts again at its
+/// minimum, and so does this time for the rank that sent the tasks.
 class StealPolicy {
  public:
   void enter(double now_s);

@@ -118,7 +118,7 @@ TEST(StealPolicy, sends_a_request_to_a_rank_that_is_newly_known_to_have_tasks) {
 TEST(StealPolicy, requests_tasks_back_from_a_borrower_that_holds_more_borrowed_tasks_than_threads) {
   Scene scene(100);
   for (const std::uint32_t rank : {60u, 77u}) scene.peers.at(rank).wait = 1;
-  scene.peers.at(60).in_flight = 1;  // rank 60 runs this task
+  scene.peers.at(60).in_flight = 1;  // rank 60 runs the one task that it has borrowed
   scene.peers.at(77).in_flight = 2;
   const auto request = scene.next();
   ASSERT_TRUE(request);

@@ -19,8 +19,8 @@ class TaskOverhead {
     // In a loan of few tasks, most of the overhead comes from the message. Such a loan says little
     // about the overhead per task of larger loans.
     const double trust = std::min(1.0, count * lending_tuning::kMaxWeight);
-    // If by the initial estimates the bytes cost more time than the tasks, learns the overhead per
-    // byte; otherwise learns the overhead per task.
+    // If, with the initial overheads, the bytes cost more time than the tasks, this sample updates
+    // the overhead per byte; otherwise it updates the overhead per task.
     if (bytes * lending_tuning::kInitialPerByte_s < lending_tuning::kInitialOverhead_s * count)
       task_s_ = follow(task_s_, seconds / count, trust);
     else

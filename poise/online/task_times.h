@@ -23,9 +23,10 @@ inline double remaining_s(double elapsed_s, double expected_s) {
   return std::max(0.0, expected_s - elapsed_s);
 }
 
-/// Returns the expected deviation from remaining_s(), in seconds. It is infinite if the end of the
-/// task cannot be predicted: its average time is unknown, or it has already run for more than
-/// kSimilar times as long. Otherwise it is deviation_s, the expected deviation from the average.
+/// Returns the expected deviation from remaining_s(), in seconds. It is infinite if nothing
+/// predicts the end of the task: its average time is unknown, or it has already run for more than
+/// kSimilar times this average. Otherwise it is deviation_s, the expected deviation from the
+/// average.
 inline double remaining_deviation_s(double elapsed_s, double expected_s, double deviation_s) {
   const bool is_unknown = expected_s <= 0 || elapsed_s > lending_tuning::kSimilar * expected_s;
   return is_unknown ? std::numeric_limits<double>::infinity() : deviation_s;

@@ -204,7 +204,7 @@ TEST(MapRanks, divides_a_grid_of_ranks_into_square_blocks_even_if_ranks_are_shuf
   EXPECT_EQ(cost_of(machine, workload, map).internode_bytes, 320u);
 }
 
-/// Messages between neighbours on a torus of 8 x 8 ranks; rank (x, y) is name[8 * x + y].
+/// Messages between neighbours on a torus of 8 x 8 ranks; rank name[8 * x + y] is at (x, y).
 Workload torus_of_ranks(const std::vector<TaskId>& name) {
   Workload workload;
   workload.tasks.resize(64);

@@ -100,7 +100,8 @@ class Halving {
     return node(slots.front()) != node(slots.back());
   }
 
-  /// Returns the number of slots in the first half of the groups to which the slots belong.
+  /// Returns how many slots are in the first half of the groups; group(s) is the group of slot s.
+  /// The slots of a group are consecutive.
   template <typename GroupOf>
   static std::size_t group_border(const std::vector<Slot>& slots, const GroupOf& group) {
     std::vector<std::size_t> borders;

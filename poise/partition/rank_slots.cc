@@ -34,7 +34,7 @@ std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks, con
                                 const Placement* start) {
   check(given);
   RankShape shape = given;
-  // A place never takes more than all ranks, so it needs no further slots.
+  // No place needs more slots than there are ranks.
   shape.ranks_per_place = std::min(shape.ranks_per_place, std::max(ranks, 1u));
   std::vector<std::uint8_t> is_used(machine.num_nodes(), 0);
   if (start != nullptr)

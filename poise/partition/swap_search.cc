@@ -207,8 +207,8 @@ class SwapSearch {
             {one.inside.here + other.inside.there, one.inside.there + other.inside.here}};
   }
 
-  /// Returns what the move of v contributes if v and u exchange their slots. Edges between v and u
-  /// do not count, because the exchange does not change their lengths.
+  /// If v and u exchange their slots, returns the part of the effect that comes from the edges of
+  /// v. Edges between v and u are left out, because the exchange does not change their lengths.
   Swap moved(Vertex v, Vertex u) {
     const RankDistances::Position before = where_[v], after = where_[u];
     Swap move;

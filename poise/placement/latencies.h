@@ -10,12 +10,12 @@
 
 namespace poise {
 
-/// Gives the same results as latency_s(). On a torus, a latency takes longer to compute than all
-/// else that a message costs here, so each pair of nodes is computed only once.
+/// Gives the same results as latency_s(). On a torus, a latency takes longer to compute than the
+/// other costs of a message, so the latency of each pair of nodes is computed only once.
 class Latencies {
  public:
-  /// No table is kept if it would be larger than `entries`, the number of entries that the caller
-  /// examines anyway. The object keeps a reference to the machine.
+  /// Keeps no table if it would have more than `entries` entries, the number of messages or arcs
+  /// that the caller examines. Keeps a reference to the machine.
   Latencies(const Machine& machine, const CostModel& costs, std::size_t entries)
       : machine_(machine), costs_(costs), num_nodes_(machine.num_nodes()) {
     if (num_nodes_ * num_nodes_ <= entries) known_s_.assign(num_nodes_ * num_nodes_, kUnknown);

@@ -65,8 +65,8 @@ class Matching {
       if (are_equal(units_[overlap.part], units_[overlap.unit])) join(overlap.part, overlap.unit);
   }
 
-  /// First, every part that has no unit (such as a node) yet gets the unit with its own number if
-  /// that unit is free. Then the other parts get the other units, both sorted by kind and share.
+  /// Gives every part without a unit (such as a node) the unit with the part's number, if that is
+  /// free. The remaining parts get the free units in turn, both sorted by kind and share.
   std::vector<std::uint32_t> completed() && {
     for (std::uint32_t u = 0; u < units_.size(); ++u) join(u, u);
     std::vector<std::uint32_t> parts, free;
