@@ -29,9 +29,9 @@ class ResourceRates {
 
   ResourceRates(const Machine& machine, const CostModel& costs);
 
-  /// Calls visit(Crossing) for every resource with limited bandwidth that a message from domain
-  /// `from` to domain `to` crosses. O(tiers). Messages between tasks of one place cost nothing, so
-  /// callers leave them out.
+  /// Calls visit(Crossing) for every resource that a message from domain `from` to domain `to`
+  /// crosses, except resources that take no time. O(tiers). Messages between tasks of one place
+  /// cost nothing, so callers leave them out.
   template <typename Visit>
   void for_each_crossed(DomainId from, DomainId to, const Visit& visit) const;
 

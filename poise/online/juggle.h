@@ -62,10 +62,10 @@ struct Move {
 };
 
 /// Reactive balancing (section 3.1 of the paper): blocked threads leave their share of a place to
-/// the others. In each domain, repeatedly moves the least advanced ready thread from the place with
-/// the most ready threads to the place with the fewest, until these numbers differ by at most one.
-/// Among places with equally few ready threads, prefers the one with the fewest threads in all, so
-/// that blocked threads are spread as well.
+/// its other threads. In each domain, repeatedly moves the least advanced ready thread from the
+/// place with the most ready threads to the place with the fewest, until these numbers differ by at
+/// most one. Among places with equally few ready threads, prefers the one with the fewest threads
+/// in all, so that blocked threads are spread as well.
 std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready);
 
 /// What a thread reports about its waits: whether it is in a call that waits, and how long ago it

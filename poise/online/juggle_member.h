@@ -34,8 +34,8 @@ struct ThreadReading {
 /// The state of a thread.
 struct JuggleMember {
   ThreadReading last;
-  std::optional<PlaceId> place = {}, place_before = {};  // the thread's place now, and before this
-                                                         // balancing point
+  /// The thread's place now, and its place before this balancing point.
+  std::optional<PlaceId> place = {}, place_before = {};
   bool is_wide = false, was_wide = false;  // the thread may use all places of the domain of `place`
   bool takes_part = false;
   bool is_ready = true;   // the thread ran or waited for a cpu since the last measurement

@@ -85,8 +85,7 @@ JuggleAction JuggleStance::wanted(const JuggleSigns& signs, double now_s) const 
 
 JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
   if (!signs.phase_s)
-    return action_ = JuggleAction::leave;  // the length of phases is not known
-                                           // yet
+    return action_ = JuggleAction::leave;  // the length of phases is still unknown
   const JuggleAction wants = wanted(signs, now_s);
   if (wants == JuggleAction::leave && action_ != JuggleAction::leave) {
     rests_until_s_ = now_s + hold_s_;

@@ -67,8 +67,8 @@ TEST(JuggleStances, two_unbound_spinning_threads_alongside_another_program_get_a
 }
 
 // A run with 1.5 s of work was observed: eight threads on eight cpus, alongside two other programs.
-// The balancer watched for so long before it moved a thread that balancing gained only a quarter of
-// what it would have gained from the start.
+// The balancer first moved a thread so late that balancing gained only a quarter of what it would
+// have gained from the start.
 TEST(JuggleStances, unbound_spinning_threads_alongside_other_programs_are_balanced_within_300_ms) {
   for (const std::uint32_t cpus : {2u, 8u}) {
     SCOPED_TRACE(cpus);

@@ -189,10 +189,10 @@ void JuggleTeam::decide(double real_s, double now_s) {
 
 /// Returns a JuggleOrder (a command to move) for each thread whose place has changed, or for all
 /// threads with a place if the set of places has changed. The least advanced thread moves first. If
-/// it shared its cpu with another program, this program keeps the cpu busy until the thread that
-/// comes in exchange arrives. If the most advanced thread moved first, its cpu would be idle for a
-/// moment, the kernel would move the other program there, and the least advanced thread would again
-/// share its cpu with this program.
+/// it shared its cpu with another program, that program keeps this cpu busy until the thread that
+/// comes in exchange arrives. If the most advanced thread moved first, it would leave its cpu idle
+/// for a moment. The kernel would move the other program there, and the least advanced thread would
+/// again share its cpu with that program.
 std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleMember*> moved;
   for (JuggleMember& member : members_) {
@@ -269,8 +269,8 @@ void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
   members_ = std::move(members);
 }
 
-/// Updates the list of threads from the readings. A known thread gets the cpu time, waiting time and
-/// work since its last reading; a new thread gets initial values.
+/// Updates the list of threads from the readings. A known thread gets the cpu time, waiting time
+/// and work since its last reading; a new thread gets initial values.
 void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
   if (!first_s_) {
     first_s_ = point_s_ = now_s;

@@ -85,8 +85,8 @@ double divisible_end_s(const LendingView& view) {
 
 // Finds the earliest time by which all tasks can be finished if tasks cannot be divided. The search
 // starts at the end time for divisible tasks and steps to the next time at which a task ends, until
-// all tasks are finished by then. At the start, less than one task per thread is left unfinished on
-// each rank, so about one step per rank is enough.
+// all tasks are finished by then. At the start, each thread lacks less than one task, so about one
+// step per thread is enough.
 class WholeTasks {
  public:
   WholeTasks(const LendingView& view, double from_s) : view_(view), end_s_(from_s) {
@@ -126,7 +126,7 @@ class WholeTasks {
     double more = 0;  // number of tasks that end at at_s
     bool operator>(const Next& than) const { return at_s > than.at_s; }
   };
-  // Returns the time at which this rank will have finished the tasks that the others cannot finish
+  // Returns the time at which this rank will have finished the tasks that other ranks cannot finish
   // by end_s_. Each of its threads runs a whole number of tasks, so it keeps a multiple of the
   // number of threads, rounded up, and lends only the rest.
   double own_end_s() const {

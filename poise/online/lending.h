@@ -32,7 +32,7 @@ struct Borrower {
   double distance = 1;
 };
 
-/// A queued task that has not started, as a program's own policy sees it.
+/// A queued task that has not started, as sized_loans() and a program's own policy see it.
 struct QueuedTask {
   std::uint64_t name = 0;   // a number that the submitter gave the task
   double task_s = 0;        // estimated run time of the task on this rank
@@ -50,12 +50,12 @@ struct LendingView {
   double threads = 1;
   double lend_s = 0;  // seconds that this rank works per lent task
   std::span<const Borrower> others{};
-  // Only a program's own policy uses the following members; the functions below ignore them.
+  // Only a program's own policy uses `rank` and `load_of_rank`; the functions below ignore them.
   std::uint32_t rank = 0;  // this rank
   /// The latest load of each rank that this rank knows, as a number of tasks unless the policy
   /// defines another unit.
   std::span<const double> load_of_rank{};
-  /// Queued tasks in the order in which they would start; empty unless the policy asks for them.
+  /// Queued tasks in the order in which they would start; empty if only their number is needed.
   std::span<const QueuedTask> queue{};
 };
 

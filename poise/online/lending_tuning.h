@@ -46,9 +46,9 @@ static_assert(kNewsDelay_s < kMaxSleep_s);
 /// Fraction of time that may be wasted. It limits the cost of exploratory loans, the time for polls
 /// of a busy rank, and each sleep of an idle thread, as a fraction of its idle time so far.
 inline constexpr double kWastedShare = 0.01;
-/// A rank ends a batch of tasks, polls (if no rank can ring its doorbell) and wakes its progress
-/// thread after this fraction of its remaining queued work. So these events become more frequent
-/// towards the end, where a delay matters more.
+/// A rank ends a batch of tasks, polls (unless all other ranks can ring its doorbell) and wakes its
+/// progress thread after this fraction of its remaining queued work. So these events become more
+/// frequent towards the end, where a delay matters more.
 inline constexpr double kWorkShare = 0.1;
 
 // --- Counts -------------------------------------------------------------------------------------
@@ -73,8 +73,8 @@ inline constexpr std::size_t kMaxCandidates = 8;
 inline constexpr std::size_t kLoadsPerMessage = 3;
 static_assert(kLoadsPerMessage < kMaxCandidates);
 /// If no rank is known to have tasks, this number of random ranks is drawn, and the nearest becomes
-/// the victim. After as many declined requests to such victims, an idle rank sends requests only to
-/// its partners, which remember it, and to ranks known to have tasks.
+/// the victim. After as many declined requests, an idle rank sends requests only to its partners,
+/// which remember it, and to ranks known to have tasks.
 inline constexpr std::uint32_t kRandomTries = 4;
 /// Maximum number of ranks that a rank remembers. They take 16 KiB.
 inline constexpr std::size_t kMaxPeers = 256;

@@ -91,8 +91,7 @@ class LinkModel {
   }
 
   Link near_;                                      // link to ranks of this rank's memory domain
-  Link other_nodes_;                               // link to another node, averaged over all other
-                                                   // nodes
+  Link other_nodes_;                               // average of the links to all other nodes
   std::unordered_map<std::uint32_t, Link> known_;  // by group number
 };
 

@@ -12,17 +12,16 @@ namespace poise {
 namespace {
 
 // Returns loans of tasks whose run time is unknown. The lender keeps one task for each of its
-// threads, minus the threads that pinned tasks will occupy. It keeps none for
-// a thread whose task has been running for longer than lending takes: that task may be long, or
-// this rank slow.
-// Each idle rank that sends a request gets one task per thread.
+// threads, minus the threads that pinned tasks will occupy. It keeps none for a thread whose task
+// has been running for longer than lending takes: that task may be long, or this rank slow. Each
+// idle rank that has sent a request gets one task per thread of its own.
 //
 // An idle rank gets more tasks in two cases. First, if a thread of the lender is about to start a
 // task of unknown time: that task may be long, and without a progress thread the lender answers no
-// request meanwhile. Then the idle ranks get equal parts of what can be lent in kNewsDelay_s. If
-// that task turns out to be short, the lender requests tasks in turn. Second, while tasks of
-// unknown time run: the queued tasks are assumed to take at least as long as the running ones have
-// taken so far. Then the idle ranks get equal parts of what can be lent in that time.
+// request meanwhile. So the idle ranks get equal parts of what can be lent in kNewsDelay_s. If that
+// task turns out to be short, the lender requests tasks in turn. Second, while tasks of unknown
+// time run: the queued tasks are assumed to take at least as long as the running tasks have taken
+// so far. So the idle ranks get equal parts of what can be lent in this time.
 std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue,
                                        const LendingCosts& costs) {
   std::vector<const Borrower*> idle;
@@ -77,9 +76,9 @@ std::vector<Loan> loans_by_cost(const LoanQuestion& question, OffloadMemory& mem
   if (!loans.empty() || now_s < memory.next_exploration_s) return loans;
   memory.next_exploration_s = now_s + lending_tuning::kMaxPause_s;
   loans = exploration_loans(whole, TaskOverhead().seconds(queue.mean_bytes()), min_gain);
-  // The time that an exploratory loan may waste grows with the time since the first decision or the
-  // last such loan, so even the first one is not made at once. A rank that has just proved to be
-  // slow is not tried again at once.
+  // The time that an exploratory loan may waste grows with the time since the last exploratory
+  // loan, or at first since the first decision. So no exploratory loan is made at once, and a rank
+  // that has just proved to be slow is not tried again at once.
   const double saved_s = lending_tuning::kWastedShare * (now_s - *memory.explored_s);
   if (loans.empty() || exploration_cost_s(loans, view) > saved_s) return {};
   memory.explored_s = now_s;

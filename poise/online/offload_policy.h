@@ -31,11 +31,11 @@ struct QueueState {
   bool all_borrowed = false;    // all lendable tasks came from other ranks
   double ran_s = 0;             // expected seconds of the task that ran last; 0: none, or unknown
   std::uint64_t ran = 0;        // tasks that this rank has run so far
-  bool tasks_differ = false;    // tasks differ in cost, or the times of their functions differ by
-                                // more than the factor kSimilar
-  double bytes_out = 0;         // bytes sent if all lendable tasks are lent
-  double bytes_both = 0;        // bytes of the lendable tasks and of their results
-  TaskOverhead finishing{};     // CPU time to finish tasks that other ranks ran
+  // Tasks differ in cost, or the times of their functions differ by more than the factor kSimilar.
+  bool tasks_differ = false;
+  double bytes_out = 0;      // bytes sent if all lendable tasks are lent
+  double bytes_both = 0;     // bytes of the lendable tasks and of their results
+  TaskOverhead finishing{};  // CPU time to finish tasks that other ranks ran
 
   double mean_s() const { return lendable > 0 ? queued_s / lendable : 0; }
   double mean_deviation_s() const { return lendable > 0 ? queued_deviation_s / lendable : 0; }
@@ -46,9 +46,9 @@ struct QueueState {
 ///
 /// | learnt | from |
 /// |---|---|
-/// | packing, unpacking: seconds per task, per byte | tasks lent, results taken back, timed here |
+/// | packing, unpacking: seconds per task, per byte | the time that this rank takes for them |
 /// | latency, seconds per byte of each group of ranks | steal requests and answers; payloads |
-/// | slowness of a rank, least slowness | run times of its results against the expected times |
+/// | slowness of a rank, least slowness | measured / expected run times of returned tasks |
 struct LendingCosts {
   TaskOverhead packing, unpacking;
   LinkModel links;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides how often a rank polls for messages, how many tasks it runs in between, and how long its
-// progress thread and its idle threads sleep.
+// Decides how often a rank polls for messages, how many tasks it runs in between, how long its
+// progress thread sleeps, and when results are sent.
 #pragma once
 
 #include <cstddef>
