@@ -25,8 +25,8 @@ struct Split {
 };
 
 /// Returns the side of each vertex. Grows the left side from several vertices that are far apart
-/// and improves each result with improve(). Among the results closest to the requested weight, it
-/// returns the one with the smallest cut. O((vertices + edges) log vertices).
+/// and improves each result with improve(). Returns the result that exceeds the slack least; ties:
+/// the one with the smallest cut. O((vertices + edges) log vertices).
 std::vector<Side> bisect(const Graph& graph, const Split& split, const Tuning& tuning = kTuning);
 
 /// Moves single vertices by hill climbing, first to reach the requested weight, then to lower the

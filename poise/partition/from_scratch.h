@@ -17,9 +17,9 @@ struct Effort {
 
 /// Cuts the tasks along the machine's tree (multisection.h), enforces the load cap by moves and
 /// exchanges (load_cap.h), and lowers the seconds of all messages by moving single tasks
-/// (traffic_descent.h). Finally, groups of places that have the same size exchange all their tasks,
-/// so that as many tasks as possible stay at their current place. Tasks that are not movable stay.
-/// O((n + m) log p) for n tasks, m messages and p places.
+/// (traffic_descent.h). Finally, if all tasks are movable, groups of places that have the same size
+/// exchange all their tasks, so that as many tasks as possible stay at their current place. Tasks
+/// that are not movable stay. O((n + m) log p) for n tasks, m messages and p places.
 ///
 /// Returns the current placement instead if it has no more traffic than the new one, and if its
 /// makespan is within the cap or no longer than that of the new one.

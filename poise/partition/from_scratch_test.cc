@@ -65,8 +65,9 @@ TEST(FromScratch, makespan_meets_the_load_cap_or_is_no_longer_than_with_list_sch
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     Workload workload = generate(parse_recipe("stencil3d:skew=equal"), 480, seed).front();
-    Random random(seed);  // ten of the 32 places have one large task each
+    Random random(seed);
     for (PlaceId p = 0; p < 32; ++p) workload.background_s.push_back(0.4 * random.uniform());
+    // Ten of the 32 places have one large task each.
     for (TaskId t = 0; t < 480; ++t)
       workload.tasks[t].load_s = (t % 48 == 0   ? 0.94
                                   : t % 16 == 1 ? 0.4
@@ -95,8 +96,8 @@ TEST(FromScratch, moves_no_task_if_the_new_placement_would_only_renumber_equival
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("stencil3d:skew=lognormal"), 2000, 3).front();
   const Placement first = anew(machine, workload, Placement(2000, 0));
-  Placement renamed(2000);  // the same placement, but nodes, domains in each node and neighbouring
-                            // cores are permuted
+  // The same placement, but nodes, domains in each node and neighbouring cores are permuted.
+  Placement renamed(2000);
   for (TaskId t = 0; t < 2000; ++t) renamed.move(t, (first.of(t) + 8 * 3) % 32 ^ 4);
   for (TaskId t = 0; t < 2000; ++t) renamed.move(t, renamed.of(t) ^ 1);
   EXPECT_EQ(judged(machine, workload, renamed, anew(machine, workload, renamed)).migrations, 0u);

@@ -25,8 +25,8 @@ namespace graphs {
 /// cap gives away the tasks with the least affinity to it. A task goes to the place of a
 /// communication partner if that place has room, otherwise to the least busy place; both are
 /// searched first in the finest enclosing group, then in wider ones. If no single task fits
-/// anywhere, two tasks are exchanged. If the cap cannot be reached, exchanges lower the load of the
-/// busiest places. Tasks that are not movable stay.
+/// anywhere, two tasks are exchanged, or lighter tasks make way for a heavy one. If the cap cannot
+/// be reached, exchanges lower the load of the busiest places. Tasks that are not movable stay.
 void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement,
                    const Tuning& tuning = kTuning);
 

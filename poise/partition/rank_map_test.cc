@@ -131,8 +131,8 @@ TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
 
 TEST(SearchBySwaps, lowers_the_traffic_without_exceeding_the_given_limits_on_bytes_sent) {
   for (const char* text : {"torus:4x4 core:4", "node:4 numa:4 core:4 factors:10,3,1"})
-    for (const std::uint32_t per_place : {1u, 2u}) {  // with two slots per place, some slots have
-                                                      // distance 0
+    // With two slots per place, some slots have distance 0 from each other.
+    for (const std::uint32_t per_place : {1u, 2u}) {
       SCOPED_TRACE(std::string(text) + " ranks per place: " + std::to_string(per_place));
       const Machine machine = machine_from_text(text);
       const TaskId ranks = 64 * per_place;
@@ -242,8 +242,8 @@ TEST(MapRanks, maps_a_grid_of_ranks_onto_a_torus_of_nodes_as_well_as_a_map_made_
   workload.tasks.resize(1024);
   Placement by_hand(1024);
   const auto folded = [](PlaceId node) { return node < 4 ? node : 7 - node; };
-  constexpr PlaceId layer[2][2] = {{0, 1}, {3, 2}};  // which layer of the torus each quarter of the
-                                                     // grid gets
+  // The layer of the torus that each quarter of the grid gets.
+  constexpr PlaceId layer[2][2] = {{0, 1}, {3, 2}};
   for (TaskId x = 0; x < 32; ++x)
     for (TaskId y = 0; y < 32; ++y) {
       const TaskId rank = 32 * x + y;

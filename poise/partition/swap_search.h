@@ -51,14 +51,14 @@ struct SwapEffort {
   std::uint64_t seed = 0;
 };
 
-/// Exchanges the slots of two vertices as long as that lowers the traffic: first by simulated
-/// annealing from a low temperature (Kirkpatrick et al., "Optimization by simulated annealing",
-/// 1983), then by descent. Candidates are near each other in the machine or in the graph (Schulz
-/// and Traff, "Better process mapping and sparse quadratic assignment", 2017). A table of costs
-/// (slot_costs.h) shows at once which vertices of a group of cores can be swapped with a vertex; if
-/// the table would be too large, the edges of both vertices are scanned for each swap. If limits
-/// are set, each byte above a limit costs more than its traffic ever can, so a map within the
-/// limits stays within them. The result is never worse than the start. O(scans + edges).
+/// Exchanges the slots of two vertices as long as that lowers the traffic: first by descent, then
+/// by simulated annealing from a low temperature (Kirkpatrick et al., "Optimization by simulated
+/// annealing", 1983), then by descent again. Candidates are near each other in the machine or in
+/// the graph (Schulz and Traff, "Better process mapping and sparse quadratic assignment", 2017). A
+/// table of costs (slot_costs.h) shows at once which vertices of a group of cores can be swapped
+/// with a vertex; if the table would be too large, the edges of both vertices are scanned for each
+/// swap. If limits are set, each byte above a limit costs more than its traffic ever can, so a map
+/// within the limits stays within them. The result is never worse than the start. O(scans + edges).
 void search_by_swaps(const RankProblem& problem, const TrafficLimits& limits,
                      const SwapEffort& effort, std::vector<Slot>& slot_of);
 

@@ -12,15 +12,15 @@
 
 namespace poise {
 
-/// A vertex of one node is exchanged with a vertex of another node: by how much the bytes that stay
-/// inside each of the two nodes increase.
+/// By how much the bytes that stay inside each of two nodes increase if a vertex of the first node
+/// is exchanged with a vertex of the second.
 struct InsideChange {
   double here = 0, there = 0;  // for the node of the first vertex, and of the second
 };
 
-/// The bytes by which the traffic of nodes, and that between all nodes, exceeds TrafficLimits. The
-/// traffic of a node is what its vertices send and receive, less what stays inside the node.
-/// Therefore an exchange changes only the traffic of the two nodes.
+/// The excess in bytes over TrafficLimits: of the traffic of each node, and of the traffic between
+/// all nodes. The traffic of a node is what its vertices send and receive, less what stays inside
+/// the node. Therefore an exchange changes only the traffic of the two nodes.
 class TrafficExcess {
  public:
   /// Limits that are not set cost no memory.
