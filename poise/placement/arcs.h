@@ -13,7 +13,7 @@ namespace poise {
 
 /// The messages between a task and another one, in both directions.
 struct Arc {
-  TaskId task = 0;         // the other one
+  TaskId task = 0;         // the other task
   double in = 0, out = 0;  // number of messages received from the other task, and sent to it
   double in_bytes = 0, out_bytes = 0;  // bytes received from the other task, and sent to it
 };

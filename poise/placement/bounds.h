@@ -13,11 +13,12 @@ namespace poise {
 /// Lower bound on the iteration time of any placement. It is the larger of the makespan bound and
 /// the maximum over tasks t of
 ///
-///     load(t) + sum over senders s of min(load(s), cost of s's messages at the smallest factor)
+///     time(t) + sum over senders s of min(time(s), cost of s's messages at the smallest factor)
 ///
-/// because each sender s is either on t's place and adds its load, or on another place and adds at
-/// least the cost of its messages at the smallest factor. If subphases overlap or have speeds of
-/// their own, it is only the makespan bound. O(tasks + messages).
+/// where time(t) is t's load on the fastest place. Each sender s is either on t's place and adds
+/// time(s), or on another place and adds at least the cost of its messages. Under the formula
+/// `physical`, or if subphases overlap or have speeds of their own, the bound is only the makespan
+/// bound. O(tasks + messages).
 double iteration_bound_s(const Machine& machine, const Workload& workload, const CostModel& costs,
                          const Placement& current);
 

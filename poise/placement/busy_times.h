@@ -58,13 +58,12 @@ class BusyTimes {
   double busy_s(SpotId spot) const { return busy_s_[spot]; }
   /// The largest busy time of all places and shared resources. O(places + resources).
   double peak_s() const;
-  /// The larger of the busy time of the place and of X, the time for which it waits for shared
-  /// resources.
+  /// The larger of the busy time of the place and of X, the time for which it waits for messages.
   double pressure_s(PlaceId p) const {
     return exposed_s_.empty() ? busy_s_[p] : std::max(busy_s_[p], exposed_s_[p]);
   }
-  /// X of the place: the seconds for which it waits for shared resources, as of the last refresh(),
-  /// plus increases since then. It is 0 under the formula `nuco`.
+  /// X of the place: the seconds for which it waits for messages (shared resources and latency), as
+  /// of the last refresh(), plus increases since then. It is 0 under the formula `nuco`.
   double exposed_s(PlaceId p) const { return exposed_s_.empty() ? 0 : exposed_s_[p]; }
   /// T of a resource: the seconds for which messages occupy it.
   double resource_s(ResourceId r) const {

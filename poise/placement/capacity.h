@@ -51,9 +51,9 @@ class CoreRoom {
 /// `wanted` gives it, these tasks get cores in this order: those that are there now, then those
 /// that need more cores, then those with more load. Each task that does not fit goes to the
 /// smallest group of places around its wanted place that has room, and there to the place with most
-/// free cores. If a task that takes several cores then finds no room, returns the current placement
-/// or, if that exceeds a capacity, one that ignores `wanted`. It places the tasks that need most
-/// cores first, each on the place with the most free cores. Returns `wanted` itself if there is no
+/// free cores. If a task then finds no room, returns the current placement. If that exceeds a
+/// capacity, returns a placement that ignores `wanted`: it places the tasks that need most cores
+/// first, each on the place with the most free cores. Returns `wanted` itself if there is no
 /// capacity. Throws Error if a task finds no room even so, or if tasks that are not movable exceed
 /// a capacity. O(tasks * (log tasks + levels * log places)).
 Placement within_capacity(const Problem& problem, const Placement& wanted);

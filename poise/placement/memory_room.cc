@@ -26,8 +26,8 @@ class MemoryInUse {
   void update(PlaceId p) { places_.set(p, static_cast<double>(room_.bytes_at(p))); }
 
   /// Returns the place with room for t that uses the least memory, or t's own place `at` if no
-  /// place has room. O(domains), plus one search in a tournament tree for each place that improves
-  /// on the best so far.
+  /// place has room. O(domains), plus one search in a tournament tree for each place that may have
+  /// room and uses less memory than the best so far.
   PlaceId emptiest_with_room(TaskId t, PlaceId at) const {
     PlaceId best = at;
     double least = std::numeric_limits<double>::infinity();

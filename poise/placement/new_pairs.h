@@ -13,8 +13,8 @@ namespace poise {
 /// Messages between the same two places wait for the same resources, so most need not be examined.
 class NewPairs {
  public:
-  /// No table of pairs is kept if it would have more than `entries` entries, the number of arcs
-  /// that the caller examines: a larger table would not pay.
+  /// Keeps no table of pairs if it would have more than `entries` entries: the number of tasks,
+  /// arcs and places, which the caller visits anyway.
   NewPairs(PlaceId num_places, std::size_t entries) : num_places_(num_places) {
     if (num_places_ * num_places_ <= entries) is_known_.assign(num_places_ * num_places_, 0);
   }

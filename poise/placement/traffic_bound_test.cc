@@ -61,8 +61,8 @@ TEST(TrafficBound,
       for (const Metrics& metrics : all) best_s = std::min(best_s, metrics.makespan_s);
       for (const Metrics& metrics : all)
         if (metrics.makespan_s <= best_s) least = std::min(least, metrics.nuco_messages);
-      for (const double max_work : {3e8, 6 * 9.0}) {  // limits for one cluster, and for two of 3
-                                                      // tasks each
+      // The first limit allows one cluster of all tasks, the second two clusters of 3 tasks each.
+      for (const double max_work : {3e8, 6 * 9.0}) {
         const Spectra spectra = spectra_of(workload, max_work);
         for (const Metrics& metrics : all)
           ASSERT_LE(poise::least_nuco_messages(machine, workload, spectra, metrics.makespan_s),

@@ -127,9 +127,9 @@ class EvenSubphases {
   }
 
   /// Remembers the move or exchange `step` if its gain is the largest so far and the iteration does
-  /// not become longer. The gain is the decrease, summed over all subphases, of the time by which
-  /// the busier of the step's two places exceeds the average. The time of the busiest of all places
-  /// would often not show progress, because a third place may be just as busy.
+  /// not become longer. The gain is the decrease of pair_s_ over all subphases (their sum, or the
+  /// longest if they overlap), minus the additional time of messages. The time of the busiest of
+  /// all places (all_s_) would often not show progress, because a third place may be just as busy.
   void consider(const Step& step) {
     ++scans_;
     const auto& [task, from, to, partner] = step;
