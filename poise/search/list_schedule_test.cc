@@ -35,8 +35,9 @@ TEST(ListSchedule, queries_per_task_for_the_least_busy_place_do_not_grow_with_th
     const double large =
         queries_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "random", weights);
     EXPECT_LE(large, 1.1 * small) << "for 8 times as many domains";
-    // One query covers consecutive places without a partner of the task. On each level of the
-    // machine, the task's six partners leave at most seven such ranges of places.
+    // One query covers a range of consecutive places that hold no partner of the task. On each
+    // level of the machine, the task's six partners split the places into at most seven such
+    // ranges.
     EXPECT_LE(large, 6 * 4 * 2);
     EXPECT_LE(queries_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "blocked", weights),
               large);

@@ -74,7 +74,8 @@ void LocalSearch::note_total(double peak_s) {
   moves_since_.clear();
 }
 
-/// Total time of the placement: iterations plus an upper bound on the migration.
+/// Total time of the placement: the time of the iterations plus an upper bound on the migration
+/// time.
 double LocalSearch::total_s() {
   refresh();
   return steps_to_pay_ * peak_s() + moved_->seconds();
@@ -116,8 +117,8 @@ void LocalSearch::gather_places_near(PlaceId p) {
     near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
   }
   near_.push_back(least_busy_.least());
-  // If a place has cores for few tasks only, the least busy places may have no free core. Then all
-  // places are candidates, unless the machine is too large for that.
+  // If a place has cores for only few tasks, the least busy places may have no free core. In that
+  // case near_ gets all places, unless the machine is too large for that.
   if (room_.has_few_cores() && machine_.num_places() <= tuning_.few_places)
     for (PlaceId q = 0; q < machine_.num_places(); ++q) near_.push_back(q);
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
@@ -183,11 +184,11 @@ void LocalSearch::try_moves(TaskId t, double limit) {
 }
 
 /// Finds the best moves of tasks at p. Examines the tasks in portions, and stops after the first
-/// portion in which some task can move. Tasks at other places that send messages to p could move,
-/// too, but these moves take several times longer to examine, because p often has few tasks with
-/// many partners. So they are examined only if no task at p can move. If the migration time is
-/// limited, only few tasks may move; then they are also examined each time that the portions have
-/// reached the last task at p.
+/// portion in which some task can move. If no task at p can move, also examines pulls: moves of
+/// tasks at other places that send messages to p. Pulls come last because they take several times
+/// longer to examine: p often has few tasks with many partners. If the migration time is limited,
+/// only few tasks may move, so pulls are also examined each time that the portions have reached the
+/// last task at p.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   const std::vector<TaskId>& tasks = tasks_at_[p];
@@ -202,8 +203,8 @@ void LocalSearch::gather_moves(PlaceId p, double limit) {
 }
 
 /// For each task at another place that sends messages to p, finds the best move to p or to one of
-/// the places in near_. Considers only tasks whose messages take p so long to receive that a move
-/// could gain enough.
+/// the places in near_. Considers a task only if p spends more than least_s on receiving its
+/// messages, because otherwise the move cannot gain enough.
 void LocalSearch::gather_pulls(PlaceId p, double limit) {
   const double pressure_s = times_.pressure_s(p),
                least_s = -limit / power(pressure_s) * pressure_s / exponent_;
@@ -224,8 +225,8 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
       pulls_[kept++] = pulls_[i];
   pulls_.resize(kept);
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
-  // From here on, worth_s is the time that p gains if t moves to p: the saved time for receiving
-  // messages from t, minus the time for running t.
+  // From here on, worth_s is the time by which p becomes less busy if t moves to p: the time for
+  // receiving the messages from t, which p saves, minus the time for running t.
   for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
   keep_least(pulls_, tuning_.candidates, [](const auto& a, const auto& b) {
     return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);

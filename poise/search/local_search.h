@@ -52,8 +52,8 @@ class LocalSearch {
   void remember_shortest(double steps);
 
   /// Makes moves and exchanges until none has a gain, or until the number of scans (tasks and arcs
-  /// examined) reaches `max_scans` or the limit for a stage that follows from Tuning. Returns the
-  /// number of scans.
+  /// examined) reaches `max_scans` or Tuning's limit for a stage (min_scans, scans_per_entry,
+  /// max_scans). Returns the number of scans.
   double run(const Stage& stage, double max_scans);
 
   /// Moves a few tasks away from one of the busiest places, and then tasks from the places that
@@ -148,7 +148,7 @@ class LocalSearch {
 
   std::uint64_t scans_of_swaps_ = 0, num_steps_ = 0;
   /// Scans that moves and refresh() need. They count towards the argument `max_scans` of run(), but
-  /// not towards the limit for a stage that follows from Tuning.
+  /// not towards Tuning's limit for a stage.
   std::uint64_t scans_of_moves_ = 0;
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;

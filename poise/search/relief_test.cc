@@ -69,8 +69,8 @@ TEST(Relief, moves_fewer_tasks_if_migrations_are_more_expensive) {
 }
 
 TEST(Relief, finds_a_threshold_nearly_as_good_as_the_best_of_a_dense_grid_of_thresholds) {
-  // Migrations take so long that neither the lowest nor the highest thresholds of the grid are
-  // good.
+  // Migrations take so long that the best threshold is neither among the lowest nor among the
+  // highest of the grid.
   constexpr double kSteps = 10, kNearly = 1.002;
   const Machine machine = machine_from_text("core:16 migrated_byte:1e-9");
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

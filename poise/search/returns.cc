@@ -139,9 +139,10 @@ class SingleReturns {
   }
 
   /// Returns an upper bound on the seconds by which the migration becomes shorter if t returns. The
-  /// migration ends when the last place has finished. The two places between which t migrates may
-  /// then have nothing left to migrate. The slowest of all other places finishes earlier by at most
-  /// the time that t's migration takes on the resource for which that place waits.
+  /// migration ends when its slowest place is done. After the return, the two places between which
+  /// t migrates may have nothing left to migrate. Any other place becomes faster by at most the
+  /// time that t's migration takes on the resource for which this place waits. So the migration
+  /// still takes at least the time of the slowest other place minus that time.
   double most_saved_s(TaskId t) const {
     const PlaceId home = problem_.current.of(t), at = outcome_.placement.of(t);
     const auto other = std::ranges::find_if(
@@ -151,10 +152,10 @@ class SingleReturns {
     return outcome_.migration_s - other_s + moved_.resource_s_of(t, least_s);
   }
 
-  /// Returns false if returning t to its current place cannot shorten the total time. There are two
-  /// such cases. First, the return makes the iterations longer by more than it shortens the
-  /// migration. Second, it shortens neither the migration, nor the busiest place of the iteration,
-  /// nor the time of the resource for which that place waits.
+  /// Returns false if the total time cannot become shorter when t returns to its current place.
+  /// This is so in two cases: the return makes the iterations longer by more than it makes the
+  /// migration shorter; or it makes nothing shorter: neither the migration, nor the time of the
+  /// busiest place, nor that of the resource for which the busiest place waits.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));
@@ -195,7 +196,7 @@ class SingleReturns {
     double seconds = 0;
     PlaceId place = 0;
   };
-  std::array<Slow, 3> slowest_;  // the last places to be done with migrating tasks
+  std::array<Slow, 3> slowest_;  // the places whose migrations take longest, slowest first
 };
 
 /// Goes step by step from the placement `far` back to the current one. For each fraction in `parts`
@@ -248,7 +249,7 @@ std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
 }
 
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
-  std::vector<Outcome> points{far};  // `far` itself, because returns may lengthen the iterations
+  std::vector<Outcome> points{far};  // a candidate, because returns may lengthen the iterations
   const auto total_s = [&](const Outcome& outcome) { return outcome.total_s(way.steps); };
   int rises = 0;
   const bool is_cheap = far.migration_s <= tolerance * total_s(far);
@@ -265,7 +266,8 @@ Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
   auto best = shortest;
   for (auto point = points.begin(); point != points.end(); ++point)
     if (total_s(*point) <= limit_s && point->migrated_bytes < best->migrated_bytes) best = point;
-  // The costs of `far`, the first point, and of the current placement, the last one, are exact.
+  // The costs of the first point, `far`, and of the last point, the current placement, are exact.
+  // Those of other points may contain rounding errors, so they are computed anew.
   const bool is_exact = best == points.begin() || best + 1 == points.end();
   return is_exact ? std::move(*best) : outcome_of(way.problem, std::move(best->placement));
 }

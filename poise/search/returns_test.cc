@@ -45,8 +45,8 @@ TEST(Returns, undoes_all_moves_if_migrations_cost_more_than_they_save) {
 }
 
 TEST(Returns, undoes_single_moves_that_cost_more_than_they_save) {
-  // Moving the one task with a large load brings nearly all of the gain. Each of the tasks with a
-  // small load has as many bytes, and moving it gains little.
+  // All tasks have equally many bytes. Moving the task with the large load brings nearly all of the
+  // gain; moving a task with a small load gains less than its migration costs.
   Workload workload;
   workload.tasks.assign(21, {.load_s = 0.1, .bytes = 1000000000});
   workload.tasks[0].load_s = 10;

@@ -190,8 +190,8 @@ double Surroundings::least_worth_at(PlaceId to, const Worth& worth) const {
   return least_worth_ - near_[slot].least_worth + worth(to, least_busy_s(to) - near_[slot].now_s);
 }
 
-/// Prepares worth_at() for all destinations in `domain` (`to` is one of them): computes the values
-/// that do not depend on which place of the domain t moves to.
+/// Prepares worth_at() for all destinations in `domain`: computes the values that are the same for
+/// each of them. `to` may be any place in `domain`.
 template <typename Worth>
 void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   faced_ = domain;
@@ -224,9 +224,8 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   scans_ += changed_.size();
 }
 
-/// Returns those terms of the sum of worth() that depend on the choice of `to` within its domain,
-/// except those of the places from_ and `to`. For these two places, it updates the busy times
-/// from_s_ and to_s_.
+/// Adds up the terms of worth_at() that depend on which place of its domain `to` is. Leaves out the
+/// terms of the places from_ and `to`, but updates their busy times, from_s_ and to_s_.
 template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   double sum = 0;
@@ -258,9 +257,8 @@ double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   return sum;
 }
 
-/// Partners of t at the place `to` exchange messages with t inside one place after the move, and
-/// these messages cross no resource. Returns by how much this changes the sum of worth() over all
-/// resources.
+/// After the move, messages between t and its partners at `to` stay inside one place and cross no
+/// resource. Returns by how much this changes the sum of worth() over all resources.
 template <typename Worth>
 double Surroundings::worth_of_same_place(PlaceId to, const Worth& worth) const {
   const std::uint32_t slot = slot_of_[to];
