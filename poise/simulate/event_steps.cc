@@ -107,7 +107,7 @@ EventStep EventSteps::of_subphases(const Workload& workload, const Placement& pl
     const Iteration part = iteration(traffic, work_s, workload.overlap);
     if (!subphases.overlap())
       append(step, part, lending_.has_spans);
-    else if (s == 0)  // subphase 0 is the work of the cores; all messages belong to it
+    else if (s == 0)  // subphase 0: the work of the cores, and all messages
       step.iteration = part;
     else
       step.iteration.end_s = std::max(step.iteration.end_s, part.end_s);
@@ -178,8 +178,8 @@ double EventSteps::collection_s(const Workload& workload, const Placement& place
     std::vector<Transfer> up, down;
     std::vector<PlaceId> above;
     for (const PlaceId p : leaders) {
-      // Place p sends to the first place of the group that encloses it on the next coarser level.
-      // Above the top level that group is the whole machine, whose first place is 0.
+      // Place p sends to the first place of its group on the next coarser level. Above the top
+      // level this group is the whole machine, whose first place is 0.
       const PlaceId to =
           level == 0 ? 0 : levels[level - 1].first_place[machine_.group_of(level - 1, p)];
       if (p == to) {

@@ -24,8 +24,8 @@ struct EventStep {
   Iteration iteration;
   Loans loans;
   double lent_s = 0;  // time at which all tasks had finished, if places lend tasks
-  /// Per place: the record of what it did until all tasks had finished. Empty unless
-  /// StepLending::has_spans is true and places lend or the phase has subphases.
+  /// Per place, what it did: until all tasks had finished if places lend tasks, or in the whole
+  /// step if subphases follow each other. Empty in other steps, and without StepLending::has_spans.
   std::vector<std::vector<Span>> spans = {};
 };
 

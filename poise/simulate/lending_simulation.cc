@@ -87,8 +87,8 @@ struct Rank {
   // rank took its task.
   std::deque<Run> own, borrowed;
   std::uint64_t num_left = 0;  // number of runs that have left the front of `own`
-  // For each ticket of a run in `own`: the value that num_left has when the run is the first one.
-  // Entries of other tickets may remain.
+  // Per ticket of a run in `own`: the value that num_left will have when the run is at the front of
+  // `own`. Entries of runs that are no longer in `own` may remain.
   std::unordered_map<std::uint64_t, std::uint64_t> turn_of_ticket;
   std::uint64_t num_own = 0, num_borrowed = 0;
   double queued_cost = 0;  // sum of the costs of all queued tasks
@@ -96,7 +96,7 @@ struct Rank {
   std::uint64_t ran = 0;   // tasks that this rank has run
   Run running;             // the task that runs; its count is 0 while none runs
   double began_s = 0, busy_until_s = 0;
-  double handling_until_s = 0;  // end of the last step(); until then no other may begin
+  double handling_until_s = 0;  // end of the last step(); the next one must not begin before
   HeldResults<Run> results;
   SimulatedCopies copies;  // the copies of other ranks' tasks at this rank
   std::deque<std::uint32_t> inbox;
@@ -195,11 +195,11 @@ class Simulation {
   std::uint64_t order_ = 0, created_ = 0, finished_ = 0, last_ticket_ = 0;
   // Start of the present call of step(), and the CPU time that it has taken so far.
   double now_s_ = 0, cpu_s_ = 0;
-  // Number of ranks that have left the present wait (if ranks meet between waits) or the last wait
-  // (otherwise).
+  // Number of ranks that have left the present wait, if LendingScenario::meets is set. Otherwise,
+  // number of ranks that have left the last wait.
   std::uint32_t ranks_done_ = 0;
   double began_s_ = 0;  // time at which all ranks had met before this wait
-  double left_s_ = 0;   // latest time at which one of the ranks_done_ ranks had left
+  double left_s_ = 0;   // time at which the last of these ranks left
   double age_s_ = 0;
   std::uint64_t ages_ = 0;
   LendingOutcome outcome_;
@@ -452,7 +452,7 @@ void Simulation::receive_results(Rank& rank, const Mail& mail) {
   rank.finished += tasks;
   if (node_of(mail.from) != node_of(mail.to)) outcome_.ran_on_other_nodes += tasks;
   finished_ += tasks;
-  outcome_.makespan_s = now_s_ + cpu_s_ - began_s_;  // unpacking may take long
+  outcome_.makespan_s = now_s_ + cpu_s_ - began_s_;  // includes unpacking, which may take long
 }
 
 void Simulation::handle(Rank& rank, Mail& mail) {
@@ -766,18 +766,19 @@ void Simulation::happen(const Event& event) {
   switch (event.kind) {
     case Kind::arrival:
       rank.inbox.push_back(event.mail);
-      // If the rank runs a task or computes outside of the wait, it handles the message later.
+      // A rank that runs a task handles the message later: when its progress thread wakes up or, at
+      // the latest, when the task ends.
       if (rank.is_running()) {
         const double at_s = now_s_ + scenario_.progress_s;
         const bool is_awake_then = rank.wake_at_s > now_s_ && rank.wake_at_s <= at_s;
         const bool is_quiet =
-            mails_[event.mail].kind == Mail::Kind::load;  // a report of a load wakes no progress
-                                                          // thread
+            mails_[event.mail].kind == Mail::Kind::load;  // a load report wakes no progress thread
         if (!is_quiet && !is_awake_then && at_s < rank.busy_until_s)
           push(rank.wake_at_s = at_s, Kind::wake, event.rank);
         return;
       }
-      // Its last task may have ended while its progress thread handles messages.
+      // A rank without a task may still handle earlier messages. So may its progress thread, if the
+      // rank's last task has just ended.
       if (const double at_s = std::max(rank.busy_until_s, rank.handling_until_s); now_s_ < at_s) {
         if (rank.wake_at_s != at_s) push(rank.wake_at_s = at_s, Kind::wake, event.rank);
         return;
@@ -786,7 +787,8 @@ void Simulation::happen(const Event& event) {
     case Kind::task_end:
       end_task(rank);
       if (now_s_ >= rank.handling_until_s) break;
-      // The progress thread is still handling messages, so the rank starts its next task at once.
+      // The progress thread is still handling messages. The rank leaves them to it and starts its
+      // next task at once.
       start_task(rank);
       push(rank.wake_at_s = rank.handling_until_s, Kind::wake, event.rank);
       return;
@@ -869,8 +871,9 @@ struct OwnWork {
     work_s += other.work_s;
     longest_s = std::max(longest_s, other.longest_s);
   }
-  /// The shortest time T in which ranks can lend those of their own tasks that they cannot run in
-  /// T, if lending one takes lending_s: the solution of (work - pace * T) / longest * lending = T.
+  /// In a time T, the ranks run only pace * T of their own work, and must lend at least (work -
+  /// pace * T) / longest tasks. Returns the shortest T in which they can do so if lending a task
+  /// takes lending_s: the solution of (work - pace * T) / longest * lending = T.
   double lending_s(double lending_s) const {
     const double divisor_s = longest_s + pace * lending_s;
     return divisor_s > 0 ? work_s * lending_s / divisor_s : 0;

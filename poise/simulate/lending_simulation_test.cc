@@ -141,8 +141,9 @@ TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {
   EXPECT_GT(efficiency(all_on_one(64, 6400, 1e-3)), 0.8);
 }
 
-// Half of the ideal time is needed to pack the tasks, the other half to unpack their results. If
-// each result came in a message of its own, the messages would take the owner longer than that.
+// The owner needs half of the ideal time to pack the tasks, and the other half to unpack their
+// results. If each result came in a message of its own, receiving these messages would take longer
+// than the whole ideal time.
 TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_results_in_few_messages) {
   LendingScenario scenario = all_on_one(256, 256 * 20, 10e-3);
   scenario.ranks_per_node = 4;
@@ -194,8 +195,8 @@ TEST(LendingSimulation, a_rank_with_a_progress_thread_cannot_pack_and_unpack_two
   LendingScenario scenario = all_on_one(200, 4000, 10e-3);
   scenario.progress_s = 0.2e-3;
   scenario.task_overhead_s = 0.1e-3;
-  // 200 ranks share 40 s of work, which takes 0.2 s. But one rank packs and unpacks nearly all 4000
-  // tasks, in 0.2 ms each.
+  // 200 ranks run 40 s of work in 0.2 s. But one rank packs and unpacks nearly all 4000 tasks, in
+  // 0.2 ms each, which takes about 0.8 s.
   EXPECT_GT(ideal_makespan_s(scenario), 0.75);
   EXPECT_LE(efficiency(scenario), 1);
 }
@@ -383,8 +384,8 @@ TEST(LendingSimulation, steps_with_few_tasks_gain_from_lending_once_the_slow_ran
   EXPECT_GT(late[late.size() / 2], 1.1);
 }
 
-// All ranks run a first task of unknown time. None of them knows when it will be idle, so none
-// requests tasks that would only wait there.
+// Every rank runs a first task, whose time is unknown. So no rank knows when it will be idle, and
+// none requests tasks that would only wait in its queue.
 TEST(LendingSimulation, tasks_of_unknown_time_do_not_move_to_and_fro_between_busy_ranks) {
   LendingScenario scenario = all_on_one(8, 64, 10.0);
   scenario.progress_s = lending_tuning::kNewsDelay_s;
@@ -394,7 +395,8 @@ TEST(LendingSimulation, tasks_of_unknown_time_do_not_move_to_and_fro_between_bus
 }
 
 // While both ranks run a long task, each has another task to lend and tells the other its load from
-// time to time. Such a message must wake no progress thread, because it would answer with its load.
+// time to time. A message with a load must not wake the receiver's progress thread, which would
+// answer with the load of its own rank.
 TEST(LendingSimulation, busy_ranks_do_not_keep_telling_each_other_their_loads) {
   LendingScenario scenario;
   scenario.num_ranks = 2;

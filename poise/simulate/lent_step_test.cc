@@ -92,9 +92,9 @@ TEST(LentStepOverLinks, lends_nothing_if_places_are_balanced) {
   }
 }
 
-// The tasks of all places take equally long together, but no place knows how long a task takes. A
-// place that has run short tasks first seems to be ahead. If it borrowed tasks then, it would end
-// late.
+// The tasks of each place take 17 ms in total, but no place knows how long a task takes. A place
+// whose first tasks are short seems to be ahead of the others. If it then borrowed tasks, it would
+// end late.
 TEST(LentStepOverLinks, lends_little_if_places_are_balanced_even_if_tasks_differ_in_length) {
   for (const char* text : {"core:8", "node:4 core:8"}) {
     const Machine machine = machine_from_text(text);

@@ -34,7 +34,8 @@ Placement placement_of(const std::vector<ObjectId>& objects, const std::vector<P
   return Placement(std::move(place_of_task));
 }
 
-/// Returns the columns of the workload that bounds on the makespan depend on.
+/// Returns a copy of the workload with only those columns on which the bounds on the makespan
+/// depend.
 Workload work_of(const Workload& workload) {
   Workload work;
   work.tasks = workload.tasks;
@@ -117,8 +118,9 @@ void Replayer::find_first_places(const Placement& start) {
   }
 }
 
-/// Returns for each object whether it can move in some phase. If so, it may be anywhere in a phase
-/// in which it cannot move.
+/// Returns for each object whether it can move in at least one phase. Such an object counts as
+/// movable in all phases, because it may have moved to any place before a phase in which it cannot
+/// move.
 std::vector<bool> Replayer::movable_objects() const {
   std::vector<bool> is_movable(objects_.count, false);
   for (std::size_t i = 0; i < trace_.phases.size(); ++i)
@@ -262,17 +264,17 @@ class Replayer::Run {
   }
 
  private:
-  /// The loads that these tasks had in earlier steps, one list per step, oldest step first.
+  /// The loads that `tasks` had in earlier steps: one list per step in `steps`, oldest step first.
   struct Past {
     std::vector<ObjectId> tasks = {};
     std::vector<std::uint64_t> steps = {};
     std::vector<std::vector<double>> loads_s = {};
-    std::uint64_t end = 0;  // the step after the last one that was looked at
+    std::uint64_t end = 0;  // steps before this one have been searched for loads
   };
 
   /// Returns the loads that the tasks of `step` had in earlier steps: one list per step, in the
-  /// order of these tasks. Omits steps in which one of the tasks is missing. The lists are kept, so
-  /// that the next call need not look at these steps again unless the tasks have changed.
+  /// order of the tasks. Omits steps in which one of the tasks is missing. Keeps the lists, so that
+  /// the next call only adds later steps, unless the tasks have changed.
   std::span<const std::vector<double>> past_loads_s(std::uint64_t step) {
     const std::vector<ObjectId>& tasks = replayer_.objects_.of_task[replayer_.phase_of(step)];
     if (tasks != past_.tasks) past_ = {.tasks = tasks};
