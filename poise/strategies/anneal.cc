@@ -3,12 +3,13 @@
 /// iterations can be.
 ///
 /// Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated Annealing", Science 220, 1983. Three
-/// of four trials move a random task, in half of the cases to the place of a communication partner;
-/// the others exchange two random tasks. A trial is accepted or rejected by the change of the sum
-/// over places of (busy / peak)^12, at a temperature that falls geometrically. After every sweep,
-/// the peak (the longest busy time) is computed anew. The result is the placement with the lowest
-/// of these peaks, or the current placement if none is lower than its own. Ignores the cost of
-/// migrations: nearly every task moves. O(sweeps (n degree + p)).
+/// of four trials move a random task: half of them to the place of a communication partner, the
+/// other half to a random place. The fourth trial exchanges two random tasks. A trial is accepted
+/// or rejected by the change of the sum over places of (busy / peak)^12, at a temperature that
+/// falls geometrically. After every sweep, the peak (the longest busy time) is computed anew. The
+/// result is the placement with the lowest of these peaks, or the current placement if none of them
+/// is lower than its peak. Ignores the cost of migrations: nearly every task moves. O(sweeps (n
+/// degree + p)).
 #include <algorithm>
 
 #include "poise/base/random.h"

@@ -301,7 +301,7 @@ TEST_P(Contract, no_strategy_is_better_than_the_optimum) {
   }
 }
 
-/// Tests of the strategies that start from the current placement; they have further properties.
+/// Tests of further properties, which only strategies that start from the current placement have.
 class Incremental : public Contract {
  public:
   static std::vector<Strategy> rows() {

@@ -3,12 +3,12 @@
 ///
 /// Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs"
 /// and "Multilevel k-way partitioning scheme for irregular graphs", 1998. Parts have equal work
-/// unless places differ in speed or in fixed work. METIS leaves parts empty if they should be
-/// lighter than the heaviest task. In that case, it first makes parts for groups of places, which
-/// are then divided in the same way. METIS knows neither the machine nor the current placement, but
-/// parts with close numbers are close in the graph. With `stay`, nodes exchange their tasks, and
-/// then the places of each node do, so that most load stays where it is. Uses the problem's seed.
-/// O((n + m) log p) with method=recursive.
+/// unless places differ in speed or in fixed work. METIS would leave parts empty that should be
+/// lighter than the heaviest task. In that case, METIS first makes parts for groups of places, and
+/// then divides each of these parts in the same way. METIS knows neither the machine nor the
+/// current placement, but parts with close numbers are close in the graph. With `stay`, nodes
+/// exchange all their tasks with each other, and then places inside a node do, so that most load
+/// stays where it is. Uses the problem's seed. O((n + m) log p) with method=recursive.
 #include <algorithm>
 #include <array>
 #include <metis.h>

@@ -407,8 +407,9 @@ class Search {
 
   /// Returns the better of two placements, by total time: `blocks` (blocks of consecutive tasks)
   /// or, if the budget allows, a partition of the tasks (from_scratch.h). The partition is computed
-  /// with little effort, because local search follows. It is not even refined if a stage of local
-  /// search would not fit into the budget afterwards: such a stage gains more.
+  /// with little effort, because local search follows. If the budget does not allow a stage of
+  /// local search after the refinement of the partition, the refinement is left out, because the
+  /// stage gains more.
   Outcome with_little_traffic(Outcome blocks) {
     if (!may_spend(kCosts.new_placement_scans + kCosts.descent_scans())) return blocks;
     has_partitioned_ = true;
@@ -524,9 +525,9 @@ class Search {
   std::optional<Outcome> scheduled_;  // a list schedule, from which no search has started yet
   // The migration time of the placement that the first local search found.
   double far_migration_s_ = 0;
-  // True if a new placement with less traffic cannot pay after the few moves of try_few_moves():
-  // its additional migrations could take at least as long as less traffic could save. At best, less
-  // traffic lowers the average of the busy times to the lower bound.
+  // True if, after the few moves of try_few_moves(), a new placement with less traffic will hardly
+  // pay: its additional migrations may take at least as long as less traffic can save. (At best,
+  // less traffic lowers the average of the busy times to the lower bound.)
   bool traffic_cannot_pay_ = false;
   bool has_partitioned_ = false;  // a partition has been tried as a start
   unsigned passes_in_vain_ = 0;

@@ -217,8 +217,8 @@ TEST(Poise, partitions_tasks_without_refinement_if_there_is_no_time_to_refine_th
 }
 
 TEST(Poise, partitions_tasks_of_a_grid_although_each_place_has_a_block_of_consecutive_tasks) {
-  // Here a decision has a budget of 20 ms: too little for a partition after a search that starts
-  // from these blocks.
+  // Here a decision has a budget of 20 ms: too little for both a search from the current placement
+  // and a partition.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {1, 2, 3}) {
     SCOPED_TRACE(seed);

@@ -50,7 +50,7 @@ TEST_F(VtWrite, a_trace_is_unchanged_after_writing_and_reading_files_compressed_
   EXPECT_TRUE(brotli_decompress(read_file(folder_ + "/out.0.json.br")).has_value());
 }
 
-// The bytes of some streams look like a line of a CSV file.
+// Some brotli streams begin with bytes that look like a line of a CSV file.
 TEST_F(VtWrite, a_file_compressed_with_brotli_is_recognised_whatever_its_bytes_are) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);

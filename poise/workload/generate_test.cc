@@ -292,8 +292,8 @@ TEST(Generate, load_distributions_have_the_requested_mean_and_spread) {
   EXPECT_EQ(variance_of("equal"), 0);
   EXPECT_NEAR(variance_of("uniform"), 0.4 * 0.4 / 3, 1e-3);
   EXPECT_NEAR(variance_of("lognormal"), std::exp(0.16) - 1, 5e-3);
-  EXPECT_GT(variance_of("pareto"), 0.3);  // of a large sample: 0.8; the heavy tail makes it
-                                          // converge slowly
+  EXPECT_GT(variance_of("pareto"), 0.3);  // 0.8 in the limit of many tasks; converges
+                                          // slowly because of the heavy tail
   EXPECT_NEAR(variance_of("quartic"), 0.4 * 0.4 * 16 / 9, 5e-3);
 }
 

@@ -12,9 +12,9 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// Divides each level of the tree into several levels whose arities are prime factors of its arity,
-/// root first, with smaller factors lower in the tree; arities of 1 are dropped. Then most
-/// groups have 2, 3 or 5 elements, so there are few possible groups to list.
+/// Replaces each level of the tree by levels whose arities are the prime factors of its arity, with
+/// smaller factors lower in the tree. Drops arities of 1. Then most groups have 2, 3 or 5 elements,
+/// so there are few possible groups to list. Arities are listed from the root down.
 std::vector<std::uint32_t> split_to_primes(std::span<const std::uint32_t> arities);
 
 /// Maps each vertex to a leaf of its own in the tree that has these arities from the root down, and
