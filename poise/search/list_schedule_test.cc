@@ -28,16 +28,16 @@ double queries_per_task(const char* machine_text, const char* start, MessageWeig
 
 TEST(ListSchedule, queries_per_task_for_the_least_busy_place_do_not_grow_with_the_number_of_nodes) {
   // With tasks placed at random on many nodes, nearly every neighbour is on a different node. On
-  // few nodes, some neighbours share a node.
+  // few nodes, some neighbours share a node, which saves a few queries.
   for (const MessageWeights weights : {MessageWeights{-1, -1}, MessageWeights{-1, 1}}) {
     const double small =
         queries_per_task("node:128 numa:4 core:2 factors:10,1.5,1", "random", weights);
     const double large =
         queries_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "random", weights);
     EXPECT_LE(large, 1.1 * small) << "for 8 times as many domains";
-    // One query covers a range of consecutive places that hold no partner of the task. On each
-    // level of the machine, the task's six partners split the places into at most seven such
-    // ranges.
+    // On each of the four levels, each of the task's six partners is in a group whose other places
+    // form at most two ranges: one before the partner and one after it. One query covers a whole
+    // range.
     EXPECT_LE(large, 6 * 4 * 2);
     EXPECT_LE(queries_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "blocked", weights),
               large);

@@ -62,7 +62,7 @@ class FewMoves {
   std::optional<Placement> best() && {
     for (const double part : kShownReturnParts) try_part(part);
     if (!best_) return std::nullopt;
-    double below = 0, above = 1;  // the tried fractions nearest to the best one
+    double below = 0, above = 1;  // the tried fractions just below and above the best one
     for (const double part : kShownReturnParts) {
       if (part < best_part_) below = part;
       if (part > best_part_) above = std::min(above, part);

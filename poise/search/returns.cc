@@ -18,7 +18,7 @@ namespace poise {
 
 namespace {
 
-/// Relative difference between two sums of the same numbers that are added up in different orders.
+/// Maximum relative difference between two sums of the same numbers, added up in different orders.
 constexpr double kRounding = 1e-9;
 
 class Returns {

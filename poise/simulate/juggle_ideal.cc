@@ -200,7 +200,8 @@ void Team::run_place(Shared& place, double end_s) {
 void Team::run_until(double end_s) {
   for (Shared& place : places_) run_place(place, end_s);
   // The phase ends when its last thread arrives at the barrier, which may be before end_s. The time
-  // from then to end_s does not count as idle, because the next phase begins then.
+  // from this arrival to end_s does not count as idle, because the next phase begins at the
+  // arrival.
   if (num_running_ > 0) {
     now_s_ = end_s;
     return;

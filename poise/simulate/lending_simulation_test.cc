@@ -154,8 +154,9 @@ TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_results_in_f
   EXPECT_LT(outcome.makespan_s, 1.6 * ideal_makespan_s(scenario));
 }
 
-// In these scenarios one rank lends most of its work. The first one lends a task that submits all
-// others, the second one has a fast lender, and in the third one tasks do not leave their node.
+// In the three named scenarios, one rank has all the work. In `family` it lends a task that submits
+// half of all tasks, in `fast` the lender is faster than the other ranks, and in `near` no task
+// leaves its node.
 TEST(LendingSimulation, no_makespan_is_shorter_than_the_ideal_one) {
   LendingScenario family = all_on_one(2, 2, 1e-3);
   family.work = {{{2, 1e-3, 1000}}};

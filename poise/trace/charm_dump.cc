@@ -402,7 +402,7 @@ Trace read_dump(const std::string& name, std::string_view bytes) {
   }
   Tasks tasks(name, dump, phase);
   add_messages(dump, tasks, phase.workload);
-  // Pilla et al., ICPP 2012, section IV: the load of a chare includes its communication.
+  // The load of a chare includes its communication (Pilla et al., ICPP 2012, section IV).
   phase.workload.loads_include = LoadsInclude::send_and_receive;
   for (std::size_t t = places.size(); t < phase.names.size(); ++t)
     places.push_back(phase.names[t].id);
