@@ -11,9 +11,9 @@
 
 namespace poise::profile {
 
-/// The event for which a rank may wait: the arrival of the last rank in a blocking collective; or
-/// the other rank of a send or receive, a neighbour in a neighbourhood collective, or the last rank
-/// that begins a non-blocking collective, because a call may wait for several of these.
+/// What a rank may wait for. `collective`: the last rank in a blocking collective. `message`: the
+/// other rank of a send or receive, a neighbour in a neighbourhood collective, or the last rank in
+/// a non-blocking collective. These are one kind, because one call may wait for several of them.
 enum class WaitsFor : std::uint8_t { collective, message };
 inline constexpr int kNumWaits = 2;
 

@@ -33,8 +33,8 @@ class PointToPoint {
              std::int64_t left_ns);
 
   /// To be called after each blocking neighbourhood collective on `communicator`, even if it failed
-  /// on this rank. Returns true if it may have waited. The rank waits for each neighbour that sends
-  /// to it, as for the sender of a message.
+  /// on this rank. Returns true if this rank may have waited. The rank waits for each neighbour
+  /// that sends to it, as for the sender of a message.
   bool after_neighbourhood(const Communicator& communicator, const Neighbours& neighbours,
                            std::int64_t entered_ns, std::int64_t left_ns);
   /// To be called after a call that has begun a neighbourhood collective with a request. The call
@@ -51,8 +51,8 @@ class PointToPoint {
     Id id = MessageEnds::kNone;
     bool is_persistent = false;
     Word communicator = 0;
-    /// A neighbourhood collective receives several messages: the index in `more_` of the messages
-    /// besides `id`; -1: there are none.
+    /// Index in `more_` of the messages that the request receives besides `id`, as in a
+    /// neighbourhood collective; -1: there are none.
     std::int32_t more = -1;
   };
   struct Persistent {

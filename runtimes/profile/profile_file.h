@@ -15,8 +15,8 @@
 
 namespace poise::profile {
 
-/// The digit is the version of the format. Older versions can be read, too: version 5 lacks the
-/// quota in CpuUse, version 4 all of CpuUse, version 3 also TeamUse, and version 2 also
+/// The digit at the end is the version of the format. Older versions can be read, too: version 5
+/// lacks the quota in CpuUse, version 4 all of CpuUse, version 3 also TeamUse, and version 2 also
 /// Reorderings.
 inline constexpr std::string_view kMagic = "POISE PROFILE 6\n";
 inline constexpr int kOldestVersion = 2;

@@ -31,9 +31,9 @@ void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& 
 
 /// Returns the fraction of the current stretch (the time since the last MPI call) in which the
 /// thread ran on a cpu. `useful_ns` is the useful time before this stretch. Since the last read of
-/// the CPU clock there may have been short stretches, in which the thread is assumed to have run
-/// all the time (useful_cpu_ns()). The rest of the CPU time since that read is divided evenly over
-/// this stretch and the MPI calls.
+/// the CPU clock there may have been MPI calls and short stretches. In the short stretches the
+/// thread is assumed to have run all the time (useful_cpu_ns()). Its other CPU time since that read
+/// is spread evenly over the MPI calls and this stretch.
 double Recorder::share_on_cpu(std::int64_t now_ns, std::int64_t cpu_ns,
                               std::int64_t useful_ns) const {
   const std::int64_t short_ns = useful_ns - useful_at_read_ns_;

@@ -42,8 +42,10 @@ struct Head {
 /// The data that the deciding rank sends to each rank.
 struct Place {
   std::int32_t is_reordered = 0;
-  std::int32_t rank = 0;    // the process's rank in the new communicator
-  std::int32_t origin = 0;  // the new rank of the process whose old rank was `rank`
+  std::int32_t rank = 0;  // the process's rank in the new communicator
+  // The new rank of the process whose old rank equals `rank`. The program gave that process the
+  // neighbours that this process passes to MPI.
+  std::int32_t origin = 0;
 };
 
 /// The neighbours and edge weights of one node of a distributed graph, as they are passed to MPI.

@@ -15,9 +15,9 @@ namespace poise::profile {
 struct Part {
   bool delays = false;  // other ranks cannot finish the collective before this rank arrives
   bool waits = false;   // this rank cannot finish before all ranks with `delays` have arrived
-  /// MPI may, but need not, let the ranks wait for each other in this call, as in MPI_Win_fence and
-  /// in collective calls on files. If one rank left the call before another rank entered it, the
-  /// profile assumes that none waited.
+  /// MPI may, but need not, make the ranks wait for each other in this call, as in MPI_Win_fence
+  /// and in collective calls on files. If one rank left the call before another rank entered it,
+  /// the profile assumes that none waited.
   bool may_overtake = false;
   /// A rank waits only for ranks with lower numbers, as in MPI_Scan.
   bool is_for_lower = false;

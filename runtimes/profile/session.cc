@@ -40,11 +40,12 @@ thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local const void* outermost __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 
-/// Measures the time of a call. Any thread may use it, but only the initial thread uses it often.
+/// The time now, for the duration of a call. Only the initial thread reads `ticks`, which is fast
+/// but not thread-safe; other threads record few calls.
 std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : wall_now_ns(); }
 
-/// True if a call succeeded: C functions return an error code, Fortran routines set their last
-/// argument, which may be absent. After it come the hidden arguments.
+/// True if a call succeeded. C functions return an error code. Fortran routines store it in their
+/// last argument, which may be absent; the hidden lengths of strings follow that argument.
 bool has_succeeded(const Call& call, int result) {
   if (call.language == Language::c) return result == 0;
   if (call.num_words == 0 || call.function.meaning == Meaning::pcontrol) return true;
@@ -298,7 +299,7 @@ void Session::enter(Call& call) {
   if (PointToPoint::concerns(call.function)) {
     // Messages are no longer recorded once a second thread sends or receives: the receiver cannot
     // know the order of messages of several threads, and `messages_` follows one call at a time.
-    // Only the epochs of a window have an order that does not depend on threads.
+    // Epochs of windows are still recorded, because their order does not depend on threads.
     if (!is_main && is_multiple_ && !PointToPoint::is_of_window(call.function))
       messages_.ends().give_up();
     messages_.before(call.function, arguments, call.words);
@@ -426,8 +427,9 @@ bool Session::knows_message_waits() {
   return message_ns() - *recorded_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);
 }
 
-/// Keeps a sample of a non-blocking collective, without a duration: `collectives_` records the call
-/// that waits for it, in neighbourhood collectives `messages_`.
+/// Records that a non-blocking collective has begun. A neighbourhood collective is recorded by
+/// `messages_`. Of any other collective, keeps a sample without a duration; `collectives_` records
+/// the call that waits for the collective.
 void Session::begin_sample(const Call& call, const Arguments& arguments, bool has_succeeded) {
   const Function& function = call.function;
   Communicator* const communicator = interpreter_.joint(function, arguments);
@@ -452,9 +454,9 @@ void Session::begin_sample(const Call& call, const Arguments& arguments, bool ha
                        sequence);
 }
 
-/// Keeps a sample of the call if it can be sampled. Returns its communicator, window or file; null
-/// if that is not known, or an intercommunicator. The calls of all threads are sampled, because all
-/// ranks must keep samples of the same calls.
+/// Keeps a sample of the call if it can be sampled. Returns the communicator, window or file of the
+/// call, or null if the object is unknown or an intercommunicator. The calls of all threads are
+/// sampled, because all ranks must keep samples of the same calls.
 Communicator* Session::sample(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
   const Function& function = call.function;
   Communicator* const communicator =

@@ -151,7 +151,8 @@ class NodeCpus {
   }
 
  private:
-  std::map<std::vector<std::int32_t>, std::int64_t> all_ns_;  // per set of cpus
+  // For each set of cpus, the CPU time of all programs on these cpus.
+  std::map<std::vector<std::int32_t>, std::int64_t> all_ns_;
   std::int64_t own_ns_ = 0;
   bool is_known_ = true;
 };

@@ -10,10 +10,10 @@ namespace poise::profile::tuning {
 /// Minimum length of a useful stretch (the time between two MPI calls) for which the CPU clock is
 /// read. For shorter ones the read would cost too much: it is a system call of about 0.5 us.
 inline constexpr std::int64_t kLongStretch_ns = 100'000;
-/// Maximum of the time that must pass after a read of the CPU clock until it is read again at the
-/// end of a call. The time doubles with each such read while no stretch is long, because only a
-/// long stretch needs an earlier read. The more time has passed since the last read, the less
-/// certain is the CPU time of the stretch.
+/// Maximum interval after which the CPU clock is read again at the end of a call. The interval
+/// begins with kLongStretch_ns and doubles with each such read, until a long stretch resets it. A
+/// longer interval saves reads, but makes the CPU time of the next long stretch less certain: it is
+/// estimated from all the CPU time since the last read.
 inline constexpr std::int64_t kMaxReadPause_ns = 4 * kLongStretch_ns;
 
 /// If a rank polls again less than this time after a poll that found nothing, it waits in a loop:
@@ -21,8 +21,8 @@ inline constexpr std::int64_t kMaxReadPause_ns = 4 * kLongStretch_ns;
 /// 1 us. Programs that poll while they compute do so less often, because a poll costs 0.1 us.
 inline constexpr std::int64_t kPollGap_ns = 3'000;
 /// A rank that waits in a loop of polls may sleep or yield its core between two polls. A long
-/// stretch between two polls counts as such a pause, not as useful time, if the rank used less CPU
-/// time in it than this, which suffices for a few context switches.
+/// stretch between two polls counts as such a pause, not as useful time, if the rank used less than
+/// this CPU time in the stretch. The limit allows for a few context switches.
 inline constexpr std::int64_t kPollGapCpu_ns = 20'000;
 
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,
@@ -50,8 +50,8 @@ inline constexpr std::int64_t kMinPhase_ns = 10'000'000;
 /// second one is dropped.
 inline constexpr std::size_t kMaxSamples = 1 << 17;
 
-/// Maximum number of sends, and also of receives, of which a rank keeps a record of 48 bytes. When
-/// there are more, every second record is dropped.
+/// Maximum number of records of sends, and also of receives, that a rank keeps (48 bytes each).
+/// When either number is reached, about half of the records of both are dropped.
 inline constexpr std::size_t kMaxEnds = 1 << 17;
 /// Maximum number of streams (pair of ranks, communicator, tag) in which a rank numbers messages.
 /// Messages in further streams are ignored.
@@ -69,8 +69,8 @@ inline constexpr std::size_t kMaxFreed = 1 << 14, kMaxFreedSamples = 1 << 20;
 /// that wait for them. If it spends more, the diagnosis does not distinguish waiting from transfer.
 inline constexpr double kMaxUnrecorded = 0.01;
 
-/// Maximum number of calls of which a rank records that they waited for sampled non-blocking
-/// collectives (32 MiB).
+/// Maximum number of records that a rank keeps of its waits for sampled non-blocking collectives
+/// (32 MiB).
 inline constexpr std::size_t kMaxCompletions = 1 << 20;
 
 /// Maximum number of samples that a rank compares with other ranks when the program ends. A report
@@ -80,13 +80,13 @@ inline constexpr std::size_t kMaxCompared = 1 << 26;
 /// Seconds after which a rank stops waiting for other ranks to join the profile. All ranks join at
 /// about the same time, because MPI_Init synchronises them.
 inline constexpr double kMaxJoin_s = 10;
-/// Maximum part of the time between two tests that counts as waiting for other ranks to join. On a
-/// busy machine a rank may get no core for longer, and the same holds for ranks that have not
-/// joined.
+/// Maximum time between two tests of the join request that counts towards kMaxJoin_s. A longer gap
+/// means that this rank had no core: the machine is busy, and the other ranks may have had no core
+/// either.
 inline constexpr double kMaxCountedPause_s = 10e-3;
 
-/// Maximum difference between the clocks that two ranks of one host read. It is below 1 us; the
-/// rest allows for calls that return a little late.
+/// Tolerance for comparing times of two ranks of one host. Their clocks differ by less than 1 us;
+/// the rest allows for calls that return a little late.
 inline constexpr std::int64_t kMaxClockError_ns = 10'000;
 
 /// Number of round trips by which two hosts compare their clocks. The fastest one is used.
