@@ -31,8 +31,8 @@ namespace {
 
 thread_local Context* context_of_thread = nullptr;
 
-// The last yield of this thread if it found no task to run: the task that yielded, and when and
-// for how long.
+// The last yield of this thread, if that yield found no task to run: the task that yielded, when
+// the yield ended, and how long it took.
 struct FailedYield {
   const Task* task = nullptr;
   double end_s = 0, seconds = 0;

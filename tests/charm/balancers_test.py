@@ -22,7 +22,8 @@ HAS_THREADS = HOME.name.endswith("smp")  # each process has several PEs and a co
 HAS_TREES = (HOME / "include/HybridBaseLB.h").exists()
 HAS_TREE_LB = (HOME / "include/TreeLB.h").exists()
 HAS_MANAGER = (HOME / "include/LBManager.h").exists()  # which PoiseJointLB needs
-PIECES, MOVABLE = 64, 56  # numbers of pieces and of movable pieces; the program balances three times
+# The program has this many pieces, of which MOVABLE may migrate. It balances three times.
+PIECES, MOVABLE = 64, 56
 
 
 RUN_S = 300 if IS_NETWORK else 100  # time limit of a run; several processes take longer to start on a busy host
@@ -302,7 +303,7 @@ class Balancers(unittest.TestCase):
         if IS_NETWORK:
             self.skipTest("the program tells only its first process which PE is unavailable")
         if HAS_TREES:
-            for pes, pe in (4, "3"), (8, "5"), (8, "0"):  # one group of four PEs, two groups
+            for pes, pe in (4, "3"), (8, "5"), (8, "0"):  # four PEs form one group, eight form two
                 for strategy in "poise", "keep":
                     self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", strategy, pe, pes=pes), 0)
         if HAS_TREE_LB:
@@ -495,7 +496,7 @@ class Balancers(unittest.TestCase):
         for strategy, balancer in (("nuco", "NucoLB"), ("greedy", "PoiseGreedyLB"), ("rotate", "PoiseRotateLB"),
                                    ("greedy_comm", "PoiseGreedyCommLB")):
             planned = self.planned(f"{name}.1", strategy)
-            for pes in (1,) if IS_NETWORK else (1, 4):  # the dump has 4 PEs
+            for pes in (1,) if IS_NETWORK else (1, 4):  # a dump of 4 PEs can be replayed on one PE, too
                 done = charm("+balancer", balancer, "+LBSim", "1", "+LBDumpFile", str(name), "+LBShowDecisions", pes=pes)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 rows = pathlib.Path(f"{name}.1.results").read_text().split("\n")[1:]

@@ -16,8 +16,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 class Dev(unittest.TestCase):
     def calls(self, home, *arguments, owner=None):
         """Runs `./dev ARGUMENTS` in a checkout whose build folder was configured for the checkout `home`. Returns the
-        commands by which ./dev called cmake and ninja. ./dev starts with the umask 077; self.umask becomes that of the
-        last command. The checkout and what ./dev writes must belong to the user `owner`, if given."""
+        commands by which ./dev called cmake and ninja. ./dev starts with the umask 077; self.umask becomes the umask
+        with which ./dev ran the last command. If `owner` is given, the checkout belongs to this user, and the call
+        checks that all files that ./dev writes belong to the same user."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             (folder / "build").mkdir()

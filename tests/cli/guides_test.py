@@ -6,8 +6,8 @@ exports are kept for the next blocks.
 
 A block may need things besides the command poise, such as "mpi" (MPI and the mini-apps) or "installed". The variable
 GUIDES_HAVE lists those that exist here, except numpy and Clang 16, which the test finds itself. Blocks that need other
-things are left out. If the variable is set, only pages run with a block that needs the first thing in the list. If it
-is not set, all pages run."""
+things are left out. If the variable is set, the test runs only those pages that have a block which needs the first
+thing in the list. If the variable is not set, the test runs all pages."""
 
 import importlib.util
 import json
@@ -80,8 +80,9 @@ class Runs(CliTest):
         return done.stdout + done.stderr
 
     def run_block(self, block, printed):
-        """Runs a block of commands and returns what it printed. Writes the file of a block that is a file. Checks that
-        `printed`, which the previous commands printed, has the lines of a block of output."""
+        """Runs, writes or compares a block. A block of commands is run. A block with the mark `file` is written to this
+        file. The lines of a block of output must occur in `printed`, the output of the previous commands. Returns the
+        output of the last commands that have run."""
         for command in block.marks["setup"]:
             self.run_commands(command)
         if "file" in block.marks:

@@ -74,7 +74,7 @@ class Refused(JuggleTest):
         def refused():
             os.dup2(1, 200)
             hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-            resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))  # the file above the limit stays open
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))  # file 200, above the limit, stays open
             refusing("close_range", errno.ENOSYS)()
 
         process, _, workers = self.start_busy(preexec_fn=refused, close_fds=False)

@@ -187,7 +187,7 @@ class Output(CliTest):
             process.wait(timeout=300)
 
     def test_no_message_is_written_to_another_file_if_stderr_is_closed(self):
-        # The balancer tells its guard that it has ended through a pipe. A message in this pipe would end the guard.
+        # The guard learns through a pipe that the balancer has ended. A message in this pipe would end the guard.
         show = 'readlink /proc/$PPID/fd/0 /proc/$PPID/fd/1 /proc/$PPID/fd/2 /proc/$$/fd/0 /proc/$$/fd/2 >"$0"'
         subprocess.run(["sh", "-c", '"$0" juggle --live -- "$@" <&- >&- 2>&-', POISE, "sh", "-c", show, "streams"],
                        cwd=self.folder, check=False, timeout=60)

@@ -85,7 +85,7 @@ class Waiting(unittest.TestCase):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "freed")[0], [0, 2])
-                self.check_late(self.waits(mpi, "group")[0], [0, 2])  # all made by the same group with the same tag
+                self.check_late(self.waits(mpi, "group")[0], [0, 2])  # the same group makes all communicators with one tag
 
     def test_waiting_times_on_a_communicator_that_merges_two_groups_are_measured(self):
         for mpi in installations():

@@ -70,7 +70,7 @@ TEST(Calls, every_strategy_other_than_poise_is_counted_when_it_runs) {
     SCOPED_TRACE(std::string(strategy.name));
     try {
       EXPECT_GE(calls_of(std::string(strategy.name), "random", 8), 1);
-    } catch (const Error&) {  // was called, but its library or positions are missing
+    } catch (const Error&) {  // the strategy ran, but lacks its library or positions
       EXPECT_EQ(calls[std::string(strategy.name)], 1);
     }
   }

@@ -113,7 +113,7 @@ class Delay:
 
     def send_later(self, source):
         frame = os.read(self.wires[source], 1 << 16)
-        to = frame[5] - 1 if frame[0] == 2 else source  # only ARP requests are broadcast
+        to = frame[5] - 1 if frame[0] == 2 else source  # else a broadcast: an ARP request
         delay_s = self.delay_s[source][to] if to < len(self.wires) else 0
         self.number += 1
         heapq.heappush(self.in_flight, (time.monotonic() + delay_s, self.number, self.ports[source], frame))

@@ -136,8 +136,8 @@ void watch_calls(int thread_level);
 /// last rank is late in a wait ("late") or is killed in a task ("killed"), or a rank expects only
 /// half of a payload ("truncated").
 void run_into(std::string_view trouble);
-/// Creates contexts before MPI is initialized, with MPI_THREAD_SINGLE and after MPI is finalized,
-/// and prints whether all of them are refused.
+/// Tries to create a context before MPI is initialized, another one under MPI_THREAD_SINGLE, and a
+/// third one after MPI is finalized. Prints whether all three are refused.
 int run_without_mpi(int argc, char** argv);
 
 }  // namespace poise::tasks

@@ -108,8 +108,8 @@ std::unique_ptr<Task> Queue::pop_of(const Children& children) {
         const auto found = std::find_if(tasks->begin(), end, is_one);
         if (found == end) continue;
         std::unique_ptr<Task> task = std::move(*found);
-        // Erases the pointer if by_ticket_ has no addresses that would change: a null pointer in
-        // its place would lengthen the next search.
+        // A null pointer left here would lengthen the next search. So the pointer is erased, unless
+        // by_ticket_ has addresses of other pointers, which erasing would move.
         if (by_ticket_.empty()) tasks->erase(found);
         trim(*tasks);
         return leave(std::move(task));
