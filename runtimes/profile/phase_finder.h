@@ -12,7 +12,8 @@ namespace poise::profile {
 /// Finds the iterations of a program. A token stands for one collective. When the same sequence of
 /// tokens has occurred kRepeats times in a row, each further occurrence of it is an iteration.
 /// Tokens that do not fit the sequence, such as those of an output at every tenth iteration, are
-/// ignored if they are at most one in kOddShare; otherwise the search starts again.
+/// ignored as long as they are at most one token in kOddShare. If there are more of them, the
+/// search starts again.
 ///
 /// O(1) per token, amortised; stores at most kMaxTokens tokens.
 class PhaseFinder {
@@ -28,7 +29,7 @@ class PhaseFinder {
   bool follow(std::uint64_t token);
   void start_over();
 
-  std::vector<std::uint64_t> tokens_, hashes_;  // hashes_[i]: of tokens_[0..i)
+  std::vector<std::uint64_t> tokens_, hashes_;  // hashes_[i]: hash of tokens_[0..i)
   std::size_t next_search_ = 0;                 // number of tokens at which to search again
   std::vector<std::uint64_t> pattern_;
   std::size_t position_ = 0;  // in the pattern

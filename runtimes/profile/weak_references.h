@@ -6,9 +6,9 @@
 
 namespace poise::profile {
 
-/// Sets the addresses of MPI functions in the program's weak references to null if they lead to
-/// this library, but the loaded MPI library lacks the function. To be called before the program can
-/// have used such an address.
+/// Sets a weak reference of the program to an MPI function to null if the reference leads to this
+/// library, but the loaded MPI library lacks the function. To be called before the program can have
+/// used such a reference.
 void drop_weak_references_to_missing_functions() noexcept;
 
 }  // namespace poise::profile

@@ -159,8 +159,8 @@ Runtime::~Runtime() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) end_job("a tasks::Context must be destroyed before MPI_Finalize");
-  // If an exception destroys this context, other ranks possibly keep theirs. So this rank does not
-  // wait for them.
+  // If an exception destroys this context, the contexts of other ranks may live on. So this rank
+  // does not wait for the other ranks.
   const bool is_abandoned = std::uncaught_exceptions() > exceptions_;
   try {
     if (!is_abandoned) wait(1);
@@ -369,8 +369,8 @@ void Runtime::work(Until until, Poll poll) {
   context_of_thread = before;
 }
 
-// A task that spends more time in yields without success than between them waits for something.
-// While it does, its thread counts as idle, so that it steals tasks.
+// If a task spends more time in yields that find no task to run than between these yields, it waits
+// for something. During its next yield, the thread then counts as idle, so that it steals tasks.
 bool Runtime::yield() {
   Context* const before = std::exchange(context_of_thread, &owner_);
   const Task* const task = pool_->current();

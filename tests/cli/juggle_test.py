@@ -63,7 +63,7 @@ class JuggleTest(CliTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # With a quota the balancer keeps some cpus free of threads, and prints a line more.
+        # With a quota, the balancer keeps some cpus free of threads and prints one more line.
         if note_of_quota():
             raise unittest.SkipTest(f"needs all cpus, but {note_of_quota()}")
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests ./dev reproduce: the rule of its verdicts, its sections, both pages, and its messages about broken inputs. The
-tests compute one quick section, and check the stored results of the other sections."""
+"""Tests ./dev reproduce: the rule of its verdicts, its sections, the two pages that it writes (HTML and Markdown), and
+its messages about broken inputs. The tests compute one quick section, and check the stored results of the other
+sections."""
 
 import html.parser
 import importlib.util
