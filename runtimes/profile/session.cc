@@ -299,7 +299,8 @@ void Session::enter(Call& call) {
   if (PointToPoint::concerns(call.function)) {
     // Messages are no longer recorded once a second thread sends or receives: the receiver cannot
     // know the order of messages of several threads, and `messages_` follows one call at a time.
-    // Epochs of windows are still recorded, because their order does not depend on threads.
+    // Calls that begin or end epochs of windows are an exception, because the order of epochs does
+    // not depend on threads.
     if (!is_main && is_multiple_ && !PointToPoint::is_of_window(call.function))
       messages_.ends().give_up();
     messages_.before(call.function, arguments, call.words);

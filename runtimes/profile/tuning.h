@@ -61,7 +61,7 @@ inline constexpr std::size_t kMaxStreams = 1 << 18;
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
 /// Maximum number of freed communicators whose samples a rank keeps until the program ends (a few
-/// MiB), and maximum number of these samples (40 MiB). The waits in other freed communicators are
+/// MiB), and maximum number of these samples (32 MiB). The waits in other freed communicators are
 /// estimated from those that were kept.
 inline constexpr std::size_t kMaxFreed = 1 << 14, kMaxFreedSamples = 1 << 20;
 
