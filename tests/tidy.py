@@ -307,8 +307,8 @@ def check_numbers(path, lines):
 
 
 def check_documented(path, lines):
-    """Checks that a comment stands above each type and function of a public header, or above the group without blank
-    lines to which it belongs."""
+    """Checks that each type and function of a public header has a comment above it, or belongs to a group (declarations
+    without blank lines between them) that has a comment above it."""
     is_documented = False
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith(("namespace", 'extern "C"')):

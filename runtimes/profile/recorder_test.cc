@@ -89,7 +89,7 @@ Totals polled(std::int64_t pause_ns) {
 }
 
 TEST(recorder, time_between_polls_that_find_nothing_counts_as_mpi_time) {
-  // In a pause of 4 ms the rank yields its core.
+  // The rank spins in a pause of 1 us, and yields its core in a pause of 4 ms.
   for (const std::int64_t pause_ns : {std::int64_t{1000}, 4 * kMs}) {
     const Totals totals = polled(pause_ns);
     EXPECT_EQ(totals.useful_ns, kMs + pause_ns);  // the last poll found something to work on

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides the order of a topology's ranks on the places that they occupy. The functions are pure.
+// Decides which rank of a topology runs on which of the places of its ranks. All functions are
+// pure.
 #pragma once
 
 #include <cstdint>

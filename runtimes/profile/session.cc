@@ -117,8 +117,8 @@ bool is_alone_in_job(const MpiLibrary& mpi) {
   return true;
 }
 
-/// Prints that some ranks have not joined. Ranks 0 and 1 print it, because one of them may be such
-/// a rank.
+/// Prints that some ranks have not joined. Ranks 0 and 1 print it, because one of these two may
+/// itself not have joined.
 void note_missing_ranks(const MpiLibrary& mpi) {
   int rank = 0;
   mpi.comm_rank(mpi.world, &rank);
@@ -364,8 +364,8 @@ void Session::leave(Call& call, int result) {
   keep_freed(*freed);
 }
 
-/// All ranks must keep samples of the same collectives, because samples are compared across ranks.
-/// So calls that failed here are sampled, because they may have succeeded on other ranks.
+/// A call that failed on this rank may have succeeded on other ranks. It is sampled nevertheless:
+/// samples are compared across ranks, so all ranks must keep samples of the same collectives.
 void Session::note_failed(const Call& call, std::int64_t now_ns) {
   if (is_main && completes_requests(call.function.meaning)) collectives_.forget_call();
   const Mode mode = call.function.mode;

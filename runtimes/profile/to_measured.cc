@@ -55,8 +55,8 @@ void add(const Reorderings& own, ReorderedTopologies& all) {
   all.deciding_s = std::max(all.deciding_s, seconds(own.deciding_ns));
 }
 
-/// A thread counts as computing if it has a large part of the CPU time. Others, such as those that
-/// help MPI, have little.
+/// A thread counts as computing if it has a large part of the CPU time. Other threads, such as
+/// those that help MPI, have little.
 std::vector<ThreadUse> computing(const TeamUse& team) {
   // A thread counts as computing if it has at least this fraction of the busiest thread's CPU time.
   constexpr double kComputes = 0.2;

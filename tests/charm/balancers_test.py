@@ -119,7 +119,7 @@ class Balancers(unittest.TestCase):
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
         # The strategy orb fails here, because it needs positions of objects. After this failure, objects stay on their
-        # PEs. Only those that come from another group of PEs are moved, to some PE of their new group.
+        # PEs, except objects that come from another group of PEs: each is moved to some PE of its new group.
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 

@@ -388,8 +388,8 @@ std::unique_ptr<Task> TaskPool::take_started_elsewhere(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take_ticket(ticket);
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  // A replica has taken the token. So is_ours() returns false and moves the task to
-  // started_elsewhere_.
+  // A replica has taken the token. So is_ours() moves the task to started_elsewhere_ and returns
+  // false.
   if (found) (void)is_ours(found);
   const auto gone = started_elsewhere_.find(ticket);
   POISE_CHECK(gone != started_elsewhere_.end());
