@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides which rank of a topology runs on which of the places of its ranks. All functions are
-// pure.
+// Decides which rank of a topology runs at which place. All functions are pure.
 #pragma once
 
 #include <cstdint>
