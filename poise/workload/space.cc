@@ -142,9 +142,9 @@ void weigh_by_density(const std::vector<Point>& points, std::vector<Task>& tasks
   }
 }
 
-/// Connects each task with the next `near` tasks on the space-filling curve, and tasks that are
-/// farther apart as in a tree: for every power 2^j above `near`, each task whose number is a
-/// multiple of 2^j exchanges messages with the next such task.
+/// Connects each task with the next `near` tasks on the space-filling curve. Also connects tasks
+/// that are farther apart, as in a tree: for every power 2^j above `near`, each task whose number
+/// is a multiple of 2^j exchanges messages with the task whose number is the next multiple.
 std::vector<Edge> tree_edges(TaskId num_tasks, TaskId near, const Traffic& traffic) {
   std::vector<Edge> edges;
   const auto add_stride = [&](std::uint64_t stride, std::uint64_t step) {

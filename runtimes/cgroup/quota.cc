@@ -21,8 +21,8 @@ std::string text_of(const std::string& path) {
   return text;
 }
 
-// The next two functions are not those of poise/base/text.h, because a library that is preloaded
-// into programs should need no other library.
+// The next two functions stand in for functions of poise/base/text.h, because a library that is
+// preloaded into programs should need no other library.
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> pieces;
@@ -51,8 +51,9 @@ bool has_word(std::string_view list, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Returns the path of the process's cgroup in a hierarchy. The text `cgroups` has it in a line
-/// "0::/path" in cgroup version 2, and in a line such as "4:cpu,cpuacct:/path" in version 1.
+/// Returns the path of the process's cgroup in a hierarchy. In the text `cgroups`, the path is in
+/// the line "0::/path" for cgroup version 2, and in a line such as "4:cpu,cpuacct:/path" for
+/// version 1.
 std::optional<std::string_view> group_in(std::string_view cgroups, bool is_unified) {
   for (const std::string_view line : split(cgroups, '\n')) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);

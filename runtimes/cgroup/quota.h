@@ -31,9 +31,9 @@ std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_vie
 /// is none. Tests give the folder of a recorded system as `root`.
 std::optional<double> quota_cpus(const std::string& root = "");
 
-/// Returns for how long the kernel has stopped this process's cgroups, and their ancestors, because
-/// they had used up their quotas: nanoseconds since the groups were created, summed over the cpus
-/// on which threads of a group were ready to run. 0 if unknown.
+/// Returns the total time, in nanoseconds, for which the kernel has stopped this process's cgroups
+/// and their ancestors since their creation, because they had used up their quotas. The time counts
+/// once for each cpu on which threads of a group were ready to run. 0 if unknown.
 std::int64_t stopped_ns(const std::string& root = "");
 
 }  // namespace poise::cgroup
