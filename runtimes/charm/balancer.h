@@ -43,9 +43,9 @@ struct Decision {
   /// Senders that may not know the new PE of an object to which they send messages, sorted by the
   /// sender's PE. Empty if the strategy uses no messages.
   std::vector<Location> locations;
-  /// Questions that ask on which PE objects are that receive messages but are not in the
-  /// statistics. In each question, `sender_pe` is an index into statistics.pes, and `step` is not
-  /// set. Empty if the statistics have all PEs, or if the strategy uses no messages.
+  /// Questions about receivers of messages that are not in the statistics: on which PE are they?
+  /// In each question, `sender_pe` is an index into statistics.pes, and `step` is not set. Empty
+  /// if the statistics have all PEs, or if the strategy uses no messages.
   std::vector<Question> questions;
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;

@@ -14,9 +14,9 @@ namespace poise::charm {
 
 namespace {
 
-/// Maps a name to the number of its bucket: the highest of those bits in which names differ. So the
-/// buckets are in the order of the names. There are at most about four times as many buckets as
-/// names.
+/// Maps an object's name to the number of its bucket. The number consists of the highest of the
+/// bits in which the names of objects differ, so the order of the buckets is that of the names.
+/// There are at most about four times as many buckets as names.
 class Prefix {
  public:
   explicit Prefix(const Statistics& statistics) {
@@ -216,8 +216,8 @@ class Resolver {
     return true;
   }
 
-  /// Charm++'s number of the PE that has the object. An object on an unavailable PE has the place
-  /// of another PE.
+  /// Returns Charm++'s number of the PE that has the object. The object's place tells the PE only
+  /// if all PEs are available: an object on an unavailable PE is assigned another PE's place.
   std::int32_t number_of_pe(TaskId object) const {
     if (pe_map_.pe_of_place.size() == pe_map_.place_of_pe.size())
       return number_of_place_[places_[object]];

@@ -38,7 +38,7 @@ struct Converted {
   balance::MeasuredPhase phase;
   /// Messages to objects without a row; listed only if statistics.has_all_pes is false.
   std::vector<OutsideMessage> outside;
-  /// Empty if the numbers of the PEs are unknown.
+  /// Empty if Charm++'s numbers of the PEs are unknown.
   std::vector<Detour> detours;
   /// For each task that is an object: the index of its row. These tasks come before all others.
   std::vector<std::uint32_t> row_of_task;

@@ -120,7 +120,7 @@ TEST(Convert, messages_keep_their_order_even_if_they_are_listed_from_the_last_to
 
 TEST(Consume, visits_all_rows_of_a_vector_from_the_last_to_the_first_and_frees_their_memory) {
   constexpr std::size_t kRows = 100'000;
-  std::vector<std::vector<int>> rows;  // each row allocates memory
+  std::vector<std::vector<int>> rows;  // each row owns heap memory
   for (std::size_t i = 0; i < kRows; ++i) rows.push_back({static_cast<int>(i)});
   int expected = kRows;
   consume(rows, [&](const std::vector<int>& row) { ASSERT_EQ(row, std::vector{--expected}); });

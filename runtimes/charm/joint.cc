@@ -100,7 +100,7 @@ Unavailable shared(const poise_communication& pes, const std::vector<std::int32_
   return result;
 }
 
-/// The communication between PEs, numbered in the order of their places.
+/// Wraps the communication between PEs so that the rank of a PE is the id of its place.
 class InOrderOfPlaces {
  public:
   InOrderOfPlaces(const poise_communication& pes, const PeMap& pe_map)

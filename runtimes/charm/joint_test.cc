@@ -78,8 +78,8 @@ class Pes {
   /// Number of reductions and exchanges of the last decision.
   std::uint64_t calls() const { return calls_; }
   JointBalancer& of(std::uint32_t pe) { return balancers_[pe]; }
-  /// Lets the first `num_listing` PEs list these PEs as unavailable. In Charm++ a program may tell
-  /// one PE or all PEs.
+  /// Lets the first `num_listing` PEs list the PEs in `unavailable` as unavailable. A Charm++
+  /// program may tell one PE or all PEs which PEs are unavailable.
   void mark(std::vector<std::int32_t> unavailable, std::uint32_t num_listing = 1) {
     unavailable_ = std::move(unavailable);
     num_listing_ = num_listing;

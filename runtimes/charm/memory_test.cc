@@ -82,8 +82,9 @@ double bytes_of(const std::string& strategy, std::size_t decisions = 3,
 constexpr double kFixed = 25;  // bytes per object; 1 MB with 40,000 objects
 constexpr double kBytesOfPoise = kFixed + 130 + 54 * kMessagesPerObject;
 // Memory for partitioning a small graph, in bytes per object: the graph itself (16 bytes per object
-// and 8 per message), and as much again for its parts and coarse graphs. This memory is needed in
-// addition to the arcs of the search, which are freed during the partitioning of large graphs only.
+// and 8 per message), and as much again for its parts and coarse graphs. The strategy has another
+// copy of the messages, its arcs. It frees the arcs while it partitions a large graph, but not a
+// small one, so for a small graph this memory is needed in addition.
 constexpr double kBytesOfSmallPartition = 2 * (16 + 8 * kMessagesPerObject);
 
 TEST(Memory, the_memory_of_a_decision_is_at_most_a_fixed_number_of_bytes_per_object_and_message) {
@@ -94,7 +95,7 @@ TEST(Memory, the_memory_of_a_decision_is_at_most_a_fixed_number_of_bytes_per_obj
 }
 
 TEST(Memory, a_decision_that_partitions_the_graph_of_all_objects_takes_little_memory) {
-  constexpr std::uint64_t kManyObjects = 250'000;      // with fewer, the search may keep its arcs
+  constexpr std::uint64_t kManyObjects = 250'000;      // a large graph: its arcs are freed
   constexpr std::uint32_t kHeavyMessage = 10'000'000;  // bytes
   EXPECT_LT(bytes_of("poise", 1, kManyObjects, kHeavyMessage), kBytesOfPoise);
 }

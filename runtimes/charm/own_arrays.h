@@ -21,7 +21,7 @@ std::uint64_t task_id_of_pe(std::int32_t pe);
 /// follows; it has no load and is pinned.
 struct OwnArrays : poise::OwnArrays {
   std::vector<std::uint32_t> row_of_task;  // of the objects
-  /// Per message: its receiver, and the PE to which it was sent; -1: unknown.
+  /// Per message: its receiver, and the PE to which it was sent (-1 if this PE is unknown).
   std::vector<ObjectName> receivers;
   std::vector<std::int32_t> sent_to_pe;
 };

@@ -20,8 +20,8 @@ namespace poise::charm {
 ///
 /// An exchange ends on all PEs when all messages have arrived. Each message is acknowledged. A PE
 /// that has received all its acknowledgements contributes to a reduction, and all PEs are told when
-/// the reduction is complete. A PE that has been told may begin the next exchange before others
-/// have been, so messages carry the number of their exchange.
+/// the reduction is complete. A PE may begin the next exchange before other PEs are told that this
+/// one is complete, so messages carry the number of their exchange.
 template <typename Group>
 class PeCommunication {
  public:
