@@ -63,9 +63,9 @@ void Balancer::choose_progress() {
                     std::strerror(errno)));
 }
 
-/// Limits the number of cpus to the quota of cpu time, rounded up. When a quota is used up, the
-/// kernel stops the threads, on whichever cpus they run. Fewer cpus use it up later. So threads on
-/// fewer cpus do as much work, and wait less at barriers for stopped threads. Called repeatedly,
+/// Limits the number of cpus to the quota of cpu time, rounded up. When the quota is used up, the
+/// kernel stops the threads, on whichever cpus they run. Threads on fewer cpus use up the quota
+/// later. They do as much work, and wait less at barriers for stopped threads. Called repeatedly,
 /// because a quota may be set while the program runs.
 void Balancer::respect_quota() {
   asked_quota_s_ = kernel_.now_s();
@@ -259,7 +259,7 @@ void Balancer::note_silence(double real_s) {
 void Balancer::remove(std::uint64_t key) {
   if (const auto ended = affinities_.threads().find(key); ended != affinities_.threads().end())
     kernel_.forget_waits(ended->second.id);
-  // A round copies past_ for --live, so threads that have ended leave it.
+  // With --live every round copies past_. To keep past_ small, ended threads move to ended_.
   if (auto past = past_.extract(key)) ended_.emplace_back(past.mapped()).takes_part = false;
   counters_.erase(key);
   affinities_.remove(key);

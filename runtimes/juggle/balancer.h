@@ -38,7 +38,7 @@ struct BalancerOptions {
   double jitter = 0.1;  // each period varies at random by up to this fraction
   std::uint64_t seed = 0;
   std::size_t first_cpu = 0;  // index of the first cpu to use if a quota allows only some cpus
-  bool wants_stays = false;   // record for a trace when each thread was on which cpu
+  bool wants_stays = false;   // record when each thread was on which cpu, for a trace
   std::function<void(const Tally&)> on_round = {};  // after every round
   // Path of the library that reports the waits of the program's threads; empty: there is none.
   std::string waits_library = {};
@@ -103,13 +103,13 @@ class Balancer {
   std::map<std::uint64_t, Descriptor> counters_;  // counters of instructions, by key of the thread
   std::vector<ThreadReading> readings_;           // of this round
   std::vector<JuggleTeam::Wait> waits_;
-  double reacting_s_ = 0;  // seconds for which the policy was one that reacts to waits
+  double reacting_s_ = 0;  // seconds under a policy that reacts to waits
   std::vector<JugglePlace> places_;
   std::optional<double> quota_cpus_;
   std::set<pid_t> asked_;                      // processes whose way of waiting has been determined
   bool waits_actively_ = false;                // threads of a process in asked_ wait actively
-  std::map<std::uint64_t, ThreadTally> past_;  // of living threads that took part
-  std::vector<ThreadTally> ended_;             // of the others that took part
+  std::map<std::uint64_t, ThreadTally> past_;  // living threads that took part
+  std::vector<ThreadTally> ended_;             // ended threads that took part
   std::set<std::string> notes_;
   Tally tally_;
 };

@@ -106,8 +106,8 @@ TEST(Guard, a_new_guard_process_can_be_started_after_the_old_one_was_killed) {
 }
 
 /// Kills the guard process and makes its restart fail, by a limit on the number of processes.
-/// Returns true if neither has_died() nor the destructor then collects the exit status of another
-/// child or waits for one.
+/// Returns true if has_died() and the destructor then leave the other children of this process
+/// alone: they do not wait for a child and do not collect its exit status.
 bool leaves_other_children_alone() {
   int ends[2];
   if (::pipe(ends) != 0) return false;
@@ -133,7 +133,7 @@ bool leaves_other_children_alone() {
     } catch (const std::runtime_error&) {
     }
     if (!guard.has_died()) return false;
-    ::alarm(10);  // ends this process if the destructor waits for the child that runs
+    ::alarm(10);  // ends this process if the destructor waits for the running child
   }
   int status = 0;
   return ::waitpid(ended, &status, 0) == ended && WEXITSTATUS(status) == 7;

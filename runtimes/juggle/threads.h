@@ -102,7 +102,7 @@ class ThreadFinder {
     bool has_all = false;  // all threads of the process have been found
     std::uint64_t num_links = 0;
     std::uint32_t threads_seen = 0;
-    pid_t parent = 0;  // when its threads were last listed
+    pid_t parent = 0;  // the parent at the time when the threads were last listed
     std::map<pid_t, std::uint64_t> key_of;
   };
   void scan_process(pid_t process, std::vector<pid_t>& children, Changes& changes);

@@ -12,10 +12,10 @@ struct Tuning {
   // --- Time-outs ---
   //
   // Seconds between two checks of what rarely changes: new processes, the affinities of threads
-  // that are not pinned, ended children, and whether the guard is alive. There are two more uses.
-  // For this long after the start, affinities are checked in every round, because most programs
-  // bind their threads early. If a process reports no waits of its threads for this long, the user
-  // is told.
+  // that are not pinned, ended children, and whether the guard is alive. In the first check_s
+  // seconds, affinities are checked in every round, because most programs bind their threads early.
+  // After check_s seconds under a policy that reacts to waits, the user is told if a process does
+  // not report the waits of its threads.
   double check_s = 1;
   // Minimum seconds between two scans of /proc for threads. A scan costs 20 to 100 us.
   double min_scan_s = 0.05;

@@ -44,7 +44,7 @@ struct OwnSlot {
   ~OwnSlot() {
     if (slot != nullptr) slot->thread.store(0, std::memory_order_relaxed);
     slot = nullptr;
-    has_asked = true;  // from here on, the ending thread reports no waits
+    has_asked = true;  // own_slot() now returns null: the ending thread reports no more waits
   }
 };
 thread_local OwnSlot own;
@@ -119,7 +119,8 @@ void begin_wait(WaitSlot* slot) {
 
 void end_wait(WaitSlot* slot) {
   if (slot == nullptr) return;
-  // Many calls yield before they block. After the wait, that yield must not count as a new wait.
+  // Many calls yield before they block. Without this reset, the balancer could see that yield after
+  // the wait and conclude that the thread still waits.
   slot->yield_ns.store(0, std::memory_order_relaxed);
   slot->is_inside.store(false, std::memory_order_release);
 }
