@@ -205,8 +205,8 @@ TEST(Collection, a_rank_learns_where_the_receivers_of_all_messages_of_an_offload
   });
 }
 
-/// In its first step, object 0 sends to object 7 and to an object that does not exist, which
-/// throws. In each later step it sends to object 7 only.
+/// In its first step, object 0 tries to send to object 7 and to an object that does not exist; this
+/// call throws. In each later step, object 0 sends to object 7 only.
 struct Careless {
   ObjectId id = 0;
   int num_received = 0;
@@ -250,7 +250,7 @@ TEST(CollectionInWallTime, idle_ranks_run_offloaded_steps_and_the_load_is_charge
   const Totals totals = objects.totals();
   const double ranks = objects.num_ranks();
   EXPECT_GT(totals.load_s, 5 * 12 * 4e-3);
-  // Without offloading all of the load would run on rank 0.
+  // Without offloading, all of the load would run on rank 0.
   EXPECT_LT(totals.busiest_s, (ranks > 1 ? 0.9 : 1.1) * totals.load_s);
   const BalanceResult balanced = objects.balance();
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);

@@ -74,9 +74,9 @@ TEST(Growth, memory_and_traffic_of_a_rank_grow_only_with_its_own_objects_if_all_
 
 TEST(Growth, memory_and_traffic_of_a_rank_grow_with_the_total_number_of_objects_if_rank_0_decides) {
   const Needs more = growth(Mode::root);
-  // Every rank stores the place of every object, which takes 4 bytes.
+  // Every rank stores the place of every object: 4 bytes per object.
   EXPECT_GT(more.heap_bytes, 3.9);
-  // Every rank receives the place of every object, which takes 4 bytes.
+  // Every rank receives the place of every object: 4 bytes per object.
   EXPECT_GT(more.traffic_bytes, 3.9);
 }
 

@@ -52,8 +52,8 @@ struct LayoutOptions {
 /// Collective.
 JobLayout discover_layout(MPI_Comm comm, const LayoutOptions& options);
 
-/// Stores how many threads each rank has, if each rank is one place: the speeds of the places are
-/// in proportion to their threads.
+/// Stores how many threads each rank has, in a job in which each rank is one place. Makes the
+/// speeds of the places proportional to their numbers of threads.
 void set_threads(JobLayout& layout, const std::vector<int>& threads_of_rank);
 
 using World = JobLayout;  // deprecated name

@@ -40,7 +40,7 @@ struct Measurements {
   std::vector<double> subphase_s;   // num_subphases loads per object, in the order of rows
 };
 
-/// The load of an object: wall or CPU seconds divided by the threads of a place.
+/// The load of an object: wall or CPU seconds divided by the number of threads per place.
 inline double load_s_of(const ObjectRow& row, bool use_wall_time, std::uint32_t threads_per_place) {
   return (use_wall_time ? row.wall_s : row.cpu_s) / threads_per_place;
 }

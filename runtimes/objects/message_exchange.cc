@@ -79,8 +79,8 @@ void MessageExchange::exchange_with_ranks(std::span<const std::unique_ptr<Worker
       messenger_.sparse_all_to_all(outgoing, ghosts != nullptr ? &any : nullptr);
   if (ghosts != nullptr && any) {
     pass_on(received, objects, directory);
-    // The home of an object does not answer where the object is if the object is on that home
-    // itself.
+    // A home sends no answer about an object that is on the home itself. So an object that is still
+    // unknown after the answers is on its home.
     for (const ObjectId id : sent_to_homes)
       if (const auto [home, is_known] = ghosts->find(id); !is_known) ghosts->learn(id, home);
   }

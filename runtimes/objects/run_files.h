@@ -25,7 +25,7 @@ class RunFiles {
 
   /// True as long as a trace is recorded and not finished. Every rank gets the same answer.
   bool wants_phases() const { return wants_phases_; }
-  /// True on rank 0 while a trace or a timeline was requested and is not finished.
+  /// True on rank 0 as long as a requested trace or timeline is not finished.
   bool is_incomplete() const { return record_ && (wants_phases_ || !timeline_path_.empty()); }
   /// Returns this rank's part of the timeline.
   TimelineRecorder& timeline() { return timeline_; }

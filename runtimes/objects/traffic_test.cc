@@ -85,7 +85,7 @@ TEST(Traffic, each_step_takes_one_message_per_pair_of_communicating_ranks_and_on
   num_sends = num_barriers = num_other_collectives = 0;
   objects.run(kSteps);
   const bool is_alone = objects.num_ranks() == 1;
-  EXPECT_EQ(num_sends, is_alone ? 0 : kSteps);  // one per step, to the rank of the next objects
+  EXPECT_EQ(num_sends, is_alone ? 0 : kSteps);  // one per step, to the next rank
   EXPECT_EQ(num_barriers, is_alone ? 0 : kSteps);
   EXPECT_EQ(num_other_collectives, 0);
   objects.step();
