@@ -80,7 +80,7 @@ class Communicators {
   }
   Communicator* of_window(Word window);
   bool is_known_window(Word window) const { return windows_.contains(window); }
-  /// Stores the ranks of a group in MPI_COMM_WORLD; leaves out those that are not in it.
+  /// Lists a group's members by their ranks in MPI_COMM_WORLD; leaves out members that have none.
   void list_world_ranks(Word group, std::vector<int>& world_ranks) const;
   /// Returns null for a file that was opened before the profile began, or by a single rank.
   Communicator* of_file(Word file);
@@ -102,7 +102,7 @@ class Communicators {
   /// may start several of them in different orders. Returns null if it cannot be sampled.
   Communicator* add_operation(const Communicator& parent, Word request);
   bool has_operations() const { return !operations_.empty(); }
-  /// Returns null for other requests.
+  /// Returns the persistent collective of `request`; null if add_operation() did not record it.
   Communicator* of_operation(Word request);
   std::unique_ptr<Communicator> taken_operation(Word request) {
     return taken_from(operations_, request);

@@ -27,8 +27,9 @@ struct Sent {
   Word request = 0;
 };
 
-/// How far this rank has come with joining the profile. After duplicating MPI_COMM_WORLD, the ranks
-/// agree by a barrier to use the duplicate: no rank passes it if a rank has given up before.
+/// How far this rank has come with joining the profile. The ranks duplicate MPI_COMM_WORLD, then
+/// agree by a barrier to use the duplicate: if a rank gives up before it enters the barrier, no
+/// rank passes the barrier.
 struct Join {
   const MpiLibrary* mpi = nullptr;
   Word own = 0, request = 0;  // MPI may write them after joined() returns
@@ -36,8 +37,9 @@ struct Join {
 };
 Join join;
 
-/// Tests the request for kMaxJoin_s seconds, in which this rank must run: if the kernel stops this
-/// rank or gives its core to others, the other ranks may be as slow.
+/// Tests the request until it is complete, for at most kMaxJoin_s seconds. Time for which the
+/// kernel stops this rank or gives its core to others hardly counts, because the ranks for which
+/// this rank waits may be slowed down as much.
 bool completes_request() {
   double waited_s = 0, last_s = wall_now_s();
   while (waited_s < tuning::kMaxJoin_s) {

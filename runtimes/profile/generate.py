@@ -142,8 +142,8 @@ def positions_of(parameters, meaning):
 
 
 def fortran_arity(procedure):
-    """Returns the number of arguments of a procedure's Fortran version, including the hidden length arguments of
-    its strings, and the number of these, or -1 and 0 if the procedure has no Fortran version."""
+    """Returns two numbers for the Fortran version of a procedure: that of all its arguments, including the hidden
+    length arguments of strings, and that of these hidden arguments. Returns -1 and 0 if there is no such version."""
     attributes = procedure._parseset["attributes"]
     if not attributes["f90_expressible"]:
         return -1, 0

@@ -347,7 +347,7 @@ void Interpreter::commit(const std::vector<Traffic>& traffic) {
 Communicator* Interpreter::joint(const Function& function, const Arguments& arguments) {
   switch (function.meaning) {
     case Meaning::window_free:
-    case Meaning::file_close: return nullptr;  // unknown, because taken() has not returned it
+    case Meaning::file_close: return nullptr;  // unknown, or taken() would have returned it
     case Meaning::window_fence: return communicators_.of_window(arguments.window(function.comm));
     case Meaning::file_collective: return communicators_.of_file(arguments.file(function.comm));
     // Only the ranks of the new communicator have made this call.

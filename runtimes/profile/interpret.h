@@ -49,7 +49,7 @@ class Arguments {
   const Word* words_;
 };
 
-/// Tells which requests of its array a successful call has completed, such as MPI_Waitsome.
+/// Tells which requests of its array a successful call, such as MPI_Waitsome, has completed.
 class Completed {
  public:
   Completed(const Function& function, const Arguments& arguments);

@@ -65,7 +65,7 @@ void LastArrivals::merge(const Entry& other, Entry& entry) {
   entry.left_ns = std::min(entry.left_ns, other.left_ns);
 }
 
-/// The entries of the samples with `is_for_lower`.
+/// Returns the entries of the collectives in which a rank waits only for lower ranks (MPI_Scan).
 std::vector<LastArrivals::Entry> LastArrivals::last_of_lower(const Part& part) {
   std::vector<Entry> found;
   for (std::size_t i = 0; i < part.last.size(); ++i)
@@ -73,9 +73,10 @@ std::vector<LastArrivals::Entry> LastArrivals::last_of_lower(const Part& part) {
   return found;
 }
 
-/// What the child of a round must know. If a sample has `is_for_lower`, that is who was last among
-/// the ranks below the child. By now `part.last` then contains only the ranks below this rank, but
-/// on rank 0, below which there is none, still all ranks.
+/// Returns the entries that this rank reports to the child of a round. For a collective with
+/// `is_for_lower`, the entry tells who was last among the ranks below the child. These are the
+/// ranks below this rank, which `part.last` describes by now, and the ranks from this one to the
+/// one before the child. No rank is below rank 0, on which `part.last` still describes all ranks.
 std::vector<LastArrivals::Entry> LastArrivals::last_for_child(const Part& part, int round) {
   std::vector<Entry> last = part.last;
   if (round >= std::ssize(part.before_child)) return last;

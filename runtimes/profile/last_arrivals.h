@@ -46,8 +46,8 @@ class LastArrivals {
   LastArrivals(std::vector<std::unique_ptr<Sampled>> sampled, const CommonClock& clock,
                std::int64_t max_error_ns = 0);
 
-  /// The number of rounds of reports up the tree, and also of those down, that the communicators of
-  /// this rank need.
+  /// The number of rounds in which the reports of this rank's communicators go up the tree. The
+  /// reports go down in as many rounds.
   int num_rounds() const;
   /// The reports of a round, by world rank of the receiver.
   std::map<int, std::string> reports_up(int round);
@@ -55,14 +55,14 @@ class LastArrivals {
   /// Reads reports of other ranks. Ignores bytes that are not a report.
   void read_up(std::string_view reports);
   void read_down(std::string_view reports);
-  /// To be called after the last round of messages. Leaves out a communicator unless all its ranks
+  /// To be called after the last round of messages. Includes a communicator only if all its ranks
   /// have sampled the same calls.
   std::vector<Wait> waits() const;
 
  private:
-  /// The rank that arrived last in a collective, among the ranks for which others wait and whose
-  /// samples this rank knows; and when the first of these ranks has left, if ranks may overtake
-  /// each other.
+  /// Summary of a collective over the ranks whose samples this rank knows: which of the ranks for
+  /// which others wait arrived last, and when; and, if ranks may overtake each other, when the
+  /// first rank left.
   struct Entry {
     std::int64_t entered_ns = 0, left_ns = 0;  // on the common clock
     std::int32_t world_rank = -1;
@@ -71,8 +71,8 @@ class LastArrivals {
     std::unique_ptr<Sampled> own;
     std::int64_t num_ranks = 1;  // number of ranks whose samples are in `last`
     std::vector<Entry> last = {};
-    /// Only of samples with `is_for_lower`, for each child in the tree (that of round 0 first): who
-    /// was last among the ranks from this one to the one before the child.
+    /// For each child in the tree, in the order of rounds, an entry per sample with `is_for_lower`:
+    /// who was last among the ranks from this one to the one before the child.
     std::vector<std::vector<Entry>> before_child = {};
   };
   Wait wait_of(const Sample& own, const Entry& last) const;

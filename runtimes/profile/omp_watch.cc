@@ -138,8 +138,8 @@ std::vector<std::int64_t> omp_work_ns() {
   return work_ns;
 }
 
-/// The OpenMP runtime calls this function before the first region, and serves only one tool. If
-/// another tool was preloaded as well, the runtime serves that tool.
+/// The OpenMP runtime calls this function before the first region. The runtime supports only one
+/// tool. If another tool was preloaded as well and starts, this function leaves the runtime to it.
 extern "C" __attribute__((visibility("default"))) void* ompt_start_tool(unsigned version,
                                                                         const char* runtime) {
   using StartTool = void* (*)(unsigned, const char*);
