@@ -300,7 +300,7 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
     if (place != kNoPlace) {
       workload.tasks[t] = {object.wall_s * speed_of_place[place], object.bytes, object.movable};
       places[t] = place;
-    } else {  // the object must leave this PE; if it is pinned there, it counts as background load
+    } else {  // the object must leave this PE; a pinned object stays, and its load is dropped
       workload.tasks[t] = {object.movable ? object.wall_s : 0, object.bytes, object.movable};
       places[t] = t % num_places;
     }

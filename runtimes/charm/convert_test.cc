@@ -241,7 +241,7 @@ TEST(Convert, objects_must_leave_an_unavailable_pe_and_none_may_move_to_it) {
   statistics.objects[2].pe = 0;
   const Converted rows = convert(statistics, pe_map);
   EXPECT_THAT(rows.phase.current.places(), ElementsAre(0, 0, 0));
-  // Task 0 is pinned to PE 0, which is unavailable, so its load counts as background load.
+  // Task 0 is pinned to PE 0, which is unavailable, so its load is dropped.
   EXPECT_EQ(rows.phase.workload.tasks[0].load_s, 0);
   EXPECT_EQ(rows.phase.workload.tasks[1].load_s, 3);
   EXPECT_TRUE(rows.phase.workload.messages.empty());
