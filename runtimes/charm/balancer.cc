@@ -197,7 +197,8 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   }
   Converted rows = converted(statistics, stage.pe_map, stage.speed_of_place,
                              wants_messages() ? Messages::convert : Messages::leave_out);
-  // An invalid phase in the history or in the trace would spoil later decisions or the whole trace.
+  // Throws if the phase is invalid. In the history, such a phase would spoil later decisions; in
+  // the trace, it would spoil the whole trace.
   check(rows.phase.workload, stage.machine.num_places());
   auto past_loads_s = remembered(statistics, rows);
   // The seed changes with each decision, so that random strategies draw new numbers each time.

@@ -18,7 +18,7 @@ struct Question {
   std::int32_t sender_pe = 0;
   std::int32_t step = 0;       // number of the balancing step
   std::int16_t num_asked = 0;  // number of groups that were asked before
-  bool must_tell = false;      // false: the sender's PE knows `last_known_pe` already
+  bool must_tell = false;      // true: tell even if the object is still on `last_known_pe`
 };
 
 /// The PE `told_pe` is to learn that the object is on `pe`.

@@ -114,7 +114,7 @@ class PeLevel : public LevelLogic {
   }
 
   void processDecision(TreeLBMessage* decision, int& incoming, int& outgoing) override {
-    incoming = outgoing = 0;  // outgoing counts only objects without a known destination
+    incoming = outgoing = 0;  // outgoing counts objects without a known destination: none
     for (const Move& move : moves_in(decision)) {
       if (move.to_pe == CkMyPe()) ++incoming;
       if (move.from_pe == CkMyPe() && manager_.Migrate(handles_.at(move.object), move.to_pe) == 0)
