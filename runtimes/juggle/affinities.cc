@@ -63,8 +63,8 @@ void Affinities::note_gone(const Cpus& allowed) {
   gone_ = std::move(gone);
 }
 
-/// True if a thread with the affinity `own` shows the affinity `seen` because some of its cpus are
-/// offline or were taken away.
+/// True if a thread with the affinity `own` shows the affinity `seen` because some cpus of `own`
+/// are offline or were taken away.
 bool Affinities::is_rest_of(const CpuSet& own, const CpuSet& seen) const {
   if (gone_.empty()) return false;
   const Cpus cpus = own.cpus();

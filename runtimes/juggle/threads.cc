@@ -258,8 +258,8 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
   if (thread.schedstat) thread.children = open_to_read(folder, fmt::format("{}/children", id));
   bool lacks_files = !is_full_ && !thread.children && is_out_of_files();
   if (thread.schedstat && !lacks_files && counts_run_times_) open_clock(thread);
-  // Read last, so that one more file can be opened from now on: the start time is read again before
-  // the thread's affinity is restored.
+  // The start time is read last. If that succeeds, one more file can be opened from now on, as is
+  // necessary to read the start time again before the thread's affinity is restored.
   const auto start = thread.schedstat && !lacks_files ? start_time_of(process, id) : std::nullopt;
   lacks_files |= thread.schedstat && !start && is_out_of_files();
   lacks_files_ |= lacks_files;

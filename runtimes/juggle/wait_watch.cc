@@ -79,7 +79,7 @@ Environment WaitWatch::environment() const {
       {kWaitsVariable, fmt::format("/proc/{}/fd/{}:{:x}", ::getpid(), file_.get(), table_->key)}};
 }
 
-/// Makes the descriptor readable when threads have begun to wait, but only once in
+/// Makes the descriptor readable when threads have begun to wait, but at most once per
 /// kTuning.min_news_s seconds.
 void WaitWatch::listen() {
   while (!is_over_) {
