@@ -25,9 +25,9 @@ class Exchange {
   /// rank does not call it within tuning::kMaxJoin_s seconds, because it runs without this library
   /// or is late. Either all ranks get a communicator, or none does.
   static Word joined(const MpiLibrary& mpi);
-  /// If joined() returned 0, gives late ranks tuning::kMaxJoin_s seconds to complete what it began:
-  /// the MPI_Finalize of Open MPI crashes if a communicator is only half created. Does nothing
-  /// otherwise. To be called before MPI_Finalize.
+  /// If joined() returned 0, waits for late ranks, at most tuning::kMaxJoin_s seconds, to complete
+  /// the communicator: Open MPI's MPI_Finalize crashes if a communicator is only half created. Does
+  /// nothing otherwise. To be called before MPI_Finalize.
   static void complete_join();
 
   /// `own` is the communicator that joined() returned. Collective.

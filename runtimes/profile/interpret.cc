@@ -188,8 +188,8 @@ void Interpreter::add_communicator(const Function& function, const Arguments& ar
   if (made == mpi_.comm_null) return;
   // MPI_Comm_create_group is collective over the new communicator only, and its ranks may have
   // created different numbers of communicators before. So the new communicator is identified by its
-  // tag and members, and by how often the same members have made it. MPI_Intercomm_merge and
-  // MPI_Comm_create_from_group have no parent and no tag.
+  // parent, its tag, its members, and the number of communicators created so far that agree in all
+  // of these. MPI_Intercomm_merge and MPI_Comm_create_from_group have no parent and no tag.
   Communicator* const own = communicators_.of(made);
   if (own == nullptr) return;
   const Word parent = function.comm < 0 ? mpi_.world : arguments.comm(function.comm);
@@ -411,7 +411,7 @@ std::optional<Part> Interpreter::part_in(const Function& function, const Argumen
     case Meaning::neighbor_alltoall:
     case Meaning::neighbor_alltoallv:
     case Meaning::neighbor_alltoallw: return std::nullopt;
-    default:  // a communicator, a window, a file, …
+    default:  // other calls that are collective over a communicator, a window, a file, …
       return Part{.delays = true, .waits = true, .may_overtake = true};
   }
 }

@@ -58,7 +58,7 @@ void LastArrivals::append(const Part& part, const std::vector<Entry>& last, std:
   for (const Entry& entry : last) bytes::append(report, entry);
 }
 
-/// Makes `entry` the later one of two.
+/// Merges `other` into `entry`: keeps the later arrival, and the earlier time of leaving.
 void LastArrivals::merge(const Entry& other, Entry& entry) {
   if (other.entered_ns > entry.entered_ns)
     std::tie(entry.entered_ns, entry.world_rank) = std::tie(other.entered_ns, other.world_rank);

@@ -39,10 +39,11 @@ struct Envelope {
 };
 
 /// Records the sends and receives of a rank: the ends of messages. At first all ends are kept.
-/// Whenever tuning::kMaxEnds of them are stored, about half are dropped. Whether an end is dropped
-/// depends only on the message's tag and on its index in its stream (the messages with the same
-/// sender, receiver, communicator and tag), so both ranks of a message agree. The messages of a
-/// stream are kept or dropped sixteen at a time, because a call may wait for several messages.
+/// Whenever tuning::kMaxEnds sends or kMaxEnds receives are stored, about half of all ends are
+/// dropped. Whether an end is dropped depends only on the message's tag and on its index in its
+/// stream (the messages with the same sender, receiver, communicator and tag), so the sender and
+/// the receiver agree. The messages of a stream are kept or dropped sixteen at a time, because a
+/// call may wait for several messages.
 ///
 /// Receives are numbered in the order in which they were posted. The message of a receive from any
 /// source is known only when the receive completes. Until then, later receives that may match the
