@@ -31,7 +31,7 @@ Self self_of(const Task& task);
 
 /// The program's own policy, used instead of the one that the setting `policy` names. One thread at
 /// a time calls its functions, on the rank that lends. They must not submit tasks or wait. If they
-/// throw, the job continues; only the first exception of `decide` or `cancelled` is printed.
+/// throw, the job continues, and each rank prints only the first exception.
 struct Policy {
   LendingPolicy decide = {};
   // The load of this rank that the policies of other ranks see. By default, it is the number of

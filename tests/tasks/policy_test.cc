@@ -140,6 +140,35 @@ TEST(Policy, a_policy_sees_that_a_rank_is_busy_even_if_that_rank_has_not_yet_tim
       [] { return sees_a_busy_rank() == (own_rank() == 0 && count_ranks() > 1); }));
 }
 
+TEST(Policy, the_first_exception_of_each_function_is_printed_and_the_job_continues) {
+  const auto fail = [](const LendingView&) { throw std::runtime_error("it rains"); };
+  std::map<std::string, Policy> policies;
+  policies["decide failed, so nothing was lent"].decide = [&](auto& view) {
+    fail(view);
+    return std::vector<Loan>{};
+  };
+  policies["load failed, so this rank reports its previous load"].load = [&](auto& view) {
+    fail(view);
+    return 0.0;
+  };
+  policies["replicate failed, so no further task was replicated in this wait"].replicate =
+      [&](auto& view) {
+        fail(view);
+        return std::vector<Replication>{};
+      };
+  for (const auto& [says, policy] : policies) {
+    testing::internal::CaptureStderr();
+    const Job job = run(policy);
+    const std::string printed = testing::internal::GetCapturedStderr();
+    if (job.rank == 0 && job.num_ranks > 1) {
+      EXPECT_EQ(printed, "poise: rank 0: Policy::" + says + ": it rains\n");
+    }
+    if (job.rank == 0) {
+      EXPECT_EQ(job.ran_on.size(), 150u);
+    }
+  }
+}
+
 TEST(Policy, no_task_is_lent_if_a_policy_throws_or_names_unknown_ranks_or_tasks) {
   Policy failing, wrong;
   failing.decide = [](const LendingView&) -> std::vector<Loan> {

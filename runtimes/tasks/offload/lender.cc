@@ -19,6 +19,12 @@ void LenderSide::handle_request(Message& message) {
   if (messenger_.agent.asked_by(thief)) is_request_undecided_ = true;
 }
 
+void LenderSide::report_failure(const char* what) {
+  if (!std::exchange(reported_failure_, true))
+    std::fprintf(stderr, "poise: rank %u: Policy::%s: %s\n", messenger_.rank, what,
+                 thrown_text().c_str());
+}
+
 // Asks the program's policy which tasks to lend. Ignores loans that are impossible, for example to
 // ranks that do not exist. If the policy throws, no task is lent, and only the first exception is
 // printed.
@@ -37,9 +43,7 @@ std::vector<Loan> LenderSide::loans_of_policy(const LendingView& view,
   try {
     loans = policy_.decide(whole);
   } catch (...) {
-    if (!std::exchange(reported_failure_, true))
-      std::fprintf(stderr, "poise: rank %u: the policy failed, so nothing was lent: %s\n",
-                   messenger_.rank, thrown_text().c_str());
+    report_failure("decide failed, so nothing was lent");
   }
   std::erase_if(loans, [&](const Loan& loan) { return !agent.can_borrow(loan.rank); });
   return loans;
@@ -55,7 +59,8 @@ void LenderSide::ask_policy_for_load(const TaskPool::State& state) {
                                    .rank = messenger_.rank,
                                    .queue = queue});
     messenger_.agent.report_load(reported_load_);
-  } catch (...) {  // report the previous load again
+  } catch (...) {
+    report_failure("load failed, so this rank reports its previous load");
   }
 }
 
@@ -249,9 +254,7 @@ void LenderSide::report_cancelled(const Task& task) {
   try {
     policy_.cancelled(items, self_of(task));
   } catch (...) {
-    if (!std::exchange(reported_failure_, true))
-      std::fprintf(stderr, "poise: rank %u: Policy::cancelled failed: %s\n", messenger_.rank,
-                   thrown_text().c_str());
+    report_failure("cancelled failed");
   }
 }
 

@@ -56,7 +56,8 @@ void Replicas::ask_policy(const TaskPool::State& state, unsigned threads) {
       });
       messenger_.pool.want_replicas(what);
     }
-  } catch (...) {  // no task is replicated
+  } catch (...) {
+    lender_.report_failure("replicate failed, so no further task was replicated in this wait");
   }
 }
 
