@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls functions with any number of arguments, which are pointers or integers of no larger size.
+// Calls a function with up to kMaxArguments arguments: pointers, or integers that fit in a pointer.
 #pragma once
 
 #include <cstddef>

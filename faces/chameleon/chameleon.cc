@@ -64,8 +64,9 @@ struct Travelling {
 
 thread_local face::Met running_here;
 
-/// Returns the arguments of a task. The task's first item holds `travelling`; `items` are its other
-/// items. Literals are returned by value, other arguments by their address on this rank.
+/// Returns the arguments with which a task's code is called. `items` are the task's items except
+/// the first, which holds `travelling`. The argument for a literal is its value; that for other
+/// data is their address on this rank.
 std::vector<void*> arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
   std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
   if (!offsets.empty()) {
@@ -143,7 +144,7 @@ void run(std::span<const tasks::Item> items) {
   face::call(now.task->entry, arguments);
 }
 
-/// Called if this copy of a replicated task is cancelled, because another copy was started.
+/// Called when another copy of a replicated task was started, which cancels the copy on this rank.
 void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int rank) {
   Travelling travelling;
   std::memcpy(&travelling, items[0].data, sizeof travelling);
@@ -157,9 +158,10 @@ void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int 
 }
 
 // The runtime learns task times per registered function. All ranks must register functions at the
-// start, when it is not known yet which code the tasks will run. So this number of functions is
-// registered, and a hash of the position of a task's code selects one of them later. Two pieces of
-// code may share a function by chance.
+// start, before it is known which code the tasks will run. So kNumFunctions functions are
+// registered that differ only in name, and a hash of the position of a task's code selects one of
+// them. Two pieces of code may get the same function by chance; their times are then learned
+// together.
 constexpr std::size_t kNumFunctions = 64;
 const auto kFunctions = [] {
   std::array<tasks::FunctionId, kNumFunctions> functions;

@@ -16,8 +16,8 @@ using poise::library::required;
 
 namespace {
 
-/// True if a move is in the list for `place`. A list has either the moves that leave the place or
-/// those that come to it.
+/// True if a list of moves for `place` includes the move. poise_exports() lists the moves that
+/// leave the place, poise_imports() those that come to it.
 using Select = bool (*)(std::uint32_t from, std::uint32_t to, std::int64_t place);
 
 int list_moves(const char* function, std::uint64_t num_tasks, const std::uint64_t* global_ids,

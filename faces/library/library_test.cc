@@ -324,8 +324,8 @@ TEST(Library, diagnoses_a_profile_as_json_and_names_a_damaged_file_in_the_error)
 }
 
 #if POISE_ASSERTIONS >= 1
-/// The results of calls with the handles that poise_compare() uses. Its callback makes these calls,
-/// on the same thread and on another one.
+/// While poise_compare() uses the workload, its callback calls functions that read or change the
+/// workload, on the same thread and on another one. These are the results of the calls.
 struct Meanwhile {
   poise_workload* workload;
   int read = POISE_FAILED, change = POISE_OK, change_of_same_thread = POISE_OK;
@@ -371,8 +371,9 @@ TEST(Library, builds_with_assertions_refuse_a_call_that_changes_a_handle_in_use)
 
 TEST(Library, running_an_external_strategy_program_changes_no_signal_handling) {
   std::signal(SIGPIPE, SIG_DFL);
-  // The program places the task at place 1 if its parent ignores SIGPIPE, the signal 13, and at
-  // place 2 if the program itself starts with this signal blocked.
+  // The program checks what the library changed. It places the task at place 1 if its parent
+  // process, which called the library, ignores SIGPIPE (signal 13). Otherwise it chooses place 2 if
+  // it was itself started with this signal blocked, else place 0.
   const std::string path = "/tmp/library_signals_" + std::to_string(::getpid()) + ".sh";
   write_file(path, R"(has() {
   case $(grep "^$1" "/proc/$2/status") in *[13579bdf]???) ;; *) false ;; esac

@@ -26,7 +26,7 @@ bool is_host(std::int64_t device) {
   return device == CHAMELEON_HOST || device == num_devices() || device < -1;
 }
 
-/// A box in two multidimensional arrays, as for omp_target_memcpy_rect.
+/// The box that omp_target_memcpy_rect copies from one multidimensional array to another.
 struct Box {
   std::size_t element_bytes;
   int num_dimensions;

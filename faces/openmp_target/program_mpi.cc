@@ -58,7 +58,8 @@ struct Pair {
   int first, second;
 };
 
-/// Tests parts of arrays, values, structures, and memory that is known only by its address.
+/// Tests array sections, numbers and structures that are passed by value, and mapped memory of
+/// which a region gets only the address.
 void forms(int num_tasks) {
   std::vector<int> numbers(100 * num_tasks, 1), sums(num_tasks, -1), counters(3, 0);
   int* all = numbers.data();
@@ -165,7 +166,7 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 50 && counts[0] == 0 && (round == 0 || size > 1); ++round) {
     counts[0] = products(rank == 0 ? 200 : 0, 20);
     MPI_Bcast(counts, 1, MPI_INT, 0,
-              MPI_COMM_WORLD);  // a round may end before other ranks can help, but not every round
+              MPI_COMM_WORLD);  // other ranks may be too late in a short round, but not in all 50
   }
   check(size == 1 || counts[0] > 0, "regions run on other ranks");
   forms(rank == 0 ? 12 : 0);
