@@ -18,7 +18,7 @@
 namespace poise::miniapps::leanmd {
 
 constexpr double kCutoff = 2.5, kSpacing = 1.12, kTimeStep = 0.002;
-constexpr std::uint32_t kHalf = 14;  // compute objects per cell: itself and half of 26 neighbours
+constexpr std::uint32_t kHalf = 14;  // compute objects per cell: itself + 26 neighbours / 2
 
 /// A three-dimensional torus of cells, and the ids of cells and compute objects.
 struct Grid {
@@ -59,8 +59,8 @@ struct Cell {
   ObjectId id = 0;
   std::uint32_t phase = 0;
   std::vector<Atom> atoms;
-  double kinetic = 0, potential = 0;
-  double first_energy = 0;  // at the start; the energy of a pair counts in the pair's first cell
+  double kinetic = 0, potential = 0;  // potential: a pair of atoms counts in only one cell
+  double first_energy = 0;            // kinetic and potential energy at the start
   bool has_first = false;
 
   void step(const Inbox& inbox, Outbox& outbox) {

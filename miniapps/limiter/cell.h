@@ -107,7 +107,7 @@ inline State part_flux_between(const Side& lower, const Side& upper, double step
 
 struct Cell {
   Values values{};  // at the nodes
-  Values inner{};   // per node: integral, over cell and step, of flux * slope of its polynomial
+  Values inner{};   // [j]: flux * slope of basis polynomial j, integrated over cell and step
   Parts parts{};
   std::array<Side, 2> side;
   std::array<State, 2> tried{};  // fluxes of the candidate step at both ends of the cell

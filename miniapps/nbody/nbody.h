@@ -279,7 +279,7 @@ struct Program : Settings {
   double checksum(const Sums& sums) const { return sums.at[0] + sums.at[1] + sums.at[2]; }
   void check(const Sums& before, const Sums& after) const {
     const double forces = after.force_error / pieces;
-    const double momentum = length(after.momentum - before.momentum);  // mass and speed are about 1
+    const double momentum = length(after.momentum - before.momentum);  // relative: mass, speed ~ 1
     const double energy = std::fabs(after.energy / after.first_energy - 1);
     fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
                momentum, after.first_energy, energy);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every environment variable that Poise reads: who reads it, what it takes, its default and its
-// meaning. Settings are parsed, and help and documents are written, from this table.
+// meaning. This table is used to parse settings and to generate the help and the documentation.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Variable {
   std::span<const std::string_view> choices = {};
 };
 
-/// All environment variables, those of one program together, in the order in which it applies them.
+/// All environment variables, grouped by program, in the order in which the program applies them.
 std::span<const Variable> variables();
 
 /// Returns the variable of this name, which must exist.
