@@ -182,9 +182,9 @@ Distribution best_distribution(const Imbalance& i,
                                                   std::max(before.half_width, during.half_width)}};
 }
 
-/// Estimates which fraction (0 to 1) of the transfer time comes after all ranks have computed: the
-/// mean transfer time of all ranks divided by that of the busiest rank. The fraction is small if
-/// most transfers overlap with the computation of the busiest rank.
+/// Estimates which fraction (0 to 1) of the transfer time comes after all ranks have computed. The
+/// estimate is the mean transfer time of all ranks divided by the transfer time of the busiest
+/// rank. It is small if most transfers overlap with the computation of the busiest rank.
 double late_transfers(const MeasuredRun& run) {
   double busiest_s = 0;
   for (const MeasuredPhase& phase : run.phases) {
@@ -198,9 +198,10 @@ double late_transfers(const MeasuredRun& run) {
   return busiest_s > 0 ? std::min(1.0, mean_s / busiest_s) : 1;
 }
 
-/// The seconds saved by distributing the work. `by_loads` is an upper bound, which counts only the
-/// loads: it assumes that all messages are sent after all ranks have finished computing. The event
-/// engine predicts less, because ranks that finish early also send early.
+/// The seconds saved by distributing the work. The upper bound is `by_loads`, the saving by loads
+/// alone: it assumes that all messages are sent after all ranks have finished computing. The lower
+/// bound comes from the event engine, in which ranks that finish early also send early.
+/// late_transfers() determines the point between the two bounds.
 Seconds replayed_saving(const MeasuredRun& run, const ReplayedRun& replay,
                         const Imbalance& imbalance, bool is_once, Seconds by_loads) {
   RankLoads before_s;
@@ -297,7 +298,8 @@ bool are_crowded_ranks_free(const MeasuredRun& run, const Nodes& nodes) {
 
 /// Estimates how actively the ranks of crowded nodes (more ranks than cores) wait: 1 if they always
 /// keep their cores while they wait, 0 if they sleep. If n ranks on m cores are always ready to
-/// run, each queues for 1 - m/n of the time; the time in queues is compared with this maximum.
+/// run, each queues for 1 - m/n of the time. The estimate is the queued time divided by this
+/// maximum.
 double waiting_actively(const MeasuredPhase& phase, const Nodes& nodes) {
   double queued_s = 0, most_s = 0;
   for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
@@ -309,19 +311,20 @@ double waiting_actively(const MeasuredPhase& phase, const Nodes& nodes) {
   return most_s > 0 ? std::min(1.0, queued_s / most_s) : 0;
 }
 
-/// The time lost by ranks that wait actively, if the kernel moves the ranks of crowded nodes
-/// between cores. It is the time by which the phase is longer than shared_s(), its work on evenly
-/// shared cores, multiplied by waiting_actively(), a fraction from 0 to 1.
+/// The time lost because waiting ranks keep their cores, if the kernel moves the ranks of crowded
+/// nodes between cores. The phase lasts longer than its work would take on evenly shared cores
+/// (shared_s()). This difference is multiplied by waiting_actively(), which is from 0 to 1.
 double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes) {
   double wall_s = 0;
   for (const RankTimes& rank : phase.ranks) wall_s += rank.wall_s / phase.ranks.size();
   return waiting_actively(phase, nodes) * std::max(0.0, wall_s - shared_s(phase, nodes));
 }
 
-/// The time that bound ranks lost because other ranks of their core spun in MPI. It is `exposed_s`,
-/// the time in which the busiest rank does not compute, times the degree of spinning, from 0 to 1.
-/// This degree is the time for which the ranks queue in MPI for their core, divided by the time for
-/// which they would queue if all k ranks of a core always spun: 1 - 1/k of their time in MPI.
+/// The time that bound ranks lost because other ranks of their core spun in MPI: the product of
+/// `exposed_s` (the time in which the busiest rank does not compute) and the degree of spinning,
+/// from 0 to 1. This degree is the time for which ranks queued for their core while they were in
+/// MPI, divided by its maximum. The maximum holds if all k ranks of a core always spin: each of
+/// them then queues for 1 - 1/k of its time in MPI.
 double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, double exposed_s) {
   std::map<PlaceId, double> ranks_at;
   for (const PlaceId place : placement.places()) ++ranks_at[place];
@@ -381,8 +384,8 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     const double lost_s =
         std::max(0.0, largest_useful_s(phase) - fullest_core_s(phase, placement)) +
         spun_in_mpi_s(phase, placement, exposed_s[p]);
-    // Fewer ranks have the same work, so a phase still takes at least the time of this work if the
-    // cores share it evenly.
+    // With fewer ranks the work is the same, so a phase takes at least as long as this work on
+    // evenly shared cores. No more than the rest of the phase can be saved.
     const double phase_s = exposed_s[p] + largest_useful_s(phase);
     spun_s += std::min(lost_s, std::max(0.0, phase_s - shared_s(phase, nodes)));
   }
@@ -401,8 +404,9 @@ void queue_less(RankTimes& rank, double less_s) {
   rank.queued_s -= less_s;
 }
 
-/// Returns the run without the time for which ranks queued behind other programs: on each node the
-/// same fraction of the queued time of every rank and phase.
+/// Returns the run without the time for which ranks queued behind other programs. Only the CPU time
+/// of these programs on each node is known (others_s). So this time is removed from the queued
+/// times of the node's ranks: the same fraction for every rank and phase.
 MeasuredRun without_others(MeasuredRun run) {
   std::vector<double> queued_s(run.others_s.size());
   for (const MeasuredPhase& phase : run.phases)
@@ -436,10 +440,11 @@ double fraction_with_sum(std::vector<Queue> queues, double sum_s) {
   return 1;
 }
 
-/// Returns the run without the time for which the kernel stopped ranks because of a CPU quota. It
-/// is known only for all ranks and phases of a node together. Other reasons make single ranks queue
-/// for long, but a quota stops all of them. So the time is divided evenly: each rank of a node was
-/// stopped for the same fraction of each phase, or for all of its queued time if that is shorter.
+/// Returns the run without the time for which the kernel stopped ranks because of a CPU quota. Only
+/// the sum of this time over all ranks and phases of a node is known. A quota stops all ranks of a
+/// node, whereas other causes make single ranks queue for long. So the sum is divided evenly: each
+/// rank was stopped for the same fraction of each phase, or for all of its queued time if that is
+/// shorter.
 MeasuredRun without_quota(MeasuredRun run) {
   std::vector<std::vector<Queue>> queues(run.quotas.size());
   for (const MeasuredPhase& phase : run.phases)
@@ -535,10 +540,10 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   }
   // If few phases show ranks that share or change cores, binding would not help.
   if (tuning::kMinSharing * run.phases.size() > with_others) return;
-  // Ranks may share a core by chance for a while, for example because another program uses another
-  // core. If two ranks share a core in at most half of the phases, only the time that ranks queue
-  // while they compute counts. Otherwise the time in which one rank spins in MPI while the other
-  // one needs the core counts, too.
+  // Binding saves the time that ranks queue while they compute. It also saves the time in which one
+  // rank spins in MPI while another rank needs the core, but only if ranks share a core in more
+  // than half of the phases. If they do so more rarely, it may be by chance, for example because
+  // another program uses a core.
   if (2 * with_two_on_a_core <= run.phases.size()) spun_s = 0;
   advice.push_back(
       {Remedy::binding, {computing_s + spun_s, 1.96 * std::sqrt(squares) + spun_s / 4}, false});
@@ -697,8 +702,9 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   diagnosis.advice = {objects(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr),
                       lending(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr)};
   std::optional<MeasuredRun> unlimited, alone;
-  const MeasuredRun* own = &run;  // below: the run without the time that ranks queued because of a
-                                  // quota or of other programs
+  // If ranks queued because of a quota or of other programs, `own` is set below to the run without
+  // this queued time.
+  const MeasuredRun* own = &run;
   if (std::ranges::any_of(run.quotas, [](const NodeQuota& q) { return q.stopped_s > 0; })) {
     unlimited = without_quota(run);
     diagnosis.advice.push_back(larger_quota(run, *unlimited));

@@ -26,8 +26,9 @@ double excess(std::span<const double> loads) {
   return *std::max_element(loads.begin(), loads.end()) - mean(loads);
 }
 
-/// The measured loads of one phase after work is moved according to the predicted loads `foretold`:
-/// ranks predicted above the mean give their excess to those below it, in proportion to their lack.
+/// The measured loads of one phase after work is moved according to the predicted loads `foretold`.
+/// Ranks above the mean predicted load give away what exceeds it. Each rank below the mean receives
+/// a part in proportion to the load that it lacks.
 std::vector<double> redistributed(std::span<const double> loads, std::span<const double> foretold) {
   const double even = mean(foretold);
   std::vector<double> result(loads.begin(), loads.end());

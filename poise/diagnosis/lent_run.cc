@@ -27,9 +27,9 @@ std::vector<std::uint32_t> ranks_by_node(const MeasuredRun& run) {
   return ranks;
 }
 
-/// The replayed phases in which lending is simulated: all of them, or as many as can be simulated
-/// quickly, evenly spaced. Empty if that would be fewer than kMinSimulated phases and not all of
-/// them.
+/// The replayed phases in which lending is simulated: all of them if that is quick, otherwise as
+/// many evenly spaced ones as can be simulated quickly. Empty if only some phases can be simulated
+/// quickly and their number is below kMinSimulated.
 std::vector<std::size_t> lent_phases(const ReplayedRun& replay, std::uint32_t num_ranks) {
   const std::span<const std::size_t> all = replay.phases();
   const auto most =
