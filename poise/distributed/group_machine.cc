@@ -80,8 +80,8 @@ class GroupMachine {
     }
   }
 
-  /// Describes each node of the coarser machine. Of the memory domains of the original node, it has
-  /// only those in which a range of places begins. Nodes of one kind with the same domains share
+  /// Describes each node of the coarser machine. A node keeps only those memory domains of the
+  /// original node in which a range of places begins. Nodes of one kind with the same domains share
   /// one description.
   void find_node_kinds() {
     parts_.node_kinds.clear();

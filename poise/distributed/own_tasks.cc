@@ -12,8 +12,8 @@ namespace poise {
 
 namespace {
 
-/// These limits are the same as for workloads on one rank. The limit on counts is also that on
-/// their sum over all tasks of a rank, so sums do not overflow.
+/// These limits are the same as for workloads on one rank. kMaxCount limits each count, and also
+/// the sum of the counts in an array, so that sums do not overflow.
 constexpr double kMaxSeconds = 1e15;
 constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 53;
 

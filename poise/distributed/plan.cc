@@ -62,8 +62,9 @@ class Cycle {
   }
 
   /// Limits for the graph that a leader sends to its parent. The maximum numbers of vertices and
-  /// edges grow with the weight of the leader's vertices. They are at most those in
-  /// DistributedLimits, and at least these divided by the number of the parent's children.
+  /// edges grow with the weight of the leader's vertices. The upper ends of their ranges are the
+  /// numbers in DistributedLimits, the lower ends these numbers divided by the number of the
+  /// parent's children.
   MergeLimits limits_of(std::size_t level, double weight) const {
     const auto siblings =
         static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);

@@ -106,8 +106,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  // For each core: the nearest core with local memory among this core and those before it, and the
-  // nearest among this core and those after it; null if there is none.
+  // before[p] is the last core with local memory among the cores up to p, after[p] the first one
+  // among the cores from p on; null if there is none.
   std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
@@ -193,9 +193,9 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
       levels.push_back({.name = partition.name, .first_place = partition.starts});
       return;
     }
-    // Two levels with the same groups become one level, and the second name becomes a further name
-    // of it. If either name is "numa", that is the main name, because the factors between domains
-    // belong to it.
+    // Two levels with the same groups become one level. The first name is the main name, the second
+    // one a further name. Only "numa" always becomes the main name, because the factors between
+    // domains belong to the level "numa".
     Level& level = levels.back();
     std::string other = partition.name;
     if (other == "numa") std::swap(other, level.name);
@@ -397,7 +397,7 @@ void set_speeds(hwloc_topology_t topology, const std::vector<Site>& sites, Machi
 
 void set_memory(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains, Facts& facts) {
   for (const hwloc_obj_t domain : domains) {
-    if (domain == nullptr) continue;  // the only domain, as no core has memory that is allowed
+    if (domain == nullptr) continue;  // no core has allowed memory, so there is only this domain
     facts.numa_index.push_back(domain->os_index);
     facts.memory_bytes.push_back(domain->attr->numanode.local_memory);
   }
