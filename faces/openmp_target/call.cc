@@ -93,7 +93,8 @@ void add_memory(Call& call, void* base, Range range, std::int64_t type) {
   // Memory that `target data` has mapped, and that the region may write, is copied before and after
   // the region. The region then sees what earlier regions wrote, and bytes that it does not write
   // keep their values. If a clause has_device_addr names an object, clang 16 maps only eight bytes
-  // of it, as "to", although the region may access the whole object.
+  // of it, as "to", although the region may access the whole object. So eight bytes that are mapped
+  // as "to" may stand for the whole range that `target data` has mapped.
   const bool may_mean_all = mode == kTo && range.bytes == sizeof base;
   if (held && (mode != kTo || may_mean_all)) mode = kBoth;
   if (held && (range.bytes == 0 || may_mean_all)) range = *held;

@@ -11,7 +11,8 @@
 
 namespace poise {
 
-/// The table uses open addressing and is at most two thirds full. It takes 12 to 24 bytes per id.
+/// Uses open addressing and is at most two thirds full. Takes 18 to 36 bytes per id if `expected`
+/// was the number of ids, otherwise 18 to 72.
 class IdTable {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

@@ -153,8 +153,8 @@ class LeaderProblem {
 
   /// Gives each vertex that arrives from another leader a child group to start from, heaviest
   /// vertices first. Among the children with room for the vertex, this is the one with which it
-  /// exchanges most messages. If it exchanges none with any of these children, it goes to the least
-  /// busy one.
+  /// exchanges most messages. If it exchanges none with any of these children, the vertex starts at
+  /// the least busy of all children.
   void place_arrivals(const Machine& machine) {
     std::vector<TaskId> arrivals;
     std::vector<double> load_s(machine.num_places(), 0);

@@ -29,7 +29,7 @@ struct GuestEdge {
   std::uint64_t count = 0, bytes = 0;
 };
 
-/// The input of a decision that is the same on all ranks.
+/// The part of a decision's input that is the same on all ranks.
 struct DecisionContext {
   const Machine& machine;
   const RankGroups& groups;

@@ -195,8 +195,9 @@ class Cycle {
     }
   }
 
-  /// Assigns the guests (vertices that this leader decides about) to ranks, and tells the result to
-  /// the leaders whose pieces contain them.
+  /// Assigns each guest (a vertex that this leader decides about) to the leader of a child group,
+  /// and tells the leader whose piece contains the vertex. Returns for each vertex of this leader's
+  /// own piece the leader to which it is assigned.
   std::vector<std::uint32_t> told(std::size_t level, const std::vector<Guest>& guests,
                                   std::vector<GuestEdge> edges) {
     struct Answer {

@@ -24,7 +24,7 @@ namespace poise {
 namespace {
 
 constexpr std::uint64_t kMaxSyntheticUnits = 1u << 14;
-// Limit on a count in hwloc's synthetic text, which is the number of groups of a level in each
+// Limit on each count in hwloc's synthetic text. A count is the number of groups of a level in each
 // group of the level above.
 constexpr std::uint64_t kMaxSyntheticCount = 512;
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
@@ -342,7 +342,8 @@ KindInfo kind_info(hwloc_topology_t topology, unsigned kind, hwloc_bitmap_t unit
 /// Rates each kind of core by the best figure that is known for all kinds: the kernel's capacity
 /// (work per second), else the clock rate, else hwloc's order by efficiency. If only the clock is
 /// known, a small core is assumed to do less work per cycle than a large core. If only the order is
-/// known, each kind is assumed to be slower than the next one by a fixed ratio (tuning.h).
+/// known, each kind is assumed to be slower than the next one by a fixed ratio (tuning.h). If none
+/// of these is known, all kinds are assumed to have the same clock rate.
 Kinds rate_kinds(const std::vector<KindInfo>& kinds) {
   const auto all = [&](auto has) { return std::all_of(kinds.begin(), kinds.end(), has); };
   const auto each = [&](auto rate, Source source) {

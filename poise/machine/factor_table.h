@@ -9,10 +9,10 @@
 
 namespace poise {
 
-/// Gives the same results as Machine::message_factor() and byte_factor(). Stores one number per
-/// pair of domains for up to 128 domains (128 KB, which fits into a processor's cache), otherwise
-/// per pair of nodes for up to 2,048 nodes (32 MB); for more nodes it calls the machine, to which
-/// it keeps a reference.
+/// Gives the same results as Machine::message_factor() and byte_factor(). Stores message factors
+/// per pair of domains if there are up to 128 domains with factor 1 inside (128 KB, which fits into
+/// a processor's cache), otherwise per pair of nodes if there are up to 2,048 nodes (32 MB). Asks
+/// the machine, to which it keeps a reference, for all other factors.
 class FactorTable {
  public:
   /// Whether factors between nodes are stored, or computed at each query. On a torus of hundreds of

@@ -39,8 +39,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> choose_pairs(std::uint32_t 
 Machine with_network(const Machine& node, std::vector<HostPair> pairs);
 
 /// One copy of the node per host, with the measured factor of each pair of hosts. Pairs that were
-/// not measured get the median; if no pair was measured and the node's description gives no network
-/// factor either, all get the factor that is assumed for machines described by text.
+/// not measured get the median. If no pair was measured, all pairs get the network factor of the
+/// node's description or, without one, the factor assumed for machines described by text.
 Machine cluster_of(const Machine& node, std::span<const std::string> hosts);
 
 }  // namespace poise

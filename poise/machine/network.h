@@ -44,7 +44,7 @@ struct Network {
   /// job. If this is empty, node n is on router n / nodes_per_router.
   std::vector<std::uint32_t> router_of_node;
 
-  std::vector<double> matrix;  // kind `matrix` only: factor at [from * nodes + to]
+  std::vector<double> matrix;  // shape `matrix` only: factor at [from * nodes + to]
   std::uint32_t matrix_nodes = 0;
 
   /// Torus and mesh: element [node * dims + dim] is the coordinate in dimension `dim` of the node's
