@@ -13,7 +13,7 @@ struct Range {
 };
 
 /// Records that `target data` or `target enter data` maps a range. Mappings of a range are counted:
-/// a range that was mapped twice stays mapped until it is released twice, or once with the modifier
+/// a range that was mapped twice stays mapped until it is released twice, or once with the map type
 /// `delete`.
 void hold(Range range);
 void release(Range range, bool for_good);

@@ -196,7 +196,7 @@ struct Piece {
   }
 };
 
-/// Three rotating clusters that do not collapse. The mass within radius r grows as √r.
+/// Three clusters; random velocities prevent collapse. The mass within radius r grows as √r.
 inline std::vector<Particle> clusters(std::uint32_t num_particles) {
   Random random(1);
   const auto arrow = [&](double of_length) {
