@@ -40,7 +40,7 @@ struct LateRank {
   double seconds = 0;  // waiting time of the ranks that waited for this one, summed over them
 };
 
-/// The causes that slow the threads of a node down.
+/// The main cause, the one with the largest gain, that slows the threads of a node down.
 struct ThreadCause {
   std::uint32_t node = 0;
   JuggleCause cause;

@@ -257,9 +257,9 @@ TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is
   EXPECT_NEAR(advice_of(run_on_one_core(0), Remedy::binding).saved.value, 10 * 0.1, 1e-9);
 }
 
-/// A run of two ranks on two cores. In each second, each rank computes for 0.2 s, of which it
-/// queues for 0.1 s, and it queues for another 0.1 s inside MPI. In the same second, another
-/// program uses the cores for 0.4 s in all.
+/// A run of two ranks on two cores. In each second, each rank is outside MPI for 0.2 s: it computes
+/// for 0.1 s and queues for 0.1 s. It queues for another 0.1 s inside MPI. In the same second,
+/// another program uses the cores for 0.4 s in all.
 planted::Profile run_beside_another_program() {
   auto profile = run_on_node({0.1, 0.1}, "core:2");
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {

@@ -42,7 +42,7 @@ void check_matrix(const std::vector<double>& matrix, std::size_t rows, const cha
            kMaxValue);
 }
 
-/// Every group of the finer level must lie inside one group of the coarser level.
+/// True if every group of the finer level lies inside one group of the coarser level.
 bool refines(const Level& finer, const Level& coarser) {
   return std::includes(finer.first_place.begin(), finer.first_place.end(),
                        coarser.first_place.begin(), coarser.first_place.end());
