@@ -13,8 +13,8 @@ namespace poise::chameleon {
 
 namespace {
 
-// The meaning of a value above the maximum of a setting: either it stands for the maximum, or it is
-// a threshold that is never reached, so that no task runs on another rank.
+// The meaning of a variable whose value exceeds the maximum of the setting. Either the maximum is
+// used instead, or the threshold counts as never reached, so that no task runs on another rank.
 enum class Beyond { as_the_maximum, never };
 
 struct Threshold {

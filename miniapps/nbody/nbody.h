@@ -79,7 +79,7 @@ struct Group : Box {
 };
 
 /// Adds the gravity of `group` to the fields at the particles of `on`. A group whose opening angle,
-/// seen from `on`, is below theta acts as one mass. Otherwise halves `on` if it can, else `group`.
+/// seen from `on`, is below theta acts as one mass. Otherwise halves `on` or, if a leaf, `group`.
 inline void pull(const Group& group, const Group& on, double theta, Field* fields) {
   const auto add = [&](const Vector& at, std::size_t num_particles) {
     for (std::size_t i = 0; i < on.members.size(); ++i)

@@ -11,7 +11,7 @@ namespace poise {
 
 /// Gives memory that this process has freed back to the system, as far as the C library can.
 /// Without this call, the C library keeps freed arrays of up to 32 MB. Larger arrays cannot reuse
-/// them, so they add to the memory of the process.
+/// this memory, so it adds to the memory of the process.
 inline void return_freed_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);

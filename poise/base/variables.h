@@ -46,10 +46,10 @@ std::string task_variable(std::string_view setting);
 /// Returns the set of programs `readers` as text, such as "objects, tasks".
 std::string readers_text(unsigned readers);
 
-/// Returns one sentence for each environment variable that has no effect although the user may
-/// expect one: names that resemble a variable of Poise, and variables that only other runtimes
-/// read. `environment` is a list that ends with null, and `readers` are the runtimes of the
-/// program. Other names may belong to other software and are not mentioned. Variables that only
+/// Returns one sentence for each environment variable that the user may expect to have an effect
+/// but that has none: names that resemble a variable of Poise, and variables that only other
+/// runtimes read. `environment` is a list that ends with null, and `readers` are the runtimes of
+/// the program. Other names may belong to other software and are not mentioned. Variables that only
 /// commands or tests read are not mentioned, either.
 std::vector<std::string> notes_on(const char* const* environment, unsigned readers);
 

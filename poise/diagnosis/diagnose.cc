@@ -62,9 +62,9 @@ Seconds mean_wait(const MeasuredRun& run) {
 }
 
 /// The mean transfer time of all ranks minus the shortest transfer time of any rank, summed over
-/// the phases. Part of this difference may be waiting time: a message may arrive late because its
-/// sender computes for longer and delivers the message only in its next MPI call, and a rank that
-/// polls for messages waits although each of its calls returns at once.
+/// the phases. Part of this difference may be waiting time, for two reasons. A sender may deliver a
+/// message only in its next MPI call, which comes late if the sender computes for long. And a rank
+/// that polls for messages waits although each of its calls returns at once.
 double uneven_transfer_s(const MeasuredRun& run) {
   double uneven_s = 0;
   for (const MeasuredPhase& phase : run.phases) {
@@ -79,7 +79,7 @@ double uneven_transfer_s(const MeasuredRun& run) {
 
 /// Limits `saved` to the ranks' mean waiting time plus the uneven part of their transfer times:
 /// distributing the work saves no more. It is not known whether the uneven part is waiting time, so
-/// the uncertainty is at least half of what this part adds to the saving.
+/// the half width is at least half of what this part adds to the saving.
 Seconds at_most(Seconds saved, const MeasuredRun& run) {
   if (!run.knows_waiting) return saved;
   const Seconds wait = mean_wait(run);

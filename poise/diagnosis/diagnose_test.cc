@@ -109,7 +109,7 @@ TEST(diagnose, starting_fewer_ranks_saves_the_time_lost_by_spinning_in_mpi_if_ra
     return 0.0;
   };
   EXPECT_EQ(most_s(), 0) << "they queue only while they compute";
-  shared.queued_s = 1.2 + 0.9;  // while it computes, and in a quarter of the 3.6 s in MPI
+  shared.queued_s = 1.2 + 0.9;  // while it computes, and for a quarter of its 3.6 s in MPI
   EXPECT_NEAR(most_s(), 2 * 3.6 / 2, 1e-9);
   shared.queued_s = 1.2 + 1.8;
   EXPECT_NEAR(most_s(), 2 * 3.6, 1e-9);

@@ -144,8 +144,8 @@ std::vector<PieceEdge> OwnGraph::edges(VertexName first,
   const graphs::Groups tasks = graphs::arrange(cluster_of_, num_clusters);
   std::vector<PieceEdge> edges;
   // The edges are a sparse matrix with a row per cluster of this rank and a column per receiving
-  // cluster. Rows are filled one after another. For each column: the index in `edges` of its latest
-  // edge, plus 1.
+  // cluster. Rows are filled one after another. entry[column] is 1 plus the index in `edges` of the
+  // latest edge of this column, or 0 if there is none.
   std::vector<std::size_t> entry(num_clusters + others.size(), 0);
   for (std::uint32_t c = 0; c < num_clusters && !own_.first.empty(); ++c) {
     const std::size_t row = edges.size();

@@ -26,8 +26,8 @@ struct Network {
 
   Shape shape = Shape::tree;
 
-  /// Factor of messages between different nodes: the only factor of a plain network; the factor of
-  /// one hop on a torus, mesh or dragonfly; the factor across the root of a tree.
+  /// Factor of messages between different nodes. Torus, mesh, dragonfly: for one hop. Tree: for
+  /// nodes that are in no common group of a tier, so for all nodes if there are no tiers.
   double factor = 1;
   double factor_per_hop = 0;      // torus, mesh, dragonfly: added for each hop after the first
   double same_router_factor = 1;  // torus, mesh, dragonfly: between different nodes on one router
