@@ -11,8 +11,8 @@
 
 namespace poise {
 
-/// Uses open addressing and is at most two thirds full. Takes 18 to 36 bytes per id if `expected`
-/// was the number of ids, otherwise 18 to 72.
+/// Uses open addressing and is at least one third (unless fewer ids than expected were inserted)
+/// and at most two thirds full, so it takes 18 to 36 bytes per id.
 class IdTable {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
@@ -54,7 +54,7 @@ class IdTable {
   void grow() {
     const std::vector<std::uint64_t> ids = std::move(ids_);
     const std::vector<std::uint32_t> numbers = std::move(numbers_);
-    resize(2 * size_ + std::size_t{1});
+    resize(size_ + std::size_t{1});
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (numbers[i] == kNone) continue;
       const std::size_t at = slot(ids[i]);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "poise/base/random.h"
@@ -186,16 +187,16 @@ class LeaderProblem {
       for (const auto& [other, cost_s] : partners[t])
         if (is_placed[other]) affinity[current_.of(other)] += cost_s;
       const double own_s = guests_[t].vertex.load_s;
-      PlaceId best = place_of_child_[0], idlest = best;
+      PlaceId idlest = place_of_child_[0];
+      std::optional<PlaceId> nearest;  // of the places with room
       for (const PlaceId place : place_of_child_) {
         const double now = (load_s[place] + own_s) / machine.speed_of(place);
         if (now < (load_s[idlest] + own_s) / machine.speed_of(idlest)) idlest = place;
-        if (now <= distributed_tuning::kRoom * all_s / speed && affinity[place] > affinity[best])
-          best = place;
+        if (now <= distributed_tuning::kRoom * all_s / speed &&
+            affinity[place] > (nearest ? affinity[*nearest] : 0))
+          nearest = place;
       }
-      const bool fits = (load_s[best] + own_s) / machine.speed_of(best) <=
-                        distributed_tuning::kRoom * all_s / speed;
-      const PlaceId to = fits && affinity[best] > 0 ? best : idlest;
+      const PlaceId to = nearest.value_or(idlest);
       for (const auto& [other, cost_s] : partners[t]) affinity[current_.of(other)] = 0;
       current_.move(t, to);
       load_s[to] += own_s;
