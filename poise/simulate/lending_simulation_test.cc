@@ -154,6 +154,18 @@ TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_results_in_f
   EXPECT_LT(outcome.makespan_s, 1.6 * ideal_makespan_s(scenario));
 }
 
+// Two slow ranks lend nearly all of their tasks to the third. While the first one unpacks its last
+// results, the second one gets its own. The wait ends a few messages after the last results.
+TEST(LendingSimulation, the_makespan_lasts_until_every_owner_has_unpacked_its_results) {
+  LendingScenario scenario = all_on_one(3, 320, 1e-3);
+  scenario.work.push_back({{320, 1e-3, 0}});
+  scenario.slowness = {100, 150};
+  scenario.ranks_per_node = 1;
+  scenario.task_overhead_s = 3e-3;
+  const LendingOutcome outcome = checked(scenario);
+  EXPECT_NEAR(outcome.makespan_s, outcome.end_s, 1e-3);
+}
+
 // In the three named scenarios, one rank has all the work. In `family` it lends a task that submits
 // half of all tasks, in `fast` the lender is faster than the other ranks, and in `near` no task
 // leaves its node.
