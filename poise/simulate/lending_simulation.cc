@@ -168,6 +168,8 @@ class Simulation {
   QueueState state_of(const Rank& rank) const;
   Mail mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to);
   void send(Rank& rank, Mail&& mail);
+  static Mail taken_confirmation(Mail& mail);
+  void deliver(Mail&& mail, double at_s);
   void send_rounds(Rank& rank, const std::vector<TerminationMessage>& rounds);
   double arrival_s(Mail& mail, double bytes);
   double in_order_s(std::uint32_t from, std::uint32_t to, double at_s);
@@ -403,7 +405,25 @@ void Simulation::send(Rank& rank, Mail&& mail) {
   outcome_.lent_bytes += task_bytes;
   double at_s = arrival_s(mail, simulate_tuning::kHeaderBytes + task_bytes);
   const bool is_news = with_data == 0 && mail.kind != Mail::Kind::termination;
-  if (is_news && !mail.news.confirms_results) at_s += scenario_.news_delay_s;
+  if (is_news && scenario_.news_delay_s > 0) {
+    if (mail.news.confirms_results) deliver(taken_confirmation(mail), at_s);
+    at_s += scenario_.news_delay_s;
+  }
+  deliver(std::move(mail), at_s);
+}
+
+// Moves the confirmation of results from a message that is delayed to one that is not. This one
+// reports no load: a rank ignores loads of its own.
+Mail Simulation::taken_confirmation(Mail& mail) {
+  Mail taken;
+  taken.from = mail.from;
+  taken.to = mail.to;
+  taken.news.own.rank = mail.to;
+  taken.news.confirms_results = std::exchange(mail.news.confirms_results, false);
+  return taken;
+}
+
+void Simulation::deliver(Mail&& mail, double at_s) {
   const std::uint32_t to = mail.to;
   if (free_mails_.empty()) {
     free_mails_.push_back(mails_.size());
