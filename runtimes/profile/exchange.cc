@@ -27,22 +27,23 @@ struct Sent {
   Word request = 0;
 };
 
-/// How far this rank has come with joining the profile. The ranks duplicate MPI_COMM_WORLD, then
-/// agree by a barrier to use the duplicate: if a rank gives up before it enters the barrier, no
-/// rank passes the barrier.
+/// How far this rank has come with joining the profile. After duplicating MPI_COMM_WORLD, the ranks
+/// vote whether to use the duplicate, because a rank may have given up before it was complete. Such
+/// a rank votes against the duplicate before MPI_Finalize, while others may still wait.
 struct Join {
   const MpiLibrary* mpi = nullptr;
-  Word own = 0, request = 0;  // MPI may write them after joined() returns
-  enum { none, duplicates, agrees, has_joined } step = none;
+  Word own = 0, request = 0;        // MPI may write them after joined() returns
+  double own_vote = 0, result = 0;  // 1: use the duplicate; 0: some rank has given up
+  enum { none, duplicates, votes, has_result } step = none;
 };
 Join join;
 
-/// Tests the request until it is complete, for at most kMaxJoin_s seconds. Time for which the
+/// Tests the request until it is complete, for at most `max_s` seconds. Time for which the
 /// kernel stops this rank or gives its core to others hardly counts, because the ranks for which
 /// this rank waits may be slowed down as much.
-bool completes_request() {
+bool completes_request(double max_s) {
   double waited_s = 0, last_s = wall_now_s();
-  while (waited_s < tuning::kMaxJoin_s) {
+  while (waited_s < max_s) {
     int is_done = 0;
     join.mpi->test(&join.request, &is_done, join.mpi->status_ignore);
     if (is_done != 0) return true;
@@ -54,12 +55,15 @@ bool completes_request() {
   return false;
 }
 
-void continue_joining() {
-  if (join.step == Join::duplicates && completes_request()) {
-    join.mpi->ibarrier(join.own, &join.request);
-    join.step = Join::agrees;
+void continue_joining(double vote) {
+  if (join.step == Join::duplicates && completes_request(tuning::kMaxJoin_s)) {
+    join.own_vote = vote;
+    join.mpi->iallreduce(&join.own_vote, &join.result, 1, join.mpi->double_type, join.mpi->min,
+                         join.own, &join.request);
+    join.step = Join::votes;
   }
-  if (join.step == Join::agrees && completes_request()) join.step = Join::has_joined;
+  if (join.step == Join::votes && completes_request(tuning::kMaxVote_s))
+    join.step = Join::has_result;
 }
 
 }  // namespace
@@ -68,11 +72,13 @@ Word Exchange::joined(const MpiLibrary& mpi) {
   join.mpi = &mpi;
   mpi.comm_idup(mpi.world, &join.own, &join.request);
   join.step = Join::duplicates;
-  continue_joining();
-  return join.step == Join::has_joined ? join.own : 0;
+  continue_joining(1);
+  return join.step == Join::has_result && join.result == 1 ? join.own : 0;
 }
 
-void Exchange::complete_join() { continue_joining(); }
+bool Exchange::was_refused() { return join.step == Join::has_result && join.result == 0; }
+
+void Exchange::complete_join() { continue_joining(0); }
 
 Exchange::Exchange(const MpiLibrary& mpi, Word own) : mpi_(mpi), own_(own) {
   mpi.comm_rank(own_, &rank_);

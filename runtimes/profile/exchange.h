@@ -23,11 +23,15 @@ class Exchange {
  public:
   /// Duplicates MPI_COMM_WORLD for the profile. Every rank must call this function. Returns 0 if a
   /// rank does not call it within tuning::kMaxJoin_s seconds, because it runs without this library
-  /// or is late. Either all ranks get a communicator, or none does.
+  /// or is late. Then all ranks get 0, with one exception: a rank that the kernel stops for more
+  /// than tuning::kMaxVote_s between the duplication and its vote may get a communicator although
+  /// others have given up.
   static Word joined(const MpiLibrary& mpi);
-  /// If joined() returned 0, waits for late ranks, at most tuning::kMaxJoin_s seconds, to complete
-  /// the communicator: Open MPI's MPI_Finalize crashes if a communicator is only half created. Does
-  /// nothing otherwise. To be called before MPI_Finalize.
+  /// True if joined() returned 0 because another rank had given up.
+  static bool was_refused();
+  /// If joined() returned 0, gives late ranks tuning::kMaxJoin_s seconds to complete what it began:
+  /// the MPI_Finalize of Open MPI crashes if a communicator is only half created. Does nothing
+  /// otherwise. To be called before MPI_Finalize.
   static void complete_join();
 
   /// `own` is the communicator that joined() returned. Collective.

@@ -121,6 +121,7 @@ const char* MpiLibrary::find_functions() {
   POISE_TAKE(issend, "Issend");
   POISE_TAKE(iprobe, "Iprobe");
   POISE_TAKE(ibarrier, "Ibarrier");
+  POISE_TAKE(iallreduce, "Iallreduce");
   POISE_TAKE(get_count, "Get_count");
   POISE_TAKE(comm_split, "Comm_split");
   POISE_TAKE(bcast, "Bcast");

@@ -76,6 +76,7 @@ struct MpiLibrary {
   int (*issend)(const void*, int, Word, int, int, Word, Word*) = nullptr;
   int (*iprobe)(int, int, Word, int*, void*) = nullptr;
   int (*ibarrier)(Word, Word*) = nullptr;
+  int (*iallreduce)(const void*, void*, int, Word, Word, Word, Word*) = nullptr;
   int (*get_count)(const void*, Word, int*) = nullptr;
   int (*comm_split)(Word, int, int, Word*) = nullptr;
   int (*bcast)(void*, int, Word, int, Word) = nullptr;

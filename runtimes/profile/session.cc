@@ -123,8 +123,11 @@ void note_missing_ranks(const MpiLibrary& mpi) {
   int rank = 0;
   mpi.comm_rank(mpi.world, &rank);
   if (rank > 1) return;
-  print_note("no profile: rank " + std::to_string(rank) + " has waited " +
-             std::to_string(static_cast<int>(tuning::kMaxJoin_s)) +
+  const std::string limit_s = std::to_string(static_cast<int>(tuning::kMaxJoin_s));
+  if (Exchange::was_refused())
+    return print_note("no profile: ranks joined it more than " + limit_s +
+                      " s apart, as on a busy machine");
+  print_note("no profile: rank " + std::to_string(rank) + " has waited " + limit_s +
              " s for ranks that run without LD_PRELOAD: their program is statically linked or "
              "setuid, or a script removes the variable; or they are late");
 }

@@ -80,7 +80,11 @@ inline constexpr std::size_t kMaxCompared = 1 << 26;
 /// Seconds after which a rank stops waiting for other ranks to join the profile. All ranks join at
 /// about the same time, because MPI_Init synchronises them.
 inline constexpr double kMaxJoin_s = 10;
-/// Maximum time between two tests of the join request that counts towards kMaxJoin_s. A longer gap
+/// Seconds for which a rank then waits for the votes of all ranks. All ranks are there by then. If
+/// this rank stopped waiting while the kernel stops another one, that rank alone would join, and
+/// hang. So this wait is longer.
+inline constexpr double kMaxVote_s = 60;
+/// Maximum time between two tests of a join request that counts towards these limits. A longer gap
 /// means that this rank had no core: the machine is busy, and the other ranks may have had no core
 /// either.
 inline constexpr double kMaxCountedPause_s = 10e-3;

@@ -135,14 +135,25 @@ class Trouble(unittest.TestCase):
                 self.assertIn("no profile: rank 0 has waited 10 s for ranks that run without LD_PRELOAD", done.stderr)
                 self.assertFalse((self.folder / "run.poise").exists())
 
+    def run_late(self, mpi, *late_s):
+        """Runs a program whose rank r returns from MPI_Init_thread after late_s[r] seconds."""
+        late = self.folder / f"late.{mpi}.so"
+        subprocess.run([f"mpicc.{mpi}", "-shared", "-fPIC", PROGRAMS / "late_init.c", "-o", late], check=True, timeout=300)
+        preloaded = {"LD_PRELOAD": f"{LIBRARY} {late}", "POISE_PROFILE": self.folder / "profile",
+                     "LATE_INIT_S": "".join(f"{seconds:02}" for seconds in late_s)}
+        done = reader.launch(mpi, len(late_s), [self.program(mpi), "single"], preloaded)
+        self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
+
     def test_a_job_with_a_rank_that_joins_later_than_the_others_wait_for_it_completes(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                late = self.folder / f"late.{mpi}.so"
-                subprocess.run([f"mpicc.{mpi}", "-shared", "-fPIC", PROGRAMS / "late_init.c", "-o", late], check=True, timeout=300)
-                preloaded = {"LD_PRELOAD": f"{LIBRARY} {late}", "POISE_PROFILE": self.folder / "profile", "LATE_INIT_S": "13"}
-                done = reader.launch(mpi, 2, [self.program(mpi), "single"], preloaded)
-                self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
+                self.run_late(mpi, 0, 13)
+
+    def test_a_job_completes_if_only_some_ranks_give_up_waiting_for_the_last_one(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                # Rank 1 gives up after 10 s and then waits in MPI_Finalize, while rank 0 still waits in MPI_Init_thread.
+                self.run_late(mpi, 5, 0, 12)
 
     def test_spawned_processes_are_not_profiled_and_messages_to_them_count_as_sent_outside_the_job(self):
         for mpi in installations():

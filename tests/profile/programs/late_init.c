@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A library that makes rank 1 return late from MPI_Init_thread: after the seconds in LATE_INIT_S.
+// A library that makes ranks return late from MPI_Init_thread: rank r after the seconds that are
+// digits 2r and 2r + 1 of LATE_INIT_S.
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   int rank;
   const int result = PMPI_Init_thread(argc, argv, required, provided);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 1) sleep(atoi(getenv("LATE_INIT_S")));
+  const char* digits = getenv("LATE_INIT_S") + 2 * rank;
+  sleep(10 * (digits[0] - '0') + digits[1] - '0');
   return result;
 }
