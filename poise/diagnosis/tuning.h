@@ -32,8 +32,8 @@ inline constexpr double kMinSharing = 0.1;
 /// have many messages: kSimulatedMessages limits the pairs of sender and receiver in all simulated
 /// phases together. The engine needs about a microsecond per pair.
 inline constexpr std::size_t kMinSimulated = 2, kMaxSimulated = 8, kSimulatedMessages = 100'000;
-/// Numbers of tasks per iteration of a rank with the mean load, for the simulation of lending: work
-/// that is hard to divide, and work that is easy to divide.
+/// Lending is simulated twice, because the program's work may be hard or easy to divide: a rank
+/// with the mean load has the first or the second of these numbers of tasks per iteration.
 inline constexpr double kFewTasks = 4, kManyTasks = 32;
 /// In the simulation of lending, longer iterations are shortened to this many seconds, and their
 /// tasks in proportion. Otherwise the simulation would take long, because idle ranks ask for tasks

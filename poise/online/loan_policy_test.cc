@@ -175,7 +175,8 @@ TEST(LoanPolicy, returns_more_borrowed_tasks_to_a_lender_that_requests_them_and_
   EXPECT_THAT(loans(false, true, 2e-3F), IsEmpty());
 }
 
-TEST(LoanPolicy, lends_borrowed_tasks_to_a_busy_rank_that_requests_them_if_no_idle_rank_does) {
+TEST(LoanPolicy,
+     lends_borrowed_tasks_to_a_busy_rank_that_asks_but_own_tasks_to_an_idle_rank_that_does_not) {
   const auto borrower = [](bool all_borrowed) {
     LoanPolicy policy(LoanSettings{});
     PeerTable peers = table(20);

@@ -14,9 +14,9 @@ namespace poise {
 /// before one lends to the other; and how many tasks it then lends.
 struct CountThresholds {
   double min_local = 2;        // minimum number of tasks queued at the lender
-  double min_absolute = 2;     // minimum difference in tasks
-  double min_relative = 0.05;  // minimum difference, as a fraction of the larger number
-  double share = 0.5;          // fraction of the difference in tasks that is lent at once
+  double min_absolute = 2;     // by how many tasks more the lender must have queued
+  double min_relative = 0.05;  // the same as a fraction of the tasks queued at the lender
+  double share = 0.5;          // fraction of this difference that is lent at once
   double max_tasks = 1;        // maximum number of tasks lent at once
 };
 

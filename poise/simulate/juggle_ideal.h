@@ -27,8 +27,10 @@ enum class Balancing : std::uint8_t {
 
 /// How threads are moved at a periodic balancing point. Reactive moves always use sorting.
 enum class Redistribution : std::uint8_t {
-  sorted,  // section 3: the least advanced threads go to the places with fewest running threads
-  swaps    // section 2.3: juggle_swaps(), as the thread balancer does
+  // Section 3 of the paper on Juggle: the least advanced threads go to the places with fewest
+  // running threads.
+  sorted,
+  swaps  // section 2.3 of that paper: juggle_swaps(), as the thread balancer does
 };
 
 struct JuggleRun {
