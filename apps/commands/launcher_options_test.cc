@@ -9,10 +9,14 @@
 namespace poise::apps {
 namespace {
 
-std::string placing(const char* command, Launcher launcher) {
+std::vector<std::string> words_of(const char* command) {
   std::vector<std::string> words;
   for (const std::string_view word : split(command, ' ')) words.emplace_back(word);
-  return placing_option(words, launcher);
+  return words;
+}
+
+std::string placing(const char* command, Launcher launcher) {
+  return placing_option(words_of(command), launcher);
 }
 
 TEST(LauncherOptions, options_that_place_or_bind_ranks_are_found_for_each_launcher) {
@@ -42,8 +46,7 @@ TEST(LauncherOptions, options_of_the_program_are_not_those_of_the_launcher) {
 
 TEST(LauncherOptions, the_program_follows_the_options_of_the_launcher) {
   const auto program = [](const char* command, Launcher launcher) {
-    std::vector<std::string> words;
-    for (const std::string_view word : split(command, ' ')) words.emplace_back(word);
+    const std::vector<std::string> words = words_of(command);
     const std::size_t index = program_index(words, launcher);
     return index < words.size() ? words[index] : "none";
   };
