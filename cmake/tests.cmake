@@ -32,7 +32,7 @@ function(unit_tests program prefix)
     target_compile_options(${program} PRIVATE -O0)
   endif()
   gtest_discover_tests(${program} TEST_PREFIX ${prefix}. DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT 300)
+                       PROPERTIES TIMEOUT 1200)
   add_dependencies(unit_tests ${program})
   set_property(GLOBAL APPEND PROPERTY UNIT_TEST_PROGRAMS ${program})
 endfunction()

@@ -15,6 +15,6 @@ target_link_options(poise_profile_leaking PRIVATE -static-libstdc++ -static-libg
                     LINKER:--wrap=_ZN5poise7profile9host_nameB5cxx11Ev)
 
 add_test(NAME profile.sanitized COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/sanitized_test.py)
-set_tests_properties(profile.sanitized PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS mpi SKIP_RETURN_CODE 77
+set_tests_properties(profile.sanitized PROPERTIES TIMEOUT 1200 PROCESSORS 2 LABELS mpi SKIP_RETURN_CODE 77
   ENVIRONMENT "POISE_PROFILE_LIBRARY=$<TARGET_FILE:poise_profile>;LEAKING_LIBRARY=$<TARGET_FILE:poise_profile_leaking>;SANITIZER_RUNTIME=${runtime};PYTHONDONTWRITEBYTECODE=1")
 add_custom_target(profile_sanitized DEPENDS poise_profile poise_reorder poise_profile_leaking)
