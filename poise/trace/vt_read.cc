@@ -10,6 +10,7 @@
 
 #include "poise/base/enum_index.h"
 #include "poise/base/error.h"
+#include "poise/base/file.h"
 #include "poise/trace/brotli.h"
 #include "poise/trace/vt.h"
 
@@ -373,6 +374,7 @@ bool looks_like_json(std::string_view bytes) {
 }  // namespace
 
 RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view bytes) {
+  bytes = without_byte_order_mark(bytes);
   simdjson::padded_string json(bytes);
   simdjson::dom::parser parser;
   element document;

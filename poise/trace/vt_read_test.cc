@@ -186,6 +186,11 @@ TEST(VtRead, brotli_is_recognised_by_its_content) {
   EXPECT_THAT(error_of({stream + "x"}), HasSubstr("neither JSON nor"));
 }
 
+TEST(VtRead, a_byte_order_mark_before_the_json_is_ignored) {
+  const Trace trace = join_texts({"\xEF\xBB\xBF" + rank_file(phase(0, task(object(1, 0), 1)))});
+  EXPECT_EQ(trace.phases[0].workload.num_tasks(), 1u);
+}
+
 TEST(VtRead, a_brotli_stream_that_expands_too_much_is_refused) {
   std::string stream = brotli_compress(std::string(std::size_t{32} << 20, ' '));
   ASSERT_LT(stream.size(), 1000u);
