@@ -56,9 +56,9 @@ inline void expect_same(const Trace& a, const Trace& b) {
   }
 }
 
-/// A trace of two phases on three places with every column filled. Messages are sorted by the place
-/// of their sender, and tasks by name, because formats with one file per place are read back in
-/// this order.
+/// A trace of two phases on three places with every column filled. Messages are sorted by sender
+/// and receiver, and tasks by name, because formats with one file per place are read back in this
+/// order.
 inline Trace full_trace() {
   Trace trace;
   trace.num_places = 3;
@@ -68,7 +68,7 @@ inline Trace full_trace() {
     phase.wall_s = 1.5 * id;
     Workload& workload = phase.workload;
     workload.tasks = {{0.1, 1000, true}, {3, 0, true}, {1e-9, 0x123456789ab, false}, {0, 7, true}};
-    workload.messages = {{1, 0, 1, 0}, {0, 3, 2, 5'000'000'000}, {2, 2, 1, 1}, {3, 0, 9, 8}};
+    workload.messages = {{0, 3, 2, 5'000'000'000}, {1, 0, 1, 0}, {2, 2, 1, 1}, {3, 0, 9, 8}};
     workload.background_s = {0, 0.25, 1};
     workload.positions = {{0, 0, 0}, {1, 2.5, -3}, {1e30, 1e-30, 7}, {-0.5, 0, 0}};
     workload.homes = {1, 0, 2, 2};

@@ -272,6 +272,9 @@ Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
     message.from = position[message.from];
     message.to = position[message.to];
   }
+  // The files list messages by the rank of their sender. Sums of costs and ties of strategies
+  // depend on the order of messages, so it must not depend on where the tasks were.
+  std::ranges::stable_sort(messages, {}, [](const Message& m) { return std::pair(m.from, m.to); });
   phase.workload.messages = std::move(messages);
   std::vector<PlaceId> places;
   for (const Entry& entry : entries) {

@@ -73,9 +73,8 @@ TEST_F(VtWrite, if_a_trace_has_no_home_ranks_the_rank_of_each_task_is_written_as
     Phase& phase = expected.phases[0];
     const auto places = phase.placement.places();
     phase.workload.homes.assign(places.begin(), places.end());
-    std::stable_sort(
-        phase.workload.messages.begin(), phase.workload.messages.end(),
-        [&](const Message& a, const Message& b) { return places[a.from] < places[b.from]; });
+    std::ranges::stable_sort(phase.workload.messages, {},
+                             [](const Message& m) { return std::pair(m.from, m.to); });
     expect_same(found, expected);
   }
 }
