@@ -46,11 +46,13 @@ struct MapOptions {
 /// host file such as "node1 slots=4".
 std::vector<std::string> hosts_of(const std::string& list) {
   std::error_code error;
-  const bool is_file = std::filesystem::is_regular_file(list, error);
+  // A pipe counts as a file: --hosts <(scontrol show hostnames).
+  const bool is_file =
+      std::filesystem::exists(list, error) && !std::filesystem::is_directory(list, error);
   const std::string text = is_file ? read_file(list) : list;
   std::vector<std::string> hosts;
   std::set<std::string> names;
-  for (std::string_view word : split(text, is_file ? '\n' : ',')) {
+  for (std::string_view word : split(without_byte_order_mark(text), is_file ? '\n' : ',')) {
     constexpr std::string_view kBlanks = " \t\r\n";
     word.remove_prefix(std::min(word.find_first_not_of(kBlanks), word.size()));
     word = word.substr(0, word.find_last_not_of(kBlanks) + 1);

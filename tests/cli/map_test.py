@@ -251,6 +251,13 @@ class LaunchFiles(CliTest):
                 self.assertTrue(any(word.endswith("my map's") for word in words), command)
                 self.assertNotIn("my", words)
 
+    def test_the_names_of_hosts_may_come_through_a_pipe(self):
+        self.run_poise("generate", "ring", "--tasks", 4, "--places", 4, "-o", "r.poise")
+        done = self.run_poise("map", "r.poise", "-m", "node:2 core:2", "--for", "slurm", "--hosts", "/dev/stdin",
+                              input="\ufeffaa\nbb\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(set((self.folder / "hosts").read_text(encoding="utf-8").split()), {"aa", "bb"})
+
     def test_blanks_around_the_names_of_hosts_are_ignored(self):
         files, _ = self.launch("slurm", [0, 2, 1, 3], "--hosts", "aa, bb")
         self.assertEqual(files["hosts"], "aa\nbb\naa\nbb\n")
