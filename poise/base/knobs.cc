@@ -3,6 +3,7 @@
 #include "poise/base/knobs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "poise/base/check.h"
@@ -31,6 +32,8 @@ double knob_value(const Knob& knob, std::string_view label, std::string_view tex
     fail("{}={} is not a number; give a number from {} to {}", label, text, knob.min, knob.max);
   if (*number < knob.min || *number > knob.max)
     fail("{}={} is out of range; give a number from {} to {}", label, text, knob.min, knob.max);
+  if (knob.is_whole && *number != std::floor(*number))
+    fail("{}={} is not a whole number; give one from {} to {}", label, text, knob.min, knob.max);
   return *number;
 }
 

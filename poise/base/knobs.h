@@ -19,7 +19,14 @@ struct Knob {
   std::string_view help;
   std::span<const std::string_view> choices = {};
   std::string_view unit = {};  // empty if the help states the unit
+  bool is_whole = false;       // only whole numbers are allowed
 };
+
+/// Returns the knob as one that allows only whole numbers.
+constexpr Knob whole(Knob knob) {
+  knob.is_whole = true;
+  return knob;
+}
 
 /// Reads the value of a knob from text. If the text is wrong, throws Error. Its message begins with
 /// `label`, which names the knob to the user ("strategy nuco: alpha"), and says which values work.

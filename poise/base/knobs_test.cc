@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kColours[] = {"red", "green"};
 constexpr Knob kKnobs[] = {{"alpha", 1e-5, 0, 1, "a weight"},
-                           {"colour", 0, 0, 1, "a choice", kColours}};
+                           {"colour", 0, 0, 1, "a choice", kColours},
+                           whole({"count", 1, 0, 9, "a whole number"})};
 
 std::string error_of(std::string_view settings) {
   try {
@@ -49,6 +50,8 @@ TEST(Knobs, refuse_wrong_values_with_an_error_that_says_which_would_work) {
                 HasSubstr("is not a number; give a number from 0"));
   EXPECT_THAT(error_of("colour=gren"), HasSubstr("did you mean \"green\""));
   EXPECT_THAT(error_of("alpha"), HasSubstr("KNOB=VALUE"));
+  EXPECT_EQ(error_of("count=2e0"), "");
+  EXPECT_THAT(error_of("count=2.5"), HasSubstr("is not a whole number; give one from 0 to 9"));
 }
 
 }  // namespace

@@ -35,10 +35,11 @@ constexpr Knob degree(double initial, std::string_view help) {
   return {"degree", initial, 0, 1e4, help};
 }
 constexpr Knob partners(double initial) {
-  return {"k", initial, 0, 1e4,
-          "number of tasks to which each task sends: at distance +1, -1, +2, -2, ... on the ring"};
+  return whole(
+      {"k", initial, 0, 1e4,
+       "number of tasks to which each task sends: at distance +1, -1, +2, -2, ... on the ring"});
 }
-constexpr Knob kDims = {"dims", 3, 2, 3, "dimensions of space"};
+constexpr Knob kDims = whole({"dims", 3, 2, 3, "dimensions of space"});
 
 using Own1 = std::array<Knob, 1>;
 using Own2 = std::array<Knob, 2>;
@@ -89,16 +90,17 @@ constexpr auto kCommbench =
                     Knob{"bytes_spread", 1, 0, 3, "sigma of the log-normal message sizes"}});
 constexpr auto kNbody = load_knobs(
     {.load_s = 0.01, .message_bytes = 5000, .task_bytes = 1e6},
-    Own3{Knob{"clusters", 8, 0, 1e6, "number of clusters; 0: space is filled evenly"},
+    Own3{whole({"clusters", 8, 0, 1e6, "number of clusters; 0: space is filled evenly"}),
          Knob{"clustered", 0.8, 0, 1, "fraction of the tasks that is in clusters"},
          degree(6, "number of near partners on the space-filling curve, half on either side")});
 constexpr auto kClusters = load_knobs(
     {.skew = Skew::lognormal, .message_bytes = 10000},
-    Own3{Knob{"fanout", 8, 2, 1e6,
-              "number of tasks in a group, and of groups in a group of the next level"},
-         degree(4,
-                "number of partners that a task picks in its group; it picks one at each further "
-                "level"),
+    Own3{whole({"fanout", 8, 2, 1e6,
+                "number of tasks in a group, and of groups in a group of the next level"}),
+         whole(degree(
+             4,
+             "number of partners that a task picks in its group; it picks one at each further "
+             "level")),
          Knob{"decay", 0.25, 0, 1, "each further level multiplies message sizes by this"}});
 
 constexpr Kind kKinds[] = {

@@ -51,9 +51,9 @@ constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& ini
       {"hot_growth", initial.hot_growth, 0, 1e3,
        "growth of hot - 1 per phase, as a fraction of its first value"},
       {"drift", 0, 0, 3, "sigma of the random factor by which each load changes per phase"},
-      {"messages", initial.messages, 0, 1e6, "messages per edge and direction in a phase"},
-      {"message_bytes", initial.message_bytes, 0, 1e12, "bytes of each message"},
-      {"task_bytes", initial.task_bytes, 0, 1e15, "bytes that migrating a task sends"},
+      whole({"messages", initial.messages, 0, 1e6, "messages per edge and direction in a phase"}),
+      whole({"message_bytes", initial.message_bytes, 0, 1e12, "bytes of each message"}),
+      whole({"task_bytes", initial.task_bytes, 0, 1e15, "bytes that migrating a task sends"}),
   }};
   std::array<Knob, N + kNumLoadKnobs> all{};
   std::copy(own.begin(), own.end(), all.begin());
