@@ -146,6 +146,7 @@ void add_generate(CLI::App& app) {
       ->type_name("M");
   add_count(*command, "--places", "N", options->places, "Number of places when no machine is given",
             1);
+  command->get_option("--places")->excludes(command->get_option("--machine"));
   command
       ->add_option("--placement", options->placement,
                    fmt::format("Initial placement: {} (default: the kind's)",

@@ -52,9 +52,11 @@ class Generate(CliTest):
         self.assert_refused("generate", "rng", *good[2:], says='did you mean "ring"?')
         self.assert_refused("generate", "ring:kk=3", *good[2:], says='did you mean "k"?')
         self.assert_refused("generate", "ring:k=-1", *good[2:], says="0 to 10000")
+        self.assert_refused("generate", "ring:k=2.5", *good[2:], says="k=2.5 is not a whole number")
         self.assert_refused(*good[:2], *good[4:], says="--tasks")
         self.assert_refused(*good[:4], says="-o TRACE")
         self.assert_refused(*good, "--places", 0, says="--places")
+        self.assert_refused(*good, "--places", 2, "-m", "core:4", says="--machine and --places exclude each other")
         for places in 2_000_000, 100_000_000:  # more places than readers accept in such a small file
             self.assert_refused(*good, "--places", places, says="too many")
         self.assert_refused(*good[:5], "t.txt", says=["t.txt", ".poise", ".graph"])
