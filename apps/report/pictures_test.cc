@@ -112,6 +112,17 @@ TEST(TradeOff, labels_only_the_strategies_that_are_Pareto_optimal) {
   EXPECT_EQ(count_of(picture, ">far</text>"), 0u);
 }
 
+TEST(TradeOff, the_axis_of_times_has_labels_even_if_the_times_are_nearly_or_exactly_equal) {
+  for (const double spread : {1.0, 1e-3, 1e-15, 0.0}) {
+    Comparison comparison = three_rows();
+    comparison.iteration_bound_s = comparison.keep.iteration_s = 2;
+    for (std::size_t r = 0; r < 3; ++r)
+      comparison.rows[r].metrics.iteration_s = 2 - spread * static_cast<double>(r) / 4;
+    const std::size_t labels = count_of(trade_off_picture(comparison), " s</text>");
+    EXPECT_TRUE(3 <= labels && labels <= 8) << labels << " labels with the spread " << spread;
+  }
+}
+
 TEST(TradeOff, a_strategy_much_slower_than_the_current_placement_is_drawn_inside_the_picture) {
   Comparison comparison = three_rows();
   comparison.rows[2].metrics.iteration_s = 1e6;

@@ -52,7 +52,12 @@ Scale scale_of(const Comparison& comparison) {
   const double margin_s = .05 * (scale.most_s - scale.least_s);
   scale.most_s += margin_s;
   scale.least_s = std::max(0.0, scale.least_s - margin_s);
-  if (!(scale.most_s > scale.least_s)) scale.most_s = scale.least_s + 1;
+  // If the times are too close for labels of six digits, they are drawn in the middle.
+  if (!(scale.most_s > 1.0001 * scale.least_s)) {
+    const double all_s = scale.least_s;
+    scale.least_s = .9 * all_s;
+    scale.most_s = all_s > 0 ? 1.1 * all_s : 1;
+  }
   if (scale.most_moved <= 0) scale.most_moved = 1;
   return scale;
 }
@@ -76,8 +81,9 @@ std::string axes(const Scale& scale) {
   std::string out = svg_line(kLeft, kTop + kHeight, kLeft + kWidth, kTop + kHeight, "rule") +
                     svg_line(kLeft, kTop, kLeft, kTop + kHeight, "rule");
   const Unit unit = time_unit(scale.most_s);
-  for (const double tick : axis_ticks(scale.most_s / unit.value, 12)) {
-    if (tick * unit.value < scale.least_s) continue;
+  const double least = scale.least_s / unit.value, most = scale.most_s / unit.value;
+  const double step = axis_ticks(most - least, 6)[1];
+  for (double tick = std::ceil(least / step) * step; tick <= most; tick += step) {
     const double y = scale.y_of(tick * unit.value);
     out += svg_line(kLeft, y, kLeft + kWidth, y, "rule");
     out += svg_text(kLeft - 5, y + 4, "end faint", fmt::format("{:.6g} {}", tick, unit.name));
