@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Recognises the format of a trace and calls its reader.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "poise/base/error.h"
@@ -157,6 +158,8 @@ void check(const Trace& trace) {
     if (before && phase.id <= *before)
       fail("phase {} comes after phase {}; phase numbers must increase", phase.id, *before);
     before = phase.id;
+    if (!std::isfinite(phase.wall_s) || phase.wall_s < 0)
+      fail("phase {}: its time is {} s; it must be finite and at least 0", phase.id, phase.wall_s);
     try {
       check(phase.workload, trace.num_places);
       if (phase.placement.num_tasks() != 0)

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/paths.h"
@@ -48,6 +49,17 @@ TEST_F(VtWrite, everything_except_the_machine_is_unchanged_after_writing_and_rea
 TEST_F(VtWrite, a_trace_is_unchanged_after_writing_and_reading_files_compressed_with_brotli) {
   expect_same(there_and_back(full_trace(), ".json.br"), full_trace());
   EXPECT_TRUE(brotli_decompress(read_file(folder_ + "/out.0.json.br")).has_value());
+}
+
+TEST_F(VtWrite, a_phase_that_lasts_forever_is_refused) {
+  Trace trace = full_trace();
+  trace.phases[1].wall_s = std::numeric_limits<double>::infinity();
+  try {
+    write_trace(trace, folder_ + "/out.json");
+    FAIL() << "the trace was written";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("phase 6: its time is inf s"));
+  }
 }
 
 // Some brotli streams begin with bytes that look like a line of a CSV file.
