@@ -387,6 +387,8 @@ RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view 
       if (error) fail_at_syntax(name, *text, error);
     } else if (looks_like_json(bytes)) {
       fail_at_syntax(name, bytes, error);
+    } else if (bytes.starts_with("\x1F\x8B")) {
+      fail("{}: the file is compressed by gzip; unpack it with gunzip", name);
     } else {
       fail(
           "{}: the file is neither JSON nor a complete brotli stream, or its decompressed text is "
