@@ -391,8 +391,8 @@ RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view 
       fail("{}: the file is compressed by gzip; unpack it with gunzip", name);
     } else {
       fail(
-          "{}: the file is neither JSON nor a complete brotli stream, or its decompressed text is "
-          "too large",
+          "{}: the file has none of the formats that `poise convert --help` lists: it is neither "
+          "JSON nor a complete brotli stream, or its decompressed text is too large",
           name);
     }
   }

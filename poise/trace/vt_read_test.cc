@@ -247,6 +247,7 @@ TEST(VtRead, errors_name_the_file_if_it_has_no_phases_or_invalid_json_or_metadat
   EXPECT_THAT(error_of({R"({"phases":[{"id":1e999}]})"}),
               HasSubstr("data.0.json: invalid JSON: a number is out of range"));
   EXPECT_THAT(error_of({"[]"}), HasSubstr("data.0.json: "));
+  EXPECT_THAT(error_of({"# from to"}), HasSubstr("none of the formats"));
   EXPECT_THAT(error_of({"\x1F\x8B\x08"}), HasSubstr("compressed by gzip"));
   EXPECT_THAT(error_of({"{}"}), HasSubstr("no \"phases\""));
   EXPECT_THAT(error_of({R"({"phases":7})"}), HasSubstr("\"phases\" is not an array"));
