@@ -27,7 +27,8 @@ struct DiagnoseOptions {
 
 constexpr const char* kStdout = "true";  // what CLI11 stores for a flag without a value
 
-void run(const DiagnoseOptions& options) {
+void run(DiagnoseOptions& options) {
+  if (options.json == "false") options.json.clear();  // as for the flags of other commands
   if (!options.html.empty()) {
     if (options.files.size() == 2)
       fail("--html works with one profile; two profiles can be compared only as text");

@@ -6,6 +6,7 @@ import csv
 import html.parser
 import json
 import os
+import pathlib
 import pty
 import re
 import stat
@@ -280,6 +281,12 @@ class Output(CliTest):
                 expected = expected or report
                 self.assertEqual(report, expected)
                 self.assertGreater(report["traffic"], 0)
+
+    def test_json_equals_false_means_no_json(self):
+        run = pathlib.Path(__file__).resolve().parents[2] / "docs" / "lammps.poise"
+        before = self.files()
+        self.assertEqual(self.run_poise("diagnose", run, "--json=false").stdout, self.run_poise("diagnose", run).stdout)
+        self.assertEqual(self.files(), before)
 
     def test_a_byte_order_mark_before_a_placement_or_a_machine_is_ignored(self):
         machine = self.run_poise("topo", "-m", "numa:2 core:4", "--json").stdout
