@@ -198,8 +198,8 @@ void Machine::check_costs() const {
   bandwidths.insert(bandwidths.end(), {costs.bus_bytes_per_s, costs.card_bytes_per_s,
                                        costs.shared_network_bytes_per_s});
   for (const double bandwidth : bandwidths)
-    if (!(bandwidth >= 0 && bandwidth <= kMaxBandwidth))
-      fail("machine: a bandwidth is {} B/s; it must be from 0 (unlimited) to {}", bandwidth,
+    if (bandwidth != 0 && !(bandwidth >= 1 && bandwidth <= kMaxBandwidth))
+      fail("machine: a bandwidth is {} B/s; it must be 0 (unlimited) or from 1 to {}", bandwidth,
            kMaxBandwidth);
   if (costs.cards == 0 || costs.cards > kMaxCards)
     fail("machine: a node has {} network cards; it must have 1 to {}", costs.cards, kMaxCards);

@@ -101,6 +101,15 @@ TEST(Machine, errors_name_the_word_of_the_text_that_is_wrong) {
     EXPECT_THROW(machine_from_text(text), Error) << text;
 }
 
+TEST(Machine, refuses_bandwidths_so_small_that_times_would_be_infinite) {
+  for (const char* setting : {"bandwidth", "bus", "uplink", "shared_network"}) {
+    const std::string text = std::string("node:2 core:2 ") + setting + ":";
+    EXPECT_THROW(machine_from_text(text + "1e-308"), Error) << setting;
+    EXPECT_NO_THROW(machine_from_text(text + "0")) << setting;
+    EXPECT_NO_THROW(machine_from_text(text + "1")) << setting;
+  }
+}
+
 TEST(MachineText, a_misspelt_setting_is_refused_and_not_read_as_a_level) {
   EXPECT_THROW(machine_from_text("node:2 core:2 bandwith:1e9"), Error);
   EXPECT_THROW(machine_from_text("node:2 core:2 factor:10,1"), Error);
