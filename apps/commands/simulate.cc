@@ -514,6 +514,10 @@ void simulate_sweep(const SimulateOptions& options, const Ranges& ranges,
     sweep_on(options, ranges, contenders, inputs, sweep);
     notes.assign(inputs.notes().begin(), inputs.notes().end());
   }
+  const auto works = [](const SweepRow& row) { return row.every > 0 && row.error.empty(); };
+  if (std::none_of(sweep.rows.begin(), sweep.rows.end(), works))
+    throw std::runtime_error(fmt::format("every strategy failed on this trace; {} failed with: {}",
+                                         sweep.rows.back().strategy, sweep.rows.back().error));
   add_plan(problem, options);
   print(options.json
             ? document_text(add_sweep(problem, sweep))

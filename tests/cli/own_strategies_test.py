@@ -105,6 +105,10 @@ class OwnStrategies(CliTest):
                 script.chmod(0o755)
                 self.fails("exec:./bad.sh", words)
         self.fails("exec:./absent", "exec:./absent", "cannot start the command")
+        for sweep in (), ("--every", "5,10"), ("--seed", "1,2"):
+            with self.subTest(sweep):
+                self.assert_refused("simulate", "t.poise", "-m", "core:4", "--start", "blocked", "-s", "exec:./absent", *sweep,
+                                    says="every strategy failed on this trace; exec:./absent failed with", status=1)
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
         self.assertIn("cannot start the command", row["error"])
 
