@@ -125,8 +125,9 @@ std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
   }
   const double last = steps;
   for (const double tick : axis_ticks(last, 8))
-    content += svg_text(kLeft + kWidth * tick / last, kTop + kHeight + 16, "faint",
-                        fmt::format("{:.6g}", tick));
+    if (tick == std::floor(tick))
+      content += svg_text(kLeft + kWidth * tick / last, kTop + kHeight + 16, "faint",
+                          fmt::format("{:.6g}", tick));
   content += svg_text(kLeft + kWidth / 2, kTop + kHeight + 32, "faint", "step");
   for (const Line& line : lines) {
     std::string points;

@@ -57,6 +57,12 @@ class Simulate(CliTest):
         self.assertEqual(page, (self.folder / "2.html").read_text())
         self.assertIn("<svg", page)
 
+    def test_the_axis_of_steps_has_whole_numbers(self):
+        self.run_poise(*self.command, "--steps", 3, "--html", "short.html")
+        page = (self.folder / "short.html").read_text(encoding="utf-8")
+        self.assertIn(">1</text>", page)
+        self.assertNotIn(">1.5</text>", page)
+
     def test_a_note_about_an_assumed_machine_is_printed_on_stderr_only(self):
         done = self.run_poise("simulate", "run", "-s", "greedy", "--json")
         self.assertRegex(done.stderr, r"^poise: run records no machine: taking 2 .*--machine\)\n$")
