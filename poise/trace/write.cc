@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes a trace in the requested format.
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 
 #include "poise/base/error.h"
@@ -47,6 +48,9 @@ std::string_view form_of(const std::string& path, std::string_view format) {
 }
 
 void write_vt(const Trace& trace, std::string_view path, std::string_view format) {
+  std::error_code ignored;
+  if (is_written_in_place(std::string(path)) && !std::filesystem::is_directory(path, ignored))
+    fail("{}: a vt trace has one file per place; give a file name such as out.json", path);
   const std::string_view ending = format == "vt" ? ".json" : ".json.br";
   if (path.ends_with(ending)) path.remove_suffix(ending.size());
   vt::write_files(trace, std::string(path), format == "vt-brotli");

@@ -214,6 +214,12 @@ class Output(CliTest):
                                       timeout=300)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("/dev/stdout: 1 phase", done.stderr)
+        os.symlink("/proc/self/fd/1", self.folder / "out")
+        self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
+        self.assert_refused("convert", "g.poise", "out", "--to", "vt", says="one file per place")
+        (self.folder / "out").unlink()
+        (self.folder / "out").mkdir()
+        self.assertEqual(self.run_poise("convert", "g.poise", "out", "--to", "vt").returncode, 0)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_a_user_who_may_not_write_to_dev_can_write_a_result_to_dev_stdout(self):
