@@ -136,14 +136,19 @@ Contender mapper(const MapOptions& options, const RankMapOptions& map) {
           }};
 }
 
-std::string table_of(const MapCost& before, const MapCost& after, std::string_view distance) {
+std::string table_of(const MapCost& before, const MapCost& after, std::string_view distance,
+                     bool counts_messages) {
   Table table{.headings = {"", "before", "after", "change"}, .rows = {}};
+  const auto amount_text = [&](double amount) {
+    return counts_messages ? fmt::format("{:.10g}", amount) : bytes_text(amount);
+  };
   const auto add = [&](std::string name, double was, double is) {
     table.rows.push_back(
-        {.cells = {std::move(name), bytes_text(was), bytes_text(is), change_text(is, was)}});
+        {.cells = {std::move(name), amount_text(was), amount_text(is), change_text(is, was)}});
   };
   const auto number = [](std::uint64_t bytes) -> double { return bytes; };
-  add(fmt::format("bytes x {}", distance), before.traffic, after.traffic);
+  add(fmt::format("{} x {}", counts_messages ? "messages" : "bytes", distance), before.traffic,
+      after.traffic);
   add("between nodes", number(before.internode_bytes), number(after.internode_bytes));
   add("busiest node", number(before.busiest_node_bytes), number(after.busiest_node_bytes));
   add("busiest card", number(before.busiest_card_bytes), number(after.busiest_card_bytes));
@@ -170,7 +175,8 @@ std::string text_of(const MapOptions& options, const Inputs& inputs, const Probl
       heading_text(options.input, inputs.phase(), problem.machine) +
       fmt::format("{}: decided in {} of CPU time ({} wall)\n\n", result.strategy,
                   seconds_text(result.decision.cpu_s), seconds_text(result.decision.wall_s)) +
-      table_of(result.before, result.after, options.distance);
+      table_of(result.before, result.after, options.distance,
+               MessageSize(problem.workload).counts_messages());
   for (const std::string& command : result.launch.commands) text += "\n" + command;
   return result.launch.commands.empty() ? text : text + "\n";
 }

@@ -31,6 +31,7 @@ class MessageSize {
   std::uint64_t operator()(const Message& message) const {
     return counts_messages_ ? message.count : message.bytes;
   }
+  bool counts_messages() const { return counts_messages_; }
 
  private:
   bool counts_messages_ = true;

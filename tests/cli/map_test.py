@@ -180,6 +180,13 @@ class Map(CliTest):
         (self.folder / "twice").write_text("0\n" * 16)
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--placement", "twice", says="--capacity")
 
+    def test_the_table_says_that_messages_count_if_their_sizes_are_unknown(self):
+        for size, unit in (0, "messages"), (8, "bytes"):
+            self.run_poise("generate", f"ring:message_bytes={size}", "--tasks", 16, "--places", 16, "-o", "r.poise")
+            done = self.run_poise("map", "r.poise", "-m", "node:4 core:4")
+            self.assertIn(f"{unit} x hops", done.stdout)
+            self.assertEqual(" B " in done.stdout, unit == "bytes", done.stdout)
+
 
 class LaunchFiles(CliTest):
     """Compares the files that `poise map` writes for launchers with examples that were made by hand from the launchers'
