@@ -41,7 +41,8 @@ std::vector<JobHost> hosts_of_lsf(std::string_view text);
 
 /// Sets the switch of each host from lines "SwitchName=s0 ... Nodes=n[0-3]" as in topology.conf(5)
 /// or the output of `scontrol show topology`. If several switches list a host, the one with the
-/// fewest hosts is its leaf switch, because Slurm lists a host at every switch above it.
+/// fewest hosts is its leaf switch, because Slurm lists a host at every switch above it. Skips
+/// switches whose lists of hosts have an unknown form.
 void find_switches(std::string_view topology, std::vector<JobHost>& hosts);
 
 /// Returns a machine with one copy of `node` per host. If the network switch of every host is

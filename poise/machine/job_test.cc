@@ -89,6 +89,12 @@ TEST(Job, hosts_on_the_same_network_switch_become_consecutive_nodes) {
   }
 }
 
+TEST(Job, switches_with_an_unknown_form_of_host_list_are_skipped) {
+  std::vector<JobHost> hosts{{.name = "n0"}, {.name = "n1"}};
+  find_switches("SwitchName=torus Nodes=bgl[000x133]\nSwitchName=s0 Nodes=n[0-1]\n", hosts);
+  EXPECT_EQ(hosts[1].leaf_switch, "s0");
+}
+
 TEST(Job, hosts_keep_their_order_if_the_network_topology_is_unknown) {
   std::vector<std::string> names;
   const Machine machine =
