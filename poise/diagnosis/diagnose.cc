@@ -109,13 +109,15 @@ std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
 
 /// Limits the predicted savings to `idle_s` if ranks share cores: even if the work is balanced
 /// perfectly, the cores still need time to do it. Ranks that wait actively take core time from
-/// ranks that work, so it is unknown how much of the limit can be saved. Therefore the interval of
-/// a saving covers everything from zero to the limit, unless the saving is an upper bound already.
+/// ranks that work, so it is unknown how much of the limit balancing can save. Therefore the
+/// interval of its saving covers everything from zero to the limit, unless the saving is an upper
+/// bound already.
 void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s) {
   for (Advice& each : advice) {
     Seconds& saved = each.saved;
     saved.value = std::min(saved.value, idle_s);
-    if (each.is_bound) continue;
+    const bool balances = each.remedy != Remedy::exclusive && each.remedy != Remedy::quota;
+    if (each.is_bound || !balances) continue;
     saved.value /= 2;
     saved.half_width = std::max(saved.half_width, saved.value);
   }

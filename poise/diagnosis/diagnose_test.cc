@@ -326,6 +326,23 @@ TEST(diagnose, recommends_a_larger_quota_if_the_kernel_stopped_ranks_because_of_
   EXPECT_EQ(diagnose(profile.run, profile.trace).quota_cpus, 0);
 }
 
+TEST(diagnose, other_programs_and_quotas_cost_as_much_if_ranks_share_cores) {
+  auto profile = run_on_node({0.1, 0.1, 0.1, 0.1}, "core:2");
+  for (MeasuredPhase& phase : profile.run.phases)
+    for (RankTimes& rank : phase.ranks) rank.useful_s = rank.queued_s = 0.2;
+  // In each second the run loses 0.4 s inside MPI, and 0.1 to 0.4 s outside. If all ranks always
+  // queue at the same time, it loses 0.2 s in all.
+  profile.run.others_s = {10 * 0.8};
+  const Advice first = diagnose(profile.run, profile.trace).advice.front();
+  ASSERT_EQ(first.remedy, Remedy::exclusive);
+  EXPECT_NEAR(first.saved.value, 10 * 0.65, 1e-9);
+  EXPECT_NEAR(first.saved.half_width, 10 * 0.45, 1e-9);
+  profile.run.others_s = {};
+  profile.run.quotas = {{.cpus = 1, .stopped_s = 10 * 0.8}};
+  EXPECT_NEAR(advice_of(profile, Remedy::quota).saved.value, 10 * 0.2, 1e-9);
+  EXPECT_NEAR(advice_of(profile, Remedy::quota).saved.half_width, 0, 1e-9);
+}
+
 TEST(diagnose, refuses_a_negative_time_of_other_programs_or_times_for_the_wrong_number_of_nodes) {
   auto profile = run_beside_another_program();
   profile.run.others_s = {1, 2};
