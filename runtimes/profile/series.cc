@@ -76,6 +76,15 @@ void Series::halve() {
   if (unmerged <= 1 && label_ == 0) cuts_per_phase_ *= 2;
 }
 
+std::int64_t outside_longest_ns(std::span<const Phase> phases) {
+  std::int64_t all_ns = 0, longest_ns = 0;
+  for (const Phase& phase : phases) {
+    all_ns += phase.end_ns - phase.begin_ns;
+    longest_ns = std::max(longest_ns, phase.end_ns - phase.begin_ns);
+  }
+  return all_ns - longest_ns;
+}
+
 void merge_short(std::vector<Phase>& phases, const std::vector<std::int64_t>& longest_ns,
                  std::int64_t least_ns) {
   std::size_t size = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtimes/profile/phase.h"
@@ -60,6 +61,9 @@ class Series {
   std::vector<Traffic> traffic_;
   Machinery machinery_;
 };
+
+/// The sum of the durations of all phases but the longest.
+std::int64_t outside_longest_ns(std::span<const Phase> phases);
 
 /// Merges neighbouring phases until each lasts at least `least_ns` on some rank. `longest_ns` has
 /// the longest duration of each phase over all ranks. Phases with different labels are not merged.

@@ -579,7 +579,8 @@ void Session::abandon() { cut_all(wall_now_ns()); }
 
 Cuts Session::agreed_cuts() {
   // For each way to divide the run, stores the number of phases and the negative of this number.
-  // One maximum over the ranks then gives both the largest and the smallest number of phases.
+  // One maximum over the ranks then gives both the largest and the smallest number of phases. The
+  // last two values tell whether nearly the whole run falls into one iteration.
   std::vector<double> counts;
   for (int kind = 0; kind < kNumCuts; ++kind) {
     const auto count =
@@ -587,16 +588,22 @@ Cuts Session::agreed_cuts() {
     counts.push_back(count);
     counts.push_back(-count);
   }
+  counts.push_back(-outside_longest_ns(recorder_.series(Cuts::collectives).phases()));
+  counts.push_back(wall_now_ns() - begun_ns_);
   const std::vector<double> ends = exchange_.largest(counts);
+  const double iterated_ns = -ends[2 * kNumCuts], run_ns = ends[2 * kNumCuts + 1];
+  const bool is_one_iteration = iterated_ns < tuning::kMinIterated * run_ns &&
+                                ends[2 * index_of(Cuts::slices)] >= tuning::kMinSlices;
   for (const Cuts cuts : {Cuts::pcontrol, Cuts::collectives}) {
-    const auto k = 2 * static_cast<std::size_t>(cuts);
+    if (cuts == Cuts::collectives && is_one_iteration) continue;
+    const std::size_t k = 2 * index_of(cuts);
     if (ends[k] == -ends[k + 1] && ends[k] > 1) return cuts;
   }
   // Ranks may reach MPI_Finalize in different time slices. A rank that has fewer slices than others
   // adds empty ones.
   Series& slices = recorder_.series(Cuts::slices);
-  const double missing = ends[2 * static_cast<std::size_t>(Cuts::slices)] -
-                         static_cast<double>(slices.phases().size());
+  const double missing =
+      ends[2 * index_of(Cuts::slices)] - static_cast<double>(slices.phases().size());
   for (int i = 0; i < static_cast<int>(missing); ++i)
     slices.cut(slices.phases().back().end_ns, recorder_.sums(), meter_.read());
   return Cuts::slices;

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string_view>
 #include <unordered_map>
+
+#include "runtimes/profile/series.h"
+#include "runtimes/profile/tuning.h"
 
 #include "poise/base/error.h"
 
@@ -39,6 +43,21 @@ Joined joined(const std::vector<RankProfile>& blocks, Cuts cuts) {
   return result;
 }
 
+/// True if the iterations found are a small part of what the slices contain (tuning::kMinIterated).
+bool is_one_iteration(const Joined& iterations, const Joined& slices) {
+  if (slices.num_phases < tuning::kMinSlices) return false;
+  const auto of = [](const RankProfile& rank, const Joined& all) {
+    return std::span(rank.phases).first(all.num_phases);
+  };
+  for (std::size_t r = 0; r < iterations.ranks.size(); ++r) {
+    const auto parts = of(slices.ranks[r], slices);
+    const std::int64_t run_ns = parts.back().end_ns - parts.front().begin_ns;
+    if (outside_longest_ns(of(iterations.ranks[r], iterations)) < tuning::kMinIterated * run_ns)
+      return true;
+  }
+  return false;
+}
+
 void add_messages(const RankProfile& rank, const profile::Phase& phase, Workload& workload) {
   for (const Traffic& sent : phase.traffic) {
     if (sent.messages == 0) continue;
@@ -64,8 +83,10 @@ std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks) {
     most_ranks = std::max(most_ranks, joined(blocks, cuts).ranks.size());
   for (const Cuts cuts : {Cuts::slices, Cuts::collectives, Cuts::pcontrol}) {
     Joined candidate = joined(blocks, cuts);
-    if (candidate.ranks.size() == most_ranks && (candidate.num_phases > 1 || best.ranks.empty()))
-      best = std::move(candidate);
+    if (candidate.ranks.size() != most_ranks) continue;
+    if (!best.ranks.empty() && candidate.num_phases < 2) continue;
+    if (cuts == Cuts::collectives && is_one_iteration(candidate, best)) continue;
+    best = std::move(candidate);
   }
   std::vector<RankProfile> ranks(num_ranks);
   for (std::uint32_t r = 0; r < num_ranks; ++r)

@@ -78,6 +78,30 @@ TEST(to_trace, the_trace_of_a_job_that_died_contains_only_phases_that_all_ranks_
   EXPECT_EQ(ranks[1].phases[1].totals.useful_ns, 8);
 }
 
+TEST(to_trace, a_job_that_called_collectives_only_at_its_start_is_divided_into_time_slices) {
+  std::vector<profile::Phase> slices(4, phase_of(5, 0)), starting(4, phase_of(2, 0));
+  for (std::size_t i = 0; i < 4; ++i) {
+    slices[i].begin_ns = i * kS;
+    slices[i].end_ns = (i + 1) * kS;
+    starting[i].end_ns = kS / 2;
+  }
+  const auto cuts = [&](std::size_t num_slices) {
+    slices.resize(num_slices);
+    std::vector<RankProfile> blocks;
+    for (const std::uint32_t rank : {0, 1}) {
+      blocks.push_back(rank_of(rank, Cuts::slices, slices));
+      blocks.push_back(rank_of(rank, Cuts::collectives, starting));
+    }
+    return whole(blocks)[0].cuts;
+  };
+  // All iterations but the longest take 1.5 s of 4 s.
+  EXPECT_EQ(cuts(4), Cuts::collectives);
+  starting[0].end_ns = 0;
+  starting[1].end_ns = kS / 4;  // now they take 0.75 s
+  EXPECT_EQ(cuts(4), Cuts::slices);
+  EXPECT_EQ(cuts(3), Cuts::collectives) << "three slices are too few";
+}
+
 TEST(to_trace, ranks_without_data_have_no_load) {
   const std::vector<RankProfile> ranks = whole({rank_of(1, Cuts::slices, {phase_of(5, 0)})});
   ASSERT_EQ(ranks.size(), 2u);

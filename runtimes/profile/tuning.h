@@ -35,6 +35,13 @@ inline constexpr std::size_t kMaxLabelled = kMaxPhases / 4 * 3;
 /// slices. Even a run of 1 s has four slices, enough to see whether its imbalance lasts or changes.
 inline constexpr std::int64_t kSlice_ns = 250'000'000;
 
+/// Iterations are phases only if all of them but the longest take at least this part of the run.
+/// For example, a program may call collectives only while it starts: its last iteration then
+/// contains nearly the whole run.
+inline constexpr double kMinIterated = 0.25;
+/// With fewer time slices than this, iterations are phases in any case.
+inline constexpr std::size_t kMinSlices = 4;
+
 /// An iteration is recognised when the same sequence of collectives occurs kRepeats times in a row.
 /// If that does not happen within kMaxTokens collectives, the search starts again.
 inline constexpr std::size_t kMaxTokens = 4096;

@@ -19,6 +19,7 @@ PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 POISE = os.environ["POISE"] if "POISE" in os.environ else ""
 HAS_NAMESPACES = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
 PIECES, PIECE, THREADS, EACH, COMMUNICATORS, LATE = 32769, 65536, 4, 200, 5000, 20  # of programs/trouble.c
+SLICES = 2  # of the enumeration Cuts: phases are time slices
 
 
 def launcher(mpi):
@@ -110,6 +111,15 @@ class Trouble(unittest.TestCase):
         self.for_each("labels", (1, 4))
         for rank in self.recorded():
             self.assertEqual(rank["names"], {})
+
+    def test_time_slices_are_the_phases_if_a_program_calls_collectives_only_while_it_starts(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                done = self.profile(*launcher(mpi), "-np", 1, self.program(mpi), "starting")
+                self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
+                [rank] = self.recorded(1)
+                self.assertEqual(rank["cuts"], SLICES)
+                self.assertGreaterEqual(len(rank["phases"]), 4)  # 1.2 s in slices of 0.25 s
 
     def test_ranks_that_a_shell_starts_and_that_call_exec_after_mpi_finalize_are_profiled(self):
         for mpi in installations():

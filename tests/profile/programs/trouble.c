@@ -202,6 +202,13 @@ static int labels(void) {
   return sum == (rank == 0);
 }
 
+/* Calls collectives only while the program starts. */
+static void start_with_collectives(void) {
+  int value = 0;
+  for (int i = 0; i < 8; ++i) MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  usleep(1200000);
+}
+
 static void finalize(void) { MPI_Finalize(); }
 
 /* A reduction over these ranks and the spawned process, on a communicator that is never freed. */
@@ -251,6 +258,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!strcmp(mode, "_exit")) _exit(3);
+  if (!strcmp(mode, "starting")) start_with_collectives();
   if (size > 1 || !strncmp(mode, "spawn", 5)) {
     if (!strcmp(mode, "communicators"))
       is_right = communicators();
