@@ -15,6 +15,7 @@
 #include "apps/text/output.h"
 
 #include "poise/base/enum_index.h"
+#include "poise/diagnosis/tuning.h"
 
 namespace poise::apps {
 
@@ -107,7 +108,8 @@ std::string imbalance_text(const Diagnosis& diagnosis) {
       seconds_text(i.total_s), percent(i.total_s / diagnosis.whole.run_s));
   switch (i.kind) {
     case ImbalanceKind::none:
-      return "The work is even: no rank has notably more work than others.\n";
+      return fmt::format("The imbalance of the work costs at most {} of the run.\n",
+                         percent(diagnosis_tuning::kMinShare));
     case ImbalanceKind::persistent:
       return wrapped("", fmt::format("{}. This imbalance is persistent: the same ranks have more "
                                      "work in all phases. Distributing the work once removes {}.",

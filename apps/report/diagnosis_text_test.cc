@@ -190,14 +190,29 @@ TEST(diagnosis_text, for_two_runs_omits_the_efficiencies_that_one_of_the_profile
   EXPECT_NE(scaling_text(incomplete, whole).find("the first profile is"), std::string::npos);
 }
 
+constexpr const char* kNoImbalance = "The imbalance of the work costs at most 2 % of the run.\n";
+
+TEST(diagnosis_text, work_is_not_called_even_if_ranks_with_little_work_differ_in_it) {
+  MeasuredRun run{.node_of_rank = {0, 0}};
+  for (int p = 0; p < 4; ++p)
+    run.phases.push_back({.name = "",
+                          .ranks = {{.wall_s = 1, .useful_s = 0.03, .load_s = 0.03},
+                                    {.wall_s = 1, .useful_s = 0.01, .load_s = 0.01}}});
+  Diagnosis diagnosis;
+  diagnosis.whole = efficiencies(run);
+  diagnosis.imbalance = imbalance_of(run);
+  EXPECT_NEAR(diagnosis.whole.load_balance, 2.0 / 3, 1e-9);
+  const std::string text = findings_text(run, diagnosis);
+  EXPECT_NE(text.find(kNoImbalance), std::string::npos) << text;
+}
+
 TEST(diagnosis_text, a_run_that_took_no_time_has_no_findings) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   for (int p = 0; p < 4; ++p) run.phases.emplace_back().ranks.resize(2);
   Diagnosis diagnosis;
   diagnosis.whole = efficiencies(run);
   diagnosis.imbalance = imbalance_of(run);
-  EXPECT_EQ(findings_text(run, diagnosis),
-            "The work is even: no rank has notably more work than others.\n");
+  EXPECT_EQ(findings_text(run, diagnosis), kNoImbalance);
 }
 
 }  // namespace
