@@ -517,11 +517,12 @@ Advice exclusive(const MeasuredRun& run, const MeasuredRun& alone) {
 }
 
 /// Adds the advice to bind ranks if they share or change cores although each could have its own.
+/// The advice is to bind each rank to one core, on which ranks with several threads become slower.
 void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  std::vector<Advice>& advice) {
   double computing_s = 0, squares = 0, spun_s = 0;
   std::size_t with_others = 0, with_two_on_a_core = 0;
-  if (is_crowded(nodes)) return;
+  if (is_crowded(nodes) || !run.teams.empty()) return;
   const std::vector<double> exposed_s = exposed_times_s(run);
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const MeasuredPhase& phase = run.phases[p];

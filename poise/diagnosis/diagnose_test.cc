@@ -257,6 +257,13 @@ TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is
   EXPECT_NEAR(advice_of(run_on_one_core(0), Remedy::binding).saved.value, 10 * 0.1, 1e-9);
 }
 
+TEST(diagnose, does_not_advise_binding_ranks_to_one_core_if_they_compute_with_several_threads) {
+  auto profile = run_on_one_core(0.4);
+  profile.run.teams = {{.rank = 0, .work_s = {1, 1}}, {.rank = 1, .work_s = {1, 1}}};
+  for (const Advice& advice : diagnose(profile.run, profile.trace).advice)
+    EXPECT_NE(advice.remedy, Remedy::binding);
+}
+
 /// A run of two ranks on two cores. In each second, each rank is outside MPI for 0.2 s: it computes
 /// for 0.1 s and queues for 0.1 s. It queues for another 0.1 s inside MPI. In the same second,
 /// another program uses the cores for 0.4 s in all.
