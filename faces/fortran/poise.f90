@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Decides from Fortran 2008 which task should run where. It calls libpoise (poise/poise.h); docs/library.md is the
 ! guide. Integers are of the default kind, sizes and ids have 64 bits. Tasks and places are numbered from 0, also in
-! arrays of messages. Without the argument `error`, an error ends the program with its text.
+! arrays of messages. Without the argument `error`, an error ends the program with its text. Texts may end with blanks,
+! as those in character variables of fixed length do.
 module poise
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
@@ -204,7 +205,7 @@ contains
     character(*), intent(in) :: description
     integer, intent(out), optional :: error  ! 0, or 2 for bad input; then poise_last_error() says more
     type(poise_machine) :: machine
-    call finish(machine_create_c(description // c_null_char, machine%handle), error)
+    call finish(machine_create_c(trim(description) // c_null_char, machine%handle), error)
     if (c_associated(machine%handle)) machine%num_places = int(machine_num_places_c(machine%handle))
   end function
 
@@ -213,7 +214,7 @@ contains
     class(poise_machine), intent(inout) :: self
     character(*), intent(in) :: formula
     integer, intent(out), optional :: error
-    call finish(machine_set_model_c(self%handle, formula // c_null_char), error)
+    call finish(machine_set_model_c(self%handle, trim(formula) // c_null_char), error)
   end subroutine
 
   subroutine machine_free(self)
@@ -321,7 +322,7 @@ contains
     integer(int64) :: number
     integer :: status
     name = "poise"
-    if (present(strategy)) name = strategy
+    if (present(strategy)) name = trim(strategy)
     number = 0
     if (present(seed)) number = seed
     status = min(wrong_size(size(current), workload%num_tasks, "current"), &
@@ -354,7 +355,7 @@ contains
     integer(int64) :: number
     integer :: status, wrong
     name = "poise"
-    if (present(strategy)) name = strategy
+    if (present(strategy)) name = trim(strategy)
     number = 0
     if (present(seed)) number = seed
     wrong = own_sizes(size(global_ids), size(load_s), indptr, neighbours, bytes, sizes, neighbour_ranks)

@@ -12,6 +12,7 @@ program library_in_fortran
   integer :: places(6), now(6) = [0, 0, 0, 0, 0, 0], wrong = 0, error, i, arriving = 0
   integer(int64) :: ids(6) = [(1000 + i, i=1, 6)]
   real(real64) :: everywhere(2, 6) = 0
+  character(40) :: text
 
   machine = machine_from("node:2 core:2")
   call check(machine%num_places == 4, "there are four places")
@@ -36,6 +37,18 @@ program library_in_fortran
   call workload%set_pinned([.true., .true., .true., .true., .true., .true.])
   call plan(machine, workload, now, places)
   call check(all(places == now), "pinned tasks stay")
+
+  text = "NUMA48"
+  machine = machine_from(text, error=error)
+  call check(error == 0, "blanks after the name of a machine are ignored")
+  text = "nuco"
+  call machine%set_model(text, error=error)
+  call check(error == 0, "blanks after the name of a model are ignored")
+  text = "poise:steps=3"
+  call plan(machine, workload, now, places, strategy=text, error=error)
+  call check(error == 0, "blanks after a strategy are ignored")
+  call machine%free()
+  machine = machine_from("node:2 core:2")
 
   call plan(machine, workload, now, places, strategy="gredy", error=error)
   call check(error == 2 .and. index(poise_last_error(), "greedy") > 0, "an unknown strategy is refused")
