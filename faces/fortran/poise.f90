@@ -198,6 +198,11 @@ module poise
   character(:), allocatable :: own_error
   !$omp threadprivate(own_error)
 
+  ! Numbers of messages may need 64 bits.
+  interface wrong_size
+    module procedure wrong_size_32, wrong_size_64
+  end interface
+
 contains
 
   ! Creates a machine from "live" (this host), a name, a file or a description (docs/machines.md).
@@ -249,9 +254,9 @@ contains
     integer(int64), intent(in), optional, contiguous, target :: bytes(:), counts(:)
     integer, intent(out), optional :: error
     integer :: status
-    status = wrong_size(size(to), size(from), "to")
-    if (present(bytes)) status = min(status, wrong_size(size(bytes), size(from), "bytes"))
-    if (present(counts)) status = min(status, wrong_size(size(counts), size(from), "counts"))
+    status = wrong_size(size(to, kind=int64), size(from, kind=int64), "to")
+    if (present(bytes)) status = min(status, wrong_size(size(bytes, kind=int64), size(from, kind=int64), "bytes"))
+    if (present(counts)) status = min(status, wrong_size(size(counts, kind=int64), size(from, kind=int64), "counts"))
     if (status == 0) status = set_messages_c(self%handle, size(from, kind=c_int64_t), from, to, &
                                               address(counts), address(bytes))
     call finish(status, error)
@@ -266,9 +271,9 @@ contains
     integer, intent(out), optional :: error
     integer :: status
     status = wrong_size(size(indptr), self%num_tasks + 1, "indptr")
-    if (status == 0) status = wrong_size(size(indices), int(indptr(size(indptr))), "indices")
-    if (present(bytes)) status = min(status, wrong_size(size(bytes), size(indices), "bytes"))
-    if (present(counts)) status = min(status, wrong_size(size(counts), size(indices), "counts"))
+    if (status == 0) status = wrong_size(size(indices, kind=int64), indptr(size(indptr)), "indices")
+    if (present(bytes)) status = min(status, wrong_size(size(bytes, kind=int64), size(indices, kind=int64), "bytes"))
+    if (present(counts)) status = min(status, wrong_size(size(counts, kind=int64), size(indices, kind=int64), "counts"))
     if (status == 0) status = set_csr_c(self%handle, indptr, indices, address(counts), address(bytes))
     call finish(status, error)
   end subroutine
@@ -369,7 +374,7 @@ contains
     own%message_bytes = address(bytes)
     own%bytes = address(sizes)
     if (present(neighbour_ranks)) then
-      if (size(neighbour_ranks) > 0) own%neighbour_ranks = c_loc(neighbour_ranks)
+      if (size(neighbour_ranks, kind=int64) > 0) own%neighbour_ranks = c_loc(neighbour_ranks)
     end if
     if (wrong /= 0) own = own_tasks_c(num_tasks=1)  ! one task without arrays: the library reports an error on all ranks
     allocate (to(size(global_ids)))
@@ -391,17 +396,18 @@ contains
     integer, intent(in) :: num_tasks, num_loads
     integer(int64), intent(in), optional :: indptr(:), neighbours(:), bytes(:), sizes(:)
     integer, intent(in), optional :: neighbour_ranks(:)
-    integer :: num_messages
+    integer(int64) :: num_messages
     num_messages = 0
-    if (present(neighbours)) num_messages = size(neighbours)
+    if (present(neighbours)) num_messages = size(neighbours, kind=int64)
     status = wrong_size(num_loads, num_tasks, "load_s")
     if (present(sizes)) status = min(status, wrong_size(size(sizes), num_tasks, "sizes"))
     if (present(indptr)) then
       status = min(status, wrong_size(size(indptr), num_tasks + 1, "indptr"))
-      if (status == 0) status = wrong_size(num_messages, int(indptr(size(indptr))), "neighbours")
+      if (status == 0) status = wrong_size(num_messages, indptr(size(indptr)), "neighbours")
     end if
-    if (present(bytes)) status = min(status, wrong_size(size(bytes), num_messages, "bytes"))
-    if (present(neighbour_ranks)) status = min(status, wrong_size(size(neighbour_ranks), num_messages, "neighbour_ranks"))
+    if (present(bytes)) status = min(status, wrong_size(size(bytes, kind=int64), num_messages, "bytes"))
+    if (present(neighbour_ranks)) &
+      status = min(status, wrong_size(size(neighbour_ranks, kind=int64), num_messages, "neighbour_ranks"))
   end function
 
   ! Computes the cost of the placement `after`, including the migrations from the placement `before`.
@@ -482,15 +488,21 @@ contains
   end subroutine
 
   ! Returns kWrongSize and stores a text if an array has a wrong size, otherwise 0.
-  integer function wrong_size(found, wanted, name) result(status)
-    integer, intent(in) :: found, wanted
+  integer function wrong_size_64(found, wanted, name) result(status)
+    integer(int64), intent(in) :: found, wanted
     character(*), intent(in) :: name
-    character(12) :: numbers(2)
+    character(20) :: numbers(2)
     status = 0
     if (found == wanted) return
     write (numbers, "(i0)") found, wanted
     own_error = name // " has " // trim(numbers(1)) // " entries; it needs " // trim(numbers(2))
     status = kWrongSize
+  end function
+
+  integer function wrong_size_32(found, wanted, name) result(status)
+    integer, intent(in) :: found, wanted
+    character(*), intent(in) :: name
+    status = wrong_size(int(found, int64), int(wanted, int64), name)
   end function
 
   integer function check_lists(before, after, global_ids) result(status)
@@ -505,7 +517,7 @@ contains
     integer(int64), intent(in), optional, contiguous, target :: array(:)
     address = c_null_ptr
     if (.not. present(array)) return
-    if (size(array) > 0) address = c_loc(array)
+    if (size(array, kind=int64) > 0) address = c_loc(array)
   end function
 
   integer(c_int64_t) function number_of(place)

@@ -58,6 +58,9 @@ program library_in_fortran
   call check(error == 2 .and. index(poise_last_error(), "current[2] is -1") > 0, "a place is refused")
   call workload%set_messages([0], [6], error=error)
   call check(error == 2 .and. index(poise_last_error(), "to[0] is 6") > 0, "a message to a task that does not exist is refused")
+  call workload%set_graph([(0_int64, i=1, 6), 2_int64**32 + 2], [1, 0], error=error)
+  call check(error == 2 .and. poise_last_error() == "indices has 2 entries; it needs 4294967298", &
+             "a number of messages that needs 33 bits is not cut to 32")
   call machine%free()
   call workload%free()
   machine = machine_from("node:2 core:", error=error)
