@@ -133,6 +133,8 @@ class Decisions(unittest.TestCase):
                          ([11, 12], [0, 1], [1, 2]))
         self.assertEqual(poise.imports(before, after, 2).task.tolist(), [2])
         self.assertEqual(len(poise.exports(before, before)), 0)
+        ids = [2**63 + 1, 5, 2**64 - 1, 3]  # numpy would make floats of this list
+        self.assertEqual(poise.exports([0, 0, 0, 0], [1, 1, 1, 1], global_ids=ids).global_id.tolist(), ids)
 
     def test_several_threads_may_compute_plans_at_the_same_time(self):
         results = [None] * 4
@@ -284,6 +286,7 @@ class Refusals(unittest.TestCase):
         self.refuses("elements of type", poise.Workload, ["a"])
         self.refuses("size_bytes[1] is -5", poise.Workload, [1, 1], [3, -5])
         self.refuses("size_bytes[0] is 0.5", poise.Workload, [1], [0.5])
+        self.refuses("size_bytes[1] is 0.5", poise.Workload, [1, 1], [2**60, 0.5])
         self.refuses("messages.from[0] is -1", poise.Workload, [1], messages=([-1], [0]))
         self.refuses("to[0] is 1; it must be at least 0 and below 1, the number of tasks", poise.Workload, [1], messages=([0], [1]))
         self.refuses("messages.to has shape (2,)", poise.Workload, [1], messages=([0], [0, 0]))
