@@ -237,14 +237,14 @@ class Data(unittest.TestCase):
 
     @needs("scipy")
     def test_a_scipy_sparse_matrix_is_accepted_as_the_communication_matrix_of_the_tasks(self):
-        from scipy.sparse import coo_array, random_array
+        from scipy.sparse import coo_array, random
         matrix = coo_array(([5, 6], ([0, 1], [1, 2])), shape=(3, 3))
         workload = poise.Workload([1, 1, 1], messages=matrix)
         self.assertEqual((workload.messages() != matrix.tocsr()).nnz, 0)
         with self.assertRaisesRegex(poise.Error, r"shape \(2, 3\)"):
             poise.Workload([1, 1, 1], messages=coo_array(np.zeros((2, 3))))
         with self.assertRaisesRegex(poise.Error, "whole number"):
-            poise.Workload([1] * 9, messages=random_array((9, 9), density=0.5))
+            poise.Workload([1] * 9, messages=random(9, 9, density=0.5))
 
     @needs("networkx")
     def test_networkx_graphs_are_accepted_as_workloads(self):
