@@ -109,7 +109,8 @@ class _Table:
 
     def _reduce(self, reduction: int, count: int, values: Any) -> None:
         own = np.ctypeslib.as_array(values, (count,))
-        own[:] = self._ranks.reduce(own.copy(), "max" if reduction == 0 else "sum")
+        # mpi4py 3 refuses the type "<Q" of own, and of own.copy(); that of astype() is the usual one of uint64.
+        own[:] = self._ranks.reduce(own.astype(np.uint64), "max" if reduction == 0 else "sum")
 
 
 def _own_tasks(global_ids: Any, load_s: Any, messages: Any, size_bytes: Any, pinned: Any, neighbour_ranks: Any,
