@@ -241,6 +241,7 @@ class Data(unittest.TestCase):
         matrix = coo_array(([5, 6], ([0, 1], [1, 2])), shape=(3, 3))
         workload = poise.Workload([1, 1, 1], messages=matrix)
         self.assertEqual((workload.messages() != matrix.tocsr()).nnz, 0)
+        self.assertEqual(poise.Workload([1, 1, 1], messages=matrix.astype(bool)).bytes.tolist(), [1, 1])
         with self.assertRaisesRegex(poise.Error, r"shape \(2, 3\)"):
             poise.Workload([1, 1, 1], messages=coo_array(np.zeros((2, 3))))
         with self.assertRaisesRegex(poise.Error, "whole number"):
