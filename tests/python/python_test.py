@@ -284,6 +284,7 @@ class Refusals(unittest.TestCase):
         self.refuses("load_s[1] is nan", poise.Workload, [1, np.nan])
         self.refuses("load_s[0] is -1", poise.Workload, [-1])
         self.refuses("load_s has shape (1, 1)", poise.Workload, [[1]])
+        self.refuses("load_s ", poise.Workload, [[1], [1, 2]])
         self.refuses("elements of type", poise.Workload, ["a"])
         self.refuses("size_bytes[1] is -5", poise.Workload, [1, 1], [3, -5])
         self.refuses("size_bytes[0] is 0.5", poise.Workload, [1], [0.5])

@@ -257,7 +257,10 @@ def column(pointer: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray:
 def as_array(data: Any, dtype: type, shape: tuple[int | None, ...], name: str) -> np.ndarray:
     """Returns the data as a C-contiguous array; copies them only if necessary. Raises Error if a number cannot be
     represented or if the shape is wrong (None in `shape` accepts any size)."""
-    given = np.asarray(data)
+    try:
+        given = np.asarray(data)
+    except (TypeError, ValueError) as error:  # such as lists of different lengths
+        raise Error(f"{name} is not an array of numbers: {error}") from None
     if given.ndim != len(shape) or any(w is not None and w != s for s, w in zip(given.shape, shape)):
         wanted = "(" + ", ".join("n" if w is None else str(w) for w in shape) + ("," if len(shape) == 1 else "") + ")"
         raise Error(f"{name} has shape {given.shape}; it must be {wanted}")

@@ -131,7 +131,7 @@ def _own_tasks(global_ids: Any, load_s: Any, messages: Any, size_bytes: Any, pin
               optional(pinned, np.uint8, n, "pinned"), starts, receivers,
               optional(neighbour_ranks, np.uint32, edges, "neighbour_ranks"),
               optional(counts, np.uint64, edges, "messages.counts"), optional(sent, np.uint64, edges, "messages.bytes")]
-    return lib.COwnTasks(len(ids), *map(lib.address, arrays), background_s), arrays
+    return lib.COwnTasks(len(ids), *map(lib.address, arrays), lib.number(background_s, "background_s")), arrays
 
 
 def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, messages: Any = None, strategy: str = "poise", *,
