@@ -258,6 +258,8 @@ class Data(unittest.TestCase):
         self.assertEqual((workload.load_s.tolist(), workload.size_bytes.tolist()), ([2, 3], [10, 20]))
         self.assertEqual((workload.indices.tolist(), workload.bytes.tolist()), ([1, 0], [7, 7]))
         self.assertEqual(poise.Workload.from_networkx(networkx.DiGraph([(0, 1)])).indptr.tolist(), [0, 1, 1])
+        graph.add_node("c")
+        self.assertEqual(poise.Workload.from_networkx(graph).size_bytes.tolist(), [10, 20, 0])
 
     @needs("pandas")
     def test_pandas_tables_are_accepted_as_workloads(self):

@@ -115,16 +115,17 @@ class Workload:
     def from_networkx(cls, graph: Any, *, load: str = "load_s", size: str = "size_bytes", weight: str = "bytes",
                       **columns: Any) -> Workload:
         """Makes a workload from a networkx graph. Tasks are the nodes in the order of the graph, with their
-        attributes `load` (1 s if it is missing) and `size`. Messages are the edges, with the attribute `weight` in
-        bytes (0 if it is missing); an undirected edge is a message in each direction."""
+        attributes `load` (1 s if it is missing) and `size` (0 bytes if it is missing). Messages are the edges, with the
+        attribute `weight` in bytes (0 if it is missing); an undirected edge is a message in each direction."""
         number: dict[Hashable, int] = {node: i for i, node in enumerate(graph.nodes)}
         loads = [data.get(load, 1.0) for _, data in graph.nodes(data=True)]
-        sizes = [data.get(size) for _, data in graph.nodes(data=True)]
+        has_sizes = any(size in data for _, data in graph.nodes(data=True))
+        sizes = [data.get(size, 0) for _, data in graph.nodes(data=True)] if has_sizes else None
         edges = [(number[a], number[b], data.get(weight, 0)) for a, b, data in graph.edges(data=True)]
         if not graph.is_directed():
             edges += [(b, a, sent) for a, b, sent in edges if a != b]
         table = np.array(edges, dtype=np.float64).reshape(-1, 3)
-        return cls(loads, None if None in sizes else sizes, (table[:, 0], table[:, 1], table[:, 2]), **columns)
+        return cls(loads, sizes, (table[:, 0], table[:, 1], table[:, 2]), **columns)
 
     @classmethod
     def _of(cls, handle: lib.Handle) -> Workload:
