@@ -113,7 +113,7 @@ int poise_workload_set_subphases(poise_workload* workload, uint64_t num_subphase
    first, then for GPUs and the like. An iteration takes as long as the busiest kind at the busiest
    place. speeds[place * num_kinds + kind], each above 0; null: the speeds of the machine's places.
    Only the ratios between the loads of one task matter; their sum is the load given to
-   poise_workload_create(). From 2 to 64 kinds. */
+   poise_workload_create(). From 2 to 64 kinds. Replaces subphases, and they replace kinds. */
 int poise_workload_set_kinds(poise_workload* workload, uint64_t num_kinds, const double* load_s,
                              uint64_t num_places, const double* speeds);
 /* Capacity: how many cores the tasks at a place may take together. per_place: one limit for every

@@ -295,6 +295,7 @@ class Refusals(unittest.TestCase):
         self.refuses("to[0] is 1; it must be at least 0 and below 1, the number of tasks", poise.Workload, [1], messages=([0], [1]))
         self.refuses("messages.to has shape (2,)", poise.Workload, [1], messages=([0], [0, 0]))
         self.refuses("messages must be", poise.Workload, [1], messages=[0, 1])
+        self.refuses("exclude each other", poise.Workload, [1], subphase_load_s=[[1, 1]], kind_load_s=[[1, 1]])
         self.refuses("loads_include", poise.Workload, [1], loads_include="all")
         self.refuses("loads_include is ['none']; it must be a string", poise.Workload, [1], loads_include=["none"])
         self.refuses("overlap is 'half'; it must be a number", poise.Workload, [1], overlap="half")
