@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The functions of the C interface that compare strategies, simulate traces, and list strategies.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -186,6 +187,8 @@ int poise_simulate(const poise_machine* machine, const poise_trace* trace, const
     const poise_machine& places = checked(machine, "machine");
     const poise::Trace& phases = checked(trace, "trace").trace;
     const auto contenders = poise::library::contenders_of(strategies, own, num_own);
+    if (!std::isfinite(decision_s))
+      poise::fail("decision_s is {}; it must be finite, or negative to measure it", decision_s);
     poise::ReplayPlan plan{.steps = steps, .every = every};
     plan.seed = seed;
     const poise::Replayer replayer = replayer_of(places, phases, start, plan);

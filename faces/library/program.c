@@ -141,6 +141,8 @@ static void trace(const poise_machine* machine, const poise_workload* workload, 
             !memcmp(places, current, sizeof places),
         "a trace that is written is read");
   refuses(poise_trace_phase(again, 1, NULL, NULL, &read), "there is no phase 1");
+  refuses(poise_simulate(machine, again, NULL, "greedy", NULL, 0, 10, 4, NAN, 0, NULL, NULL, &s),
+          "decision_s is nan");
   works(poise_simulate(machine, again, NULL, "greedy", NULL, 0, 10, 4, 0.5, 0, NULL, NULL, &s));
   check(poise_simulation_num_rows(s) == 2 && poise_simulation_num_steps(s) == 10, "ten steps");
   row = poise_simulation_get(s, 0);
