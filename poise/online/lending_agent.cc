@@ -190,7 +190,7 @@ std::optional<std::uint32_t> LendingAgent::next_to_confirm() const {
 }
 
 void LendingAgent::learn_latency(std::uint32_t from, double requested_at_s, double now_s) {
-  costs_.links.learn(peers_.locality_of(from), [&](Link& link) {
+  costs_.links.learn(peers_.locality_of(from), [&](LearntLink& link) {
     link.learn_round_trip(requested_at_s, wait_since_s_, now_s);
   });
 }
@@ -237,7 +237,7 @@ double LendingAgent::slowness_of(std::uint32_t rank) const {
 
 void LendingAgent::learn_byte_s(std::uint32_t rank, double byte_s) {
   costs_.links.learn(peers_.locality_of(rank),
-                     [&](Link& link) { link.seconds_per_byte.learn(byte_s); });
+                     [&](LearntLink& link) { link.seconds_per_byte.learn(byte_s); });
 }
 
 }  // namespace poise

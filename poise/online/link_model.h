@@ -41,7 +41,7 @@ class RobustMin {
 
 /// The link to one rank, or to several ranks at the same distance. Its latency and its seconds per
 /// byte are the quantities L and G of the LogGP model.
-struct Link {
+struct LearntLink {
   RobustMin latency_s{lending_tuning::kMinPause_s / 2};
   RobustMin seconds_per_byte{lending_tuning::kInitialPerByte_s};
 
@@ -51,7 +51,7 @@ struct Link {
   void learn_round_trip(double requested_at_s, double wait_since_s, double now_s) {
     if (requested_at_s >= wait_since_s) latency_s.learn(std::max(0.0, now_s - requested_at_s) / 2);
   }
-  Link times(double factor) const {
+  LearntLink times(double factor) const {
     return {RobustMin(factor * latency_s.value()), RobustMin(factor * seconds_per_byte.value())};
   }
 };
@@ -81,18 +81,18 @@ class LinkModel {
   }
 
  private:
-  Link guess(const PeerLocality& to) const {
+  LearntLink guess(const PeerLocality& to) const {
     return std::isinf(to.distance) ? other_nodes_ : near_.times(to.distance);
   }
-  Link link(const PeerLocality& to) const {
+  LearntLink link(const PeerLocality& to) const {
     if (to.distance <= 1) return near_;
     const auto known = known_.find(to.group);
     return known == known_.end() ? guess(to) : known->second;
   }
 
-  Link near_;                                      // link to ranks of this rank's memory domain
-  Link other_nodes_;                               // average of the links to all other nodes
-  std::unordered_map<std::uint32_t, Link> known_;  // by group number
+  LearntLink near_;         // link to ranks of this rank's memory domain
+  LearntLink other_nodes_;  // average of the links to all other nodes
+  std::unordered_map<std::uint32_t, LearntLink> known_;  // by group number
 };
 
 }  // namespace poise

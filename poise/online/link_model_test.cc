@@ -28,17 +28,17 @@ TEST(RobustMin, rises_when_all_samples_are_larger_than_the_estimate) {
   EXPECT_NEAR(latency_s.value(), 1e-3, 1e-5);
 }
 
-TEST(Link, learns_latency_from_round_trips) {
-  Link way;
+TEST(LearntLink, learns_latency_from_round_trips) {
+  LearntLink way;
   for (int i = 0; i < 200; ++i) way.learn_round_trip(100 + i, 50, 100 + i + 2e-3);
   EXPECT_NEAR(way.latency_s.value(), 1e-3, 1e-5);
 }
 
 // The program did something else for ten seconds between the two waits.
-TEST(Link, ignores_a_round_trip_whose_request_was_sent_before_the_current_call_of_wait) {
-  Link way;
+TEST(LearntLink, ignores_a_round_trip_whose_request_was_sent_before_the_current_call_of_wait) {
+  LearntLink way;
   for (int i = 0; i < 200; ++i) way.learn_round_trip(100, 110, 110.1);
-  EXPECT_DOUBLE_EQ(way.latency_s.value(), Link().latency_s.value());
+  EXPECT_DOUBLE_EQ(way.latency_s.value(), LearntLink().latency_s.value());
 }
 
 constexpr PeerLocality kNearFront{7, 1};
@@ -48,7 +48,7 @@ PeerLocality elsewhere(std::uint32_t group) {
 
 void answer(LinkModel& ways, const PeerLocality& to, double there_and_back_s) {
   for (int i = 0; i < 500; ++i)
-    ways.learn(to, [&](Link& way) { way.learn_round_trip(0, 0, there_and_back_s); });
+    ways.learn(to, [&](LearntLink& way) { way.learn_round_trip(0, 0, there_and_back_s); });
 }
 
 TEST(LinkModel, estimates_the_latency_to_an_unknown_node_from_the_latencies_to_known_nodes) {
@@ -79,9 +79,9 @@ TEST(LinkModel,
 TEST(LinkModel, a_link_out_of_the_memory_domain_never_counts_as_faster_than_one_inside) {
   for (const PeerLocality& far : {elsewhere(1), PeerLocality{2, 2}}) {
     LinkModel ways;
-    ways.learn(kNearFront, [](Link& way) { way.seconds_per_byte.learn(3e-10); });
+    ways.learn(kNearFront, [](LearntLink& way) { way.seconds_per_byte.learn(3e-10); });
     for (int i = 0; i < 100; ++i)
-      ways.learn(far, [](Link& way) { way.seconds_per_byte.learn(1e-12); });
+      ways.learn(far, [](LearntLink& way) { way.seconds_per_byte.learn(1e-12); });
     EXPECT_GT(ways.seconds_per_byte(kNearFront), 1e-10);
     EXPECT_EQ(ways.seconds_per_byte(far), ways.seconds_per_byte(kNearFront));
   }

@@ -8,7 +8,7 @@
 
 namespace poise {
 
-Traffic::Traffic(const Knobs& knobs)
+EdgeTraffic::EdgeTraffic(const Knobs& knobs)
     : count(static_cast<std::uint64_t>(knobs["messages"])),
       bytes(count * static_cast<std::uint64_t>(knobs["message_bytes"])) {}
 

@@ -13,9 +13,9 @@ namespace poise {
 
 /// The messages that an edge sends in each direction: their number and their bytes in total. The
 /// knobs `messages` and `message_bytes` give the number of messages and the bytes of one message.
-struct Traffic {
+struct EdgeTraffic {
   std::uint64_t count, bytes;
-  explicit Traffic(const Knobs& knobs);
+  explicit EdgeTraffic(const Knobs& knobs);
 };
 
 /// Multiplies bytes by a factor and limits the result to 10^18, so that an extreme random number

@@ -86,7 +86,7 @@ Workload workload_of(TaskId num_tasks, const std::vector<Edge>& edges, const Kno
 }  // namespace
 
 Workload random_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
-  const Traffic traffic(knobs);
+  const EdgeTraffic traffic(knobs);
   Random random = edge_stream(seed);
   std::vector<Edge> edges(num_tasks > 1 ? num_edges(num_tasks, knobs) : 0);
   for (Edge& edge : edges) {
@@ -97,7 +97,7 @@ Workload random_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t see
 }
 
 Workload rmat_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
-  const Traffic traffic(knobs);
+  const EdgeTraffic traffic(knobs);
   const Quarters quarters(knobs);
   Random random = edge_stream(seed);
   int levels = 0;
@@ -114,7 +114,7 @@ Workload rmat_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed)
 }
 
 Workload irregular_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
-  const Traffic traffic(knobs);
+  const EdgeTraffic traffic(knobs);
   const double sigma = knobs["bytes_spread"];
   Random random = edge_stream(seed);
   std::vector<Edge> edges(num_tasks > 1 ? num_edges(num_tasks, knobs) : 0);
@@ -128,7 +128,7 @@ Workload irregular_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t 
 }
 
 Workload clusters_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
-  const Traffic traffic(knobs);
+  const EdgeTraffic traffic(knobs);
   const auto fanout = static_cast<std::uint64_t>(knobs["fanout"]);
   Random random = edge_stream(seed);
   std::vector<Edge> edges;

@@ -12,7 +12,7 @@ namespace {
 
 /// Connects each point with its neighbours in both directions of every axis. A side of two points
 /// does not wrap around, because that would reach the same neighbour again.
-void connect(const Box& box, std::size_t dims, bool periodic, const Traffic& traffic,
+void connect(const Box& box, std::size_t dims, bool periodic, const EdgeTraffic& traffic,
              std::vector<Message>& messages) {
   messages.reserve(std::size_t{2} * dims * box.size);
   for (TaskId t = 0; t < box.size; ++t) {
@@ -50,7 +50,7 @@ Workload stencil(TaskId num_tasks, std::size_t dims, const Knobs& knobs, std::ui
   const Box box = box_of(num_tasks, dims);
   Workload workload;
   workload.tasks = draw_tasks(num_tasks, knobs, seed);
-  connect(box, dims, knobs.choice("periodic") == "yes", Traffic(knobs), workload.messages);
+  connect(box, dims, knobs.choice("periodic") == "yes", EdgeTraffic(knobs), workload.messages);
   workload.positions = positions_in(box);
   return workload;
 }
@@ -70,7 +70,7 @@ Workload stencil4d_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t 
 }
 
 Workload ring_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
-  const Traffic traffic(knobs);
+  const EdgeTraffic traffic(knobs);
   const auto partners = std::min(static_cast<TaskId>(knobs["k"]), num_tasks - 1);
   Workload workload;
   workload.tasks = draw_tasks(num_tasks, knobs, seed);

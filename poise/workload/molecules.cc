@@ -79,7 +79,7 @@ struct CellBox {
 
 /// Adds one message with positions from a cell to a compute task and one with forces back. Their
 /// size is proportional to the number of atoms in the cell.
-void exchange(TaskId cell, TaskId compute, double atoms, const Traffic& traffic,
+void exchange(TaskId cell, TaskId compute, double atoms, const EdgeTraffic& traffic,
               std::vector<Message>& messages) {
   const auto bytes = scaled(traffic.bytes, atoms);
   messages.push_back({cell, compute, traffic.count, bytes});
@@ -96,7 +96,7 @@ void scale_to_mean(double mean_s, std::vector<Task>& tasks) {
 }  // namespace
 
 Workload leanmd_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
-  const Traffic traffic(knobs);
+  const EdgeTraffic traffic(knobs);
   const SkewDraw draw(knobs);
   Random random(seed);
   const CellBox box{box_for(num_tasks)};

@@ -145,7 +145,7 @@ void weigh_by_density(const std::vector<Point>& points, std::vector<Task>& tasks
 /// Connects each task with the next `near` tasks on the space-filling curve. Also connects tasks
 /// that are farther apart, as in a tree: for every power 2^j above `near`, each task whose number
 /// is a multiple of 2^j exchanges messages with the task whose number is the next multiple.
-std::vector<Edge> tree_edges(TaskId num_tasks, TaskId near, const Traffic& traffic) {
+std::vector<Edge> tree_edges(TaskId num_tasks, TaskId near, const EdgeTraffic& traffic) {
   std::vector<Edge> edges;
   const auto add_stride = [&](std::uint64_t stride, std::uint64_t step) {
     for (std::uint64_t t = 0; t + stride < num_tasks; t += step)
@@ -161,7 +161,7 @@ std::vector<Edge> tree_edges(TaskId num_tasks, TaskId near, const Traffic& traff
 }  // namespace
 
 Workload geometric_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
-  const Traffic traffic(knobs);
+  const EdgeTraffic traffic(knobs);
   const auto dims = static_cast<std::size_t>(knobs["dims"]);
   const double radius = radius_for(knobs["degree"], num_tasks, dims);
   Random random = point_stream(seed);
@@ -193,7 +193,7 @@ Workload nbody_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed
   workload.tasks = draw_tasks(num_tasks, knobs, seed);
   weigh_by_density(workload.positions, workload.tasks);
   const auto near = static_cast<TaskId>(knobs["degree"] / 2);
-  workload.messages = messages_of(num_tasks, tree_edges(num_tasks, near, Traffic(knobs)));
+  workload.messages = messages_of(num_tasks, tree_edges(num_tasks, near, EdgeTraffic(knobs)));
   return workload;
 }
 
