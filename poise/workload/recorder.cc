@@ -34,6 +34,9 @@ Recorder::Recorder(std::vector<Task> tasks, std::uint32_t num_places)
   for (Task& task : tasks_) task.load_s = 0;
 }
 
+Recorder::Recorder(TaskId num_tasks, std::uint32_t num_places)
+    : num_tasks_(num_tasks), num_places_(num_places) {}
+
 Recorder::~Recorder() = default;
 
 Recorder::Log& Recorder::add_thread() {

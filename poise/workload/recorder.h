@@ -39,8 +39,7 @@ class Recorder {
   /// `tasks` gives the sizes of the tasks and whether they are movable; their loads are ignored.
   Recorder(std::vector<Task> tasks, std::uint32_t num_places);
   /// Creates a recorder for use with end_recording(). It needs memory only for the tasks that run.
-  Recorder(TaskId num_tasks, std::uint32_t num_places)
-      : num_tasks_(num_tasks), num_places_(num_places) {}
+  Recorder(TaskId num_tasks, std::uint32_t num_places);
   ~Recorder();
 
   /// Creates a log for the calling thread. It is valid as long as the recorder. Takes a lock.
