@@ -45,6 +45,7 @@ project(user LANGUAGES {languages})
 find_package(poise REQUIRED {components})
 add_executable(program {source})
 target_link_libraries(program PRIVATE {target})
+{more}
 """
 
 
@@ -75,10 +76,10 @@ class Examples(unittest.TestCase):
     def moves(self, printed):
         self.assertRegex(printed, MOVES)
 
-    def by_cmake(self, name, environment=None, **project):
+    def by_cmake(self, name, environment=None, more="", **project):
         folder = pathlib.Path(name)
         folder.mkdir()
-        (folder / "CMakeLists.txt").write_text(PROJECT.format(**project))
+        (folder / "CMakeLists.txt").write_text(PROJECT.format(more=more, **project))
         run(["cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}"], environment)
         run(["cmake", "--build", folder / "build"])
         return run([str(folder / "build" / "program")])
@@ -131,8 +132,14 @@ class Examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("gfortran"), "there is no Fortran compiler")
     def test_a_cmake_project_in_fortran_compiles_the_installed_fortran_module(self):
         expected = "makespan 3.000, moves 3"
-        self.assertIn(expected, self.by_cmake("in_fortran", languages="C Fortran", components="COMPONENTS fortran",
-                                              source="../program.f90", target="poise::fortran"))
+        # Ninja refuses a project in which two targets write the same module file.
+        again = "add_executable(again ../program.f90)\ntarget_link_libraries(again PRIVATE poise::fortran)"
+        self.assertIn(expected, self.by_cmake("in_fortran", {"CMAKE_GENERATOR": "Ninja"}, again, languages="C Fortran",
+                                              components="COMPONENTS fortran", source="../program.f90",
+                                              target="poise::fortran"))
+        with self.assertRaisesRegex(AssertionError, "needs a project with the language Fortran"):
+            self.by_cmake("no_fortran", languages="C", components="COMPONENTS fortran", source="../program.c",
+                          target="poise::c")
         module = PREFIX / "share" / "poise" / "fortran" / "poise.f90"
         self.assertIn(expected, self.by_compiler(["gfortran"], [module, "program.f90"], "poise"))
 
