@@ -76,11 +76,11 @@ class Examples(unittest.TestCase):
     def moves(self, printed):
         self.assertRegex(printed, MOVES)
 
-    def by_cmake(self, name, environment=None, more="", **project):
+    def by_cmake(self, name, environment=None, more="", options=(), **project):
         folder = pathlib.Path(name)
         folder.mkdir()
         (folder / "CMakeLists.txt").write_text(PROJECT.format(more=more, **project))
-        run(["cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}"], environment)
+        run(["cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}", *options], environment)
         run(["cmake", "--build", folder / "build"])
         return run([str(folder / "build" / "program")])
 
@@ -142,6 +142,16 @@ class Examples(unittest.TestCase):
                           target="poise::c")
         module = PREFIX / "share" / "poise" / "fortran" / "poise.f90"
         self.assertIn(expected, self.by_compiler(["gfortran"], [module, "program.f90"], "poise"))
+
+    @unittest.skipUnless(os.environ.get("MPIFORT"), "there is no MPI for Fortran")
+    def test_a_cmake_project_compiles_the_installed_fortran_module_of_tasks(self):
+        options = [f"-DMPI_{language}_COMPILER={os.environ[variable]}"
+                   for language, variable in (("CXX", "MPICXX"), ("Fortran", "MPIFORT"))]
+        mpi = "find_package(MPI REQUIRED COMPONENTS Fortran)\ntarget_link_libraries(program PRIVATE MPI::MPI_Fortran)"
+        printed = self.by_cmake("tasks_in_fortran", None, mpi, options, languages="C CXX Fortran",
+                                components="COMPONENTS tasks_c", source=ROOT / "docs" / "double.f90",
+                                target="poise::tasks_fortran")
+        self.assertIn("the last number is 1998", printed)
 
     @unittest.skipUnless(FLANG, "there is no flang")
     def test_flang_compiles_the_installed_fortran_modules_and_their_programs(self):
