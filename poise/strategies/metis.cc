@@ -11,6 +11,7 @@
 /// stays where it is. Uses the problem's seed. O((n + m) log p) with method=recursive.
 #include <algorithm>
 #include <array>
+#include <dlfcn.h>
 #include <metis.h>
 #include <mutex>
 #include <numeric>
@@ -173,9 +174,28 @@ std::vector<Share> large_enough(std::span<const double> shares) {
   return kept;
 }
 
+/// Throws Error if functions of another library take the place of METIS's. A program may link a
+/// METIS whose idx_t has another size, or Scotch's functions of the same names; the dynamic linker
+/// then binds our calls to them, and they would write past the ends of our arrays.
+void check_is_metis() {
+  alignas(8) std::array<idx_t, 2 * METIS_NOPTIONS> options{};
+  METIS_SetDefaultOptions(options.data());  // METIS sets METIS_NOPTIONS entries to -1
+  Dl_info of_options{}, of_partition{};
+  dladdr(reinterpret_cast<void*>(METIS_SetDefaultOptions), &of_options);
+  dladdr(reinterpret_cast<void*>(METIS_PartGraphKway), &of_partition);
+  if (options[METIS_NOPTIONS - 1] == -1 && options[METIS_NOPTIONS] == 0 &&
+      of_options.dli_fbase == of_partition.dli_fbase)
+    return;
+  fail(
+      "strategy metis: the program links another METIS ({}), whose functions take the place of "
+      "those with which Poise was built; name another strategy",
+      of_partition.dli_fname == nullptr ? "statically" : of_partition.dli_fname);
+}
+
 }  // namespace
 
 Placement metis(const Problem& problem, const Knobs& knobs) {
+  check_is_metis();
   std::vector<TaskId> movable;
   for (TaskId t = 0; t < problem.workload.num_tasks(); ++t)
     if (problem.workload.tasks[t].movable) movable.push_back(t);

@@ -364,6 +364,13 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
 }  // namespace
 
 Placement scotch(const Problem& problem, const Knobs& knobs) {
+  // A program may link a Scotch with other integers, and the dynamic linker then binds our calls to
+  // that Scotch.
+  if (SCOTCH_numSizeof() != sizeof(SCOTCH_Num))
+    fail(
+        "strategy scotch: the program links another Scotch, whose integers have {} bytes instead "
+        "of {}; name another strategy",
+        SCOTCH_numSizeof(), sizeof(SCOTCH_Num));
   Placement placement = problem.current;
   if (problem.machine.num_places() == 1) return placement;
   const std::vector<SCOTCH_Num> place = map(problem, knobs);
