@@ -359,7 +359,9 @@ int poise_knob_get(uint64_t strategy, uint64_t knob, poise_knob_row* row);
 
 /* Read and write files in the formats of docs/formats.md. If `format` is null, a file's content
    (for reading) or the ending of its name (for writing) determines the format. A written file
-   appears complete or not at all. */
+   appears complete or not at all. No format stores capacities, past loads, the speeds of kinds, or
+   whether loads are those of subphases or of kinds: a workload that is read has none of these, and
+   only the sum of each task's loads counts. */
 int poise_trace_read(const char* path, const char* format, poise_trace** trace);
 int poise_trace_write(const poise_trace* trace, const char* path, const char* format);
 
