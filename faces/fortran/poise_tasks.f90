@@ -3,6 +3,8 @@
 !
 ! A task's subroutine is bind(c) and takes type(c_ptr) :: data(*), integer(c_size_t) :: bytes(*) and
 ! integer(c_int), value :: num_items.
+!
+! Texts may end with blanks, as those in character variables of fixed length do.
 module poise_tasks
   use, intrinsic :: iso_c_binding
   implicit none
@@ -136,7 +138,7 @@ contains
     character(*), intent(in) :: name
     type(c_funptr), intent(in) :: subroutine_address
     integer(c_int), intent(out) :: id
-    status = register_c(name // c_null_char, subroutine_address, id)
+    status = register_c(trim(name) // c_null_char, subroutine_address, id)
   end function
 
   ! Creates a context. Collective. The communicator is an integer, as in `use mpi`; with mpi_f08 pass its mpi_val.
@@ -145,7 +147,7 @@ contains
     type(c_ptr), intent(out) :: context
     character(*), intent(in), optional :: settings
     if (present(settings)) then
-      status = create_c(communicator, threads, settings // c_null_char, context)
+      status = create_c(communicator, threads, trim(settings) // c_null_char, context)
     else
       status = create_c(communicator, threads, c_null_char, context)
     end if
@@ -164,7 +166,7 @@ contains
   ! To be called in a task: reports that the task failed, with the reason.
   subroutine poise_task_fail(text)
     character(*), intent(in) :: text
-    call fail_c(text // c_null_char)
+    call fail_c(trim(text) // c_null_char)
   end subroutine
 
   ! To be called in a task: sets `value` to the annotation of this name. If the task has none, returns false and leaves
@@ -172,18 +174,18 @@ contains
   logical function poise_task_integer(name, value) result(found)
     character(*), intent(in) :: name
     integer(c_int64_t), intent(inout) :: value
-    found = task_integer_c(name // c_null_char, value) /= 0
+    found = task_integer_c(trim(name) // c_null_char, value) /= 0
   end function
   logical function poise_task_real(name, value) result(found)
     character(*), intent(in) :: name
     real(c_double), intent(inout) :: value
-    found = task_real_c(name // c_null_char, value) /= 0
+    found = task_real_c(trim(name) // c_null_char, value) /= 0
   end function
   logical function poise_task_text(name, value) result(found)
     character(*), intent(in) :: name
     character(:), allocatable, intent(inout) :: value
     type(c_ptr) :: address
-    found = task_text_c(name // c_null_char, address) /= 0
+    found = task_text_c(trim(name) // c_null_char, address) /= 0
     if (found) value = text_at(address)
   end function
 

@@ -87,7 +87,7 @@ program poise_tasks_program
   call check(poise_tasks_register("count", c_funloc(count_run), child_id) == poise_ok, "register")
   call check(poise_tasks_register("parent", c_funloc(be_parent), parent_id) == poise_ok, "register")
   call check(poise_tasks_register("refuse", c_funloc(refuse), refuse_id) == poise_ok, "register")
-  call check(poise_tasks_create(MPI_COMM_WORLD, 1, tasks, "pull=1") == poise_ok, "create")
+  call check(poise_tasks_create(MPI_COMM_WORLD, 1, tasks, "policy=cost,pull=1  ") == poise_ok, "create")
   call tasks_run_once(poise_with(cost=2.0_c_double))
   call tasks_run_once(poise_with(pinned=1))
   call replicated_tasks_run_once()
