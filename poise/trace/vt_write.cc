@@ -249,18 +249,23 @@ void write_files(const Trace& trace, const std::string& stem, bool compress) {
           phase.id);
   std::vector<Arranged> phases;
   for (const Phase& phase : trace.phases) phases.push_back(arrange(phase, trace.num_places));
-  std::vector<std::string> written;
+  // The files get their names when all are complete: a trace that they replace, often the one that
+  // was read, stays unchanged if the disk becomes full.
+  const auto part_of = [](const std::string& path) { return path + ".part"; };
+  std::vector<std::string> paths;
+  std::error_code error;
   try {
     for (PlaceId rank = 0; rank < trace.num_places; ++rank) {
       const std::string text = rank_text(trace, phases, rank);
-      const std::string path = fmt::format("{}.{}{}", stem, rank, ending);
-      write_file(path, compress ? brotli_compress(text) : text);
-      written.push_back(path);
+      paths.push_back(fmt::format("{}.{}{}", stem, rank, ending));
+      write_file(part_of(paths.back()), compress ? brotli_compress(text) : text);
+    }
+    for (const std::string& path : paths) {
+      std::filesystem::rename(part_of(path), path, error);
+      if (error) fail("cannot write {}: {}", path, error.message());
     }
   } catch (...) {
-    // Removes the files written so far, because an incomplete set of rank files cannot be read.
-    std::error_code error;
-    for (const std::string& path : written) std::filesystem::remove(path, error);
+    for (const std::string& path : paths) std::filesystem::remove(part_of(path), error);
     throw;
   }
 }

@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import stat
 import subprocess
 import unittest
@@ -287,6 +288,16 @@ class Output(CliTest):
                 expected = expected or report
                 self.assertEqual(report, expected)
                 self.assertGreater(report["traffic"], 0)
+
+    def test_a_vt_trace_that_is_written_over_its_input_stays_unchanged_if_the_disk_is_full(self):
+        self.run_poise("generate", "ring", "--tasks", 50, "--places", 2, "-o", "t.json")
+        (self.folder / "all_at_1").write_text("1\n" * 50)
+        before = self.files()
+        limit = max(map(len, before.values()))  # the new file of rank 1 is larger
+        done = self.run_poise("convert", "t", "t.json", "--placement", "all_at_1", restore_signals=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertEqual(self.files(), before)
 
     def test_json_equals_false_means_no_json(self):
         run = pathlib.Path(__file__).resolve().parents[2] / "docs" / "lammps.poise"
