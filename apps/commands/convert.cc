@@ -80,6 +80,8 @@ void convert(const ConvertOptions& options) {
   check_stdin({options.input, options.placement});
   if (options.output == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
   if (!is_table(options)) check_form(options.output, options.to);
+  // A program may still append phases to the file; they would be lost with the replaced file.
+  if (options.reading.recover) check_differs(options.output, std::vector{options.input});
   Trace trace = read_trace(options.input, options.reading);
   if (options.phase) keep_phase(trace, *options.phase, options.input);
   if (!options.placement.empty()) place(trace, options.placement);

@@ -271,6 +271,7 @@ class BadInput(CliTest):
                         ["map", "g.graph", "-m", "core:4", "-o", "g.graph"],
                         ["map", "g.graph", "-m", "core:4", "-o", "m", "--for", "openmpi", "--launch-file", "m"],
                         ["profile", "-o", "run", "--json", "run", "--", "true"],
+                        ["convert", "--recover", "g.poise", "./g.poise"],
                         ["diagnose", "run", "--json=run"], ["diagnose", "g.poise", "--json=d", "--html", "d"]):
             with self.subTest(command):
                 self.assert_refused(*command, says="also reads or writes it")
