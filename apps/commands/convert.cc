@@ -68,6 +68,16 @@ void write(const Trace& trace, const ConvertOptions& options) {
     write_trace(trace, options.output, options.to);
 }
 
+/// Throws Error unless the output is in a format of traces. The error also names the tables, which
+/// the library does not know.
+void check_trace_form(const ConvertOptions& options) {
+  try {
+    check_form(options.output, options.to);
+  } catch (const Error& error) {
+    fail("{}; for a table of tasks, OUT ends in .csv, or --to is csv or json", error.what());
+  }
+}
+
 /// True if stdout writes to the file at this path, as for /dev/stdout.
 bool is_stdout(const std::string& path) {
   struct stat named {};
@@ -79,7 +89,7 @@ bool is_stdout(const std::string& path) {
 void convert(const ConvertOptions& options) {
   check_stdin({options.input, options.placement});
   if (options.output == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
-  if (!is_table(options)) check_form(options.output, options.to);
+  if (!is_table(options)) check_trace_form(options);
   // A program may still append phases to the file; they would be lost with the replaced file.
   if (options.reading.recover) check_differs(options.output, std::vector{options.input});
   Trace trace = read_trace(options.input, options.reading);

@@ -281,7 +281,8 @@ class BadInput(CliTest):
     def test_an_output_file_with_an_unknown_suffix_is_refused_before_the_work_starts(self):
         huge = "generate", "ring", "--tasks", 4_000_000_000, "-o"
         self.assert_refused(*huge, "trace.txt", says=["trace.txt", ".poise"])
-        self.assert_refused("convert", "absent", "trace.txt", says="trace.txt")
+        self.assert_refused("convert", "absent", "trace.txt", says=["trace.txt", ".graph", ".csv"])
+        self.assert_refused("convert", "absent", "trace", "--to", "cvs", says=["metis", "csv"])
         self.assert_refused("convert", "absent", "trace.txt", "--to", "charm", says="can be read, but not written")
 
     def test_too_little_memory_is_reported_as_an_error(self):
