@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/analysis/inputs.h"
 #include "apps/analysis/profiled_run.h"
 #include "apps/commands/commands.h"
 #include "apps/report/diagnosis_page.h"
@@ -28,6 +29,7 @@ struct DiagnoseOptions {
 constexpr const char* kStdout = "true";  // what CLI11 stores for a flag without a value
 
 void run(DiagnoseOptions& options) {
+  check_stdin(options.files);
   if (options.json == "false") options.json.clear();  // as for the flags of other commands
   if (!options.html.empty()) {
     if (options.files.size() == 2)

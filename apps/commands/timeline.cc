@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/analysis/inputs.h"
 #include "apps/commands/commands.h"
 #include "apps/report/html.h"
 #include "apps/report/timeline_pictures.h"
@@ -65,6 +66,7 @@ void show(const TimelineOptions& options) {
   std::vector<Timeline> timelines;
   std::string text;
   auto json = nlohmann::ordered_json::array();
+  check_stdin(options.files);
   for (const std::string& path : options.files) {
     timelines.push_back(read_timeline(path));
     text += (text.empty() ? "" : "\n") + text_of(timelines.back());

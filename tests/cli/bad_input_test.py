@@ -187,6 +187,8 @@ class BadInput(CliTest):
     def test_convert_and_compare_refuse_to_read_both_a_trace_and_a_placement_from_stdin(self):
         self.assert_refused("convert", "-", "t.poise", "--placement", "-", says='"-" is given for 2 inputs')
         self.assert_refused("compare", "-", "--also", "a=-", says='"-" is given for 2 inputs')
+        for command in "timeline", "diagnose":
+            self.assert_refused(command, "-", "-", says='"-" is given for 2 inputs')
 
     def test_convert_refuses_a_dash_as_the_name_of_its_output(self):
         self.assert_refused("convert", "g.graph", "-", "--to", "csv", says="use /dev/stdout")
