@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -12,16 +13,31 @@ namespace poise {
 
 /// Calls work(i) once for each i < count, on this thread and up to threads - 1 more; returns when
 /// all calls have returned. Calls must not depend on each other; the result is then the same for
-/// any number of threads. With one thread, calls are made in increasing order of i.
+/// any number of threads, so fewer threads are used if the system does not allow as many. With one
+/// thread, calls are made in increasing order of i. Rethrows the first exception that a call
+/// throws; not all calls are made then.
 template <typename Work>
 void in_parallel(std::size_t count, unsigned threads, const Work& work) {
   std::atomic<std::size_t> next{0};
+  std::atomic<bool> has_failed{false};
+  std::exception_ptr failure;
   const auto run = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
+    try {
+      for (std::size_t i = next++; i < count && !has_failed; i = next++) work(i);
+    } catch (...) {
+      if (!has_failed.exchange(true)) failure = std::current_exception();
+    }
   };
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) others.emplace_back(run);
-  run();
+  {
+    std::vector<std::jthread> others;
+    try {
+      for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i)
+        others.emplace_back(run);
+    } catch (...) {  // the threads that have started do all the work
+    }
+    run();
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 /// Calls left(n) and right(m), which may use n and m threads, with n + m == threads. The two calls

@@ -3,6 +3,7 @@
 #include "poise/base/in_parallel.h"
 
 #include <gtest/gtest.h>
+#include <stdexcept>
 
 namespace poise {
 namespace {
@@ -19,6 +20,19 @@ TEST(InParallel, one_thread_calls_the_function_for_the_indices_in_increasing_ord
   std::vector<std::size_t> order;
   in_parallel(4, 1, [&](std::size_t i) { order.push_back(i); });
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));
+}
+
+TEST(InParallel, an_exception_on_another_thread_reaches_the_caller) {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> throws{false};
+  const auto work = [&](std::size_t) {
+    if (std::this_thread::get_id() != caller) {
+      throws = true;
+      throw std::runtime_error("no memory");
+    }
+    while (!throws) std::this_thread::yield();  // so the other thread takes the other index
+  };
+  EXPECT_THROW(in_parallel(2, 2, work), std::runtime_error);
 }
 
 TEST(InParallel, two_nested_parallel_calls_divide_the_threads_between_them) {
