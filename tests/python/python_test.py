@@ -5,11 +5,13 @@
 arguments must be refused. Exits with status 77 (skipped) if numpy is missing."""
 
 import contextlib
+import copy
 import importlib.util
 import io
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -178,6 +180,11 @@ class Data(unittest.TestCase):
         rows = poise.compare(MACHINE, ring(), None, ["keep", lambda p: 1 / 0, lambda p: p.current, lambda p: {}["k"]]).rows
         self.assertEqual([row.error for row in rows],
                          [None, "<lambda>: ZeroDivisionError: division by zero", None, "<lambda>: KeyError: 'k'"])
+
+    def test_the_error_of_a_copy_or_a_pickle_of_a_workload_says_what_to_do_instead(self):
+        for function in copy.deepcopy, pickle.dumps:
+            with self.assertRaisesRegex(TypeError, "a workload of poise cannot be copied or pickled; create it anew"):
+                function(ring())
 
     def test_the_arrays_of_a_workload_are_read_only_views_of_its_memory(self):
         workload = ring()

@@ -213,6 +213,9 @@ def call(name: str, *arguments: Any) -> None:
 class Handle:
     """Owns a handle of the library."""
 
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {self._kind} of poise cannot be copied or pickled; create it anew from its arrays or its text")
+
     def __init__(self, kind: str, pointer: c_void_p) -> None:
         self._kind, self.pointer = kind, pointer
 
