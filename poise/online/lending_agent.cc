@@ -98,11 +98,6 @@ void LendingAgent::decline_all() {
   for (const Thief& thief : thieves_.take_declined(wait_)) to_decline_[thief.rank] = thief;
 }
 
-std::optional<Thief> LendingAgent::next_to_decline() {
-  if (to_decline_.empty()) return std::nullopt;
-  return to_decline_.extract(to_decline_.begin()).mapped();
-}
-
 bool LendingAgent::lending_is_due(double now_s) const {
   return loans_.is_due(now_s, thieves_.any(wait_));
 }
@@ -185,8 +180,16 @@ void LendingAgent::got_results(std::uint32_t from) {
   if (is_elsewhere(from)) to_confirm_.insert(from);
 }
 
-std::optional<std::uint32_t> LendingAgent::next_to_confirm() const {
-  return to_confirm_.empty() ? std::nullopt : std::optional(*to_confirm_.begin());
+std::vector<Answer> LendingAgent::take_answers() {
+  std::vector<Answer> answers;
+  const auto answer = [&](std::uint32_t rank) {
+    const auto declined = to_decline_.extract(rank);
+    answers.push_back({rank, declined ? std::optional(declined.mapped()) : std::nullopt});
+  };
+  for (const std::uint32_t rank : to_confirm_) answer(rank);
+  while (!to_decline_.empty() && answers.size() < lending_tuning::kMaxAtOnce)
+    answer(to_decline_.begin()->first);
+  return answers;
 }
 
 void LendingAgent::learn_latency(std::uint32_t from, double requested_at_s, double now_s) {

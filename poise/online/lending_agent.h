@@ -26,6 +26,13 @@ struct News {
   bool confirms_results = false;  // results from the receiver have arrived, too
 };
 
+/// A message to a rank that confirms its results (as any message to it does), declines its steal
+/// request, or both.
+struct Answer {
+  std::uint32_t rank = 0;
+  std::optional<Thief> declined{};
+};
+
 /// The caller passes the current time to each function that needs it. The class is not thread-safe.
 class LendingAgent {
  public:
@@ -77,10 +84,6 @@ class LendingAgent {
   std::optional<Thief> lent(std::uint32_t rank, std::uint32_t tasks, double seconds);
   /// Declines the stored steal requests of this wait, because there are no tasks for them.
   void decline_all();
-  /// Removes and returns a steal request that is to be declined, if there is one. The caller should
-  /// first receive all messages that have arrived, as for next_to_confirm(). So a rank that cannot
-  /// keep up with its messages can confirm results and decline a request in one message.
-  std::optional<Thief> next_to_decline();
   bool is_thief(std::uint32_t rank) const { return thieves_.find(rank) != nullptr; }
 
   // For borrowers: true if steal() may return a request.
@@ -120,10 +123,14 @@ class LendingAgent {
   void sent_results(std::uint32_t owner);
   /// To be called when results have arrived. The next message to that rank confirms them.
   void got_results(std::uint32_t from);
-  /// Returns a rank whose results are to be confirmed, if there is one. The caller has to send it a
-  /// message, but only once all messages that have arrived are received: before that, the rank's
-  /// next results would only wait behind them.
-  std::optional<std::uint32_t> next_to_confirm() const;
+
+  /// Removes and returns the answers that the caller has to send now. The caller should first
+  /// receive all messages that have arrived: before that, the next results of a rank would only
+  /// wait behind them. All confirmations are among the answers, because they bring further results.
+  /// Other requests are declined only if there are fewer than kMaxAtOnce answers. So a lender with
+  /// very many thieves receives results before it declines the next requests.
+  std::vector<Answer> take_answers();
+  bool has_answers() const { return !to_confirm_.empty() || !to_decline_.empty(); }
 
   // Learning.
   void learn_slowness(std::uint32_t rank, double seconds, double expected_s);

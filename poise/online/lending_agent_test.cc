@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace poise {
 namespace {
@@ -130,11 +132,22 @@ TEST(LendingAgent, passes_borrowed_tasks_on_only_once_before_it_runs_one) {
 // Ranks 0 to 3 are on the first node, the others on nodes of their own.
 LendingAgent agent_on_first_node() {
   return LendingAgent(
-      0, 8,
+      0, 200,
       [](std::uint32_t rank) {
         return PeerLocality{rank, rank < 4 ? 1 : std::numeric_limits<double>::infinity()};
       },
       {});
+}
+
+// Ranks that get an answer now, and whether their requests are declined.
+using Answers = std::vector<std::pair<std::uint32_t, bool>>;
+Answers answers_of(LendingAgent& agent) {
+  Answers answers;
+  for (const auto& [rank, declined] : agent.take_answers()) {
+    answers.emplace_back(rank, declined.has_value());
+    agent.news_for(rank, {}, 1);  // the message to the rank
+  }
+  return answers;
 }
 
 TEST(LendingAgent, a_rank_of_another_node_gets_no_more_results_until_it_confirms_the_last_ones) {
@@ -155,7 +168,7 @@ TEST(LendingAgent, ranks_of_a_node_send_each_other_results_without_confirmations
   agent.sent_results(3);
   EXPECT_TRUE(agent.may_send_results(3));
   agent.got_results(3);
-  EXPECT_EQ(agent.next_to_confirm(), std::nullopt);
+  EXPECT_FALSE(agent.has_answers());
   EXPECT_FALSE(agent.news_for(3, {}, 1).confirms_results);
 }
 
@@ -167,9 +180,9 @@ TEST(LendingAgent, the_next_message_to_a_rank_confirms_its_results) {
   EXPECT_FALSE(agent.news_for(6, {}, 1).confirms_results);
   EXPECT_TRUE(agent.news_for(7, {}, 1).confirms_results);
   EXPECT_FALSE(agent.news_for(7, {}, 1).confirms_results);
-  EXPECT_EQ(agent.next_to_confirm(), 5);
+  EXPECT_EQ(agent.take_answers().at(0).rank, 5);
   EXPECT_TRUE(agent.news_for(5, {}, 1).confirms_results);
-  EXPECT_EQ(agent.next_to_confirm(), std::nullopt);
+  EXPECT_FALSE(agent.has_answers());
 }
 
 // The rank that sent the results may already be in the next wait, and hold further results there.
@@ -177,21 +190,38 @@ TEST(LendingAgent, results_that_arrive_before_a_rank_enters_a_wait_are_confirmed
   LendingAgent agent = agent_on_first_node();
   agent.got_results(6);
   agent.enter(1, 0);
-  EXPECT_EQ(agent.next_to_confirm(), 6);
+  EXPECT_EQ(agent.take_answers().at(0).rank, 6);
 }
 
 TEST(LendingAgent, declines_each_request_once_unless_it_lends_the_thief_tasks_before) {
   LendingAgent agent = agent_on_first_node();
   agent.enter(1, 0);
   for (const std::uint32_t rank : {5, 6, 7}) EXPECT_TRUE(agent.asked_by({rank, 1, rank * 0.1}));
-  EXPECT_FALSE(agent.next_to_decline()) << "the lender has not decided yet";
+  EXPECT_FALSE(agent.has_answers()) << "the lender has not decided yet";
   agent.decline_all();
   const auto answered = agent.lent(6, 1, 1e-3);
   ASSERT_TRUE(answered);
   EXPECT_EQ(answered->requested_at_s, 6 * 0.1);
-  EXPECT_EQ(agent.next_to_decline()->rank, 5);
-  EXPECT_EQ(agent.next_to_decline()->rank, 7);
-  EXPECT_FALSE(agent.next_to_decline());
+  EXPECT_EQ(answers_of(agent), (Answers{{5, true}, {7, true}}));
+  EXPECT_FALSE(agent.has_answers());
+}
+
+// Confirmations bring further results, but a thief that is declined brings nothing.
+TEST(LendingAgent, confirms_all_results_but_declines_few_requests_between_two_polls) {
+  LendingAgent agent = agent_on_first_node();
+  agent.enter(1, 0);
+  for (const std::uint32_t rank : {5, 6}) EXPECT_TRUE(agent.asked_by({rank, 1, 0.1}));
+  agent.decline_all();
+  for (const std::uint32_t rank : {6, 7}) agent.got_results(rank);
+  EXPECT_EQ(answers_of(agent), (Answers{{6, true}, {7, false}, {5, true}}));
+  constexpr std::uint32_t kMost = lending_tuning::kMaxAtOnce;
+  for (std::uint32_t rank = 8; rank < 8 + 2 * kMost; ++rank) agent.asked_by({rank, 1, 0.1});
+  agent.decline_all();
+  EXPECT_EQ(answers_of(agent).size(), kMost);
+  for (std::uint32_t rank = 100; rank < 100 + 2 * kMost; ++rank) agent.got_results(rank);
+  EXPECT_EQ(answers_of(agent).size(), 2 * kMost) << "all confirmations, and no more";
+  EXPECT_EQ(answers_of(agent).size(), kMost);
+  EXPECT_FALSE(agent.has_answers());
 }
 
 TEST(LendingAgent, a_request_replaces_one_that_is_to_be_declined_and_a_new_wait_removes_it) {
@@ -200,10 +230,10 @@ TEST(LendingAgent, a_request_replaces_one_that_is_to_be_declined_and_a_new_wait_
   EXPECT_TRUE(agent.asked_by({5, 1, 0.1}));
   agent.decline_all();
   EXPECT_TRUE(agent.asked_by({5, 1, 0.2}));
-  EXPECT_FALSE(agent.next_to_decline());
+  EXPECT_FALSE(agent.has_answers());
   agent.decline_all();
   agent.enter(2, 1);
-  EXPECT_FALSE(agent.next_to_decline());
+  EXPECT_FALSE(agent.has_answers());
 }
 
 }  // namespace

@@ -53,8 +53,9 @@ inline constexpr double kWorkShare = 0.1;
 
 // --- Counts -------------------------------------------------------------------------------------
 
-/// Maximum number of tasks in a batch, of headers received in one poll, and of children of a node
-/// of the termination tree. With 16 tasks per batch, reading the clock costs little. A rank can
+/// Maximum number of tasks in a batch, of headers received in one poll, of answers after which no
+/// further steal request is declined until the next poll, and of children of a node of the
+/// termination tree. With 16 tasks per batch, reading the clock costs little. A rank can
 /// receive the messages of all its children in one poll. The tree has at most 5 levels below its
 /// root for up to 65,536 ranks.
 inline constexpr std::size_t kMaxAtOnce = 16;

@@ -604,15 +604,13 @@ void Simulation::lend(Rank& rank) {
   agent.decline_all();
 }
 
-// Declines steal requests and confirms results.
+// Confirms results and declines steal requests.
 void Simulation::answer(Rank& rank) {
-  while (const auto thief = rank.agent.next_to_decline()) {
-    Mail mail = mail_to(rank, Mail::Kind::decline, thief->rank);
-    mail.requested_at_s = thief->requested_at_s;
+  for (const auto& [to, declined] : rank.agent.take_answers()) {
+    Mail mail = mail_to(rank, declined ? Mail::Kind::decline : Mail::Kind::load, to);
+    if (declined) mail.requested_at_s = declined->requested_at_s;
     send(rank, std::move(mail));
   }
-  while (const auto to = rank.agent.next_to_confirm())
-    send(rank, mail_to(rank, Mail::Kind::load, *to));
 }
 
 void Simulation::steal(Rank& rank) {
@@ -767,6 +765,8 @@ void Simulation::step(Rank& rank) {
   if (rank.is_running()) return plan_progress(rank);
   if (!rank.agent.is_inside()) return;
   rank.busy_until_s = now_s_ + cpu_s_;
+  if (rank.agent.has_answers())
+    return push(rank.wake_at_s = rank.busy_until_s, Kind::wake, number_of(rank));
   if (rank.agent.is_silent(now_s_) || scenario_.num_ranks == 1) return;
   const double at_s =
       std::max(rank.busy_until_s + simulate_tuning::kIdlePoll_s, rank.agent.next_steal_s());

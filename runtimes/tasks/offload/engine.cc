@@ -52,19 +52,26 @@ void OffloadEngine::step(double now_s, std::uint64_t wait, bool all_inside, unsi
     lender_.step(state);
     borrower_.step(state, messages_wait);
     loads_.gossip(state);
-    if (!messages_wait) {
-      lender_.decline();
-      returns_.confirm();
-    }
+    if (!messages_wait) answer();
   }
   if (all_inside) detect_termination();
   const Transport& transport = messenger_.transport;
-  in_flight_.store(messages_wait || transport.in_flight(), std::memory_order_relaxed);
+  in_flight_.store(messages_wait || transport.in_flight() || messenger_.agent.has_answers(),
+                   std::memory_order_relaxed);
   is_request_undecided_.store(lender_.is_request_undecided(), std::memory_order_relaxed);
   all_messages_notify_.store(
       messenger_.doorbells.all_ranks_notify() && !transport.sends_in_flight() && lent_.empty(),
       std::memory_order_relaxed);
   if (termination_.done()) end_wait();
+}
+
+void OffloadEngine::answer() {
+  for (const auto& [to, declined] : messenger_.agent.take_answers()) {
+    if (declined)
+      messenger_.send(to, messenger_.begin(MessageKind::decline, to, declined->requested_at_s));
+    else
+      messenger_.send_quietly(to, messenger_.begin(MessageKind::load, to));
+  }
 }
 
 void OffloadEngine::detect_termination() {

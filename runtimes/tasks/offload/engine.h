@@ -50,7 +50,7 @@ class OffloadEngine {
   void drain();
 
   /// True if a rank of this node has announced a message to this rank, or if transfers were not
-  /// complete when step() last returned. Thread-safe.
+  /// complete or answers were due when step() last returned. Thread-safe.
   bool has_messages() const {
     return messenger_.doorbells.is_pending() || in_flight_.load(std::memory_order_relaxed);
   }
@@ -91,6 +91,8 @@ class OffloadEngine {
  private:
   void enter(double now_s);
   void handle(const Transport::Arrival& arrival);
+  /// Confirms results and declines steal requests.
+  void answer();
   void detect_termination();
   void end_wait();
   void send_termination(const std::vector<TerminationMessage>& messages);
@@ -105,7 +107,8 @@ class OffloadEngine {
   Replicas replicas_;
   TerminationDetector termination_;
   std::atomic<std::uint32_t> termination_rounds_{0};
-  std::atomic<bool> in_flight_{false};  // some transfer was in flight after the last step
+  // After the last step, some transfer was in flight or an answer was due.
+  std::atomic<bool> in_flight_{false};
   // What is_request_undecided() and all_messages_notify() return: the values at the end of the last
   // step().
   std::atomic<bool> is_request_undecided_{false}, all_messages_notify_{false};

@@ -93,12 +93,6 @@ void LenderSide::step(const TaskPool::State& state) {
   agent.decline_all();
 }
 
-void LenderSide::decline() {
-  while (const auto thief = messenger_.agent.next_to_decline())
-    messenger_.send(thief->rank,
-                    messenger_.begin(MessageKind::decline, thief->rank, thief->requested_at_s));
-}
-
 std::vector<std::unique_ptr<Task>> LenderSide::take_for(const Loan& loan, double task_bytes,
                                                         bool borrowed_too) {
   // For the built-in policies, the number of tasks that may wait at the borrower is limited. The

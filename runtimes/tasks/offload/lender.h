@@ -25,11 +25,9 @@ class LenderSide {
         returns_(returns),
         policy_(std::move(policy)) {}
 
-  /// If a decision is due, decides which tasks to lend and lends them. The requests that it cannot
-  /// satisfy remain for decline().
+  /// If a decision is due, decides which tasks to lend and lends them. The agent's take_answers()
+  /// then declines the requests that this rank cannot satisfy.
   void step(const TaskPool::State& state);
-  /// Declines these requests.
-  void decline();
   /// Stores a steal request until the next step.
   void handle_request(Message& message);
   /// True if a steal request has arrived since the last decision.

@@ -42,11 +42,6 @@ void Returns::send_results_of(std::uint32_t owner) {
   if (!finished.empty()) send(owner, std::move(finished));
 }
 
-void Returns::confirm() {
-  while (const auto to = messenger_.agent.next_to_confirm())
-    messenger_.send_quietly(*to, messenger_.begin(MessageKind::load, *to));
-}
-
 void Returns::send(std::uint32_t owner, std::vector<std::unique_ptr<Task>> finished) {
   const std::size_t num_tasks = finished.size();
   std::vector<std::unique_ptr<Task>> tasks;

@@ -29,8 +29,6 @@ class Returns {
   void handle(Message& message);
   /// True if all results have been sent.
   bool empty() const { return results_.empty(); }
-  /// Confirms results that have arrived here, if the ranks that sent them wait for that.
-  void confirm();
   /// Frees the results that had to stay in this rank's memory until the end of the wait, because
   /// other ranks read them there.
   void end_wait();
