@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds the results of borrowed tasks until they are sent to the owners of the tasks.
+// Holds the results of borrowed tasks until they are sent to the owners of the tasks, or to ranks
+// that collect results for these owners (LendingAgent::returns_to).
 #pragma once
 
 #include <cstddef>
@@ -16,14 +17,14 @@ namespace poise {
 /// The results that one rank has not yet sent. `Result` is what the caller stores for each.
 ///
 /// Results wait for a short time for further results to share their message (results_are_due). They
-/// also wait until the owner has confirmed the last message (LendingAgent::may_send_results).
+/// also wait until their receiver has confirmed the last message (LendingAgent::may_send_results).
 template <typename Result>
 class HeldResults {
  public:
-  using Message = std::pair<std::uint32_t, std::vector<Result>>;  // the owner, and its results
+  using Message = std::pair<std::uint32_t, std::vector<Result>>;  // the receiver, and its results
 
-  void add(std::uint32_t owner, Result&& result, double now_s) {
-    OfOwner& held = by_owner_[owner];
+  void add(std::uint32_t to, Result&& result, double now_s) {
+    ForOne& held = by_receiver_[to];
     if (held.results.empty()) held.oldest_s = now_s;
     held.results.push_back(std::move(result));
     ++size_;
@@ -31,35 +32,35 @@ class HeldResults {
   /// Removes and returns the results to send now.
   std::vector<Message> take_due(bool is_idle, double now_s, LendingAgent& agent) {
     std::vector<Message> due;
-    for (auto& [owner, held] : by_owner_)
-      if (results_are_due(is_idle, now_s - held.oldest_s) && agent.may_send_results(owner))
-        due.emplace_back(owner, std::move(held.results));
-    for (const auto& [owner, results] : due) remove(owner, results.size(), agent);
+    for (auto& [to, held] : by_receiver_)
+      if (results_are_due(is_idle, now_s - held.oldest_s) && agent.may_send_results(to))
+        due.emplace_back(to, std::move(held.results));
+    for (const auto& [to, results] : due) remove(to, results.size(), agent);
     return due;
   }
-  /// Removes and returns all results for one owner, to be sent now in any case.
-  std::vector<Result> take_of(std::uint32_t owner, LendingAgent& agent) {
-    const auto held = by_owner_.find(owner);
-    if (held == by_owner_.end()) return {};
+  /// Removes and returns all results for one receiver, to be sent now in any case.
+  std::vector<Result> take_of(std::uint32_t to, LendingAgent& agent) {
+    const auto held = by_receiver_.find(to);
+    if (held == by_receiver_.end()) return {};
     std::vector<Result> results = std::move(held->second.results);
-    remove(owner, results.size(), agent);
+    remove(to, results.size(), agent);
     return results;
   }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
  private:
-  struct OfOwner {
+  struct ForOne {
     std::vector<Result> results;
     double oldest_s = 0;  // time at which the first result was added
   };
-  void remove(std::uint32_t owner, std::size_t results, LendingAgent& agent) {
-    agent.sent_results(owner);
-    by_owner_.erase(owner);
+  void remove(std::uint32_t to, std::size_t results, LendingAgent& agent) {
+    agent.sent_results(to);
+    by_receiver_.erase(to);
     size_ -= results;
   }
 
-  std::map<std::uint32_t, OfOwner> by_owner_;
+  std::map<std::uint32_t, ForOne> by_receiver_;
   std::size_t size_ = 0;
 };
 

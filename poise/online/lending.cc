@@ -283,6 +283,11 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain) {
   return loans;
 }
 
+bool is_bottleneck(const LendingView& view, std::uint32_t num_ranks) {
+  const double task_s = view.task_s > 0 ? view.task_s : view.busy_s;
+  return task_s > 0 && view.lend_s * std::min(num_ranks, view.queued) > task_s;
+}
+
 std::vector<Loan> exploration_loans(const LendingView& view, double least_s, double min_gain) {
   std::vector<Borrower> others(view.others.begin(), view.others.end());
   for (Borrower& other : others) {

@@ -11,9 +11,10 @@ namespace poise {
 
 LendingAgent::LendingAgent(std::uint32_t self, std::uint32_t num_ranks,
                            PeerTable::LocalityOf locality_of, const Settings& settings,
-                           std::size_t max_peers)
+                           std::size_t max_peers, std::vector<std::uint32_t> node)
     : pull_(settings.pull),
       peers_(self, num_ranks, std::move(locality_of), max_peers),
+      node_(std::move(node)),
       loans_(settings.loans),
       random_(self + 1) {}
 
@@ -113,6 +114,7 @@ std::vector<Loan> LendingAgent::loans(const LoanProblem& problem, const QueueSta
                                       const std::function<std::vector<QueuedTask>()>& named_queue) {
   auto loans = loans_.loans(problem, queue, costs_, now_s, named_queue);
   if (!loans.empty() && passes_on(queue)) passed_on_after_ = queue.ran;
+  wants_collector_ = is_bottleneck(problem.view, peers_.num_ranks());
   return loans;
 }
 
@@ -170,6 +172,15 @@ std::optional<StealRequest> LendingAgent::steal(const QueueState& queue, double 
 
 bool LendingAgent::is_elsewhere(std::uint32_t rank) const {
   return std::isinf(peers_.locality_of(rank).distance);
+}
+
+std::uint32_t LendingAgent::returns_to(std::uint32_t owner, bool wants_collector,
+                                       bool was_passed_on) const {
+  if (!wants_collector || !was_passed_on || node_.empty() || !is_elsewhere(owner)) return owner;
+  const std::uint32_t collector = node_[owner % node_.size()];
+  const Peer* const peer = peers_.find(collector);
+  const bool is_outside = peer && !peer->is_in(wait_);
+  return collector == peers_.self() || is_outside ? owner : collector;
 }
 
 void LendingAgent::sent_results(std::uint32_t owner) {

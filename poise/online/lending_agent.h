@@ -40,8 +40,11 @@ class LendingAgent {
     bool pull = true;  // sends steal requests
     LoanSettings loans = {};
   };
+  /// `node` lists the ranks of this rank's node in an order that is the same on all of them. If it
+  /// is empty, this rank uses no collectors.
   LendingAgent(std::uint32_t self, std::uint32_t num_ranks, PeerTable::LocalityOf locality_of,
-               const Settings& settings, std::size_t max_peers = lending_tuning::kMaxPeers);
+               const Settings& settings, std::size_t max_peers = lending_tuning::kMaxPeers,
+               std::vector<std::uint32_t> node = {});
 
   /// To be called when the rank begins to wait for its tasks. `wait` is the number of this wait.
   void enter(std::uint64_t wait, double now_s);
@@ -119,6 +122,18 @@ class LendingAgent {
   // that has lent tasks to very many ranks would spend its time on handling messages. An owner with
   // nothing else to do confirms at once, so this rule delays a result by at most one round trip.
   // The idea is that of Nagle (RFC 896). Ranks of a node are few, and need no confirmations.
+  //
+  // If a lender is the bottleneck (is_bottleneck()), even one message from each borrower would take
+  // it too long. Then results of tasks that were passed on take another way: in each node, one rank
+  // collects the results for that lender, and sends them on with its own.
+  /// True if this rank, as a lender, wants its results collected. To be stored in each of its tasks
+  /// that it lends.
+  bool wants_collector() const { return wants_collector_; }
+  /// Returns the rank to which the result of a borrowed task is sent: its owner or the collector of
+  /// this node. Results of tasks that the owner itself lent to this rank go to the owner, which
+  /// learns from them that the tasks arrived. If the collector is known not to have entered this
+  /// wait, it would forward nothing until then, so the results go to the owner, too.
+  std::uint32_t returns_to(std::uint32_t owner, bool wants_collector, bool was_passed_on) const;
   bool may_send_results(std::uint32_t owner) const { return !unconfirmed_.contains(owner); }
   void sent_results(std::uint32_t owner);
   /// To be called when results have arrived. The next message to that rank confirms them.
@@ -156,6 +171,7 @@ class LendingAgent {
 
   const bool pull_;
   PeerTable peers_;
+  const std::vector<std::uint32_t> node_;
   Thieves thieves_;
   LoanPolicy loans_;
   StealPolicy steal_;
@@ -170,7 +186,7 @@ class LendingAgent {
   double wait_since_s_ = 0, next_gossip_s_ = 0;
   std::uint32_t version_ = 0;
   unsigned threads_ = 1;
-  bool is_inside_ = false;
+  bool is_inside_ = false, wants_collector_ = false;
 };
 
 /// Carries out loans in rounds. In each round, it calls `lend` for every unfinished loan. `lend`

@@ -136,7 +136,7 @@ LendingAgent agent_on_first_node() {
       [](std::uint32_t rank) {
         return PeerLocality{rank, rank < 4 ? 1 : std::numeric_limits<double>::infinity()};
       },
-      {});
+      {}, lending_tuning::kMaxPeers, {0, 1, 2, 3});
 }
 
 // Ranks that get an answer now, and whether their requests are declined.
@@ -222,6 +222,21 @@ TEST(LendingAgent, confirms_all_results_but_declines_few_requests_between_two_po
   EXPECT_EQ(answers_of(agent).size(), 2 * kMost) << "all confirmations, and no more";
   EXPECT_EQ(answers_of(agent).size(), kMost);
   EXPECT_FALSE(agent.has_answers());
+}
+
+TEST(LendingAgent,
+     results_go_to_the_collector_if_the_owner_wants_it_and_a_third_rank_lent_the_task) {
+  LendingAgent agent = agent_on_first_node();
+  agent.enter(1, 0);
+  EXPECT_EQ(agent.returns_to(6, true, true), 2) << "6 modulo 4 ranks of this node";
+  EXPECT_EQ(agent.returns_to(6, false, true), 6);
+  EXPECT_EQ(agent.returns_to(6, true, false), 6) << "the owner itself lent the task";
+  EXPECT_EQ(agent.returns_to(3, true, true), 3) << "the owner is on this node";
+  EXPECT_EQ(agent.returns_to(4, true, true), 4) << "this rank is the collector";
+  agent.hear({.rank = 2, .version = 1, .wait = 0});
+  EXPECT_EQ(agent.returns_to(6, true, true), 6) << "the collector has not entered the wait";
+  agent.hear({.rank = 2, .version = 2, .wait = 1});
+  EXPECT_EQ(agent.returns_to(6, true, true), 2);
 }
 
 TEST(LendingAgent, a_request_replaces_one_that_is_to_be_declined_and_a_new_wait_removes_it) {

@@ -265,6 +265,18 @@ TEST(CouldGain, is_true_only_if_lending_arbitrarily_divisible_tasks_would_save_e
   EXPECT_TRUE(could(fast, 0.9));
 }
 
+TEST(Bottleneck, is_a_rank_that_takes_longer_to_lend_a_task_to_every_rank_than_a_task_runs) {
+  LendingView view{.task_s = 2, .queued = 1000, .lend_s = 0.01};
+  EXPECT_FALSE(is_bottleneck(view, 200));
+  EXPECT_TRUE(is_bottleneck(view, 201));
+  view.queued = 200;
+  EXPECT_FALSE(is_bottleneck(view, 100'000)) << "at most 200 ranks get tasks";
+  view.task_s = 0;
+  EXPECT_FALSE(is_bottleneck(view, 100'000)) << "nothing is known";
+  view.busy_s = 1;
+  EXPECT_TRUE(is_bottleneck(view, 100'000)) << "tasks may take 1 s, as the running one has so far";
+}
+
 TEST(ExploratoryLoan, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
   const Borrower dear{.rank = 1, .extra_s = 3}, slow{.rank = 2, .slowness = 100};
   for (const Borrower& other : {dear, slow}) {

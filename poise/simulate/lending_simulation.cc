@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <unordered_map>
@@ -33,6 +34,10 @@ struct Run {
   double task_s = 0;
   double ran_s = 0;          // seconds that each task took, if it has run
   std::uint64_t ticket = 0;  // unique ID of a task that has a copy; 0: no copies
+  std::uint32_t ran_on = 0;  // the rank that ran the task
+  // Whether the owner wants the results collected, and whether another rank than the owner lent
+  // the tasks to the rank that has them (LendingAgent::returns_to).
+  bool wants_collector = false, was_passed_on = false;
 };
 
 std::uint64_t count_of(const auto& runs) {
@@ -159,7 +164,7 @@ class Simulation {
   void start_task(Rank& rank);
   void submit(Rank& rank, const Run& run);
   void receive_tasks(Rank& rank, const Mail& mail);
-  void receive_results(Rank& rank, const Mail& mail);
+  void receive_results(Rank& rank, Mail& mail);
   void leave(Rank& rank);
   void begin_wait(double at_s);
   double cost_of(const Run& run) const {
@@ -222,9 +227,12 @@ Simulation::Simulation(const LendingScenario& scenario)
       return PeerLocality{other / per_node * per_node,
                           is_near ? 1 : std::numeric_limits<double>::infinity()};
     };
-    ranks_.emplace_back(
-        LendingAgent(rank, scenario.num_ranks, locality, scenario.settings, scenario.max_peers),
-        termination_tree(rank, scenario.num_ranks, per_node));
+    const std::uint32_t first = rank / per_node * per_node;
+    std::vector<std::uint32_t> node(std::min(per_node, scenario.num_ranks - first));
+    std::iota(node.begin(), node.end(), first);
+    ranks_.emplace_back(LendingAgent(rank, scenario.num_ranks, locality, scenario.settings,
+                                     scenario.max_peers, std::move(node)),
+                        termination_tree(rank, scenario.num_ranks, per_node));
     if (rank < scenario.slowness.size()) ranks_.back().slowness = scenario.slowness[rank];
     if (rank < scenario.slice_s.size() && scenario.slice_s[rank] > 0)
       ranks_.back().core = {scenario.slice_s[rank], random_.uniform(0, 2 * scenario.slice_s[rank])};
@@ -309,8 +317,10 @@ void Simulation::end_task(Rank& rank) {
     outcome_.makespan_s = std::max(outcome_.makespan_s, now_s_ - began_s_);
   } else {
     task.ran_s = seconds;
-    const std::uint32_t owner = task.owner;
-    rank.results.add(owner, std::move(task), now_s_);
+    task.ran_on = number_of(rank);
+    const std::uint32_t to =
+        rank.agent.returns_to(task.owner, task.wants_collector, task.was_passed_on);
+    rank.results.add(to, std::move(task), now_s_);
   }
 }
 
@@ -445,8 +455,9 @@ void Simulation::send_rounds(Rank& rank, const std::vector<TerminationMessage>& 
 
 void Simulation::receive_tasks(Rank& rank, const Mail& mail) {
   rank.agent.got_tasks(mail.from, mail.requested_at_s, now_s_);
-  for (const Run& run : mail.runs) {
+  for (Run run : mail.runs) {
     const bool is_own = run.owner == number_of(rank);
+    run.was_passed_on = run.owner != mail.from;
     is_own ? rank.push_own(run) : rank.borrowed.push_back(run);
     (is_own ? rank.num_own : rank.num_borrowed) += run.count;
     rank.queued_cost += cost_of(run);
@@ -456,21 +467,28 @@ void Simulation::receive_tasks(Rank& rank, const Mail& mail) {
   }
 }
 
-void Simulation::receive_results(Rank& rank, const Mail& mail) {
+void Simulation::receive_results(Rank& rank, Mail& mail) {
+  rank.agent.got_results(mail.from);
+  cpu_s_ += count_of(mail.runs) * scenario_.task_overhead_s;
+  const auto to_others = std::ranges::partition(
+      mail.runs, [&](const Run& run) { return run.owner == number_of(rank); });
+  for (Run& run : to_others) {  // this rank is their collector
+    rank.tasks_here += run.count;
+    rank.results.add(run.owner, std::move(run), now_s_);
+  }
+  mail.runs.erase(to_others.begin(), to_others.end());
+  if (mail.runs.empty()) return;
   const auto tasks = count_of(mail.runs);
-  const double seconds = tasks * scenario_.task_overhead_s;
-  rank.agent.costs().unpacking.learn(tasks, 0, seconds);
-  cpu_s_ += seconds;
+  rank.agent.costs().unpacking.learn(tasks, 0, tasks * scenario_.task_overhead_s);
   for (const Run& run : mail.runs) {
     const double expected_s = rank.times.per_unit(0) * cost_of(run);
     if (expected_s > 0)
-      rank.agent.learn_slowness(mail.from, run.ran_s, expected_s);
+      rank.agent.learn_slowness(run.ran_on, run.ran_s, expected_s);
     else
-      rank.times.learn(0, run.ran_s / rank.agent.slowness_of(mail.from), cost_of(run));
+      rank.times.learn(0, run.ran_s / rank.agent.slowness_of(run.ran_on), cost_of(run));
+    if (node_of(run.ran_on) != node_of(mail.to)) outcome_.ran_on_other_nodes += run.count;
   }
-  rank.agent.got_results(mail.from);
   rank.finished += tasks;
-  if (node_of(mail.from) != node_of(mail.to)) outcome_.ran_on_other_nodes += tasks;
   finished_ += tasks;
   // Unpacking may take long, and end after a later message at another owner is unpacked.
   outcome_.makespan_s = std::max(outcome_.makespan_s, now_s_ + cpu_s_ - began_s_);
@@ -555,6 +573,7 @@ std::vector<Run> Simulation::take(Rank& rank, std::uint64_t tasks, bool borrowed
     }
   };
   take_from(rank.own, rank.num_own, true);
+  for (Run& run : taken) run.wants_collector = rank.agent.wants_collector();
   if (borrowed_too) take_from(rank.borrowed, rank.num_borrowed, false);
   return taken;
 }

@@ -28,6 +28,7 @@ void BorrowerSide::handle_tasks(Message& message) {
   for (std::uint32_t i = 0; i < num_tasks; ++i)
     codec_.read(message, [this, from = message.from](std::unique_ptr<Task> task) {
       messenger_.agent.received(from, 1);
+      task->was_passed_on = task->owner != from;
       messenger_.pool.accept_borrowed(std::move(task));
     });
   messenger_.counters.transfer_s += wall_now_s() - begin_s;

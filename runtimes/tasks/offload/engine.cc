@@ -9,12 +9,10 @@ namespace poise::tasks {
 namespace {
 
 TerminationTree tree_of(const Locality& locality, std::uint32_t rank) {
-  std::vector<std::uint32_t> node, leaders;
-  for (std::uint32_t other = 0; other < locality.nodes.size(); ++other) {
-    if (locality.nodes[other] == locality.nodes[rank]) node.push_back(other);
+  std::vector<std::uint32_t> leaders;
+  for (std::uint32_t other = 0; other < locality.nodes.size(); ++other)
     if (locality.nodes[other] == other) leaders.push_back(other);
-  }
-  return termination_tree(rank, node, leaders);
+  return termination_tree(rank, locality.node_of(rank), leaders);
 }
 
 }  // namespace

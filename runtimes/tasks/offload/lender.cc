@@ -183,7 +183,10 @@ double LenderSide::pack(std::vector<std::unique_ptr<Task>>& tasks, std::uint32_t
   header.put(static_cast<std::uint32_t>(tasks.size()));
   for (auto& task : tasks) {
     const bool is_own = task->owner == messenger_.rank;
-    if (is_own) lent_.reserve(*task);
+    if (is_own) {
+      lent_.reserve(*task);
+      task->wants_collector = messenger_.agent.wants_collector();
+    }
     const Bytes of_task = task->bytes();
     if (recorder)
       recorder->lent({messenger_.now_s, to, task->owner, task->slot, task->function,

@@ -70,7 +70,8 @@ Messenger::Messenger(MPI_Comm communicator, const Locality& locality, const Knob
           rank_in(communicator), size_of(communicator),
           [of_rank = locality.of_rank](std::uint32_t other) { return of_rank[other]; },
           agent_settings(settings, policy),
-          max_peers(agent_settings(settings, policy).loans, policy, size_of(communicator))),
+          max_peers(agent_settings(settings, policy).loans, policy, size_of(communicator)),
+          locality.node_of(rank_in(communicator))),
       rank(rank_in(communicator)),
       num_ranks(size_of(communicator)),
       large_bytes(static_cast<std::size_t>(settings["large_bytes"])) {

@@ -8,6 +8,7 @@
 #include "runtimes/tasks/tuning.h"
 
 #include "poise/base/clock.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
@@ -16,9 +17,12 @@ namespace {
 // The location at which the receiver finds the data that a task wrote.
 enum class Location : std::uint8_t { in_header, in_place, in_payload };
 
+// What precedes the data of each result in a message.
 struct ResultHeader {
   std::uint64_t slot;
   float seconds;
+  std::uint32_t owner, ran_on;
+  std::uint32_t bytes;        // of this result in the message after this header, without payloads
   std::uint32_t error_bytes;  // length of the error text; a failed task returns no data
   bool failed;
 };
@@ -29,51 +33,81 @@ void Returns::step(const TaskPool::State& state) {
   const double now_s = messenger_.now_s;
   if (state.done_borrowed > 0)
     for (auto& task : messenger_.pool.take_done_borrowed()) {
-      const std::uint32_t owner = task->owner;
-      results_.add(owner, std::move(task), now_s);
+      const std::uint32_t to = receiver_of(*task);
+      results_.add(to, {std::move(task), {}}, now_s);
     }
   if (results_.empty()) return;
-  for (auto& [owner, tasks] : results_.take_due(state.queued == 0, now_s, messenger_.agent))
-    send(owner, std::move(tasks));
+  for (auto& [to, results] : results_.take_due(state.queued == 0, now_s, messenger_.agent))
+    send(to, std::move(results));
+}
+
+// A collector forwards only results that are in the header of a message, without payloads. Large
+// results take their owner more time than the message around them.
+std::uint32_t Returns::receiver_of(const Task& task) const {
+  const std::size_t bytes = task.bytes().back + task.extras->result.size();
+  if (bytes >= messenger_.large_bytes) return task.owner;
+  return messenger_.agent.returns_to(task.owner, task.wants_collector, task.was_passed_on);
 }
 
 void Returns::send_results_of(std::uint32_t owner) {
-  auto finished = results_.take_of(owner, messenger_.agent);
-  if (!finished.empty()) send(owner, std::move(finished));
+  auto results = results_.take_of(owner, messenger_.agent);
+  if (!results.empty()) send(owner, std::move(results));
 }
 
-void Returns::send(std::uint32_t owner, std::vector<std::unique_ptr<Task>> finished) {
-  const std::size_t num_tasks = finished.size();
-  std::vector<std::unique_ptr<Task>> tasks;
-  for (auto& task : finished) {
-    const bool is_long = task->extras->result.size() >= messenger_.large_bytes;
-    tasks.push_back(std::move(task));
-    if (is_long) send_message(owner, std::exchange(tasks, {}));
+// Long results, and collected results that together are long, get messages of their own.
+void Returns::send(std::uint32_t to, std::vector<Held> results) {
+  std::size_t num_tasks = 0, collected_bytes = 0;
+  std::vector<Held> part;
+  for (Held& result : results) {
+    num_tasks += result.task != nullptr;
+    collected_bytes += result.collected.size();
+    const bool is_long =
+        collected_bytes >= static_cast<std::size_t>(lending_tuning::kMessageBytes) ||
+        (result.task && result.task->extras->result.size() >= messenger_.large_bytes);
+    part.push_back(std::move(result));
+    if (!is_long) continue;
+    send_message(to, std::exchange(part, {}));
+    collected_bytes = 0;
   }
-  if (!tasks.empty()) send_message(owner, std::move(tasks));
+  if (!part.empty()) send_message(to, std::move(part));
   messenger_.pool.borrowed_departed(num_tasks);
 }
 
-void Returns::send_message(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks) {
-  Writer header = messenger_.begin(MessageKind::results, owner);
-  header.put(static_cast<std::uint32_t>(tasks.size()));
+void Returns::send_message(std::uint32_t to, std::vector<Held> results) {
+  Writer header = messenger_.begin(MessageKind::results, to);
+  header.put(static_cast<std::uint32_t>(results.size()));
   std::vector<Payload> payloads;
-  for (const auto& task : tasks) {
-    task->enter(TaskState::sent);
-    const std::string& error = task->extras->error;
-    header.put(ResultHeader{task->slot, task->seconds, static_cast<std::uint32_t>(error.size()),
-                            task->failed});
-    header.put(error.data(), error.size(), 1);
-    if (task->failed) continue;
-    for (const Item& item : task->items) {
+  for (const Held& result : results)
+    if (result.task)
+      write_task_result(header, *result.task, payloads);
+    else
+      header.put(result.collected.data(), result.collected.size(), 1);
+  auto keep = std::make_shared<std::vector<Held>>(std::move(results));
+  messenger_.send(to, std::move(header), std::move(payloads), std::move(keep));
+}
+
+void Returns::write_task_result(Writer& header, Task& task, std::vector<Payload>& payloads) {
+  task.enter(TaskState::sent);
+  const std::string& error = task.extras->error;
+  const std::size_t begin = header.size();
+  ResultHeader result{.slot = task.slot,
+                      .seconds = task.seconds,
+                      .owner = task.owner,
+                      .ran_on = messenger_.rank,
+                      .bytes = 0,
+                      .error_bytes = static_cast<std::uint32_t>(error.size()),
+                      .failed = task.failed};
+  header.put(result);
+  header.put(error.data(), error.size(), 1);
+  if (!task.failed)
+    for (const Item& item : task.items) {
       if (item.mode == Mode::result)
-        write_result(header, task->extras.make().result, payloads);
+        write_result(header, task.extras.make().result, payloads);
       else if (item.comes_back() && item.data)
         write_output(header, item, payloads);
     }
-  }
-  auto keep = std::make_shared<std::vector<std::unique_ptr<Task>>>(std::move(tasks));
-  messenger_.send(owner, std::move(header), std::move(payloads), std::move(keep));
+  result.bytes = static_cast<std::uint32_t>(header.size() - begin - sizeof result);
+  header.patch(begin, result);
 }
 
 void Returns::write_output(Writer& header, const Item& item, std::vector<Payload>& payloads) {
@@ -138,10 +172,27 @@ void Returns::handle(Message& message) {
   const double begin_s = wall_now_s();
   // Bytes that the tasks carried in both directions, counted as by LenderSide::pack().
   double bytes = 0;
-  for (std::uint32_t i = 0; i < num_tasks; ++i) bytes += read_result(message);
+  std::size_t num_own = 0;
+  for (std::uint32_t i = 0; i < num_tasks; ++i) {
+    if (is_for_other(message)) continue;
+    bytes += read_result(message);
+    ++num_own;
+  }
   const double seconds = wall_now_s() - begin_s;
-  messenger_.agent.costs().unpacking.learn(num_tasks, bytes, seconds);
+  if (num_own == num_tasks) messenger_.agent.costs().unpacking.learn(num_tasks, bytes, seconds);
   messenger_.counters.transfer_s += seconds;
+}
+
+// If the next result in the message belongs to another rank, holds it for that rank, and returns
+// true.
+bool Returns::is_for_other(Message& message) {
+  Reader at = message.reader;
+  const auto header = at.get<ResultHeader>();
+  if (header.owner == messenger_.rank) return false;
+  const std::size_t bytes = sizeof header + header.bytes;
+  const std::byte* const begin = message.reader.get(bytes, 1);
+  results_.add(header.owner, {nullptr, {begin, begin + bytes}}, messenger_.now_s);
+  return true;
 }
 
 void Returns::end_wait() {
@@ -198,11 +249,11 @@ double Returns::read_result(Message& message) {
   task->failed = header.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(header.error_bytes, 1));
   if (task->failed) task->extras.make().error.assign(text, header.error_bytes);
-  task->ran_on = message.from;
+  task->ran_on = header.ran_on;
   std::vector<Payload> payloads;
   if (!task->failed) {
     payloads = read_outputs(*task, reader);
-    learn_time(*task, header.seconds, message.from);
+    learn_time(*task, header.seconds, header.ran_on);
   }
   task->forget_copies();
   if (payloads.empty()) {

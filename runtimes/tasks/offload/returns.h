@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the offload engine that returns results to the owner rank of each task.
+// The part of the offload engine that returns results to the owner rank of each task, and collects
+// those of other ranks of its node.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,9 @@ class Returns {
 
   /// Sends the results of finished borrowed tasks to their owners, if it is time to send them.
   void step(const TaskPool::State& state);
-  /// Sends rank `owner` its results now. To be called before tasks are sent to `owner`: the times
-  /// of the results tell `owner` how slow this rank is, before `owner` decides whether to lend
-  /// those tasks to this rank again.
+  /// Sends rank `owner` the results held for it now. To be called before tasks are sent to `owner`:
+  /// the times of the results tell `owner` how slow this rank is, before `owner` decides whether to
+  /// lend those tasks to this rank again.
   void send_results_of(std::uint32_t owner);
   void handle(Message& message);
   /// True if all results have been sent.
@@ -34,11 +35,21 @@ class Returns {
   void end_wait();
 
  private:
-  void send(std::uint32_t owner, std::vector<std::unique_ptr<Task>> finished);
-  void send_message(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks);
+  /// A result to be sent: a finished borrowed task or, if this rank is the collector of its node
+  /// (LendingAgent::returns_to), the result of a task that another rank ran, as it stood in a
+  /// message.
+  struct Held {
+    std::unique_ptr<Task> task;
+    std::vector<std::byte> collected;
+  };
+  std::uint32_t receiver_of(const Task& task) const;
+  void send(std::uint32_t to, std::vector<Held> results);
+  void send_message(std::uint32_t to, std::vector<Held> results);
+  void write_task_result(Writer& header, Task& task, std::vector<Payload>& payloads);
   void write_output(Writer& header, const Item& item, std::vector<Payload>& payloads);
   void write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads);
   void read_result_bytes(Buffer& result, Reader& reader, std::vector<Payload>& payloads);
+  bool is_for_other(Message& message);
   double read_result(Message& message);
   std::vector<Payload> read_outputs(Task& task, Reader& reader);
   void learn_time(const Task& task, double seconds, std::uint32_t ran_on);
@@ -46,7 +57,7 @@ class Returns {
   Messenger& messenger_;
   LentTasks& lent_;
   const std::function<void(const Task&)> cancelled_;
-  HeldResults<std::unique_ptr<Task>> results_;  // finished borrowed tasks
+  HeldResults<Held> results_;
   std::vector<Buffer> kept_;  // results that their owners read in place until the wait ends
   double kept_bytes_ = 0;
 };

@@ -13,8 +13,9 @@ namespace {
 
 // Flags of a task, stored in the upper bits of TaskHeader::num_items.
 constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29,
-                        kHasParent = 1u << 28;
-constexpr std::uint32_t kTaskFlags = kAnnotated | kReplicated | kNamed | kHasParent;
+                        kHasParent = 1u << 28, kWantsCollector = 1u << 27;
+constexpr std::uint32_t kTaskFlags =
+    kAnnotated | kReplicated | kNamed | kHasParent | kWantsCollector;
 // The flags of a data item. The three lowest bits hold its Mode; every other bit is a flag.
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kHasPayload = 16, kInPlace = 32;
 
@@ -132,7 +133,8 @@ std::size_t write_task(Writer& header, const Task& task, std::span<const std::op
   put_header(header, task,
              static_cast<std::uint32_t>(task.items.size()) | (annotations ? kAnnotated : 0u) |
                  (task.replicated ? kReplicated : 0u) | (name != 0 ? kNamed : 0u) |
-                 (task.has_parent ? kHasParent : 0u));
+                 (task.has_parent ? kHasParent : 0u) |
+                 (task.wants_collector ? kWantsCollector : 0u));
   if (name != 0) header.put(name);
   if (annotations) put_annotations(header, *annotations);
   std::size_t bytes = 0;
@@ -160,6 +162,7 @@ ArrivedTask read_task(Reader& reader, std::uint32_t self, std::shared_ptr<std::b
   if (header.num_items & kAnnotated) task.extras.make().annotations = read_annotations(reader);
   task.replicated = header.num_items & kReplicated;
   task.has_parent = header.num_items & kHasParent;
+  task.wants_collector = header.num_items & kWantsCollector;
   task.extras.make().message = std::move(message);
   read_items(reader, arrived, header.num_items & ~kTaskFlags);
   return arrived;

@@ -42,7 +42,7 @@ struct Packed {
 
 TEST(TaskFormat, keeps_the_properties_of_a_task_that_the_borrower_needs) {
   const auto task = task_with({});
-  task->has_parent = task->replicated = true;
+  task->has_parent = task->replicated = task->wants_collector = true;
   task->extras.make().name = 77;
   task->extras.make().annotations =
       std::make_shared<Annotations>(Annotations{{"cells", 120}, {"kind", "coast"}});
@@ -55,6 +55,7 @@ TEST(TaskFormat, keeps_the_properties_of_a_task_that_the_borrower_needs) {
   EXPECT_EQ(arrived.task->slot, 41u);
   EXPECT_TRUE(arrived.task->has_parent);
   EXPECT_TRUE(arrived.task->replicated);
+  EXPECT_TRUE(arrived.task->wants_collector);
   EXPECT_EQ(arrived.task->extras->name, 77u);
   EXPECT_EQ(*arrived.task->extras->annotations->get<std::string>("kind"), "coast");
 }

@@ -127,4 +127,11 @@ Locality discover_locality(MPI_Comm communicator) {
   return locality_among(ranks, rank, machine);
 }
 
+std::vector<std::uint32_t> Locality::node_of(std::uint32_t rank) const {
+  std::vector<std::uint32_t> node;
+  for (std::uint32_t other = 0; other < nodes.size(); ++other)
+    if (nodes[other] == nodes[rank]) node.push_back(other);
+  return node;
+}
+
 }  // namespace poise::tasks

@@ -24,6 +24,9 @@ struct RankLocation {
 struct Locality {
   std::vector<std::uint32_t> nodes;  // for each rank, the lowest rank on its node
   std::vector<PeerLocality> of_rank;
+
+  /// Returns the ranks on the node of `rank`, in ascending order.
+  std::vector<std::uint32_t> node_of(std::uint32_t rank) const;
 };
 
 /// Collective. If the node has several memory domains and this rank is bound to one, the distances
