@@ -35,14 +35,16 @@ PeerTable::PeerTable(std::uint32_t self, std::uint32_t num_ranks, LocalityOf loc
 }
 
 // Chooses the rank to forget by the second-chance clock algorithm: the first rank from the current
-// position on that has not been used since it was last checked. Ranks with tasks in flight are
-// forgotten only if there are no others. Returns nothing if no rank may be forgotten.
+// position on that has not been used since it was last checked. Ranks with tasks in flight, and
+// ranks that have not answered a request, are forgotten only if there are no others: a forgotten
+// rank would be asked again. Returns nothing if no rank may be forgotten.
 std::optional<std::size_t> PeerTable::one_to_forget() {
-  for (const bool in_flight_too : {false, true})
+  for (const bool open_too : {false, true})
     for (std::size_t checked = 0; checked < 2 * peers_.size(); ++checked) {
       const std::size_t place = next_to_check_++ % peers_.size();
       Peer& peer = peers_[place];
-      if (peer.is_pinned() || (peer.in_flight > 0 && !in_flight_too)) continue;
+      const bool is_open = peer.in_flight > 0 || std::isinf(peer.excluded_until_s);
+      if (peer.is_pinned() || (is_open && !open_too)) continue;
       const bool was_used = peer.is_used;
       peer.is_used = false;
       if (!was_used) return place;

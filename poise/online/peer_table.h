@@ -65,10 +65,10 @@ struct Peer {
 static_assert(sizeof(Peer) <= 64);
 
 /// Holds at most `capacity` ranks, or more if more ranks have sent tasks whose arrival is not yet
-/// reported. To add a rank, a full table forgets a rank that has not been used for a long
-/// time, if possible one without tasks in flight. The entries are sorted by rank, so the table
-/// needs no index, and ranks never heard of need no memory. References are valid until the next
-/// call of at() or update().
+/// reported. To add a rank, a full table forgets a rank that has not been used for a long time, if
+/// possible one without tasks in flight that owes this rank no answer to a steal request. The
+/// entries are sorted by rank, so the table needs no index, and ranks never heard of need no
+/// memory. References are valid until the next call of at() or update().
 class PeerTable {
  public:
   using LocalityOf = std::function<PeerLocality(std::uint32_t rank)>;

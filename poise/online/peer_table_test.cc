@@ -217,6 +217,17 @@ TEST(PeerTable, forgets_ranks_without_tasks_in_flight_first) {
   EXPECT_EQ(peers.all().size(), 4u);
 }
 
+// If the table forgot such a rank, a thief would ask it again and again.
+TEST(PeerTable, forgets_ranks_that_have_answered_before_those_that_have_not) {
+  constexpr double kForever_s = std::numeric_limits<double>::infinity();
+  PeerTable peers(0, 100'000, everywhere_near, 4);
+  for (const std::uint32_t rank : {7, 3, 5}) peers.do_not_steal_from(rank, kForever_s);
+  for (std::uint32_t rank = 11; rank <= 1000; ++rank) peers.do_not_steal_from(rank, 1);
+  for (const std::uint32_t rank : {3, 5, 7}) EXPECT_FALSE(peers.may_be_victim(rank, 2)) << rank;
+  for (std::uint32_t rank = 11; rank <= 1000; ++rank) peers.do_not_steal_from(rank, kForever_s);
+  EXPECT_EQ(peers.all().size(), 4u);
+}
+
 // Compares the PeerTable with a std::unordered_map. The table has room for all ranks, so it never
 // drops one.
 TEST(PeerTable, every_stored_load_can_be_found) {
