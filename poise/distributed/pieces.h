@@ -40,7 +40,8 @@ struct Piece {
   std::vector<PieceEdge> out;  // messages that the piece's vertices send
   /// Messages that the piece's vertices receive from other leaders' vertices.
   std::vector<PieceEdge> in;
-  /// For each vertex, the index (in the parent's piece) of the vertex into which it is merged.
+  /// For each vertex, the index of the vertex into which it is merged, in the piece that the leader
+  /// of the parent group holds.
   std::vector<std::uint32_t> merged;
 };
 

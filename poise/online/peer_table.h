@@ -23,7 +23,8 @@ struct Load {
   std::uint64_t wait = 0;     // number of the wait that the rank is in; 0: none
   double reported_at_s = 0;   // time of the report, on the clock of the rank that passes it on
   double busy_s = 0;  // seconds from reported_at_s until the rank's threads run out of tasks
-  // Mean seconds per queued task or, without one, of the task that ran last; 0: unknown.
+  // Mean seconds per queued task. If no task is queued, the seconds of the task that ran last. 0:
+  // unknown.
   float task_s = 0;
   float queued = 0;   // number of queued tasks that the rank may lend
   float threads = 1;  // number of threads that run tasks

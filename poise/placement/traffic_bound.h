@@ -39,9 +39,10 @@ Spectra spectra_of(const Workload& workload, double max_work = 3e8);
 ///     1/2 * sum of w_i * eigenvalue_i    (Donath and Hoffman, 1973, for weighted tasks).
 ///
 /// This sum is smallest if the places that can take most weight within makespan_s are filled first.
-/// The same bound holds for the messages between the groups of each level. Each level's bound is
-/// multiplied by the smallest factor between its groups minus the smallest factor between groups of
-/// the next finer level, and the products are added up. Messages between clusters are not counted.
+/// The same bound holds for the messages between the groups of each level of the machine. Let f be
+/// the smallest NUCO factor between two groups of a level, and g that of the next finer level. The
+/// bound of the level is multiplied by f - g, and the products of all levels are added up. Messages
+/// between clusters are not counted.
 /// O(levels * (domains^2 + places log places) + tasks).
 double least_nuco_messages(const Machine& machine, const Workload& workload, const Spectra& spectra,
                            double makespan_s);

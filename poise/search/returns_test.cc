@@ -96,7 +96,7 @@ Placement random_placement(const OwnedProblem& owned, Random& random) {
   return Placement(places);
 }
 
-TEST(Returns, the_costs_of_each_point_of_a_curve_equal_those_computed_from_its_placement) {
+TEST(Returns, each_point_on_the_way_to_the_current_placement_has_the_costs_of_its_placement) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

@@ -14,7 +14,8 @@
 namespace poise::profile {
 namespace {
 
-/// A communicator of the ranks `members` of MPI_COMM_WORLD, as its rank `rank` knows it.
+/// What one rank stores about a communicator. `members` lists the ranks of the communicator as
+/// ranks of MPI_COMM_WORLD; `rank` is the storing rank's number in the communicator.
 Sampled member(std::uint64_t id, const std::vector<int>& members, int rank) {
   const auto size = static_cast<int>(members.size());
   const auto world_rank = [&](int r) { return r >= 0 && r < size ? members[r] : -1; };
