@@ -2,6 +2,7 @@
 
 #include "runtimes/tasks/offload/returns.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtimes/tasks/transport/copy.h"
@@ -27,6 +28,13 @@ struct ResultHeader {
   bool failed;
 };
 
+constexpr auto kMessageBytes = static_cast<std::size_t>(lending_tuning::kMessageBytes);
+
+// The most bytes that the result of a task takes in the header of a message.
+std::size_t result_bytes(const Task& task) {
+  return task.bytes().back + task.extras->result.size() + task.extras->error.size();
+}
+
 }  // namespace
 
 void Returns::step(const TaskPool::State& state) {
@@ -44,8 +52,7 @@ void Returns::step(const TaskPool::State& state) {
 // A collector forwards only results that are in the header of a message, without payloads. Large
 // results take their owner more time than the message around them.
 std::uint32_t Returns::receiver_of(const Task& task) const {
-  const std::size_t bytes = task.bytes().back + task.extras->result.size();
-  if (bytes >= messenger_.large_bytes) return task.owner;
+  if (result_bytes(task) >= std::min(messenger_.large_bytes, kMessageBytes)) return task.owner;
   return messenger_.agent.returns_to(task.owner, task.wants_collector, task.was_passed_on);
 }
 
@@ -54,15 +61,20 @@ void Returns::send_results_of(std::uint32_t owner) {
   if (!results.empty()) send(owner, std::move(results));
 }
 
-// Long results, and collected results that together are long, get messages of their own.
+// Long results, and results on the way through a collector that together are long, get messages of
+// their own. The latter come first, so that none of them finds the header full and becomes a
+// payload, which the collector would not forward.
 void Returns::send(std::uint32_t to, std::vector<Held> results) {
+  std::ranges::stable_partition(
+      results, [=](const Held& result) { return result.task && result.task->owner != to; });
   std::size_t num_tasks = 0, collected_bytes = 0;
   std::vector<Held> part;
   for (Held& result : results) {
     num_tasks += result.task != nullptr;
-    collected_bytes += result.collected.size();
+    const bool is_to_collect = result.task && result.task->owner != to;
+    collected_bytes += is_to_collect ? result_bytes(*result.task) : result.collected.size();
     const bool is_long =
-        collected_bytes >= static_cast<std::size_t>(lending_tuning::kMessageBytes) ||
+        collected_bytes >= kMessageBytes ||
         (result.task && result.task->extras->result.size() >= messenger_.large_bytes);
     part.push_back(std::move(result));
     if (!is_long) continue;
