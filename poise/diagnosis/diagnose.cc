@@ -111,13 +111,17 @@ std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
 /// perfectly, the cores still need time to do it. Ranks that wait actively take core time from
 /// ranks that work, so it is unknown how much of the limit balancing can save. Therefore the
 /// interval of its saving covers everything from zero to the limit, unless the saving is an upper
-/// bound already.
+/// bound already. For the other remedies, the lower end of the interval stays where it is.
 void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s) {
   for (Advice& each : advice) {
     Seconds& saved = each.saved;
+    const double least_s = saved.value - saved.half_width;
     saved.value = std::min(saved.value, idle_s);
-    const bool balances = each.remedy != Remedy::exclusive && each.remedy != Remedy::quota;
-    if (each.is_bound || !balances) continue;
+    if (each.is_bound) continue;
+    if (each.remedy == Remedy::exclusive || each.remedy == Remedy::quota) {
+      saved.half_width = std::max(0.0, saved.value - least_s);
+      continue;
+    }
     saved.value /= 2;
     saved.half_width = std::max(saved.half_width, saved.value);
   }

@@ -350,6 +350,19 @@ TEST(diagnose, other_programs_and_quotas_cost_as_much_if_ranks_share_cores) {
   EXPECT_NEAR(advice_of(profile, Remedy::quota).saved.half_width, 0, 1e-9);
 }
 
+TEST(diagnose, advises_exclusive_nodes_if_ranks_share_cores_that_are_idle_for_a_short_time) {
+  auto profile = run_on_node({0.35, 0.35, 0.35, 0.35}, "core:2");
+  for (MeasuredPhase& phase : profile.run.phases)
+    for (RankTimes& rank : phase.ranks) rank.useful_s = 0.45, rank.queued_s = 0.2;
+  // In each second the cores have no work for 0.3 s. The run loses at least 0.075 s outside MPI and
+  // 0.075 s inside, and probably more than 0.3 s.
+  profile.run.others_s = {10 * 0.6};
+  const Advice first = diagnose(profile.run, profile.trace).advice.front();
+  ASSERT_EQ(first.remedy, Remedy::exclusive);
+  EXPECT_NEAR(first.saved.value, 10 * 0.3, 1e-9);
+  EXPECT_NEAR(first.saved.half_width, 10 * 0.15, 1e-9);
+}
+
 TEST(diagnose, refuses_a_negative_time_of_other_programs_or_times_for_the_wrong_number_of_nodes) {
   auto profile = run_beside_another_program();
   profile.run.others_s = {1, 2};
