@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <dlfcn.h>
+#include <link.h>
 #include <metis.h>
 #include <mutex>
 #include <numeric>
@@ -174,22 +175,34 @@ std::vector<Share> large_enough(std::span<const double> shares) {
   return kept;
 }
 
+/// Returns the file that defines a function, or no file if this is unknown. It is unknown if the
+/// program is no position-independent executable and takes the function's address: that address is
+/// then one in the program.
+Dl_info definition_of(void* function) {
+  Dl_info file{};
+  ElfW(Sym)* symbol = nullptr;
+  dladdr1(function, &file, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT);
+  return symbol && symbol->st_shndx != SHN_UNDEF ? file : Dl_info{};
+}
+
 /// Throws Error if functions of another library take the place of METIS's. A program may link a
 /// METIS whose idx_t has another size, or Scotch's functions of the same names; the dynamic linker
 /// then binds our calls to them, and they would write past the ends of our arrays.
 void check_is_metis() {
   alignas(8) std::array<idx_t, 2 * METIS_NOPTIONS> options{};
   METIS_SetDefaultOptions(options.data());  // METIS sets METIS_NOPTIONS entries to -1
-  Dl_info of_options{}, of_partition{};
-  dladdr(reinterpret_cast<void*>(METIS_SetDefaultOptions), &of_options);
-  dladdr(reinterpret_cast<void*>(METIS_PartGraphKway), &of_partition);
-  if (options[METIS_NOPTIONS - 1] == -1 && options[METIS_NOPTIONS] == 0 &&
-      of_options.dli_fbase == of_partition.dli_fbase)
-    return;
+  bool is_metis = options[METIS_NOPTIONS - 1] == -1 && options[METIS_NOPTIONS] == 0;
+  Dl_info file = definition_of(reinterpret_cast<void*>(METIS_SetDefaultOptions));
+  for (const auto function : {METIS_PartGraphKway, METIS_PartGraphRecursive}) {
+    const Dl_info other = definition_of(reinterpret_cast<void*>(function));
+    is_metis &= !file.dli_fbase || !other.dli_fbase || file.dli_fbase == other.dli_fbase;
+    if (other.dli_fbase) file = other;
+  }
+  if (is_metis) return;
   fail(
       "strategy metis: the program links another METIS ({}), whose functions take the place of "
       "those with which Poise was built; name another strategy",
-      of_partition.dli_fname == nullptr ? "statically" : of_partition.dli_fname);
+      file.dli_fname == nullptr ? "statically" : file.dli_fname);
 }
 
 }  // namespace
