@@ -12,7 +12,8 @@
 //            `finished`
 //   Runtime, TaskPool: finished
 //
-// A borrowed task may be lent on; its results go straight to the owner.
+// A borrowed task may be lent on. Its results go straight to the owner or, if that rank is a
+// bottleneck, to the collector of the node (LendingAgent::returns_to).
 #pragma once
 
 #include <atomic>
