@@ -41,6 +41,27 @@ class Collector : public testing::Test {
     made->items.assign({&item, 1});
     return made;
   }
+  // Begins a wait on all ranks but the collector if `without_collector` is true. The borrower runs
+  // all tasks.
+  void begin(bool without_collector) {
+    const bool is_late = without_collector && messenger_.rank == kCollector;
+    if (!is_late) messenger_.agent.enter(1, 0);
+    if (!is_late) loads_.publish(pool_.state());
+    meet();
+    for (std::size_t t = 0; t < kTasks; ++t) {
+      auto one = task(t);
+      if (messenger_.rank == kBorrower) pool_.accept_borrowed(std::move(one));
+      if (messenger_.rank != kOwner) continue;
+      lent_.reserve(*one);
+      for (const TaskState next : {TaskState::queued, TaskState::taken}) one->enter(next);
+      lent_.keep(std::move(one));
+    }
+    double now_s = 0;
+    while (pool_.run(now_s, kTasks, [] { return false; }) > 0) continue;
+  }
+  void drain() {
+    messenger_.transport.drain([this](const Transport::Arrival& arrival) { handle(arrival); });
+  }
   // Receives and sends what is due. Returns true if the owner has all results.
   bool exchange() {
     ++messenger_.now_s;
@@ -64,7 +85,8 @@ class Collector : public testing::Test {
   TaskPool pool_{static_cast<std::uint32_t>(own_rank()), {&function_}};
   Messenger messenger_{MPI_COMM_WORLD, pretended_nodes(), Knobs(setting_knobs()), {}, pool_};
   LentTasks lent_{pool_};
-  Returns returns_{messenger_, lent_, [](const Task&) {}};
+  LoadExchange loads_{MPI_COMM_WORLD, messenger_};
+  Returns returns_{messenger_, lent_, loads_, [](const Task&) {}};
 };
 
 // A message whose header is longer than MPI can count would have payloads, which a collector does
@@ -73,18 +95,9 @@ TEST_F(Collector, gets_many_results_in_several_messages_and_forwards_all) {
   if (count_ranks() < 3) GTEST_SKIP() << "needs three ranks";
   data_[0] = {};
   data_[1].resize(1);
-  for (std::size_t t = 0; t < kTasks; ++t) {
-    auto one = task(t);
-    if (messenger_.rank == kBorrower) pool_.accept_borrowed(std::move(one));
-    if (messenger_.rank != kOwner) continue;
-    lent_.reserve(*one);
-    for (const TaskState next : {TaskState::queued, TaskState::taken}) one->enter(next);
-    lent_.keep(std::move(one));
-  }
-  double now_s = 0;
-  while (pool_.run(now_s, kTasks, [] { return false; }) > 0) continue;
+  begin(false);
   EXPECT_TRUE(happens_in_some_round([this] { return exchange(); }));
-  messenger_.transport.drain([this](const Transport::Arrival& arrival) { handle(arrival); });
+  drain();
   if (messenger_.rank == kBorrower) {
     EXPECT_GE(messenger_.counters.messages, kTasks * kBytes / (1 << 19));
   }
@@ -100,6 +113,17 @@ TEST_F(Collector, gets_many_results_in_several_messages_and_forwards_all) {
     EXPECT_EQ(messenger_.finished.size(), kTasks);
   }
   EXPECT_TRUE(returns_.empty());
+}
+
+// The program on the collector's rank may enter the wait only when the owner has the results.
+TEST_F(Collector, gets_no_results_before_it_enters_its_first_wait) {
+  if (count_ranks() < 3) GTEST_SKIP() << "needs three ranks";
+  begin(true);
+  returns_.step(pool_.state());
+  drain();
+  EXPECT_TRUE(returns_.empty()) << "the collector holds none";
+  EXPECT_EQ(messenger_.finished.size(), messenger_.rank == kOwner ? kTasks : 0);
+  for (const auto& done : messenger_.finished) done->enter(TaskState::finished);
 }
 
 }  // namespace

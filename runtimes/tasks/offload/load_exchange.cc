@@ -38,6 +38,12 @@ void LoadExchange::read_table() {
   }
 }
 
+bool LoadExchange::read_table(std::uint32_t rank) {
+  const auto load = table_.load_of(rank);
+  if (load) messenger_.agent.hear(*load);
+  return load || !messenger_.arena.shared_with(rank);
+}
+
 void LoadExchange::gossip(const TaskPool::State& state) {
   if (all_see_table_ || !messenger_.agent.gossip_is_due(state, messenger_.now_s)) return;
   const std::uint32_t to = messenger_.agent.next_gossip_target();

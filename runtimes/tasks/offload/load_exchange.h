@@ -23,6 +23,9 @@ class LoadExchange {
   /// Reads loads of other ranks from the shared table, before a decision that uses them. Each call
   /// reads at most kMaxSearched entries, and continues where the previous call stopped.
   void read_table();
+  /// Reads the load of one rank. Returns false if that rank shares memory with this one, but has
+  /// published no load: it has never been in a wait.
+  bool read_table(std::uint32_t rank);
   /// If this rank has more tasks to lend than threads, now and then sends its load to one of its
   /// gossip partners in turn. No doorbell is rung, so sleeping threads of that rank do not wake.
   void gossip(const TaskPool::State& state);

@@ -50,10 +50,15 @@ void Returns::step(const TaskPool::State& state) {
 }
 
 // A collector forwards only results that are in the header of a message, without payloads. Large
-// results take their owner more time than the message around them.
+// results take their owner more time than the message around them. If the collector has not entered
+// this wait, it may be about to receive a message that the owner sends when it has the results.
 std::uint32_t Returns::receiver_of(const Task& task) const {
   if (result_bytes(task) >= std::min(messenger_.large_bytes, kMessageBytes)) return task.owner;
-  return messenger_.agent.returns_to(task.owner, task.wants_collector, task.was_passed_on);
+  const auto receiver = [&] {
+    return messenger_.agent.returns_to(task.owner, task.wants_collector, task.was_passed_on);
+  };
+  const std::uint32_t to = receiver();
+  return to == task.owner || loads_.read_table(to) ? receiver() : task.owner;
 }
 
 void Returns::send_results_of(std::uint32_t owner) {

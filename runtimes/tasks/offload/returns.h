@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtimes/tasks/offload/lent_tasks.h"
+#include "runtimes/tasks/offload/load_exchange.h"
 #include "runtimes/tasks/offload/messenger.h"
 
 #include "poise/online/held_results.h"
@@ -18,8 +19,9 @@ namespace poise::tasks {
 class Returns {
  public:
   /// `cancelled` is called with the original task if a copy of it ran.
-  Returns(Messenger& messenger, LentTasks& lent, std::function<void(const Task&)> cancelled)
-      : messenger_(messenger), lent_(lent), cancelled_(std::move(cancelled)) {}
+  Returns(Messenger& messenger, LentTasks& lent, LoadExchange& loads,
+          std::function<void(const Task&)> cancelled)
+      : messenger_(messenger), lent_(lent), loads_(loads), cancelled_(std::move(cancelled)) {}
 
   /// Sends the results of finished borrowed tasks to their owners, if it is time to send them.
   void step(const TaskPool::State& state);
@@ -56,6 +58,7 @@ class Returns {
 
   Messenger& messenger_;
   LentTasks& lent_;
+  LoadExchange& loads_;
   const std::function<void(const Task&)> cancelled_;
   HeldResults<Held> results_;
   std::vector<Buffer> kept_;  // results that their owners read in place until the wait ends
