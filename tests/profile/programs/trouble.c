@@ -206,7 +206,7 @@ static int labels(void) {
 static void start_with_collectives(void) {
   int value = 0;
   for (int i = 0; i < 8; ++i) MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  usleep(1200000);
+  usleep(3000000); /* far longer than a busy machine may delay the broadcasts */
 }
 
 static void finalize(void) { MPI_Finalize(); }
