@@ -92,20 +92,28 @@ TEST(Waits, many_tasks_can_yield_until_another_task_has_run) {
 }
 
 // A task of rank 1 yields until rank 1 has run a task of rank 0, which lends tasks only to ranks
-// that ask. If rank 1 does not ask, the test hangs.
-std::atomic<bool> has_run{false};
+// that ask. If rank 1 does not ask, the test hangs. Rank 0 stays busy until the task has returned:
+// if it were idle, it might ask for the task, and rank 1 might lend it back.
+std::atomic<bool> has_run{false}, has_returned{false};
 const auto kNote = function("note that it has run", [] { has_run = true; });
 const auto kYieldUntilNoted = function("yield until noted", [] {
   while (!has_run) Context::current().yield();
 });
 
+const auto kStayUntilReturned = function("stay until the note has returned", [] {
+  while (!has_returned) {
+    Context::current().poll();
+    std::this_thread::sleep_for(std::chrono::microseconds(20));  // leaves the core to rank 1
+  }
+});
+
 TEST(Waits, a_task_that_yields_until_another_task_has_run_steals_that_task) {
   if (count_ranks() != 2) GTEST_SKIP() << "needs two ranks";
   Context context(MPI_COMM_WORLD, {.settings = "push=0"});
-  has_run = false;
+  has_run = has_returned = false;
   if (is_first()) {
-    keep_threads_until_one_has_left(context);
-    context.submit(says_when_it_leaves(), kNote);
+    context.submit({.priority = 1, .pinned = true}, kStayUntilReturned);
+    context.submit({.on_finish = [] { has_returned = true; }}, kNote);
   } else {
     context.submit({.pinned = true}, kYieldUntilNoted);
   }
