@@ -192,7 +192,7 @@ TEST(diagnosis_text, for_two_runs_omits_the_efficiencies_that_one_of_the_profile
 
 constexpr const char* kNoImbalance = "The imbalance of the work costs at most 2 % of the run.\n";
 
-TEST(diagnosis_text, work_is_not_called_even_if_ranks_with_little_work_differ_in_it) {
+TEST(diagnosis_text, does_not_say_that_the_work_is_even_if_ranks_have_little_but_unequal_work) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   for (int p = 0; p < 4; ++p)
     run.phases.push_back({.name = "",

@@ -111,7 +111,8 @@ std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
 /// perfectly, the cores still need time to do it. Ranks that wait actively take core time from
 /// ranks that work, so it is unknown how much of the limit balancing can save. Therefore the
 /// interval of its saving covers everything from zero to the limit, unless the saving is an upper
-/// bound already. For the other remedies, the lower end of the interval stays where it is.
+/// bound already. Exclusive nodes and a larger quota do not balance: the limit lowers only the
+/// upper end of the interval of their saving.
 void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s) {
   for (Advice& each : advice) {
     Seconds& saved = each.saved;

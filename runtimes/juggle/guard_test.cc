@@ -148,7 +148,7 @@ TEST(Guard, does_not_wait_for_another_child_if_the_guard_process_could_not_be_re
   EXPECT_EQ(status, 0);
 }
 
-TEST(Guard, keep_returns_false_while_the_affinities_of_too_many_threads_are_stored) {
+TEST(Guard, keep_returns_false_while_the_store_for_affinities_is_full) {
   Guard guard;
   for (std::uint64_t key = 0; key < kMaxThreads; ++key) ASSERT_TRUE(guard.keep(key, {}));
   EXPECT_FALSE(guard.keep(kMaxThreads, {}));

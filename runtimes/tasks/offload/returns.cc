@@ -23,7 +23,7 @@ struct ResultHeader {
   std::uint64_t slot;
   float seconds;
   std::uint32_t owner, ran_on;
-  std::uint32_t bytes;        // of this result in the message after this header, without payloads
+  std::uint32_t bytes;        // size of the result that follows this header, without payloads
   std::uint32_t error_bytes;  // length of the error text; a failed task returns no data
   bool failed;
 };
