@@ -44,7 +44,8 @@ def compared(side, strategy, rounds, python):
         print(f"skipped: {python} has no numpy; name another one by --python", flush=True)
         del calls["python"]
     if len({call["checksum"] for group in calls.values() for call in group}) != 1:
-        sys.exit(f"calls from C++, C and Python got different placements by {strategy}; all placements must be equal")
+        sys.exit(f"strategy {strategy} returned different placements to C++, C and Python; "
+                 "all placements must be equal")
     for caller, group in calls.items():
         row = {"name": "call", "caller": caller, "strategy": strategy, "tasks": side**3, "messages": 6 * side**3,
                "rounds": rounds}

@@ -20,7 +20,7 @@ void for_each_option(int argc, char** argv, std::string_view file, const Take& t
     const std::size_t equals = argument.find('=');
     const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
     if (!take(argument.substr(0, equals), value) && !argument.starts_with("--benchmark_"))
-      fail("no option \"{}\"; the comment at the top of {} lists the options", argument, file);
+      fail("unknown option \"{}\"; the comment at the top of {} lists the options", argument, file);
   }
 }
 

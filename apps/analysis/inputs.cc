@@ -58,8 +58,10 @@ std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& 
 void check_stdin(const std::vector<std::string>& files) {
   const auto count = std::count(files.begin(), files.end(), kStdin);
   if (count > 1)
-    fail("\"-\" is given for {} inputs, but stdin can be read only once; name files for the others",
-         count);
+    fail(
+        "\"-\" is given for {} inputs, but stdin can be read only once; name files for the other "
+        "inputs",
+        count);
 }
 
 std::vector<std::string> InputOptions::files() const {
@@ -152,8 +154,9 @@ void Inputs::choose_phase() {
   const auto found = std::find_if(trace_.phases.begin(), trace_.phases.end(),
                                   [&](const Phase& p) { return p.id == *options_.phase; });
   if (found == trace_.phases.end())
-    fail("{}: there is no phase {}; the trace has {} phases, ids {} to {}", options_.trace,
-         *options_.phase, trace_.phases.size(), trace_.phases.front().id, trace_.phases.back().id);
+    fail("{}: there is no phase {}; the trace has {} phases, with ids from {} to {}",
+         options_.trace, *options_.phase, trace_.phases.size(), trace_.phases.front().id,
+         trace_.phases.back().id);
   phase_ = found - trace_.phases.begin();
 }
 

@@ -159,7 +159,9 @@ class Plan {
       case Launcher::lsf:
       case Launcher::pbs: break;
     }
-    fail("no command-line options of this launcher apply a map; poise map --for writes its files");
+    fail(
+        "this launcher has no command-line options that apply a map; write the files for it with "
+        "poise map --for");
   }
 
   LaunchPlan cray() const {
@@ -175,7 +177,7 @@ class Plan {
       if (ranks_of[node(r)] < largest && node(r) != node(order.back()))
         fail(
             "node {} has only {} ranks, but another node has {}; MPICH_RANK_ORDER needs the same "
-            "number of ranks on each node",
+            "number of ranks on every node except the last",
             node(r), ranks_of[node(r)], largest);
     return {
         {{path_, fmt::format("{}\n", fmt::join(order, ","))}},
@@ -312,7 +314,10 @@ class Plan {
                              "esac; taskset -c \"$cpus\" true 2>/dev/null && "
                              "exec taskset -c \"$cpus\" \"$@\"; exec \"$@\"";
     if (text.size() > kMaxWord)
-      fail("the map binds {} ranks differently, which is too much for a command line", ranks());
+      fail(
+          "the command that binds {} ranks to their cores is too long for a command line; write it "
+          "to a file with poise map --for",
+          ranks());
     return {"sh", "-c", text, "sh"};
   }
 

@@ -52,7 +52,7 @@ void check_places(const std::string& file, const Trace& trace, std::size_t num_r
   for (const Phase& phase : trace.phases)
     if (phase.placement.num_tasks() != num_ranks)
       fail(
-          "{}: phase {} has the places of {} ranks, but the profile has {} ranks; record the "
+          "{}: phase {} gives the places of {} ranks, but the profile has {} ranks; record the "
           "program again",
           file, phase.id, phase.placement.num_tasks(), num_ranks);
 }

@@ -76,7 +76,7 @@ TEST(profiled_run, a_profile_that_contradicts_its_trace_is_refused) {
   EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("the machine has 1 places"));
   trace = trace_of_two();
   trace.phases[1].placement = Placement();
-  EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("phase 1 has the places of 0 ranks"));
+  EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("phase 1 gives the places of 0 ranks"));
   trace = trace_of_two();
   trace.phases.resize(1);
   EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("with 1 phases"));

@@ -74,7 +74,8 @@ void check_trace_form(const ConvertOptions& options) {
   try {
     check_form(options.output, options.to);
   } catch (const Error& error) {
-    fail("{}; for a table of tasks, OUT ends in .csv, or --to is csv or json", error.what());
+    fail("{}; to write a table of tasks, give an OUT that ends in .csv, or --to csv or --to json",
+         error.what());
   }
 }
 

@@ -58,7 +58,10 @@ std::vector<std::string> hosts_of(const std::string& list) {
     word = word.substr(0, word.find_last_not_of(kBlanks) + 1);
     if (word.empty()) continue;
     if (word.find_first_of(kBlanks) != word.npos)
-      fail("--hosts: \"{}\" is not the name of a node; write only the name", word);
+      fail(
+          "--hosts: \"{}\" is not the name of a node, because it contains a blank; write only the "
+          "name",
+          word);
     if (!names.emplace(word).second)
       fail("--hosts: node \"{}\" is named twice; name each node once, in order", word);
     hosts.emplace_back(word);
@@ -96,8 +99,8 @@ RankMapOptions rank_map_options(const MapOptions& options) {
   while (has_slot(r)) ++r;
   fail("{}: rank {} is on place {}, but {}", file, r, problem.current.of(r),
        shape.fills_nodes
-           ? "this launcher fills the nodes in order, so each place before that of the last rank "
-             "needs all its ranks"
+           ? "this launcher fills the nodes in order, so each place before the last used place "
+             "must hold as many ranks as fit on it"
            : fmt::format("with --cores {0} ranks begin at the cores 0, {0}, 2 x {0}, ... of a "
                          "memory domain, or of a node if its domains have fewer than {0} cores",
                          shape.cores_per_rank));

@@ -136,7 +136,7 @@ ProfiledLaunch::ProfiledLaunch(std::string command, const std::string& output)
     fail("no program can load {}: its path contains a blank or a colon; install Poise elsewhere",
          library_);
   if (::mkdtemp(folder_.data()) == nullptr)
-    fail("cannot create a folder beside {}: {}; choose another place for this file", output,
+    fail("cannot create a folder beside {}: {}; choose another folder for this file", output,
          std::strerror(errno));
 }
 

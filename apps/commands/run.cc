@@ -89,8 +89,10 @@ std::optional<Job> running_job() {
 /// tasks. Then run times cannot be compared, and the map may not fit.
 void check_size(const RunHistory& history, const std::optional<Job>& job) {
   if (!job && history.job_hosts > 0)
-    fail("the profiled run was in a batch job with {}; start such a job",
-         count_text(history.job_hosts, "host"));
+    fail(
+        "the profiled run was in a batch job with {}, but this run is not in a batch job; start a "
+        "job with that number of hosts",
+        count_text(history.job_hosts, "host"));
   if (!job) return;
   const std::uint64_t hosts = history.job_hosts > 0 ? history.job_hosts : history.hosts.size();
   if (job->hosts.size() != hosts)
@@ -98,8 +100,10 @@ void check_size(const RunHistory& history, const std::optional<Job>& job) {
         "this batch job has {}, but the profiled run had {}; start a job with that number of hosts",
         count_text(job->hosts.size(), "host"), count_text(hosts, "host"));
   if (job->ranks > 0 && history.job_ranks > 0 && job->ranks != history.job_ranks)
-    fail("this batch job has {}, but that of the profiled run had {}; start such a job",
-         count_text(job->ranks, "task"), count_text(history.job_ranks, "task"));
+    fail(
+        "this batch job has {}, but that of the profiled run had {}; start a job with that number "
+        "of tasks",
+        count_text(job->ranks, "task"), count_text(history.job_ranks, "task"));
 }
 
 /// Returns the hosts for the nodes of the map: those of the profiled run or, if the running batch

@@ -80,7 +80,7 @@ void check_engine(const SimulateOptions& options) {
   if (options.pressure.place_bytes > 0 && options.pressure.factor <= 1)
     fail("--place-memory has an effect only together with --pressure, such as --pressure 4");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
-    fail("--engine events computes message times by the physical model; leave out --model nuco");
+    fail("--engine events computes message times by --model physical; leave out --model nuco");
 }
 
 LendingOptions lending_of(const SimulateOptions& options) {

@@ -474,7 +474,7 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
   return face::guarded<cham_migratable_task_t*>(nullptr, [&] {
     if (num_args > 0 && (!args || !offsets || !arg_types))
       poise::fail(
-          "create_migratable_task: neither the arguments nor their offsets or types may be null");
+          "create_migratable_task: the arguments, their offsets and their types must not be null");
     std::vector<chameleon_map_data_entry_t> entries;
     for (int32_t i = 0; i < num_args; ++i) {
       const std::lock_guard lock(mutex);

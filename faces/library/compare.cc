@@ -188,7 +188,10 @@ int poise_simulate(const poise_machine* machine, const poise_trace* trace, const
     const poise::Trace& phases = checked(trace, "trace").trace;
     const auto contenders = poise::library::contenders_of(strategies, own, num_own);
     if (!std::isfinite(decision_s))
-      poise::fail("decision_s is {}; it must be finite, or negative to measure it", decision_s);
+      poise::fail(
+          "decision_s is {}; it must be finite; a negative number means that the time of each "
+          "decision is measured",
+          decision_s);
     poise::ReplayPlan plan{.steps = steps, .every = every};
     plan.seed = seed;
     const poise::Replayer replayer = replayer_of(places, phases, start, plan);

@@ -92,7 +92,7 @@ NextRun next_run(const MapHistory& history) {
   bool is_profiled = false;
   for (const TimedRun& run : history.runs) {
     if (!(run.seconds > 0 && run.seconds < 1e9))
-      fail("a run took {} s; it must be above 0 and below 1e9", run.seconds);
+      fail("the time of a run is {} s; it must be above 0 and below 1e9 s", run.seconds);
     is_profiled = is_profiled || run.kind == RunKind::profiled;
   }
   NextRun next;

@@ -45,7 +45,7 @@ template <typename T>
 const std::vector<T>& items_from(const Mail<T>& received, std::uint32_t rank) {
   const auto found = received.find(rank);
   if (found == received.end())
-    throw MissingMessage(fmt::format("communication: a message of rank {} is missing", rank));
+    throw MissingMessage(fmt::format("communication: a message from rank {} is missing", rank));
   return found->second;
 }
 

@@ -177,8 +177,10 @@ std::vector<JobHost> hosts_of_lsf(std::string_view text) {
   for (std::size_t i = 0; i < words.size(); i += 2) {
     const auto count = i + 1 < words.size() ? parse_unsigned(words[i + 1]) : std::nullopt;
     if (!count || *count > kMaxHosts)
-      fail("LSB_MCPU_HOSTS: no number of slots after host \"{}\"; write HOST COUNT for each host",
-           words[i]);
+      fail(
+          "LSB_MCPU_HOSTS: the number of slots after host \"{}\" is missing or invalid; write HOST "
+          "COUNT for each host",
+          words[i]);
     const auto [entry, is_new] = index.try_emplace(words[i], hosts.size());
     if (is_new) hosts.push_back({.name = std::string(words[i])});
     hosts[entry->second].slots += *count;

@@ -183,9 +183,9 @@ double local_latency_ns(const Machine& machine, const Measurement& measurement) 
   const std::size_t pairs = std::size_t{machine.num_domains()} * machine.num_domains();
   if (measurement.latency_ns.size() != pairs)
     fail(
-        "machine \"{}\": measurement.latency_ns has {} entries, but measured factors are relative "
-        "to "
-        "local memory, so it must have one for each of the {} pairs of domains",
+        "machine \"{}\": measurement.latency_ns has {} entries; it must have one for each of the "
+        "{} pairs of memory domains, because measured factors are relative to the latency of "
+        "local memory",
         machine.name(), measurement.latency_ns.size(), pairs);
   std::vector<double> own;
   for (std::size_t d = 0; d < machine.num_domains(); ++d)

@@ -82,7 +82,8 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
     network.dims.push_back(count_of(word, piece));
     routers *= network.dims.back();
     if (routers > kMaxPlaces)
-      fail("machine text: \"{}:{}\" has more than {} routers", word.key, word.value, kMaxPlaces);
+      fail("machine text: \"{}:{}\" has more than {} routers, the maximum", word.key, word.value,
+           kMaxPlaces);
   }
   if (shape == Network::Shape::dragonfly && network.dims.size() != 2)
     fail("machine text: \"dragonfly:{}\" must have the form dragonfly:GROUPSxROUTERS", word.value);

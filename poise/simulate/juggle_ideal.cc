@@ -330,7 +330,7 @@ void check(const JuggleRun& run) {
     fail("jitter is {}; give a fraction of the balancing period, at least 0 and below 1",
          run.jitter);
   if (!run.domain_of_place.empty() && run.domain_of_place.size() != run.program.places)
-    fail("domains are given for {} of {} places; give a domain for every place or for none",
+    fail("memory domains are given for {} of {} places; give one for every place or for none",
          run.domain_of_place.size(), run.program.places);
   if (!run.work_of_thread.empty() && run.work_of_thread.size() != run.program.threads)
     fail("work is given for {} of {} threads; give it for every thread or for none",
@@ -412,8 +412,10 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
 
 std::vector<DomainId> equal_domains(std::uint64_t places, std::uint64_t domains) {
   if (domains == 0 || domains > places)
-    fail("the number of domains is {}; it must be at least 1 and at most the number of cpus, {}",
-         domains, places);
+    fail(
+        "the number of memory domains is {}; it must be at least 1 and at most the number of cpus, "
+        "{}",
+        domains, places);
   std::vector<DomainId> domain_of;
   for (std::uint64_t d = 0; d < domains; ++d)
     domain_of.resize((places * (d + 1) + domains - 1) / domains, d);

@@ -53,8 +53,7 @@ void check_routing(const Machine& machine, const Routing& routing) {
   if (!routing.policy && routing.link_bytes_per_s == 0) return;
   if (has_routers(machine.network()) || has_uplinks(machine)) return;
   throw Error(fmt::format(
-      "machine {}: its network ({}) has no links between which a message could choose; --routing "
-      "and "
+      "machine {}: its network ({}) has no links that can be simulated; --routing and "
       "--link-bandwidth need a torus, mesh or dragonfly, or a tree whose uplinks have a bandwidth, "
       "such as \"rack:4 node:8 core:2 uplink:5e10\"",
       machine.name(), name_of(machine.network().shape)));

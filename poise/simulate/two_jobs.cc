@@ -27,8 +27,8 @@ void check(const TwoJobs& jobs) {
   const std::uint64_t most = std::max(jobs.threads_a, jobs.threads_b);
   if (least == 0 || most > jobs.places || jobs.threads_a + jobs.threads_b < jobs.places)
     fail(
-        "two programs have {} and {} threads on {} cpus; each program needs at least 1 and at most "
-        "{} threads, and both programs together need at least {} threads",
+        "two programs have {} and {} threads on {} cpus; each program must have from 1 to {} "
+        "threads, and both programs together must have at least {} threads",
         jobs.threads_a, jobs.threads_b, jobs.places, jobs.places, jobs.places);
 }
 

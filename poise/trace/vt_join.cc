@@ -353,7 +353,7 @@ Trace join(std::vector<RankFile> files) {
     if (size > max_size)
       fail(
           "{}: phase {}: \"identical_to_previous\" repeats phases so often that the trace is too "
-          "large; list fewer phases there",
+          "large; list fewer phases under this key",
           files[0].name, id);
     // vt writes a phase without tasks if the program has not created any yet.
     if (has_tasks_or_messages(parts)) trace.phases.push_back(join_phase(parts, id));

@@ -245,7 +245,7 @@ void write_files(const Trace& trace, const std::string& stem, bool compress) {
     if (phase.placement.num_tasks() == 0)
       fail(
           "a vt trace has one file per place, but the places of the tasks of phase {} are unknown; "
-          "give a placement",
+          "give a placement, for example with --placement",
           phase.id);
   std::vector<Arranged> phases;
   for (const Phase& phase : trace.phases) phases.push_back(arrange(phase, trace.num_places));

@@ -363,8 +363,8 @@ TEST(Generate, invalid_workload_recipes_are_refused_and_the_error_says_what_woul
   EXPECT_THAT(
       error_of("ring:skew=gauss"),
       HasSubstr("is not allowed; the choices are equal, uniform, lognormal, pareto, quartic"));
-  EXPECT_THAT(error_of("ring:skew=uniform,spread=2"), HasSubstr("use 0 to 1"));
-  EXPECT_THAT(error_of("ring:skew=pareto,spread=1"), HasSubstr("use 0 to 0.95"));
+  EXPECT_THAT(error_of("ring:skew=uniform,spread=2"), HasSubstr("use a spread from 0 to 1"));
+  EXPECT_THAT(error_of("ring:skew=pareto,spread=1"), HasSubstr("use a spread from 0 to 0.95"));
   EXPECT_THAT(error_of("rmat:a=0.9,b=0.9"), HasSubstr("at most 1"));
   EXPECT_THAT(error_of("ring", 0), HasSubstr("at least 1"));
 }

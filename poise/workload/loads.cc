@@ -51,12 +51,12 @@ bool is_inside(const Frame& frame, const Interval& hot, const std::array<double,
 SkewDraw::SkewDraw(const Knobs& knobs)
     : skew_(static_cast<Skew>(knobs["skew"])), spread_(knobs["spread"]) {
   if ((skew_ == Skew::uniform || skew_ == Skew::quartic) && spread_ > 1)
-    fail("spread={} is too large for skew={}: loads would be negative; use 0 to 1", spread_,
-         kSkews[index_of(skew_)]);
+    fail("spread={} is too large for skew={}: loads would be negative; use a spread from 0 to 1",
+         spread_, kSkews[index_of(skew_)]);
   if (skew_ == Skew::pareto && spread_ > 0.95)
     fail(
-        "spread={} is too large for skew=pareto: the distribution would have no mean; use 0 to "
-        "0.95",
+        "spread={} is too large for skew=pareto: the distribution would have no mean; use a "
+        "spread from 0 to 0.95",
         spread_);
 }
 

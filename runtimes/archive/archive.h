@@ -331,8 +331,8 @@ class Reader {
   const std::byte* take(std::uint64_t count, std::size_t size) {
     if (count > remaining() / size)
       fail(
-          "archive: {} items of {} bytes at offset {} do not fit into the {} bytes given; these "
-          "are incomplete, or of another type",
+          "archive: {} items of {} bytes at offset {} do not fit into the {} bytes given; the "
+          "bytes are incomplete or hold another type",
           count, size, at_, bytes_.size());
     const std::byte* from = bytes_.data() + at_;
     at_ += count * size;

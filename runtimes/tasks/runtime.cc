@@ -431,8 +431,8 @@ void Runtime::wait(unsigned team) {
   }
   if (context_of_thread == &owner_)
     fail(
-        "wait was called in on_finish, on_lend or a policy; call it in a task or outside of these "
-        "callbacks");
+        "wait was called inside an on_finish or on_lend callback or an offload policy; call it in "
+        "a task or outside of these callbacks");
   if (team == 0) fail("wait(0) was called; the number of threads that wait must be at least 1");
   if (team == 1 && !any_thread_ && !is_main_thread())
     fail(

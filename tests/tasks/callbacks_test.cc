@@ -209,7 +209,9 @@ TEST(Callbacks, a_call_of_wait_inside_an_on_finish_callback_is_refused) {
   });
   context.wait();
   if (is_first()) {
-    EXPECT_THAT(text, HasSubstr("wait was called in on_finish, on_lend or a policy"));
+    EXPECT_THAT(
+        text,
+        HasSubstr("wait was called inside an on_finish or on_lend callback or an offload policy"));
   }
 }
 
@@ -270,7 +272,9 @@ TEST(Callbacks, wait_is_refused_in_a_callback_even_if_the_callback_is_called_ins
     context.wait();
   });
   context.wait();
-  EXPECT_THAT(text, HasSubstr("wait was called in on_finish, on_lend or a policy"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("wait was called inside an on_finish or on_lend callback or an offload policy"));
 }
 
 }  // namespace

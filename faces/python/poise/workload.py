@@ -96,7 +96,8 @@ class Workload:
             seconds = lib.as_array(background_s, np.float64, (None,), "background_s")
             self._set("background", len(seconds), seconds)
         if subphase_load_s is not None and kind_load_s is not None:
-            raise lib.Error("subphase_load_s and kind_load_s exclude each other: loads are split in one way; give one of them")
+            raise lib.Error("subphase_load_s and kind_load_s exclude each other, because loads can be split in only one "
+                            "way; give one of them")
         if subphase_load_s is not None:
             parts = lib.as_array(subphase_load_s, np.float64, (n, None), "subphase_load_s")
             self._set("subphases", parts.shape[1], parts)
