@@ -10,7 +10,7 @@
 namespace poise::apps {
 namespace {
 
-TEST(LaunchFiles, all_nodes_but_the_last_must_have_the_same_number_of_ranks_for_cray) {
+TEST(LaunchFiles, for_cray_all_nodes_but_the_last_must_have_the_same_number_of_ranks) {
   const Machine machine = machine_from_text("node:3 core:2");
   const auto plan = [&](std::vector<PlaceId> places) {
     const Placement placement(std::move(places));

@@ -19,7 +19,7 @@ std::string placing(const char* command, Launcher launcher) {
   return placing_option(words_of(command), launcher);
 }
 
-TEST(LauncherOptions, options_that_place_or_bind_ranks_are_found_for_each_launcher) {
+TEST(LauncherOptions, recognises_the_options_of_each_launcher_that_place_or_bind_ranks) {
   EXPECT_EQ(placing("mpirun -np 4 -rankfile f ./program", Launcher::openmpi), "-rankfile");
   EXPECT_EQ(placing("mpirun --npernode 2 ./program", Launcher::openmpi), "--npernode");
   EXPECT_EQ(placing("mpirun -x A=1 --map-by=node ./program", Launcher::openmpi), "--map-by");
@@ -32,7 +32,7 @@ TEST(LauncherOptions, options_that_place_or_bind_ranks_are_found_for_each_launch
   EXPECT_EQ(placing("srun -mblock ./program", Launcher::slurm), "-mblock");
 }
 
-TEST(LauncherOptions, options_of_the_program_are_not_those_of_the_launcher) {
+TEST(LauncherOptions, does_not_mistake_options_of_the_program_for_options_of_the_launcher) {
   EXPECT_EQ(placing("mpirun --oversubscribe ./program -rf f", Launcher::openmpi), "");
   EXPECT_EQ(placing("mpirun --mca btl self,tcp -np 2 ./program --bind-to x", Launcher::openmpi),
             "");
@@ -44,7 +44,7 @@ TEST(LauncherOptions, options_of_the_program_are_not_those_of_the_launcher) {
   EXPECT_EQ(placing("mpirun", Launcher::openmpi), "");
 }
 
-TEST(LauncherOptions, the_program_follows_the_options_of_the_launcher) {
+TEST(LauncherOptions, finds_the_program_after_the_options_of_the_launcher) {
   const auto program = [](const char* command, Launcher launcher) {
     const std::vector<std::string> words = words_of(command);
     const std::size_t index = program_index(words, launcher);

@@ -43,7 +43,7 @@ TEST(Launcher, reports_the_exit_status_and_the_first_line_of_output_of_a_command
               ThrowsMessage<std::runtime_error>(HasSubstr("was ended by signal 9")));
 }
 
-TEST(Launcher, notices_the_end_of_a_command_even_if_its_own_parent_ignores_SIGCHLD) {
+TEST(Launcher, notices_the_end_of_a_command_even_if_the_calling_process_ignores_SIGCHLD) {
   std::signal(SIGCHLD, SIG_IGN);
   EXPECT_THAT(lines_of("echo one"), ElementsAre("one"));
   std::signal(SIGCHLD, SIG_IGN);

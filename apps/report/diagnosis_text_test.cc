@@ -177,7 +177,7 @@ TEST(diagnosis_text, for_two_runs_shows_how_the_efficiencies_change_with_the_num
   EXPECT_NE(text.find("1.00 times as fast on 2.00 times the ranks"), std::string::npos);
 }
 
-TEST(diagnosis_text, for_two_runs_omits_the_efficiencies_that_one_of_the_profiles_does_not_tell) {
+TEST(diagnosis_text, for_two_runs_omits_the_efficiencies_that_are_unknown_for_one_of_the_runs) {
   MeasuredRun whole{.node_of_rank = {0, 0}};
   whole.phases.emplace_back().ranks.assign(2, {.wall_s = 4, .useful_s = 2, .load_s = 2});
   MeasuredRun incomplete = whole;
@@ -192,7 +192,7 @@ TEST(diagnosis_text, for_two_runs_omits_the_efficiencies_that_one_of_the_profile
 
 constexpr const char* kNoImbalance = "The imbalance of the work costs at most 2 % of the run.\n";
 
-TEST(diagnosis_text, does_not_say_that_the_work_is_even_if_ranks_have_little_but_unequal_work) {
+TEST(diagnosis_text, does_not_call_work_balanced_if_ranks_have_little_but_unequal_work) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   for (int p = 0; p < 4; ++p)
     run.phases.push_back({.name = "",

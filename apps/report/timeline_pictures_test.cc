@@ -69,7 +69,7 @@ TEST(TimelinePicture, draws_the_first_of_many_places_and_states_how_many_are_lef
   EXPECT_THAT(timelines_html({wide}), HasSubstr("the first 128 of 500 places"));
 }
 
-TEST(Timelines, percentages_of_work_count_only_the_time_after_the_last_decision) {
+TEST(Timelines, work_percentages_cover_only_the_time_after_the_last_decision) {
   Timeline after = run();
   after.places[0].push_back({5, 7, Activity::work});
   after.places[1].push_back({5, 6, Activity::work});

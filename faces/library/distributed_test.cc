@@ -172,7 +172,7 @@ TEST(DistributedInC, refuses_more_tasks_than_32_bit_numbers_can_count) {
     });
 }
 
-TEST(DistributedInC, refuses_neighbours_without_indptr) {
+TEST(DistributedInC, refuses_the_array_neighbours_without_the_array_indptr) {
   const Handle machine = machine_of("core:1");
   SimulatedRanks simulated(1);
   OwnArrays own;

@@ -346,7 +346,7 @@ int use_meanwhile(void* argument, std::uint64_t, std::uint64_t, const char*) {
   return 0;
 }
 
-TEST(Library, builds_with_assertions_refuse_a_call_that_changes_a_handle_in_use) {
+TEST(Library, builds_with_assertions_refuse_to_change_a_handle_that_another_call_is_using) {
   const double load_s[] = {1, 2, 3};
   const std::uint64_t sizes[] = {1, 2, 3};
   Handles handles;

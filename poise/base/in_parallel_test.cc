@@ -16,7 +16,7 @@ TEST(InParallel, calls_the_function_once_for_every_index_whatever_the_number_of_
   }
 }
 
-TEST(InParallel, one_thread_calls_the_function_for_the_indices_in_increasing_order) {
+TEST(InParallel, a_single_thread_calls_the_function_for_the_indices_in_increasing_order) {
   std::vector<std::size_t> order;
   in_parallel(4, 1, [&](std::size_t i) { order.push_back(i); });
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));

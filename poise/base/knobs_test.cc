@@ -40,7 +40,7 @@ TEST(Knobs, are_unchanged_after_writing_and_reading_their_text) {
   EXPECT_EQ(again.choice("colour"), "green");
 }
 
-TEST(Knobs, refuse_wrong_values_with_an_error_that_says_which_would_work) {
+TEST(Knobs, refuse_wrong_values_with_an_error_that_says_which_values_would_work) {
   using testing::HasSubstr;
   EXPECT_THAT(error_of("alpa=1"), HasSubstr("did you mean \"alpha\""));
   EXPECT_THAT(error_of("alpha=2"),

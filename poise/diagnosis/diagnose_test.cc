@@ -125,7 +125,7 @@ TEST(diagnose, advises_no_other_mapping_if_ranks_compute_with_several_threads) {
 }
 
 // The kernel may run two ranks on one core for a moment, although there is a core for each.
-TEST(diagnose, the_advised_map_gives_each_rank_a_core_even_if_two_ranks_were_last_seen_on_one) {
+TEST(diagnose, the_advised_map_gives_each_rank_its_own_core_even_if_two_ranks_last_shared_a_core) {
   planted::Profile profile = planted::Generator({{Cause::mapping, 0.4}}, 1).profile();
   Placement& last = profile.trace.phases.back().placement;
   const Machine& machine = *profile.trace.machine;
@@ -333,7 +333,7 @@ TEST(diagnose, recommends_a_larger_quota_if_the_kernel_stopped_ranks_because_of_
   EXPECT_EQ(diagnose(profile.run, profile.trace).quota_cpus, 0);
 }
 
-TEST(diagnose, other_programs_and_quotas_cost_as_much_if_ranks_share_cores) {
+TEST(diagnose, the_gain_of_exclusive_nodes_or_a_larger_quota_does_not_shrink_if_ranks_share_cores) {
   auto profile = run_on_node({0.1, 0.1, 0.1, 0.1}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases)
     for (RankTimes& rank : phase.ranks) rank.useful_s = rank.queued_s = 0.2;

@@ -32,7 +32,7 @@ std::optional<Seconds> saved(const std::string& machine, const std::vector<doubl
   return saved_in(example_of(machine, loads_s, iterations));
 }
 
-TEST(lent_run, lending_removes_an_imbalance_that_equal_tasks_can_even_out) {
+TEST(lent_run, lending_removes_an_imbalance_if_ranks_can_end_up_with_equally_many_tasks) {
   // The mean load is 1 s. If it is divided into 4 tasks, ranks 0 and 1 have 6 and 2 tasks, and rank
   // 0 lends 2. If it is divided into 32 tasks, they have 48 and 16 tasks, and rank 0 lends 16.
   const std::optional<Seconds> s = saved("core:2", {1.5, 0.5});

@@ -28,7 +28,7 @@ TEST(replayed_run, replayed_messages_take_as_long_as_in_the_measured_run) {
   EXPECT_EQ(replay.factor_for(example.loads_s(), 0), 0);
 }
 
-TEST(replayed_run, messages_lengthen_phases_as_measured_even_if_most_messages_overlap_with_work) {
+TEST(replayed_run, messages_add_the_measured_time_to_phases_even_if_most_overlap_with_work) {
   const Example example("node:2 core:2", {10, 1, 1, 1},
                         {{0, 1, 1, 1000}, {1, 3, 1, 1000000}, {3, 1, 1, 1000000}});
   const ReplayedRun replay(example.run, example.trace);

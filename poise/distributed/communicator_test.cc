@@ -9,7 +9,7 @@
 namespace poise {
 namespace {
 
-TEST(Communicator, a_zero_with_a_minus_sign_counts_as_zero_in_the_largest_value_and_in_the_sum) {
+TEST(Communicator, negative_zero_counts_as_zero_in_the_maximum_and_in_the_sum_over_ranks) {
   SimulatedRanks simulated(3);
   simulated.run([](const poise_communication& table) {
     Communicator ranks(table);

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(LeaderProblem, an_arriving_vertex_starts_at_the_nearest_child_among_those_with_room) {
+TEST(LeaderProblem, an_arriving_vertex_goes_to_the_child_with_room_that_it_communicates_with_most) {
   const Machine machine = machine_from_text("core:4");
   const RankGroups groups(machine, 4);
   const Choice keep = parse_strategy("keep");

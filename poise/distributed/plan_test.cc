@@ -263,7 +263,7 @@ OwnedProblem every_second_pinned(const std::vector<Message>& messages) {
   return problem;
 }
 
-TEST(DistributedPlan, moves_few_tasks_if_pinned_tasks_and_others_alternate) {
+TEST(DistributedPlan, moves_few_tasks_if_every_second_task_is_pinned) {
   std::vector<Message> pairs;
   for (TaskId t = 0; t < 20'000; t += 2) pairs.push_back({t, t + 1, 1, 8});
   for (const std::vector<Message>& messages : {{}, pairs}) {

@@ -11,7 +11,7 @@
 namespace poise {
 namespace {
 
-TEST(RankDirectory, every_rank_has_about_the_same_number_of_ids) {
+TEST(RankDirectory, every_rank_holds_the_directory_entries_of_about_equally_many_ids) {
   for (const std::uint32_t num_ranks : {1u, 3u, 64u, 1000u}) {
     std::vector<std::uint32_t> count(num_ranks);
     for (std::uint64_t id = 0; id < 100 * num_ranks; ++id) ++count.at(directory_of(id, num_ranks));

@@ -36,7 +36,9 @@ std::pair<double, double> numa_interval(const Machine& machine) {
   return {least, most};
 }
 
-TEST(Machines, machines_folder_has_at_least_eleven_files) { EXPECT_GE(all_files().size(), 11u); }
+TEST(Machines, the_machines_folder_has_at_least_eleven_files) {
+  EXPECT_GE(all_files().size(), 11u);
+}
 
 TEST(Machines, every_machine_has_the_name_of_its_file_and_states_its_origin) {
   for (const std::string& file : all_files()) {

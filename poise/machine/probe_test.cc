@@ -40,7 +40,7 @@ TEST(Probe, a_core_that_does_not_exist_is_an_error) {
   EXPECT_THROW(live_probes(machine).read_ns(0, 0, 0.001), std::runtime_error);
 }
 
-TEST(Probe, latency_buffer_is_four_times_the_largest_cache_unless_memory_is_too_small) {
+TEST(Probe, the_latency_buffer_is_four_times_the_largest_cache_unless_memory_is_too_small) {
   Facts facts;
   facts.caches = {{"l3", 32u << 20, 1, 64}, {"l2", 1u << 20, 8, 64}};
   EXPECT_EQ(latency_buffer_bytes(facts), 128u << 20);
@@ -52,7 +52,7 @@ TEST(Probe, latency_buffer_is_four_times_the_largest_cache_unless_memory_is_too_
   EXPECT_EQ(latency_buffer_bytes({}), 64u << 20);
 }
 
-TEST(Probe, bandwidth_buffer_is_four_times_the_caches_of_a_domain_unless_memory_is_too_small) {
+TEST(Probe, the_bandwidth_buffer_is_four_times_the_caches_of_a_domain_unless_memory_is_too_small) {
   Facts facts;
   facts.caches = {{"l3", 32u << 20, 12, 64}, {"l2", 1u << 20, 96, 64}};
   EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{4 * 12 * 32} << 20);

@@ -43,7 +43,7 @@ namespace {
 
 constexpr std::size_t kMegabyte = 1000000;
 
-TEST(Scale, a_machine_of_32768_places_takes_a_few_megabytes) {
+TEST(Scale, a_machine_of_32768_places_needs_less_than_4_megabytes_of_memory) {
   for (const char* text :
        {"node:1024 numa:4 core:8", "torus:16x16x16 numa:2 core:4",
         "rack:32 node:32 package:2 numa:2 l3:2 core:4", "dragonfly:32x32 node:2 numa:2 core:8"}) {

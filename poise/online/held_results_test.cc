@@ -25,7 +25,7 @@ class HeldResultsTest : public testing::Test {
   HeldResults<int> results_;
 };
 
-TEST_F(HeldResultsTest, a_busy_rank_holds_the_results_for_each_owner_for_a_short_time) {
+TEST_F(HeldResultsTest, a_busy_rank_holds_back_the_results_for_each_owner_for_a_short_time) {
   results_.add(5, 50, 0);
   results_.add(6, 60, 0.6 * kNewsDelay_s);
   results_.add(5, 51, 0.8 * kNewsDelay_s);
@@ -36,7 +36,7 @@ TEST_F(HeldResultsTest, a_busy_rank_holds_the_results_for_each_owner_for_a_short
   EXPECT_TRUE(results_.empty());
 }
 
-TEST_F(HeldResultsTest, even_an_idle_rank_holds_results_until_the_owner_has_confirmed_the_last) {
+TEST_F(HeldResultsTest, even_idle_ranks_hold_back_results_until_the_owner_confirms_the_last_ones) {
   results_.add(5, 50, 0);
   EXPECT_EQ(due(true, 0), (Messages{{5, {50}}}));
   results_.add(5, 51, 0);
@@ -49,7 +49,7 @@ TEST_F(HeldResultsTest, even_an_idle_rank_holds_results_until_the_owner_has_conf
   EXPECT_FALSE(agent_.may_send_results(5));
 }
 
-TEST_F(HeldResultsTest, results_precede_tasks_to_their_owner_in_any_case) {
+TEST_F(HeldResultsTest, results_held_back_for_an_owner_are_sent_before_tasks_go_to_this_owner) {
   EXPECT_EQ(results_.take_of(5, agent_), std::vector<int>{});
   EXPECT_TRUE(agent_.may_send_results(5));
   agent_.sent_results(5);

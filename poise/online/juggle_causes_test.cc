@@ -93,7 +93,7 @@ TEST(JuggleCauses, advises_fewer_threads_if_the_cpu_quota_is_below_the_number_of
   EXPECT_NEAR(cause.gain, 8 / 2.5, 1e-9);
 }
 
-TEST(JuggleCauses, reports_a_quota_also_if_the_threads_are_kept_on_the_cpus_that_it_pays_for) {
+TEST(JuggleCauses, reports_the_cpu_quota_even_if_the_threads_use_no_more_cpus_than_it_allows) {
   JuggleFacts facts{.watched_s = 10, .threads = 8, .cpus = {0, 1}};
   facts.allowed_cpus = 4;
   facts.quota_cpus = 2;
@@ -102,7 +102,7 @@ TEST(JuggleCauses, reports_a_quota_also_if_the_threads_are_kept_on_the_cpus_that
   EXPECT_NEAR(cause.gain, 2, 1e-9);
 }
 
-TEST(JuggleCauses, waits_for_a_quota_are_not_taken_for_another_program) {
+TEST(JuggleCauses, waiting_caused_by_a_cpu_quota_is_not_blamed_on_another_program) {
   JuggleFacts facts{.watched_s = 10, .threads = 2, .cpus = {0, 1}};
   facts.quota_cpus = 1;
   facts.lost_cpu_s = 5;
@@ -139,7 +139,7 @@ TEST(JuggleCauses, reports_what_slows_the_program_even_while_its_threads_are_bei
   EXPECT_EQ(beside.worst(), Kind::stranger);
 }
 
-TEST(JuggleCauses, the_cause_whose_removal_gains_most_comes_first) {
+TEST(JuggleCauses, reports_the_cause_first_whose_removal_gains_most) {
   JuggleFacts facts{.watched_s = 10, .threads = 8, .cpus = {0, 1, 2, 3}};
   facts.waits_actively = true;
   facts.quota_cpus = 3;

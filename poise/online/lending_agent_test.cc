@@ -90,7 +90,7 @@ TEST(LendingAgent, does_not_regard_a_rank_as_slow_because_of_a_few_very_short_ta
   EXPECT_LT(agent.slowness_of(1), 1.1);
 }
 
-TEST(LendingAgent, requests_tasks_before_it_is_idle_only_if_the_end_of_its_last_task_is_certain) {
+TEST(LendingAgent, requests_tasks_before_it_is_idle_only_if_it_knows_when_its_last_task_will_end) {
   LendingAgent agent = agent_of_two_ranks();
   agent.enter(1, 0);
   QueueState queue;
@@ -172,7 +172,7 @@ TEST(LendingAgent, ranks_of_a_node_send_each_other_results_without_confirmations
   EXPECT_FALSE(agent.news_for(3, {}, 1).confirms_results);
 }
 
-TEST(LendingAgent, the_next_message_to_a_rank_confirms_its_results) {
+TEST(LendingAgent, the_next_message_to_a_rank_confirms_the_results_received_from_that_rank) {
   LendingAgent agent = agent_on_first_node();
   agent.got_results(7);
   agent.got_results(5);
@@ -193,7 +193,7 @@ TEST(LendingAgent, results_that_arrive_before_a_rank_enters_a_wait_are_confirmed
   EXPECT_EQ(agent.take_answers().at(0).rank, 6);
 }
 
-TEST(LendingAgent, declines_each_request_once_unless_it_lends_the_thief_tasks_before) {
+TEST(LendingAgent, declines_each_request_once_unless_it_first_lends_tasks_to_the_thief) {
   LendingAgent agent = agent_on_first_node();
   agent.enter(1, 0);
   for (const std::uint32_t rank : {5, 6, 7}) EXPECT_TRUE(agent.asked_by({rank, 1, rank * 0.1}));
@@ -239,7 +239,7 @@ TEST(LendingAgent,
   EXPECT_EQ(agent.returns_to(6, true, true), 2);
 }
 
-TEST(LendingAgent, a_request_replaces_one_that_is_to_be_declined_and_a_new_wait_removes_it) {
+TEST(LendingAgent, drops_a_pending_refusal_if_the_thief_asks_again_or_if_a_new_wait_begins) {
   LendingAgent agent = agent_on_first_node();
   agent.enter(1, 0);
   EXPECT_TRUE(agent.asked_by({5, 1, 0.1}));

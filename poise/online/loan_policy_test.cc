@@ -93,7 +93,7 @@ TEST(LoanPolicy,
   }
 }
 
-TEST(LoanPolicy, lends_the_last_task_of_unknown_run_time_only_while_a_long_task_runs) {
+TEST(LoanPolicy, lends_a_single_queued_task_of_unknown_run_time_only_while_a_long_task_runs) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(2);
   peers.update({.rank = 1, .version = 1, .wait = 1});

@@ -218,7 +218,7 @@ TEST(PeerTable, forgets_ranks_without_tasks_in_flight_first) {
 }
 
 // If the table forgot such a rank, a thief would ask it again and again.
-TEST(PeerTable, forgets_ranks_that_have_answered_before_those_that_have_not) {
+TEST(PeerTable, ranks_that_have_answered_are_forgotten_sooner_than_ranks_that_have_not) {
   constexpr double kForever_s = std::numeric_limits<double>::infinity();
   PeerTable peers(0, 100'000, everywhere_near, 4);
   for (const std::uint32_t rank : {7, 3, 5}) peers.do_not_steal_from(rank, kForever_s);

@@ -115,7 +115,7 @@ TEST(StealPolicy, sends_a_request_to_a_rank_that_is_newly_known_to_have_tasks) {
   EXPECT_FALSE(scene.next()) << "it has not answered yet";
 }
 
-TEST(StealPolicy, requests_tasks_back_from_a_borrower_that_holds_more_borrowed_tasks_than_threads) {
+TEST(StealPolicy, requests_tasks_back_from_a_borrower_with_more_borrowed_tasks_than_threads) {
   Scene scene(100);
   for (const std::uint32_t rank : {60u, 77u}) scene.peers.at(rank).wait = 1;
   scene.peers.at(60).in_flight = 1;  // rank 60 runs the one task that it has borrowed
@@ -135,7 +135,7 @@ TEST(StealPolicy, reports_just_once_that_a_victim_with_tasks_does_not_answer) {
   EXPECT_TRUE(scene.steal.unresponsive(scene.peers, 1, 2e-3).empty());
 }
 
-TEST(StealPolicy, pauses_longer_after_every_request) {
+TEST(StealPolicy, each_pause_between_requests_is_longer_than_the_one_before) {
   Scene scene(1000);
   double pause_s = 0;
   for (int i = 0; i < 3; ++i) {

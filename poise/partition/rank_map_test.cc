@@ -110,7 +110,7 @@ TEST(MapRanks, the_map_never_causes_more_traffic_than_the_block_order_of_ranks) 
       }
 }
 
-TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
+TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_if_ranks_are_in_block_order) {
   // All pairs of ranks exchange many bytes, so a map with less traffic over long distances may send
   // more bytes from one node.
   int binding = 0;
@@ -273,7 +273,7 @@ TEST(MapRanks, nodes_of_a_torus_may_have_unequal_numbers_of_cores) {
             cost_of(machine, workload, in_block_order(machine, workload, {})).traffic);
 }
 
-TEST(MapRanks, the_map_of_two_ranks_is_no_worse_than_block_order_if_directions_differ) {
+TEST(MapRanks, the_map_of_two_ranks_is_no_worse_than_block_order_if_costs_depend_on_direction) {
   const Machine machine = machine_from_json(
       R"({"poise_machine": 1, "levels": [{"name": "numa", "count": 3}, {"name": "core", "count": 1}],
           "numa": {"source": "given", "latency_factor": [[1, 2, 3], [5, 1, 4], [2, 4, 1]]}})",

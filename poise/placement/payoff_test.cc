@@ -7,7 +7,7 @@
 namespace poise {
 namespace {
 
-TEST(Payoff, is_the_time_saved_in_the_remaining_steps_minus_the_cost) {
+TEST(Payoff, is_the_time_saved_in_the_remaining_steps_minus_the_cost_of_balancing) {
   // Ten steps took 3 s instead of 2 s, so balancing saves 0.1 s per step; 50 steps remain.
   const PayoffQuestion question{
       .busiest_s = 3, .average_s = 2, .steps = 10, .steps_to_come = 50, .cost_s = 4};

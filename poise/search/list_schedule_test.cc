@@ -26,7 +26,7 @@ double queries_per_task(const char* machine_text, const char* start, MessageWeig
   return static_cast<double>(schedule.num_queries) / workload.num_tasks();
 }
 
-TEST(ListSchedule, queries_per_task_for_the_least_busy_place_do_not_grow_with_the_number_of_nodes) {
+TEST(ListSchedule, the_number_of_queries_per_task_does_not_grow_with_the_number_of_nodes) {
   // With tasks placed at random on many nodes, nearly every neighbour is on a different node. On
   // few nodes, some neighbours share a node, which saves a few queries.
   for (const MessageWeights weights : {MessageWeights{-1, -1}, MessageWeights{-1, 1}}) {

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(LocalSearch, trials_of_exchanges_count_as_scans_even_if_tasks_have_no_messages) {
+TEST(LocalSearch, tried_exchanges_of_tasks_count_towards_the_limit_of_scans_even_without_messages) {
   // All places are full, so tasks can only be exchanged. At the end of the search, each task of the
   // busiest place has been tried with tasks of all other places, without success.
   const Machine machine = machine_from_text("core:16");

@@ -96,7 +96,7 @@ Placement random_placement(const OwnedProblem& owned, Random& random) {
   return Placement(places);
 }
 
-TEST(Returns, each_point_on_the_way_to_the_current_placement_has_the_costs_of_its_placement) {
+TEST(Returns, the_costs_of_each_step_towards_the_current_placement_equal_those_computed_anew) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

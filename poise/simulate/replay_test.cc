@@ -466,7 +466,7 @@ TEST(Replay,
   EXPECT_LE(num_applied, 200 * 3);
 }
 
-TEST(Replay, decisions_see_the_earlier_loads_of_their_own_tasks_if_tasks_come_and_go) {
+TEST(Replay, past_loads_are_matched_to_tasks_by_name_if_tasks_come_and_go) {
   Trace trace = trace_of({{1, 2}, {3}, {4, 5}});
   trace.phases[0].names = {{.id = 0}, {.id = 1}};
   trace.phases[1].names = {{.id = 1}};

@@ -40,14 +40,14 @@ TEST(Threads, without_balancing_each_place_ends_when_its_work_is_done) {
   EXPECT_EQ(run.swaps, 0u);
 }
 
-TEST(Threads, a_balancing_period_that_never_ends_does_not_change_when_tasks_end) {
+TEST(Threads, a_balancing_period_longer_than_the_run_does_not_change_when_tasks_end) {
   Workload workload;
   workload.tasks = {{1}, {2}, {4}};
   const Placement placement(std::vector<PlaceId>{0, 0, 1});
   EXPECT_THAT(run_threads(flat_machine(2), workload, placement, 1e17).done_s, ElementsAre(3, 4));
 }
 
-TEST(Threads, equal_threads_end_at_the_time_of_the_ideal_model) {
+TEST(Threads, equal_threads_end_when_the_ideal_model_predicts) {
   for (const std::uint32_t threads : {8u, 9u, 10u, 13u, 16u})
     for (const double period_s : {0.1, 0.25, 1.0, 3.0}) {
       const Machine machine = flat_machine(7);

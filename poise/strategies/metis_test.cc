@@ -36,7 +36,7 @@ TEST_F(Metis, divides_a_grid_into_parts_of_equal_load_and_cuts_few_edges) {
   }
 }
 
-TEST_F(Metis, loads_follow_the_speeds_of_places_and_pinned_tasks_stay) {
+TEST_F(Metis, loads_are_proportional_to_the_speeds_of_places_and_pinned_tasks_do_not_move) {
   LibraryExample mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 1e6};
   for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;

@@ -131,7 +131,7 @@ TEST(Poise, moves_load_from_an_overloaded_region_to_distant_idle_places) {
   EXPECT_LE(ours.migrations, 4096u / 2);
 }
 
-TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
+TEST(Poise, moves_only_the_tasks_whose_migration_saves_more_than_it_costs) {
   // After Table V of Pilla et al., ICPP 2012: with 256 tasks of 21 MB each, moving a few tasks is
   // better than moving none or many.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
@@ -369,7 +369,7 @@ TEST(Poise, relieves_many_places_in_little_time_although_their_tasks_have_partne
   }
 }
 
-TEST(Poise, the_field_share_of_effort_of_a_problem_scales_the_option_effort) {
+TEST(Poise, the_option_effort_is_multiplied_by_the_share_of_effort_of_the_problem) {
   const Machine machine = with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"),
                                        CostFormula::physical);
   const Workload workload = generate(parse_recipe("rmat"), 600, 1).front();

@@ -59,7 +59,7 @@ TEST_F(Scotch, puts_communicating_tasks_close_together_if_nodes_have_unequal_num
   EXPECT_LT(metrics.imbalance, 1.1);
 }
 
-TEST_F(Scotch, loads_follow_the_speeds_of_places_and_pinned_tasks_stay) {
+TEST_F(Scotch, loads_are_proportional_to_the_speeds_of_places_and_pinned_tasks_do_not_move) {
   LibraryExample mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 0};
   for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;

@@ -255,7 +255,7 @@ TEST(Treematch, the_placement_is_the_same_for_any_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, with_groups_set_to_current_the_tasks_of_a_node_move_together_to_one_node) {
+TEST(Treematch, with_the_option_groups_set_to_current_all_tasks_of_a_node_move_to_one_node) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
   Placement start(64);  // each node has 8 consecutive tasks; the next 8 are 3 nodes away
@@ -294,7 +294,7 @@ void for_each_case_of_levels(const Visit& visit) {
   }
 }
 
-TEST(Treematch, with_levels_auto_iterations_are_as_short_as_with_the_best_fixed_level) {
+TEST(Treematch, with_the_option_levels_set_to_auto_iterations_are_as_short_as_with_the_best_level) {
   int cases = 0, different = 0;
   double node_to_best = 0, worst_to_best = 0;
   for_each_case_of_levels([&](const Machine& machine, const Workload& workload,

@@ -81,7 +81,7 @@ TEST(Native, bytes_after_the_end_are_refused) {
   EXPECT_THAT(error_of_reading(bytes + "x"), HasSubstr("1 bytes follow the end"));
 }
 
-TEST(Native, reading_with_recover_returns_the_complete_phases_before_the_damage) {
+TEST(Native, the_reading_mode_recover_returns_the_complete_phases_before_the_damage) {
   Trace trace = full_trace();
   const std::string bytes = native::write(trace);
   std::size_t most = 0;

@@ -42,7 +42,7 @@ class VtWrite : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(VtWrite, everything_except_the_machine_is_unchanged_after_writing_and_reading) {
+TEST_F(VtWrite, everything_in_a_trace_except_the_machine_is_unchanged_after_writing_and_reading) {
   expect_same(there_and_back(full_trace()), full_trace());
 }
 

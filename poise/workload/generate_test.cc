@@ -321,7 +321,7 @@ TEST(Generate, drift_changes_loads_but_neither_their_sum_nor_the_messages) {
 }
 
 // After some thousand steps, factors of a random walk exceed the range of a double.
-TEST(Generate, a_strong_drift_over_many_phases_keeps_loads_finite_and_their_sum) {
+TEST(Generate, a_strong_drift_over_many_phases_leaves_loads_finite_and_their_sum_unchanged) {
   const auto phases = generate(parse_recipe("ring:drift=3"), 50, 2, 7000);
   const double total_s = total_load_s(phases.front());
   for (const Workload& phase : phases)

@@ -97,7 +97,7 @@ TEST(Archive, the_padding_before_elements_with_a_large_alignment_is_zero) {
     ASSERT_EQ(bytes.data()[i], std::byte{0}) << i;
 }
 
-TEST(Archive, members_that_serialize_does_not_list_are_not_written) {
+TEST(Archive, members_that_the_function_serialize_does_not_list_are_not_written) {
   Body body;
   body.at = {1, 2};
   body.cache = 99;

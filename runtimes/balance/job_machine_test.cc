@@ -51,7 +51,7 @@ TEST(JobMachine, processes_not_bound_to_cores_get_the_places_of_their_host_in_ra
   EXPECT_EQ(job.machine.node_of_place(3), 1u);
 }
 
-TEST(JobMachine, more_processes_than_cores_share_the_cores_evenly) {
+TEST(JobMachine, each_core_gets_equally_many_processes_if_there_are_more_processes_than_cores) {
   const Machine node = machine_from_text("numa:2 core:1");
   const std::vector<ProcessLocation> processes(6, ProcessLocation{0, -1});
   const JobMachine job = job_machine(node, processes, std::span(kNames, 1));

@@ -12,7 +12,7 @@
 namespace poise::balance {
 namespace {
 
-TEST(RunRecord, a_log_keeps_the_lines_of_all_records_that_exist_at_the_same_time) {
+TEST(RunRecord, records_that_exist_at_the_same_time_do_not_overwrite_the_log_lines_of_each_other) {
   const std::string path = testing::TempDir() + "poise_run_record_test.log";
   const Machine machine = machine_from_text("core:2");
   const auto num_lines = [&] {

@@ -28,7 +28,7 @@ TEST(Quota, is_converted_to_a_number_of_cpus) {
     EXPECT_FALSE(parse_cpu_max(text)) << text;
 }
 
-TEST(Quota, is_searched_in_each_cgroup_of_the_process_and_in_the_parents_of_these_cgroups) {
+TEST(Quota, is_looked_up_in_each_cgroup_of_the_process_and_in_the_parents_of_these_cgroups) {
   EXPECT_THAT(quota_folders("9:name=systemd:/a\n4:cpuacct,cpu:/b/c\n0::/user/d\n", kMounts),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b/c", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b", false},
