@@ -139,7 +139,7 @@ TEST(JuggleCauses, reports_what_slows_the_program_even_while_its_threads_are_bei
   EXPECT_EQ(beside.worst(), Kind::stranger);
 }
 
-TEST(JuggleCauses, reports_the_cause_first_whose_removal_gains_most) {
+TEST(JuggleCauses, reports_first_the_cause_whose_removal_gains_most) {
   JuggleFacts facts{.watched_s = 10, .threads = 8, .cpus = {0, 1, 2, 3}};
   facts.waits_actively = true;
   facts.quota_cpus = 3;

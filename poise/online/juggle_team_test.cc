@@ -239,7 +239,7 @@ TEST(JuggleTeam, distributes_all_threads_anew_when_the_set_of_usable_places_chan
   EXPECT_THAT(kernel.threads_on(), testing::ElementsAre(2, 2, 2, 0));
 }
 
-TEST(JuggleTeam, places_that_are_gone_are_not_reported_as_those_to_which_threads_are_bound) {
+TEST(JuggleTeam, unusable_places_are_not_reported_as_places_to_which_threads_are_bound) {
   JuggleTeam team({.policy = JugglePolicy::off}, places(4));
   Kernel kernel(team, 4);
   for (int t = 0; t < 3; ++t) kernel.add(3, true);

@@ -91,7 +91,7 @@ TEST_F(VtWrite, if_a_trace_has_no_home_ranks_the_rank_of_each_task_is_written_as
   }
 }
 
-TEST_F(VtWrite, messages_to_nodes_are_unchanged_after_writing_and_reading) {
+TEST_F(VtWrite, messages_between_tasks_and_ranks_are_unchanged_after_writing_and_reading) {
   Trace trace;
   trace.num_places = 2;
   Phase& phase = trace.phases.emplace_back();
