@@ -51,7 +51,7 @@ TEST(Quota, the_quota_of_a_container_is_found_where_its_cgroup_is_mounted) {
   EXPECT_THAT(quota_folders("0::/\n", whole), ElementsAre(QuotaFolder{"/sys/fs/cgroup", true}));
 }
 
-TEST(Quota, is_unlimited_if_no_cgroup_is_mounted_or_files_are_invalid) {
+TEST(Quota, is_unlimited_if_no_cgroup_is_mounted_or_proc_files_are_invalid) {
   EXPECT_THAT(quota_folders("0::/\n", ""), IsEmpty());
   EXPECT_THAT(quota_folders("", kMounts), IsEmpty());
   EXPECT_THAT(quota_folders("0::/\n4:cpu\n:\n", "1 2 - cgroup2 a b\n - \n5 - cgroup\n"), IsEmpty());

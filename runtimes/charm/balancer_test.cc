@@ -47,7 +47,7 @@ std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
   return pes;
 }
 
-TEST(Balancers, no_name_of_a_balancer_is_a_prefix_of_another) {
+TEST(Balancers, no_balancer_name_is_a_prefix_of_another_balancer_name) {
   std::set<std::string> names;
   for (const Listed& listed : balancers()) {
     EXPECT_FALSE(listed.summary.empty());
@@ -129,7 +129,7 @@ TEST(Balancer, moves_nothing_and_warns_once_if_the_statistics_are_invalid) {
   EXPECT_EQ(Balancer(0, "").decide(Statistics()).warning, "");
 }
 
-TEST(Balancer, a_replay_of_statistics_uses_the_same_message_costs_as_a_run_on_equal_pes) {
+TEST(Balancer, a_replay_uses_the_message_costs_of_a_run_whose_pes_share_one_memory_domain) {
   Random random(1);
   Statistics replay = ring(60, 4);
   for (ObjectRow& object : replay.objects) {
@@ -163,7 +163,7 @@ TEST(Balancer, warns_that_the_strategy_failed_even_if_the_trace_cannot_be_writte
                              HasSubstr("; this decision is missing from the trace or log")));
 }
 
-TEST(Balancer, the_trace_can_be_read_even_if_the_loads_of_one_decision_are_too_large) {
+TEST(Balancer, the_trace_omits_a_decision_whose_total_load_exceeds_the_limit) {
   const std::string path = testing::TempDir() + "poise_charm_large_loads.poise";
   const auto balancer = recording("PoiseGreedyLB", path);
   Statistics statistics = ring(10, 3);
@@ -177,7 +177,7 @@ TEST(Balancer, the_trace_can_be_read_even_if_the_loads_of_one_decision_are_too_l
   std::filesystem::remove(path);
 }
 
-TEST(Balancer, a_pinned_object_has_its_load_again_when_its_pe_is_available_again) {
+TEST(Balancer, the_load_of_a_pinned_object_counts_again_once_its_pe_is_available_again) {
   // PE 0 has a pinned object as heavy as all others together. Greedy places no other object there
   // if it knows this load.
   Statistics statistics = ring(9, 2);
@@ -302,7 +302,7 @@ TEST(Balancer, refuses_an_invalid_checkpoint) {
   EXPECT_EQ(decided(balancer, 0, 1), decided(same, 0, 1));
 }
 
-TEST(Stage, each_host_of_the_job_becomes_a_node_like_the_machine_that_the_settings_describe) {
+TEST(Stage, each_host_of_the_job_becomes_one_node_of_the_kind_that_the_settings_describe) {
   Settings settings{parse_strategy("poise")};
   settings.machine = "numa:2 core:2";
   Statistics statistics = ring(1, 8);
@@ -314,7 +314,7 @@ TEST(Stage, each_host_of_the_job_becomes_a_node_like_the_machine_that_the_settin
   EXPECT_THAT(stage.pe_map.place_of_pe, testing::ElementsAre(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-TEST(Stage, a_machine_in_the_settings_gets_the_cost_formula_that_poise_plan_uses) {
+TEST(Stage, message_costs_on_a_machine_from_the_settings_follow_the_formula_of_poise_plan) {
   Settings settings{parse_strategy("poise")};
   settings.machine = "core:2 bandwidth:1.25e6";
   Statistics statistics = ring(1, 4);

@@ -90,7 +90,7 @@ TEST(Convert, messages_that_a_callback_lists_come_after_those_stored_in_the_stat
   EXPECT_THAT(error_of(statistics), HasSubstr("has only 1 rows"));
 }
 
-TEST(Convert, messages_keep_their_order_even_if_they_are_listed_from_the_last_to_the_first) {
+TEST(Convert, messages_that_a_callback_lists_in_reverse_are_converted_in_the_original_order) {
   const auto list = [](const MessageVisitor& visit, int number) {
     const std::vector<ObjectName> receivers = {{1, 8}, {9, -7}, {5, 8}};
     if (number == 1)
@@ -156,7 +156,7 @@ TEST(Convert, messages_to_or_from_unknown_objects_are_dropped) {
   EXPECT_EQ(workload.num_tasks(), 3u);
 }
 
-TEST(Convert, messages_to_objects_without_a_row_are_listed_if_the_statistics_lack_some_pes) {
+TEST(Convert, messages_to_objects_on_pes_outside_the_statistics_are_listed_separately) {
   Statistics statistics = three_objects();
   statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 300, 1},
                          {{5, 8}, {2, 8}, -1, 0, 0, 1, 1, 7},

@@ -67,7 +67,7 @@ TEST(OwnPast,
   EXPECT_GT(num_replaced, fewer_if_sanitized(100)) << "otherwise the test compares little";
 }
 
-TEST(OwnPast, the_load_of_an_object_whose_earlier_loads_are_unknown_is_not_replaced) {
+TEST(OwnPast, a_high_load_is_not_replaced_if_earlier_loads_of_the_object_are_unknown) {
   std::vector<OwnPast> pasts(kRanks);
   const std::vector<std::uint32_t> first(kTasks, 0);
   replaced(pasts, std::vector<double>(kTasks - 1, 1.0), first, first);

@@ -177,7 +177,7 @@ TEST(Questions, the_pe_of_an_object_that_stayed_is_told_only_to_senders_that_do_
   EXPECT_EQ(told(2, 2, true), 0u) << "the sender and the object are on the same PE";
 }
 
-TEST(Questions, a_question_waits_until_the_group_has_decided) {
+TEST(Questions, a_group_of_pes_answers_a_question_about_an_object_only_after_its_own_decision) {
   GroupLocations group;
   EXPECT_TRUE(group.decide(0, {{name_of(1), 2, true, false}}).news.empty());
   const Question question{name_of(1), 0, 5, 1, 0, true};

@@ -22,14 +22,14 @@ OwnArrays four_tasks() {
   return arrays;
 }
 
-TEST(Vacating, unavailable_places_become_slow) {
+TEST(Vacating, an_unavailable_place_gets_a_very_low_speed) {
   const Machine machine = machine_from_text("core:3"), slow = slowed(machine, {0, 1, 0});
   EXPECT_EQ(slow.speed_of(0), machine.speed_of(0));
   EXPECT_LT(slow.speed_of(1), 1e-6);
   EXPECT_THROW(slowed(machine, {1, 1, 1}), Error);
 }
 
-TEST(Vacating, fixed_loads_of_an_unavailable_place_are_set_to_zero) {
+TEST(Vacating, background_load_and_loads_of_pinned_tasks_are_set_to_zero_on_an_unavailable_place) {
   OwnArrays arrays = four_tasks();
   drop_fixed_loads(arrays);
   EXPECT_THAT(arrays.load_s, ElementsAre(1, 0, 3, 4));

@@ -57,7 +57,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_that_was_pinned) {
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(AffinitiesTest, restores_the_affinity_of_a_living_thread_that_is_no_longer_found) {
+TEST_F(AffinitiesTest, restores_the_affinity_of_a_living_thread_that_is_missing_from_a_scan) {
   pin(101, 1);
   kernel.out_of_sight.insert(101);
   scan();
@@ -154,7 +154,8 @@ TEST_F(AffinitiesTest,
   EXPECT_THAT(on(300), ElementsAre(0, 1));
 }
 
-TEST_F(AffinitiesTest, gives_child_processes_of_a_widened_thread_the_affinity_of_its_program) {
+TEST_F(AffinitiesTest,
+       gives_children_of_a_thread_that_the_balancer_unbound_the_affinity_set_by_the_program) {
   affinities.refresh_cpus();
   kernel.threads_by_id.at(100).affinity = {2};
   affinities.refresh_own();
@@ -230,7 +231,8 @@ TEST_F(AffinitiesTest,
   }
 }
 
-TEST_F(AffinitiesTest, an_affinity_restored_by_the_guard_does_not_count_as_set_by_the_program) {
+TEST_F(AffinitiesTest,
+       an_affinity_that_the_guard_process_restores_does_not_count_as_set_by_the_program) {
   kernel.threads_by_id.at(101).affinity = {0};
   affinities.refresh_own();
   pin(101, 1);
@@ -240,7 +242,7 @@ TEST_F(AffinitiesTest, an_affinity_restored_by_the_guard_does_not_count_as_set_b
   EXPECT_THAT(notes, IsEmpty());
 }
 
-TEST_F(AffinitiesTest, leaves_a_thread_to_the_program_once_the_program_has_set_its_affinity) {
+TEST_F(AffinitiesTest, does_not_pin_a_thread_again_after_the_program_has_set_its_affinity) {
   pin(101, 1);
   kernel.threads_by_id.at(101).affinity = {2};
   EXPECT_EQ(pin(101, 3), PinResult::left_to_program);

@@ -96,7 +96,7 @@ TEST_F(BalancerTest,
   EXPECT_EQ(kernel.on(200), kCpus);
 }
 
-TEST_F(BalancerTest, pins_all_threads_again_after_their_affinities_were_restored_by_the_guard) {
+TEST_F(BalancerTest, pins_all_threads_again_after_the_guard_process_has_restored_their_affinities) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);
   for (auto& [id, thread] : kernel.threads_by_id) thread.affinity = kCpus;
@@ -248,7 +248,8 @@ TEST_F(QuotaTest, binds_threads_to_as_many_cpus_as_the_quota_allows) {
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
-TEST_F(QuotaTest, a_changed_quota_is_compared_with_all_cpus_that_may_be_used) {
+TEST_F(QuotaTest,
+       the_message_about_a_changed_quota_counts_all_usable_cpus_and_not_only_those_in_use) {
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   kernel.quota = 2;
@@ -272,7 +273,7 @@ TEST_F(QuotaTest, does_not_bind_threads_that_may_wait_by_spinning) {
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
-TEST_F(BalancerTest, a_round_reports_living_threads_only_and_the_end_all_that_took_part) {
+TEST_F(BalancerTest, reports_only_living_threads_in_each_round_and_all_threads_at_the_end) {
   std::size_t most = 0;
   options.on_round = [&](const Tally& tally) { most = std::max(most, tally.threads.size()); };
   Balancer balancer(options, store, kernel);

@@ -55,7 +55,7 @@ TEST(Report, summary_shows_the_cpu_shares_of_threads_and_the_cost_of_balancing) 
   EXPECT_THAT(text, HasSubstr("2 wake-ups before a balancing point was due"));
 }
 
-TEST(Report, a_thread_that_has_only_just_begun_to_take_part_has_no_share_of_the_time) {
+TEST(Report, a_thread_that_has_only_just_started_does_not_affect_the_reported_cpu_shares) {
   Tally four = tally();
   four.threads.push_back({.id = 14, .takes_part = true, .part_since_s = 10, .seen_s = 10});
   EXPECT_THAT(summary_text(four), HasSubstr("65.0% to 70.0% of the time"));

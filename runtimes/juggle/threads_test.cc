@@ -43,7 +43,7 @@ TEST(Threads, start_times_are_read_even_if_the_command_name_contains_brackets_an
     EXPECT_FALSE(parse_start_time(text)) << text;
 }
 
-TEST(Threads, parses_the_ids_of_child_processes_from_a_text_of_the_kernel) {
+TEST(Threads, parses_the_list_of_child_process_ids_that_the_kernel_prints) {
   EXPECT_THAT(parse_children("12 345 "), ElementsAre(12, 345));
   EXPECT_THAT(parse_children(""), IsEmpty());
 }
@@ -262,7 +262,7 @@ TEST(Threads, a_thread_that_starts_while_the_threads_of_its_process_are_listed_i
   ::waitpid(child, nullptr, 0);
 }
 
-TEST(Threads, it_is_reported_if_open_files_do_not_suffice_to_follow_all_threads) {
+TEST(Threads, reports_if_the_limit_of_open_files_is_too_low_to_follow_all_threads) {
   const Family family;
   ThreadFinder all(family.child, false, -1, 100);
   for (int tries = 0; tries < 1000 && all.threads().size() < 2; ++tries, ::usleep(5000)) all.scan();

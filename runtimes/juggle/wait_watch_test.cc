@@ -69,7 +69,7 @@ void wait_by(const std::string& call) {
 
 /// Disabled because it never ends: a thread waits for ever. PreloadedProgram starts this test in a
 /// process of its own and ends that process.
-TEST(Preloaded, DISABLED_waits_for_ever_in_a_given_call_as_a_helper_process_of_other_tests) {
+TEST(Preloaded, DISABLED_a_helper_process_of_other_tests_waits_for_ever_in_a_given_call) {
   std::string call = std::getenv("WAITS_BY");
   std::thread([&call] {
     std::printf("thread %d\n", static_cast<int>(::syscall(SYS_gettid)));
@@ -124,7 +124,7 @@ class PreloadedProgram {
 
 class Calls : public testing::TestWithParam<const char*> {};
 
-TEST_P(Calls, a_thread_that_waits_in_the_given_call_is_reported_to_the_balancer) {
+TEST_P(Calls, a_thread_that_waits_in_a_synchronization_call_is_reported_to_the_balancer) {
   WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
   const PreloadedProgram program(watch, GetParam());
   const pid_t thread = program.thread();
@@ -175,7 +175,7 @@ TEST(WaitWatch, a_process_that_has_ended_counts_as_one_that_reports_its_waits) {
   EXPECT_TRUE(reports_waits(child));
 }
 
-TEST(WaitWatch, names_the_library_that_cannot_be_preloaded) {
+TEST(WaitWatch, throws_if_the_library_to_preload_does_not_exist) {
   EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);
 }
 

@@ -33,7 +33,7 @@ TEST(Watcher, does_not_scan_for_threads_while_no_process_starts_on_the_host) {
   for (double time_s = 10; time_s < 100; time_s += 0.1) EXPECT_FALSE(watched.scans_at(time_s));
 }
 
-TEST(Watcher, scans_for_threads_if_a_process_has_started_and_a_scan_is_due) {
+TEST(Watcher, scans_for_threads_if_a_process_has_started_and_the_check_interval_has_passed) {
   Watched watched(10);
   watched.kernel.born = 77;
   EXPECT_FALSE(watched.scans_at(10.9));

@@ -119,7 +119,7 @@ TEST(Collection, balances_measured_loads) {
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
-TEST(Collection, the_next_automatic_check_comes_soon_after_the_program_calls_balance) {
+TEST(Collection, automatic_balancing_checks_loads_again_soon_after_the_program_calls_balance) {
   const auto make = [](ObjectId) { return Heavy{2e-5}; };
   Collection<Heavy> objects(MPI_COMM_WORLD, 16, make,
                             {.strategy = "greedy", .is_automatic = true, .expected_steps = 40});
@@ -233,7 +233,7 @@ TEST(Collection, a_message_to_an_object_arrives_even_if_sending_an_earlier_one_t
   }
 }
 
-TEST(Collection, rank_of_throws_if_there_is_no_such_object) {
+TEST(Collection, the_function_rank_of_throws_for_an_object_that_does_not_exist) {
   for (const Mode mode : {Mode::root, Mode::hierarchical})
     for (const ObjectId num_objects : {0u, 5u}) {
       const Collection<Gossip> objects(MPI_COMM_WORLD, num_objects, gossip, {.mode = mode});

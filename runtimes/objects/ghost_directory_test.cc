@@ -18,7 +18,7 @@ struct Ring {
   static ObjectId next(ObjectId id) { return (id + 1) % kObjects; }
 };
 
-TEST(GhostDirectory, every_object_has_exactly_one_home_which_knows_where_the_object_is) {
+TEST(GhostDirectory, every_object_has_exactly_one_home_rank_which_knows_where_the_object_is) {
   for (const ObjectId num_objects : {1u, 6u, 7u, 20u, kObjects})
     for (ObjectId id = 0; id < num_objects; ++id) {
       std::uint32_t homes = 0;

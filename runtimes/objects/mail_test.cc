@@ -54,7 +54,7 @@ TEST(Outbox, keeps_messages_in_the_order_of_sending) {
   EXPECT_EQ(messages_in(router.buffer[1]), (std::vector<ReadMessage>{{7, {3}, "other buffer"}}));
 }
 
-TEST(Outbox, a_message_to_several_objects_is_stored_once_per_buffer) {
+TEST(Outbox, a_message_to_several_objects_is_stored_only_once_in_each_send_buffer) {
   TwoBuffers router;
   Outbox outbox(router, 1);
   outbox.send_to_all(std::vector<ObjectId>{5, 2, 4, 9}, std::string("hello"));
@@ -108,7 +108,7 @@ struct Broken {
   }
 };
 
-TEST(Outbox, a_value_that_cannot_be_written_leaves_the_other_messages_intact) {
+TEST(Outbox, a_value_that_cannot_be_serialized_leaves_the_other_messages_intact) {
   TwoBuffers router;
   Outbox outbox(router, 7);
   outbox.send(2, std::string("before"));

@@ -96,7 +96,7 @@ TEST(CollectionOptions, the_library_decides_when_to_balance_if_only_a_strategy_i
   EXPECT_EQ(automatic.period, 0u);
 }
 
-TEST(CollectionOptions, an_mpi_message_must_have_room_for_a_header_and_a_size_that_fits_an_int) {
+TEST(CollectionOptions, the_maximum_message_size_must_have_room_for_a_header_and_fit_an_int) {
   for (const std::size_t bytes : {std::size_t{64}, (std::size_t{1} << 31) - 1})
     EXPECT_EQ(read({}, {.max_piece_bytes = bytes}).max_piece_bytes, bytes);
   for (const std::size_t bytes : {std::size_t{63}, std::size_t{1} << 31, std::size_t{1} << 32})

@@ -82,7 +82,7 @@ TEST_F(PackingTest, measured_times_of_steps_migrate_with_the_object) {
   EXPECT_EQ(restored.step_s, sent.step_s);
 }
 
-TEST_F(PackingTest, packs_messages_from_a_given_function_instead_of_those_in_the_inbox) {
+TEST_F(PackingTest, can_pack_messages_that_a_callback_writes_instead_of_those_in_the_inbox) {
   Buffer buffer;
   packer_.pack(object(2, "sender"), buffer, [](Buffer& messages) {
     const ObjectId to[] = {4, 6};

@@ -22,7 +22,7 @@ void compute() {
   }
 }
 
-TEST(cpu_watch, adds_up_the_busy_time_of_each_cpu_from_the_kernel_s_table) {
+TEST(cpu_watch, adds_up_the_busy_time_of_each_cpu_from_the_file_proc_stat) {
   const std::string file = testing::TempDir() + "poise_stat";
   write_file(file,
              "cpu  9 9 9 9 9 9 9 9 9 9\n"

@@ -147,7 +147,7 @@ TEST(last_arrivals, in_a_scan_a_rank_waits_only_for_ranks_before_it) {
   }
 }
 
-TEST(last_arrivals, ranks_with_different_samples_are_not_compared) {
+TEST(last_arrivals, no_wait_is_reported_for_ranks_that_sampled_different_collectives) {
   const std::vector<int> members = {0, 1, 2};
   const Sample sample{.entered_ns = 5, .took_ns = 9, .part = {.delays = true, .waits = true}};
   World world(3);
@@ -189,7 +189,7 @@ TEST(last_arrivals,
   }
 }
 
-TEST(last_arrivals, a_call_waits_until_the_last_rank_begins_the_non_blocking_collective) {
+TEST(last_arrivals, a_wait_call_waits_until_the_last_rank_begins_the_non_blocking_collective) {
   World world(3);
   for (int r = 0; r < 3; ++r) {
     Sampled own = member(7, {0, 1, 2}, r);
@@ -217,7 +217,7 @@ TEST(last_arrivals, a_call_waits_until_the_last_rank_begins_the_non_blocking_col
   }
 }
 
-TEST(last_arrivals, damaged_reports_are_ignored) {
+TEST(last_arrivals, damaged_reports_from_other_ranks_are_ignored) {
   std::vector<std::unique_ptr<Sampled>> own;
   own.push_back(std::make_unique<Sampled>(member(7, {0, 1}, 0)));
   own.back()->samples = {{.entered_ns = 5, .took_ns = 9, .part = {.waits = true}}};

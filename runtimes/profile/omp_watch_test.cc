@@ -37,7 +37,7 @@ TEST(omp_watch, tasks_that_a_thread_runs_while_it_waits_at_a_barrier_count_as_wo
   EXPECT_EQ(thread.worked_ns(), 10 + 20 + 30);
 }
 
-TEST(omp_watch, a_region_of_one_thread_counts_only_if_nested_in_a_region_of_several_threads) {
+TEST(omp_watch, a_region_of_one_thread_counts_as_work_only_inside_a_region_of_several_threads) {
   OmpThread thread;
   thread.enter_region(0, 1);
   thread.begin_wait(5);

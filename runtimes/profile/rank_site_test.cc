@@ -50,7 +50,7 @@ void expect_site(const RankSite& site, int package, int numa, int l3, int core) 
   EXPECT_EQ(site.core, core);
 }
 
-TEST(RankSite, finds_which_package_which_cache_and_which_core_contain_all_cpus_of_a_rank) {
+TEST(RankSite, finds_the_package_and_the_cache_and_the_core_that_contain_all_cpus_of_a_rank) {
   const Host host;
   expect_site(host.site({5}), 1, 2, 4, 5);
   expect_site(host.site({5, 13}), 1, 2, 4, 5);

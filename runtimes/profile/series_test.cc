@@ -80,7 +80,7 @@ TEST(series, merges_only_phases_with_the_same_label) {
 }
 
 /// A program that gives each step a label of its own must not get a phase for each step.
-TEST(series, phases_lose_their_labels_if_there_are_too_many) {
+TEST(series, phases_lose_their_labels_if_too_many_labelled_phases_remain_after_merging) {
   Sums sums;
   Series series;
   series.start(0, sums, {});

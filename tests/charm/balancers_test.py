@@ -251,7 +251,7 @@ class Balancers(unittest.TestCase):
         return [float(value) for value in
                 re.match(r"step 0: .* imbalance ([\d.]+), expected ([\d.]+); ", log.read_text()).groups()]
 
-    def test_the_joint_balancer_balances_given_loads_about_as_well_as_a_central_one(self):
+    def test_the_joint_balancer_balances_loads_about_as_well_as_the_central_balancer(self):
         if not HAS_MANAGER:
             self.skipTest("Charm++ has no LBManager")
         for pes in (3, MANY_PES):

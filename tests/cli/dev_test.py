@@ -84,18 +84,18 @@ class Dev(unittest.TestCase):
     def test_what_root_builds_belongs_to_the_owner_of_the_checkout(self):
         self.calls(None, "install", "/opt/poise", owner=65534)
 
-    def test_install_takes_one_folder_and_uninstall_takes_none(self):
+    def test_dev_install_takes_one_folder_as_its_argument_and_dev_uninstall_takes_no_argument(self):
         for *arguments, said in (["install", "--prefix", "/opt", "takes one folder"], ["install", "--prefix=/opt", "takes one folder"],
                                  ["install", "/opt", "/usr", "takes one folder"], ["uninstall", "/opt", "takes no folder"]):
             done = subprocess.run([ROOT / "dev", *arguments], timeout=60, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)
 
-    def test_a_relative_folder_of_an_installation_begins_at_the_working_directory(self):
+    def test_a_relative_install_folder_is_relative_to_the_working_directory(self):
         calls = self.calls(None, "install", "to/poise")
         self.assertRegex(calls[1], "^cmake --install build --prefix /.*/to/poise$")
 
-    def test_the_folders_of_an_installation_with_a_relative_prefix_are_recorded(self):
+    def test_folders_created_by_an_installation_are_recorded_as_absolute_paths(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             subprocess.run(["cmake", "-DCMAKE_INSTALL_PREFIX=a b/to", "-Dfolders=bin;lib/poise", "-Drecord=record.txt",
@@ -133,7 +133,7 @@ class Dev(unittest.TestCase):
         return subprocess.run(["cmake", "-P", ROOT / "cmake" / "uninstall.cmake"], cwd=folder, timeout=60,
                               capture_output=True, text=True, check=False)
 
-    def test_uninstalling_keeps_files_of_others_in_a_folder_whose_name_has_brackets(self):
+    def test_uninstalling_keeps_files_that_were_not_installed_even_if_the_folder_name_has_brackets(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             files = folder / "prefix[1]" / "installed", folder / "prefix[1]" / "of others"

@@ -25,7 +25,7 @@ class Docs(CliTest):
         for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
             self.assertIn(f"`{key}`", page)
 
-    def test_generated_documents_are_up_to_date_with_the_help_of_the_program(self):
+    def test_generated_documents_match_the_help_texts_of_the_program(self):
         made = generated.pages(POISE)
         self.assertTrue({"variables.md", "options.md", "tasks.md", "objects.md"} <= {path.name for path in made})
         for path, text in made.items():

@@ -38,7 +38,7 @@ class Keep(unittest.TestCase):
     def kept(self):
         return [(row["part"], row["x"], row["measured"]["commit"]) for row in keep.stored_rows("some")]
 
-    def test_a_benchmark_goes_on_and_keeps_its_results_if_nobody_reads_its_output(self):
+    def test_a_benchmark_goes_on_and_keeps_its_results_if_no_process_reads_its_output(self):
         program = f"import sys; sys.path.insert(0, {str(ROOT / 'bench')!r}); import keep; keep.say('x'); keep.say('y'); open('end', 'w')"
         with subprocess.Popen([sys.executable, "-c", program], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:

@@ -111,7 +111,7 @@ class Map(CliTest):
         self.assertEqual(report["before"], kept["after"])
         self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
 
-    def test_a_given_map_may_leave_cores_of_its_nodes_free(self):
+    def test_a_rank_map_that_is_given_as_a_start_may_leave_cores_free(self):
         machine = "-m", "node:8 core:4", "--placement", "now"
         spread = [4 * (r // 2) + r % 2 for r in range(16)]
         (self.folder / "now").write_text("".join(f"{p}\n" for p in spread))
@@ -153,7 +153,7 @@ class Map(CliTest):
             (self.folder / f"t.{rank}.json").write_text(json.dumps({"type": "LBDatafile", "metadata": {"type": "LBDatafile", "rank": rank},
                                                                     "phases": listed}))
 
-    def test_the_messages_of_all_phases_count_unless_a_phase_is_chosen(self):
+    def test_poise_map_counts_the_messages_of_all_phases_unless_a_phase_is_chosen(self):
         self.write_phases({(0, 1): 1000, (2, 3): 1000}, {(0, 2): 9000, (1, 3): 9000})
         for options, before, after in ((), 18000, 2000), (("--phase", 0), 0, 0), (("--phase", 1), 18000, 0):
             with self.subTest(options):
@@ -180,7 +180,7 @@ class Map(CliTest):
         (self.folder / "twice").write_text("0\n" * 16)
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--placement", "twice", says="--capacity")
 
-    def test_the_table_says_that_messages_count_if_their_sizes_are_unknown(self):
+    def test_the_table_shows_numbers_of_messages_instead_of_bytes_if_message_sizes_are_unknown(self):
         for size, unit in (0, "messages"), (8, "bytes"):
             self.run_poise("generate", f"ring:message_bytes={size}", "--tasks", 16, "--places", 16, "-o", "r.poise")
             done = self.run_poise("map", "r.poise", "-m", "node:4 core:4")
@@ -235,7 +235,7 @@ class LaunchFiles(CliTest):
         self.assertIn("--cpu-bind=none sh hosts.bind.sh ./program", commands[0])
         self.assertEqual(len(files), 2)
 
-    def test_ranks_may_share_cores_if_the_map_says_so(self):
+    def test_the_launch_command_permits_oversubscription_if_the_map_puts_several_ranks_on_one_core(self):
         # srun(1): "Normally, srun will not allocate more than one process per CPU."
         for launcher, option in ("openmpi", "--oversubscribe"), ("slurm", "--overcommit"), ("cray", "--overcommit"):
             for capacity, machine in (2, "node:1 core:2"), (1, "node:1 core:4"):

@@ -188,7 +188,7 @@ class Output(CliTest):
             self.assertEqual(process.stderr.read(), b"")
             process.wait(timeout=300)
 
-    def test_no_message_is_written_to_another_file_if_stderr_is_closed(self):
+    def test_a_closed_standard_stream_is_replaced_by_dev_null(self):
         # The guard learns through a pipe that the balancer has ended. A message in this pipe would end the guard.
         show = 'readlink /proc/$PPID/fd/0 /proc/$PPID/fd/1 /proc/$PPID/fd/2 /proc/$$/fd/0 /proc/$$/fd/2 >"$0"'
         subprocess.run(["sh", "-c", '"$0" juggle --live -- "$@" <&- >&- 2>&-', POISE, "sh", "-c", show, "streams"],
@@ -299,7 +299,7 @@ class Output(CliTest):
         self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
         self.assertEqual(self.files(), before)
 
-    def test_json_equals_false_means_no_json(self):
+    def test_the_option_json_equals_false_turns_json_output_off(self):
         run = pathlib.Path(__file__).resolve().parents[2] / "docs" / "lammps.poise"
         before = self.files()
         self.assertEqual(self.run_poise("diagnose", run, "--json=false").stdout, self.run_poise("diagnose", run).stdout)
@@ -395,7 +395,7 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
-    def test_the_option_curve_lists_placements_between_the_current_one_and_that_of_the_best_strategy(self):
+    def test_the_option_curve_lists_placements_between_the_current_placement_and_that_of_the_best_strategy(self):
         compare = *self.compare, "-s", "keep,greedy", "--every", "7", "--curve"
         keep, greedy = self.json_of(*compare, "--json")["results"]
         best = keep if keep["best"] else greedy

@@ -224,7 +224,7 @@ class RunTest(CliTest):
         self.assertEqual(process.stdout.readline(), "up\n")
         return command, process
 
-    def test_the_map_is_not_dropped_if_the_user_interrupts_a_run_with_it(self):
+    def test_the_rank_map_is_not_dropped_if_the_user_interrupts_a_mapped_run(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
         _, process = self.begin_mapped_run("sleep 100")
@@ -248,7 +248,7 @@ class RunTest(CliTest):
         self.assertEqual(list(self.folder.glob("*.map")), [], "launcher files are left")
         self.assertEqual([run["how"] for run in self.history()["runs"][2:]], ["mapped"] * 2)
 
-    def test_the_history_and_the_profile_are_kept_apart_if_the_name_of_the_history_ends_in_poise(self):
+    def test_the_profile_does_not_overwrite_a_history_whose_name_ends_in_poise(self):
         command = self.launcher("openmpi")
         for count in (1, 2):
             done = self.run_once(command, history="h.poise")
@@ -300,7 +300,7 @@ class RunTest(CliTest):
         first.communicate(timeout=300)
         self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled", "own order", "own order"])
 
-    def test_runs_do_not_count_in_batch_jobs_larger_or_smaller_than_that_of_the_profiled_run(self):
+    def test_runs_in_a_batch_job_of_another_size_than_that_of_the_profiled_run_are_not_recorded(self):
         command = ["sh", "-c", "true"]
         begun = {"poise_run": 1, "command": command, "hosts": ["n1", "n2"], "map": [0, 1], "map_failed": False,
                  "predicted": 0.2, "runs": [{"how": "profiled", "seconds": 10}]}

@@ -57,7 +57,7 @@ class Simulate(CliTest):
         self.assertEqual(page, (self.folder / "2.html").read_text())
         self.assertIn("<svg", page)
 
-    def test_the_axis_of_steps_has_whole_numbers(self):
+    def test_the_axis_of_steps_in_the_html_page_has_whole_numbers(self):
         self.run_poise(*self.command, "--steps", 3, "--html", "short.html")
         page = (self.folder / "short.html").read_text(encoding="utf-8")
         self.assertIn(">1</text>", page)
@@ -119,7 +119,7 @@ class Events(CliTest):
                 after = row["series"]["iteration_s"][2 if row["strategy"] else 0:]
                 self.assertAlmostEqual(row["balanced_s"], sum(after) / len(after))
 
-    def test_the_series_has_all_decisions_with_their_costs_even_those_that_take_no_time_and_move_nothing(self):
+    def test_the_series_lists_every_decision_with_its_costs_even_if_it_takes_no_time_and_moves_nothing(self):
         answer = self.json_of(*self.command, "--json")
         for row in answer["results"]:
             decisions = row["series"]["decisions"]
@@ -207,7 +207,7 @@ class Events(CliTest):
         self.assertIn('"borrowed"', timeline)
         self.assertRegex(timeline, r"\d+ tasks lent")
 
-    def test_the_same_seed_gives_the_same_drifting_loads_and_another_seed_gives_others(self):
+    def test_drifting_loads_are_equal_for_equal_seeds_and_differ_for_different_seeds(self):
         totals = [self.json_of(*self.command, "--loads", "drift", "--seed", seed, "--json")["results"][0]["total_s"]
                   for seed in (1, 1, 2)]
         self.assertEqual(totals[0], totals[1])

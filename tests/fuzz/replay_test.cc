@@ -18,7 +18,7 @@ void try_input(const std::string& input) {
       LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size()), 0);
 }
 
-TEST(Seeds, files_are_read_or_refused_without_a_crash_even_if_damaged) {
+TEST(Seeds, every_seed_file_of_the_fuzzers_is_read_or_refused_without_a_crash_even_if_damaged) {
   std::vector<std::filesystem::path> seeds;
   for (const auto& file : std::filesystem::directory_iterator(POISE_FUZZ_SEEDS))
     seeds.push_back(file.path());

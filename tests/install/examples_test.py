@@ -166,7 +166,7 @@ class Examples(unittest.TestCase):
         self.moves(self.by_compiler(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror"], ["program.c"], "poise"))
         self.moves(self.by_compiler(["c++", "-std=c++20"], ["program.cc"], "poise-cxx"))
 
-    def test_the_example_with_boxes_of_adaptive_meshes_takes_less_time_with_poise_than_with_the_maps_of_amrex(self):
+    def test_the_adaptive_mesh_example_takes_less_time_with_poise_than_with_the_maps_of_amrex(self):
         printed = self.by_compiler(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror"], [ROOT / "examples" / "boxes.c"],
                                    "poise", "-lm")
         together = {line.split()[0]: float(re.search(r"together ([\d.]+) s", line)[1]) for line in printed.splitlines()}
@@ -215,7 +215,7 @@ class Examples(unittest.TestCase):
         self.assertIn("the busiest rank works 2.00 s instead of 3.00 s", self.by_mpicc("zoltan.md"))
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
-    def test_mpicc_builds_the_installed_sources_that_answer_the_calls_of_parmetis_and_zoltan(self):
+    def test_mpicc_builds_the_installed_sources_that_implement_the_functions_of_parmetis_and_zoltan(self):
         for name in ["parmetis"] + ["zoltan"] * pathlib.Path("/usr/include/trilinos/zoltan.h").exists():
             self.build_answers(name)
         run([os.environ["MPICC"], "-DHAS_ADAPTIVE", str(ROOT / "faces" / "partitioners" / "parmetis_mpi.c"), "-L.",

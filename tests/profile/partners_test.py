@@ -80,21 +80,21 @@ class Partners(unittest.TestCase):
                     self.assertEqual(samples, [ROUNDS, ROUNDS if "grid" in what else 0, ROUNDS])
                     self.assertEqual(receivers, [0] * SIZE)
 
-    def test_a_call_waits_until_the_last_rank_begins_the_non_blocking_collectives(self):
+    def test_a_wait_call_waits_until_the_last_rank_begins_the_non_blocking_collectives(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "nonblocking")
                 self.check_late(waits, [0, 2])
                 self.assertEqual(samples, [ROUNDS] * SIZE)
 
-    def test_a_call_waits_for_ranks_with_lower_numbers_in_a_non_blocking_scan(self):
+    def test_a_wait_call_for_a_non_blocking_scan_waits_only_for_ranks_with_lower_numbers(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "iscan")
                 self.check_late(waits, [2])
                 self.assertEqual(samples, [0, ROUNDS, ROUNDS])  # rank 0 never waits
 
-    def test_a_call_waits_until_the_last_rank_begins_to_duplicate_a_communicator(self):
+    def test_a_wait_call_waits_until_the_last_rank_begins_the_non_blocking_duplication_of_a_communicator(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "idup")
@@ -122,7 +122,7 @@ class Partners(unittest.TestCase):
                 self.check_late(waits, [])
                 self.assertEqual(samples, [0, 2 * ROUNDS, 0])
 
-    def test_a_call_waits_until_the_ranks_that_it_needs_start_the_persistent_collectives(self):
+    def test_a_wait_call_waits_until_the_ranks_that_it_depends_on_start_the_persistent_collectives(self):
         for mpi in installations():
             program = compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread")
             if subprocess.run([program, "version"], timeout=60).returncode < 4:
@@ -134,7 +134,7 @@ class Partners(unittest.TestCase):
                     self.check_late(waits, waiting)
                     self.assertEqual(samples, [ROUNDS * count for count in counts])
 
-    def test_epochs_of_windows_in_a_second_thread_do_not_end_the_record_of_messages(self):
+    def test_messages_are_recorded_while_a_second_thread_opens_and_closes_epochs_of_windows(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "thread")

@@ -73,7 +73,7 @@ class Trouble(unittest.TestCase):
     def test_messages_that_several_threads_send_at_once_are_counted(self):
         self.for_each("threads", (THREADS * EACH, 4 * THREADS * EACH))
 
-    def test_waiting_is_unknown_if_a_rank_waits_for_messages_after_it_has_cancelled_one(self):
+    def test_waiting_times_are_unknown_if_a_rank_waits_for_messages_after_it_has_cancelled_a_message(self):
         for mpi in installations():
             for mode, is_known in (("cancel_first", False), ("cancel_last", True)):
                 with self.subTest(mpi=mpi, mode=mode):
@@ -89,7 +89,7 @@ class Trouble(unittest.TestCase):
                 notes = [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
                 self.assertEqual(notes, ["poise profile: no profile: the program ended before a rank finished a phase"])
 
-    def test_a_rank_may_call_collectives_and_free_communicators_in_another_thread_than_the_other_ranks(self):
+    def test_a_rank_may_call_collectives_and_free_communicators_in_a_different_thread_than_the_other_ranks(self):
         self.for_each("another_thread", (2, 4))  # 2 messages, 4 bytes: an empty one of the barrier, and an int
 
     def test_a_rank_may_free_a_communicator_before_it_sends_what_the_other_rank_waits_for(self):
@@ -112,7 +112,7 @@ class Trouble(unittest.TestCase):
         for rank in self.recorded():
             self.assertEqual(rank["names"], {})
 
-    def test_time_slices_are_the_phases_if_a_program_calls_collectives_only_while_it_starts(self):
+    def test_the_phases_are_time_slices_if_a_program_calls_collectives_only_while_it_starts(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 done = self.profile(*launcher(mpi), "-np", 1, self.program(mpi), "starting")
@@ -154,7 +154,7 @@ class Trouble(unittest.TestCase):
         done = reader.launch(mpi, len(late_s), [self.program(mpi), "single"], preloaded)
         self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
 
-    def test_a_job_with_a_rank_that_joins_later_than_the_others_wait_for_it_completes(self):
+    def test_a_job_completes_even_if_a_rank_joins_after_the_other_ranks_have_given_up_waiting_for_it(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.run_late(mpi, 0, 13)

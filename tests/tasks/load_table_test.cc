@@ -68,7 +68,7 @@ TEST(LoadTable, a_reader_never_sees_a_mixture_of_an_old_and_a_new_load) {
   meet();
 }
 
-TEST(LoadTable, shows_the_load_of_no_rank_if_ranks_share_no_memory) {
+TEST(LoadTable, shows_no_loads_if_ranks_share_no_memory) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, 0);
   LoadTable board(MPI_COMM_WORLD, arena);
   board.publish({.rank = self(), .version = 1});

@@ -140,7 +140,7 @@ TEST(Policy, a_policy_sees_that_a_rank_is_busy_even_if_that_rank_has_not_yet_tim
       [] { return sees_a_busy_rank() == (own_rank() == 0 && count_ranks() > 1); }));
 }
 
-TEST(Policy, the_first_exception_of_each_function_is_printed_and_the_job_continues) {
+TEST(Policy, the_first_exception_of_each_policy_function_is_printed_and_the_job_continues) {
   const auto fail = [](const LendingView&) { throw std::runtime_error("it rains"); };
   std::map<std::string, Policy> policies;
   policies["decide failed, so nothing was lent"].decide = [&](auto& view) {

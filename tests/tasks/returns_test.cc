@@ -91,7 +91,7 @@ class Collector : public testing::Test {
 
 // A message whose header is longer than MPI can count would have payloads, which a collector does
 // not forward.
-TEST_F(Collector, gets_many_results_in_several_messages_and_forwards_all) {
+TEST_F(Collector, receives_many_results_in_several_messages_and_forwards_all_results_to_the_owner) {
   if (count_ranks() < 3) GTEST_SKIP() << "needs three ranks";
   data_[0] = {};
   data_[1].resize(1);
@@ -116,7 +116,7 @@ TEST_F(Collector, gets_many_results_in_several_messages_and_forwards_all) {
 }
 
 // The program on the collector's rank may enter the wait only when the owner has the results.
-TEST_F(Collector, gets_no_results_before_it_enters_its_first_wait) {
+TEST_F(Collector, receives_no_results_before_it_enters_its_first_wait) {
   if (count_ranks() < 3) GTEST_SKIP() << "needs three ranks";
   begin(true);
   returns_.step(pool_.state());

@@ -107,7 +107,7 @@ const auto kStayUntilReturned = function("stay until the note has returned", [] 
   }
 });
 
-TEST(Waits, a_task_that_yields_until_another_task_has_run_steals_that_task) {
+TEST(Waits, a_rank_whose_task_yields_until_a_task_of_another_rank_has_run_steals_that_task) {
   if (count_ranks() != 2) GTEST_SKIP() << "needs two ranks";
   Context context(MPI_COMM_WORLD, {.settings = "push=0"});
   has_run = has_returned = false;

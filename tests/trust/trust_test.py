@@ -106,7 +106,7 @@ class Judge(unittest.TestCase):
             self.assertTrue(outside <= 0.05 or rank == 1, count)
             self.assertGreater(wider, 0.05, count)
 
-    def test_a_prediction_is_near_if_its_error_is_at_most_the_interval_width_or_a_tenth_of_the_median(self):
+    def test_a_prediction_is_near_if_its_error_is_at_most_the_confidence_interval_width_or_a_tenth_of_the_median(self):
         for predicted, interval, near in ((1.09, [1, 0.99, 1.01], True), (0.89, [1, 0.99, 1.01], False),
                                           (1.29, [1, 0.9, 1.2], True), (1.31, [1, 0.9, 1.2], False)):
             self.assertEqual(intervals.is_near(predicted, interval), near, predicted)
@@ -148,7 +148,7 @@ class Judge(unittest.TestCase):
         for description, expected_s in WAITING:
             self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
 
-    def test_a_message_begins_when_its_sender_has_computed_if_queued_and_when_all_places_have_if_only_the_bottleneck_counts(self):
+    def test_a_message_begins_after_the_work_of_its_sender_in_the_queue_model_and_of_all_places_in_the_bottleneck_model(self):
         # Place 0 works for 1 s and sends for 4 s into node 1; place 4 works for 3 s and sends for 1 s into the same
         # node.
         description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,

@@ -109,7 +109,7 @@ TEST(Queue, lends_the_requested_tasks_but_never_a_pinned_one) {
   EXPECT_EQ(queue.num_lendable(), 1u);
 }
 
-TEST(Queue, finds_replicated_tasks_by_their_tickets_and_keeps_the_order_of_the_others) {
+TEST(Queue, takes_replicated_tasks_by_ticket_number_and_keeps_the_order_of_the_other_tasks) {
   Queue queue(1);
   for (std::uint64_t slot = 1; slot <= 100; ++slot) {
     auto made = task(slot, static_cast<int>(slot) / 50);
@@ -142,7 +142,7 @@ TEST(Queue, finds_replicated_tasks_by_their_tickets_and_keeps_the_order_of_the_o
   EXPECT_EQ(queue.size(), 0u);
 }
 
-TEST(Queue, finds_a_child_behind_the_empty_entries_of_many_tasks_that_were_taken_by_ticket) {
+TEST(Queue, finds_a_child_task_behind_many_empty_entries_of_replicated_tasks_that_were_taken) {
   Queue queue(1);
   const auto children = std::make_shared<Children>();
   auto child = task(1);
