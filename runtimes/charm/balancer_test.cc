@@ -205,7 +205,7 @@ TEST(Balancer,
   }
 }
 
-TEST(Balancer, removes_all_objects_from_an_unavailable_pe_and_adds_none) {
+TEST(Balancer, removes_all_movable_objects_from_an_unavailable_pe_and_adds_none) {
   for (const char* name : {"PoiseLB", "PoiseKeepLB", "NucoLB", "PoiseGreedyLB"}) {
     SCOPED_TRACE(name);
     Statistics statistics = ring(20, 3);
@@ -216,7 +216,7 @@ TEST(Balancer, removes_all_objects_from_an_unavailable_pe_and_adds_none) {
   }
 }
 
-TEST(Balancer, removes_all_objects_from_an_unavailable_pe_even_if_the_strategy_fails) {
+TEST(Balancer, removes_all_movable_objects_from_an_unavailable_pe_even_if_the_strategy_fails) {
   Statistics statistics = ring(500, 3);
   statistics.pes[0].available = false;
   const auto pes = Balancer(row_of("PoiseOptimalLB"), "").decide(statistics).pe_of_object;

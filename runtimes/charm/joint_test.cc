@@ -263,7 +263,7 @@ TEST(JointBalancer, all_movable_objects_leave_unavailable_pes_until_they_are_ava
               testing::ElementsAre(HasSubstr("all PEs are marked unavailable")));
 }
 
-TEST(JointBalancer, objects_leave_an_unavailable_pe_even_if_256_pes_list_it) {
+TEST(JointBalancer, objects_leave_an_unavailable_pe_even_if_256_pes_mark_it_as_unavailable) {
   const Ring before = ring([](std::uint64_t i) { return i % 4; });
   Pes pes("keep", 256);
   pes.mark({1}, 256);
@@ -272,7 +272,7 @@ TEST(JointBalancer, objects_leave_an_unavailable_pe_even_if_256_pes_list_it) {
     EXPECT_EQ(now.pes[i] != before.pes[i], before.pes[i] == 1) << i;  // none on PE 1 is pinned
 }
 
-TEST(JointBalancer, all_pes_use_the_strategy_and_the_number_of_decisions_of_the_first_pe) {
+TEST(JointBalancer, all_pes_use_the_strategy_and_the_decision_counter_of_the_first_pe) {
   const Ring before = ring([](std::uint64_t i) { return i % 4; });
   Pes once("random"), again("random"), seeded("random");
   const auto first = after(before, once.decide(before)).pes,

@@ -66,7 +66,8 @@ Needs growth(Mode mode) {
   return {more[0], more[1]};
 }
 
-TEST(Growth, memory_and_traffic_of_a_rank_grow_only_with_its_own_objects_if_all_ranks_decide) {
+TEST(Growth,
+     memory_and_traffic_of_a_rank_grow_only_with_its_own_objects_if_all_ranks_decide_together) {
   const Needs more = growth(Mode::hierarchical);
   EXPECT_LT(more.heap_bytes, 0.5);
   EXPECT_LT(more.traffic_bytes, 0.5);

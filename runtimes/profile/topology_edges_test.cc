@@ -50,7 +50,7 @@ Pairs neighbours_by_coordinates(const std::vector<int>& dims, const std::vector<
   return pairs;
 }
 
-TEST(TopologyEdges, neighbours_in_a_grid_follow_from_the_coordinates) {
+TEST(TopologyEdges, the_edges_of_a_grid_connect_exactly_the_ranks_with_adjacent_coordinates) {
   const std::vector<std::vector<int>> shapes = {{1}, {2}, {5}, {3, 4}, {2, 2}, {1, 6}, {2, 3, 4}};
   for (const std::vector<int>& dims : shapes)
     for (unsigned wraps = 0; wraps < 1u << dims.size(); ++wraps) {
@@ -84,7 +84,7 @@ TEST(TopologyEdges, edges_of_an_mpi_graph_topology_match_the_example_in_the_mpi_
   EXPECT_FALSE(graph_edges(std::vector{1, 2}, std::vector{1, 2}.data(), 4));
 }
 
-TEST(TopologyEdges, edges_that_one_rank_describes_for_other_ranks_are_returned) {
+TEST(TopologyEdges, in_a_distributed_graph_topology_a_rank_may_describe_edges_of_other_ranks) {
   const std::vector<int> sources = {2, 0}, degrees = {2, 1}, ends = {0, 2, 1}, weights = {5, 6, 7};
   const auto found = dist_graph_edges(sources, degrees.data(), ends.data(), weights.data(), 3);
   ASSERT_TRUE(found);
