@@ -181,10 +181,10 @@ class BadInput(CliTest):
     def test_text_in_utf_16_is_refused_with_an_error_that_names_the_encoding(self):
         self.assert_refused("compare", self.write("m.csv", "0,1\n1,0\n".encode("utf-16")), says=["m.csv", "UTF-16"])
 
-    def test_two_inputs_cannot_both_be_stdin(self):
+    def test_evaluate_refuses_to_read_both_a_trace_and_a_placement_from_stdin(self):
         self.assert_refused("evaluate", "-", "--placement", "-", says="stdin")
 
-    def test_convert_and_compare_refuse_to_read_both_a_trace_and_a_placement_from_stdin(self):
+    def test_convert_compare_timeline_and_diagnose_refuse_to_read_two_inputs_from_stdin(self):
         self.assert_refused("convert", "-", "t.poise", "--placement", "-", says='"-" is given for 2 inputs')
         self.assert_refused("compare", "-", "--also", "a=-", says='"-" is given for 2 inputs')
         for command in "timeline", "diagnose":

@@ -70,7 +70,7 @@ class Refused(JuggleTest):
                 self.assert_ends_like_the_program(refusing("pidfd_open", error))
                 self.assert_balances(refusing("pidfd_open", error))
 
-    def test_the_guard_closes_inherited_files_even_if_the_kernel_lacks_close_range(self):
+    def test_the_guard_process_closes_inherited_files_even_if_the_kernel_lacks_close_range(self):
         def refused():
             os.dup2(1, 200)
             hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

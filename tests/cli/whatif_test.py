@@ -246,7 +246,7 @@ class Events(CliTest):
         answer = self.json_of(*ring, 1e4, "--routing", "random", "--json")
         self.assertEqual((answer["routing"], answer["link_bytes_per_s"]), ("random", 1e4))
 
-    def test_invalid_options_of_a_sweep_of_simulations_are_refused(self):
+    def test_invalid_options_of_the_event_engine_and_of_sweeps_are_refused(self):
         self.assert_refused(*self.command[:-1], "event", says='did you mean "events"?')
         self.assert_refused(*self.command, "--sharing", "fliud", says='did you mean "fluid"?')
         self.assert_refused(*self.command, "--routing", "adaptiv", says='did you mean "adaptive"?')

@@ -331,7 +331,7 @@ class Refusals(unittest.TestCase):
                 return self
         self.refuses("messages.indptr[2] is 5, but there are 1 indices", poise.Workload, [1, 1], messages=Matrix())
 
-    def test_random_arguments_raise_only_errors_of_the_package(self):
+    def test_random_arguments_raise_only_poise_errors_or_type_or_value_or_overflow_errors(self):
         random = np.random.default_rng(7)
         values = [None, 0, -1, 2**70, np.nan, "x", [], [1], [[1]], [np.inf, 1], np.zeros(3), {"a": 1}, (1, 2), object(),
                   ([0], [9], [1]), ([0], [0], [-1], [1]), np.array([1 + 2j]), b"x"]
