@@ -29,11 +29,11 @@ bool is_one_per_slot(const Machine& machine, const Placement& placement, const R
 /// (rank_sections.h), then swaps ranks of the best result, or of the best few results if the graph
 /// is small (swap_search.h). On a torus, mesh or dragonfly, it also divides the ranks into nodes
 /// first and then maps the nodes, and returns the better map. With at most 9 ranks, every map is
-/// tried, with the mean of the distances of both directions. With more ranks, neither
-/// the bytes between nodes, nor those of the busiest node, nor those of the busiest network card
-/// exceed those of block order. The sum does not exceed that of block order, nor that of `current`
-/// if it is given and uses no slot twice. Loads are ignored. Throws Error if the machine has too
-/// few slots. O((ranks + messages) log ranks).
+/// tried, with the mean of the distances of both directions, and the sum exceeds neither that of
+/// `current` nor that of block order. With more ranks, neither the sum, nor the bytes between
+/// nodes, nor those of the busiest node, nor those of the busiest network card exceed those of
+/// `current`, or those of block order if `current` is null or uses a slot twice. Loads are ignored.
+/// Throws Error if the machine has too few slots. O((ranks + messages) log ranks).
 Placement map_ranks(const Machine& machine, const Workload& workload, const Placement* current,
                     const RankMapOptions& options);
 
