@@ -586,8 +586,8 @@ PAGES = {
     "tasks": ("Tasks lent between ranks", [
         Table("All tasks on the first rank",
               "The gain is the time without lending divided by the time with it. `best of n` divides the fastest of n "
-              "runs without lending by the fastest of n runs with it. The last two columns show what other ways "
-              "gain instead of lending: with `by hand`, the program itself distributes the tasks to the ranks; "
+              "runs without lending by the fastest of n runs with it. The last two columns show the gains of "
+              "two other ways to run the tasks: with `by hand`, the program itself distributes them to the ranks; "
               "with `OpenMP`, one process runs them as OpenMP tasks, with as many threads as there were ranks.", tasks("gains"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
@@ -597,7 +597,7 @@ PAGES = {
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
         Table("Beside what users do without lending",
-              "The first rank has all tasks, whose lengths differ from their mean by up to half of it. Each row "
+              "The first rank has all tasks, whose lengths are 0.5 to 1.5 times their mean. Each row "
               "compares lending with another way to run these tasks; the two ways run alternately. The last column "
               "divides the time of the other way by the time with lending: the median, and its 95 % confidence "
               "interval. Below 1, lending is the slower way. In `master and workers` the master also runs tasks. With "
@@ -729,7 +729,7 @@ PAGES = {
         Table("Measured points beside theory", "A speed-up is the time of threads that stay on their cpus divided by the time with balancing. The column `measured` "
               "shows the median over the runs and in brackets its 95 % interval, or, if there were fewer than six runs, the "
               "smallest and the largest value. `theory` is the speed-up of an idealised simulation with the same phases and the "
-              "same balancing period (`poise theory`). Phases and periods are shorter than the paper's, all by the same factor. The "
+              "same balancing period (`poise theory`). Phases and periods are shorter than in the Juggle paper, all by the same factor. The "
               "load average was read before the runs. The measured points are plotted beside the theory for the figures "
               "[6](../bench/results/juggle_figures_6.svg), [8](../bench/results/juggle_figures_8.svg), "
               "[9](../bench/results/juggle_figures_9.svg), [11](../bench/results/juggle_figures_11.svg) and "
@@ -739,7 +739,7 @@ PAGES = {
                "measured": "{gain}", "theory": "{theory}", "moves per s": "{moves}"}, beside_theory),
         Table("When threads move: every period, as soon as others wait, or both", "A speed-up is the time of threads that stay on their cpus divided by the time with balancing. All threads sleep at "
               "barriers, and each is bound to a cpu. The program reports to the balancer which threads wait, except in rows with "
-              "`polled`: there the balancer itself finds out every 20 ms. For the policy `reactive`, "
+              "`polled`: there the balancer itself checks every 20 ms which threads wait. For the policy `reactive`, "
               "`theory` is the speed-up of ideal reactive balancing (equation 21 of the Juggle paper); for the other policies it is "
               "the speed-up of an idealised simulation. [This plot](../bench/results/juggle_figures_reactive.svg) shows the speed-ups.", points_of_figures("reactive"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "measured": "{gain}", "theory": "{theory}",
@@ -761,10 +761,10 @@ PAGES = {
               {"threads": "{on}", "phase": "{phase}", "runs": "{rounds}", "with, s": "{with_text}", "without, s": "{plain_text}",
                "gain": "{gain}", "theory": "{theory}"})]),
     "charm_cluster": ("Charm++ on hosts with slow links", [
-        Table("Iterations of three programs", "Charm++ 8's own programs ran on four hosts, which are network namespaces, with two PEs each. Each host's "
+        Table("Iterations of three programs", "Programs from the source tree of Charm++ 8 ran on four hosts, which are network namespaces, with two PEs each. Each host's "
               "network card sends and receives 10 Mbit/s. The objects sleep instead of computing. Every round runs all balancers. The programs measure "
               "their iterations themselves. The column `ms` has the mean time of an iteration after the second decision. The next column has this time divided by "
-              "that with `PoiseLB` in the same round; if it is below 1, `PoiseLB` lost. Both are medians over the rounds with their 95 % intervals.",
+              "that with `PoiseLB` in the same round; if it is below 1, `PoiseLB` was slower. Both are medians over the rounds with their 95 % intervals.",
               on_slow_links,
               {"program": "{program}", "balancer": "{balancer}", "ms": "{ms}", "over PoiseLB": "{over}", "ended": "{ended}"})]),
     "charm": ("Charm++", [
@@ -786,14 +786,14 @@ PAGES = {
               {"program": "`{program} {arguments}`", "multicore": "{median_ms[multicore]:.3f}", "network": "{median_ms[network]:.3f}"})]),
     "charm_peers": ("Charm++ 8's balancers on the same problems", [
         Table("Decisions of Poise's strategies and of Charm++'s balancers",
-              "`poise generate` made the problems: the programs of the NucoLB paper's table III, with its numbers of "
-              "objects. Charm++ 8.0.1's balancers decided in real runs, with the loads and messages of these problems. "
+              "`poise generate` made the problems: it imitates the programs of table III of the NucoLB paper (Pilla et al. "
+              "2012), with the same numbers of objects. Charm++ 8.0.1's balancers decided in real runs, with the loads and messages of these problems. "
               "Each cell contains three numbers: how many objects move, the time of an iteration in ms, and the time "
               "of ten iterations and the migration before them in s. Both times are predictions by `poise compare`. "
               "`keep` moves nothing. The strategy `poise` expects ten iterations until the next decision. "
               "`poise:steps=1000` expects a thousand, so the cost of migrations hardly affects its decision; Charm++'s "
-              "balancers ignore this cost. Some decisions of Charm++ differ from run to run, so its cells are medians "
-              "of five runs.", on_same_problems,
+              "balancers ignore this cost. Some decisions of Charm++ differ from run to run, so the cells of its balancers are "
+              "medians of five runs.", on_same_problems,
               {"program": "{program}", "machine": "{machine}", **{name: f"{{{name}}}" for name in (
                   "keep", "poise", "poise steps=1000", "nuco", "greedy_refine", "GreedyLB", "GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB",
                   "DistributedLB")}}),
@@ -808,8 +808,8 @@ PAGES = {
               "Each call makes one decision for 1,000,000 tasks with 6,000,000 messages, in a process of its own. The "
               "CPU time covers everything from the program's arrays to the place of each task. A ratio is the call's "
               "value divided by that of the C++ call in the same round; the table shows medians, with 95 % confidence "
-              "intervals. libpoise asks the kernel for huge pages, so calls from C and Python are faster than the C++ "
-              "call where the strategy computes little.",
+              "intervals. Calls from C and Python use libpoise, which asks the kernel for huge pages; the C++ program does not ask for "
+              "them. So where the strategy computes little, the C++ call is slower.",
               lambda whole: whole["results"],
               {"from": "{caller}", "strategy": "`{strategy}`", "rounds": "{rounds}", "CPU time, s": "{cpu_s:.3f}",
                "CPU over C++": "{cpu_s_over_cpp[0]:.3f} [{cpu_s_over_cpp[1]:.3f}, {cpu_s_over_cpp[2]:.3f}]",
@@ -848,7 +848,7 @@ PAGES = {
                              ("machine", "Machines: building and asking")]},
     "full_test": ("Tests of the full tier", [
         Table("Last result of each part", "`./dev test full PART…` runs single parts. A test that measures time is repeated once if it fails; `second try` "
-              "names the tests that passed only then.", tested_parts,
+              "names the tests that failed at first and passed when repeated.", tested_parts,
               {"part": "`{part}`", "runs": "{runs}", "passed": "{passed}", "failed": "{failed}", "skipped": "{skipped}", "seconds": "{seconds:,}",
                "of it building": "{build_s:,}", "failures": "{failures}", "second try": "{second_tries}"}, parts_without_result)]),
 }

@@ -265,7 +265,7 @@ void add_juggle(CLI::App& app) {
             "Balance a running process until it ends or this command is interrupted");
   add_reports(*command, *options);
   command->footer(
-      "The command's exit status is passed through; 127: not found, 126: not executable.\n"
+      "The exit status is the command's, or 127 if it is not found, 126 if it is not executable.\n"
       "Example: poise juggle -- env OMP_NUM_THREADS=3 ./program");
   command->callback([options] { run(*options); });
 }

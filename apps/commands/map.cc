@@ -248,7 +248,7 @@ void map_trace(MapOptions& options) {
 void add_map(CLI::App& app) {
   auto options = std::make_shared<MapOptions>();
   CLI::App* command =
-      app.add_subcommand("map", "Map the ranks of an MPI program to places, one rank each");
+      app.add_subcommand("map", "Map the ranks of an MPI program to places, one rank per place");
   add_input_options(*command, options->input, "--placement");
   command->get_option("--phase")->description(
       "Phase of the trace whose messages count, by its number there (default: all phases)");

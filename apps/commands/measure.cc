@@ -193,8 +193,7 @@ void measure(const MeasureCommandOptions& options) {
 void add_measure(CLI::App& app) {
   auto options = std::make_shared<MeasureCommandOptions>();
   CLI::App* command = app.add_subcommand(
-      "measure",
-      "Measure how much longer messages take between domains, cores and hosts of this machine");
+      "measure", "Measure latency and bandwidth between domains, cores and hosts of this machine");
   command
       ->add_option(
           "-o,--output", options->output,

@@ -124,7 +124,7 @@ void add_profile(CLI::App& app) {
                    "iterations (default: auto)")
       ->type_name("T");
   command->footer(
-      "The program's exit status is passed through; 127: not found, 126: not executable.\n"
+      "The exit status is the program's, or 127 if it is not found, 126 if it is not executable.\n"
       "Example: poise profile -o run.poise -- mpirun -np 4 ./program");
   command->callback([options] { run(*options); });
 }

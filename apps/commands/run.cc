@@ -365,7 +365,7 @@ void add_run(CLI::App& app) {
       ->type_name("FILE");
   command->footer(
       "The first run is profiled. Later runs alternate between the launcher's order and the map, "
-      "until\nit is clear whether the map helps. The program's exit status is passed through.\n"
+      "until\nit is clear whether the map helps. The exit status is the program's.\n"
       "Example: poise run -- mpirun -np 64 ./program");
   command->callback([options] { run(*options); });
 }

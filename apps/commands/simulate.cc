@@ -678,8 +678,8 @@ void add_simulate(CLI::App& app) {
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(
       "A decision before step K sees the loads and messages of step K - 1; decisions and\n"
-      "migrations stop the whole program. The same input gives the same output with a fixed\n"
-      "--decision-time.\n\n"
+      "migrations stop the whole program. With a fixed --decision-time the same input gives the\n"
+      "same output.\n\n"
       "Example: poise simulate step.poise -s greedy,refine --steps 200 --every 20");
   command->callback([options, command] {
     options->has_model = command->count("--model") > 0;

@@ -72,7 +72,7 @@ void add_strategies(CLI::App& app) {
       "--tuning", *tuning,
       "Print the tuned numbers of strategies and of poise juggle: value, unit, effect");
   command->footer(
-      "A knob is set after the name: --strategy nuco:alpha=1e-4\n\n"
+      "Set a knob after the name of a strategy: --strategy nuco:alpha=1e-4\n\n"
       "Example: poise strategies");
   command->callback([json, tuning] {
     print(*tuning ? text_of_all_tuning()
