@@ -663,7 +663,7 @@ PAGES = {
         Table("Whom to lend to, tsunami on two ranks", "The speed-up is the time on one rank divided by the time on two ranks. The best of 3 runs counts.", where(experiment="tsunami, whom to lend to"),
               {"cells": "{cells}", "no lending": "{no lending gain:.2f}", "sorted pairs": "{paired gain:.2f}", "cost": "{cost gain:.2f}",
                "one process": "{one process gain:.2f}"}),
-        Table("Whom to lend to, more ranks than cores", "The speed-up is the time on one rank divided by the time on `ranks` ranks. The program is the tsunami simulation, whose cells sleep instead of computing. The best of 3 runs counts.",
+        Table("Whom to lend to, more ranks than cores", "The speed-up is the time on one rank divided by the time on `ranks` ranks. The program is the mini-app `tsunami`, whose cells sleep instead of computing. The best of 3 runs counts.",
               where(experiment="tsunami asleep"), {"ranks": "{ranks}", "no lending": "{no lending gain:.2f}",
                                                    "sorted pairs": "{paired gain:.2f}", "least loaded": "{lightest gain:.2f}",
                                                    "cost": "{cost gain:.2f}", "one process": "{one process gain:.2f}"}, sorted_victims),
@@ -755,7 +755,7 @@ PAGES = {
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}", "with, s": "{with_text}",
                "without, s": "{plain_text}"}),
         Table("Oversubscription (table 1)",
-              "From row to row, the same work is divided among more threads. The threads of a cpu together go through "
+              "From row to row, the same work is divided among more threads. The threads of a cpu together access "
               "4 MiB of memory.",
               points_of_figures("table1"),
               {"threads": "{on}", "phase": "{phase}", "runs": "{rounds}", "with, s": "{with_text}", "without, s": "{plain_text}",
