@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs a program's objects in one process, each object's step as an OpenMP task. Benchmarks compare
-// runs on several ranks with this runtime.
+// the time of such a run with the time of runs on several ranks.
 #pragma once
 
 #include <algorithm>

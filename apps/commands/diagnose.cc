@@ -65,6 +65,7 @@ void add_diagnose(CLI::App& app) {
       "diagnose", "Say why a profiled run lost time and what would help; or compare two runs");
   command->add_option("profile", options->files, "One or two traces written by poise profile")
       ->type_name("RUN.poise")
+      ->option_text("RUN.poise [RUN2.poise]")
       ->required()
       ->expected(1, 2);
   // A flag takes a value only after "=". So `--json RUN.poise` prints the diagnosis of RUN.poise,

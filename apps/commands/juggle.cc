@@ -239,7 +239,7 @@ void add_juggle(CLI::App& app) {
   command
       ->add_option("command", options->command, "The program to run, after --, and its arguments")
       ->type_name("COMMAND")
-      ->option_text("COMMAND...");
+      ->option_text("[-- COMMAND...]");
   add_count(*command, "--threads", "N", options->threads,
             "Expected number of threads: none is moved before all exist");
   add_variable(*command, "--period", options->period, "POISE_JUGGLE_PERIOD", "TIME");

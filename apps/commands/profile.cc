@@ -105,7 +105,7 @@ void add_profile(CLI::App& app) {
       "profile", "Run an unmodified MPI program and record where its ranks' time goes");
   command->add_option("command", options->command, "The launcher, after --, and its arguments")
       ->type_name("COMMAND")
-      ->option_text("COMMAND...");
+      ->option_text("-- COMMAND...");
   command->add_option("-o,--output", options->output, "Write the trace to FILE")
       ->type_name("FILE")
       ->capture_default_str();

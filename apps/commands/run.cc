@@ -357,7 +357,7 @@ void add_run(CLI::App& app) {
       "run", "Run an unmodified MPI program, and map its ranks if that makes it faster");
   command->add_option("command", options->command, "The launcher, after --, and its arguments")
       ->type_name("COMMAND")
-      ->option_text("COMMAND...");
+      ->option_text("-- COMMAND...");
   command
       ->add_option("--history", options->history,
                    "Remember runs in FILE (default: one per command and folder in "

@@ -52,6 +52,11 @@ class HelpStyle : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
   }
+  /// The usage line shows the text of an option that has one, for example "-- COMMAND...".
+  std::string make_option_usage(const CLI::Option* option) const override {
+    return option->get_option_text().empty() ? CLI::Formatter::make_option_usage(option)
+                                             : option->get_option_text();
+  }
   std::string make_subcommand(const CLI::App* command) const override {
     return entry(command->get_name(), command->get_description());
   }

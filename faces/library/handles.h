@@ -72,7 +72,7 @@ Handle& checked(Handle* handle, const char* name) {
     fail("{} is a handle of another type or of a destroyed object; pass a valid handle", name);
 #if POISE_ASSERTIONS >= 1
   if (!handle->kind.begin_use(!std::is_const_v<Handle>))
-    fail("{} is used by another call; it may be changed only while no other call uses it", name);
+    fail("{} is in use by another call; it may be changed only while no other call uses it", name);
 #endif
   return *handle;
 }

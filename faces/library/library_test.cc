@@ -361,7 +361,7 @@ TEST(Library, builds_with_assertions_refuse_to_change_a_handle_that_another_call
   EXPECT_EQ(seen.read, POISE_OK);
   EXPECT_EQ(seen.change, POISE_BAD_INPUT);
   EXPECT_EQ(seen.change_of_same_thread, POISE_BAD_INPUT);
-  EXPECT_THAT(seen.error, testing::HasSubstr("workload is used by another call"));
+  EXPECT_THAT(seen.error, testing::HasSubstr("workload is in use by another call"));
   EXPECT_EQ(poise_workload_set_sizes(handles.workload, sizes), POISE_OK);  // after the comparison
   EXPECT_DEATH(poise_comparison_destroy(reinterpret_cast<poise_comparison*>(handles.machine)),
                "is_right");

@@ -97,9 +97,9 @@ Machine live_machine() {
   Machine stored = machine_from_json(read_file(path), path);
   if (stored.num_places() != discovered.num_places())
     fail(
-        "{}: the measurements in this file are of another machine; measure this host with \"poise "
-        "measure\"",
-        path);
+        "{}: the measurements in this file are of a machine with {} places, but this one has {}; "
+        "measure this host with \"poise measure\"",
+        path, stored.num_places(), discovered.num_places());
   return stored;
 }
 

@@ -265,7 +265,7 @@ TEST(CouldGain, is_true_only_if_lending_arbitrarily_divisible_tasks_would_save_e
   EXPECT_TRUE(could(fast, 0.9));
 }
 
-TEST(Bottleneck, is_a_lender_that_takes_longer_to_lend_each_rank_one_task_than_to_run_a_task) {
+TEST(Bottleneck, an_owner_is_one_if_lending_a_task_to_every_rank_takes_longer_than_running_a_task) {
   LendingView view{.task_s = 2, .queued = 1000, .lend_s = 0.01};
   EXPECT_FALSE(is_bottleneck(view, 200));
   EXPECT_TRUE(is_bottleneck(view, 201));

@@ -60,7 +60,7 @@ TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_near
     peers.update({.rank = rank, .version = 1, .wait = 1, .busy_s = rank % 3 == 0 ? 1.0 : 0.0});
   Thieves thieves;
   thieves.add({501, 1, 0.5, false});
-  thieves.add({7, 2, 0.5, false});  // a request that was sent in the next wait
+  thieves.add({7, 2, 0.5, false});  // sent in its second wait; the table knows its first
   LoanProblem problem;
   policy.pose(problem, queue_of(100, 1e-3), peers, thieves, {}, kNow);
   ASSERT_EQ(problem.others.size(), 1 + lending_tuning::kMaxCandidates);

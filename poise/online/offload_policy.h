@@ -24,8 +24,8 @@ struct QueueState {
   // Expected seconds of lendable tasks, excluding tasks of unknown time.
   double queued_s = 0;
   double running_s = 0;  // expected remaining seconds of running tasks, summed over threads
-  // Expected deviation of the tasks' times from the expected times, in seconds: the sum over
-  // lendable tasks, and the sum over running tasks.
+  // Expected deviation of the times of this rank's tasks from their expected times, in seconds: the
+  // sum over lendable tasks, and the sum over running tasks.
   double queued_deviation_s = 0, running_deviation_s = 0;
   bool all_times_known = true;  // the times of all lendable tasks are known
   bool all_borrowed = false;    // all lendable tasks came from other ranks

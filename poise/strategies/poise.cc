@@ -538,8 +538,8 @@ class Search {
 Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
   if (options.passes > 0 || options.budget_s > 0)
     fail(
-        "strategy poise: if from_scratch is 1, the knobs passes and budget_s have no effect; "
-        "leave both out");
+        "strategy poise: if from_scratch is 1, the knobs \"passes\" and \"budget_s\" have no "
+        "effect; leave both out");
   return within_room(problem,
                      placed_from_scratch(problem,
                                          {.attempts = options.tuning.attempts,

@@ -250,8 +250,9 @@ void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
   if (head->tag != "head") file.fail_here("the first section is not \"head\"");
   const std::uint64_t num_places = head->payload.varint();
   if (num_places > max_places)
-    head->payload.fail_here("{} places are too many; a file of this size may have {}", num_places,
-                            max_places);
+    head->payload.fail_here(
+        "the trace has {} places; a .poise file of this size may have at most {}", num_places,
+        max_places);
   trace.num_places = num_places;
 }
 

@@ -183,7 +183,7 @@ TEST(Native, counts_larger_than_the_file_are_refused_before_memory_is_allocated)
               HasSubstr("ends inside an index of 1000000000 numbers"));
   const std::string head = std::string(native::kMagic) + fixed(1, 4);
   EXPECT_THAT(error_of_reading(head + section("head", varint(1ull << 40))),
-              HasSubstr("1099511627776 places are too many"));
+              HasSubstr("the trace has 1099511627776 places"));
 }
 
 TEST(Native, files_with_values_out_of_range_are_refused) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A library that makes ranks return late from MPI_Init_thread: rank r after the seconds that are
-// digits 2r and 2r + 1 of LATE_INIT_S.
+// A library that makes ranks return late from MPI_Init_thread. The variable LATE_INIT_S gives the
+// delay of each rank in seconds, as two digits per rank: digits 2r and 2r + 1 are for rank r.
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
