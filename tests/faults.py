@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mutation testing: puts faults into poise/, one at a time, and counts those that the tests kill.
 
-    tests/faults.py [--seed 1] [--faults 200] [--jobs 2] [--only poise/search] [--minutes M] [-o FILE.json]
+    tests/faults.py [--seed 1] [--faults 200] [--jobs 2] [--only poise/search] [--fast] [--minutes M] [-o FILE.json]
 
 A fault changes one operator, number or statement of a .cc file. Faults are drawn by the seed from all places where
 such a change is possible. A fault is killed if the unit tests of the library fail or do not end. The tests of the
-fault's own folder are built and run first, and the others only if these pass. A fault that the compiler refuses is
+fault's own folder are built and run first, and the others only if these pass; tests that take long come last. With
+--fast they are left out, so that the number of killed faults is a lower bound. A fault that the compiler refuses is
 replaced by another one. The sources are first copied to build/faults, where each job has its own build, so that the
 working tree does not change. If a fault survives, either a test is missing, or the change has no effect (for example,
 because one of two equal candidates is chosen). The survivors are printed, so that somebody can decide which it is.
@@ -37,6 +38,8 @@ PROGRAMS = ["base", "workload", "machine", "placement", "search", "partition", "
             "apps", "strategies", "distributed", "simulate", "diagnosis"]
 # A program with a fault may use this many times the CPU time that it needs without one, and 10 s more.
 CPU_TIMES = 5
+# Without a fault, a slow test takes longer than this many seconds. Few faults are killed by slow tests alone.
+SLOW_S = 3
 # Memory limit of a program with a fault. Without a limit, a faulty loop that never ends could use up all memory.
 MEMORY_BYTES = 4 << 30
 
@@ -80,9 +83,11 @@ def sites(path):
 class Job:
     """One copy of the sources and its build."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, fast):
         self.source = folder / "source"
         self.build = folder / "build"
+        self.fast = fast  # slow tests are left out
+        self.slow = {}  # names of the slow tests of each program
         self.cpu_s = {}  # CPU seconds that each program needs without a fault
 
     def prepare(self, threads):
@@ -106,15 +111,19 @@ class Job:
             sys.exit(f"faults: the unchanged sources do not build; run ninja -C {self.build} to see why")
         for program in PROGRAMS:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            if killer := self.killer(program):
+            times = self.build / f"{program}_times.json"
+            if killer := self.killer(program, f"--gtest_output=json:{times}"):
                 sys.exit(f"faults: a test fails even without an injected fault ({killer}); make it pass first")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.cpu_s[program] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            self.slow[program] = [f"{suite['name']}.{test['name']}"
+                                  for suite in json.loads(times.read_text())["testsuites"]
+                                  for test in suite["testsuite"] if float(test["time"].rstrip("s")) > SLOW_S]
 
     def ninja(self, programs, threads=1):
         return ["ninja", "-C", self.build, f"-j{threads}", *(f"{program}_test" for program in programs)]
 
-    def killer(self, program):
+    def killer(self, program, *options):
         """Runs a test program. Returns the program's name and the test that failed first (or else the exit status), or
         None if all tests pass."""
         def limit():
@@ -123,7 +132,7 @@ class Job:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-        command = [self.build / "bin" / f"{program}_test", "--gtest_brief=1", "--gtest_fail_fast"]
+        command = [self.build / "bin" / f"{program}_test", "--gtest_brief=1", "--gtest_fail_fast", *options]
         try:  # the time-out ends a program that sleeps for ever
             run = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=1800,
                                  preexec_fn=limit)
@@ -148,9 +157,13 @@ class Job:
                 if subprocess.run(self.ninja(programs), capture_output=True).returncode != 0:
                     return fault | {"verdict": "refused"}
                 for program in programs:
-                    if killer := self.killer(program):
+                    if killer := self.killer(program, "--gtest_filter=-" + ":".join(self.slow[program])):
                         return fault | {"verdict": "killed", "by": killer}
-            return fault | {"verdict": "survived"}
+            for program in PROGRAMS if not self.fast else []:
+                slow = ":".join(self.slow[program])
+                if slow and (killer := self.killer(program, f"--gtest_filter={slow}")):
+                    return fault | {"verdict": "killed", "by": killer}
+            return fault | {"verdict": "survived", "fast": self.fast}
         finally:
             path.write_text(text)
 
@@ -187,8 +200,8 @@ def key_of(fault):
 class Verdicts:
     """The verdicts so far. If a file is given, they are stored in it after each fault."""
 
-    def __init__(self, path, seed):
-        self.path, self.seed, self.of_key = path, seed, {}
+    def __init__(self, path, seed, fast):
+        self.path, self.seed, self.fast, self.of_key = path, seed, fast, {}
         if path and path.exists():
             kept = json.loads(path.read_text())
             if kept["seed"] != seed:
@@ -197,10 +210,11 @@ class Verdicts:
 
     def known(self, fault):
         """Returns the stored verdict, or None. A fault that survived is judged again after a change of its file or of
-        the tests beside it."""
+        the tests beside it, or if only fast tests have run and all are to run now."""
         kept = self.of_key.get(key_of(fault))
-        if kept and kept["verdict"] == "survived" and kept["content"] != fault["content"]:
-            return None
+        if kept and kept["verdict"] == "survived":
+            if kept["content"] != fault["content"] or (kept.get("fast") and not self.fast):
+                return None
         return kept and kept | {"line": fault["line"]}
 
     def store(self, fault):
@@ -229,7 +243,7 @@ def judge_all(faults, args, verdicts):
     known = {key_of(fault): kept for fault in faults if (kept := verdicts.known(fault))}
     if sum(fault["verdict"] != "refused" for fault in known.values()) < args.faults:
         for number in range(args.jobs):
-            job = Job(ROOT / "build" / "faults" / str(number))
+            job = Job(ROOT / "build" / "faults" / str(number), args.fast)
             job.prepare(args.jobs)
             idle.put(job)
 
@@ -270,6 +284,7 @@ def main():
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="poise/", help="only files whose path begins with this")
+    parser.add_argument("--fast", action="store_true", help=f"leave out tests that take more than {SLOW_S} s")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no fault after this time")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="file of verdicts; a later run continues it")
     args = parser.parse_args()
@@ -279,7 +294,7 @@ def main():
         parser.error(f"--only {args.only}: no .cc file in poise/ has a path that begins with {args.only}; try poise/search")
     print(f"{len(faults)} faults are possible; {args.faults} are tried, seed {args.seed}", flush=True)
     start = time.monotonic()
-    judged, refused = judge_all(faults, args, Verdicts(args.output, args.seed))
+    judged, refused = judge_all(faults, args, Verdicts(args.output, args.seed, args.fast))
     survivors = [fault for fault in judged if fault["verdict"] == "survived"]
     killed = len(judged) - len(survivors)
     print(f"killed {killed} of {len(judged)} ({100 * killed / max(1, len(judged)):.1f} %); {refused} more did not "
