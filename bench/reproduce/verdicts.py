@@ -94,15 +94,14 @@ def below(says, theirs, samples, is_used=False):
     return Check(says, Estimate.of(samples), BELOW, theirs, is_used)
 
 
-def claim(gain, least, most=None):
+def claim(gain, theirs):
     """Returns the verdict on a paper's claim about a gain, with the reason. `gain` is the estimate of our gain (0.2 for
-    20 %); the paper claims `least`, or `least` to `most`."""
-    most = least if most is None else most
+    20 %), `theirs` is the gain that the paper states."""
     if gain.low <= 0:
         return f"{CONTRADICTED} (no gain)" if gain.high <= 0 else f"{UNDECIDED} (the interval contains 0)"
-    if gain.mean < (1 - TOLERANCE) * least:
+    if gain.mean < (1 - TOLERANCE) * theirs:
         return f"{REFINED} (less)"
-    return f"{REFINED} (more)" if gain.mean > (1 + TOLERANCE) * most else CONFIRMED
+    return f"{REFINED} (more)" if gain.mean > (1 + TOLERANCE) * theirs else CONFIRMED
 
 
 def outcome(check, others):
