@@ -61,7 +61,7 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
-/// Reactive balancing (section 3.1 of the paper): blocked threads leave their share of a place to
+/// Reactive balancing (section 3.3 of the paper): blocked threads leave their share of a place to
 /// its other threads. In each domain, repeatedly moves the least advanced ready thread from the
 /// place with the most ready threads to the place with the fewest, until these numbers differ by at
 /// most one. Among places with equally few ready threads, prefers the one with the fewest threads

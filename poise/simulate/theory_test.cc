@@ -28,7 +28,7 @@ TEST(Theory, eight_threads_on_seven_places_take_the_times_computed_by_hand) {
 
 TEST(Theory, a_run_gets_longer_by_the_costs_of_all_its_balancing_points) {
   // The paper expects 20% less speed if the period is 0.5 ms and each balancing point costs 100 us
-  // (section 5).
+  // (section 4.5).
   EXPECT_DOUBLE_EQ(with_cost_s(8, 0.5e-3, 100e-6), 10);
   EXPECT_TRUE(std::isinf(with_cost_s(8, 100e-6, 100e-6)));
 }
