@@ -102,6 +102,7 @@ class Scheduler {
   double less_rounding(double messages) const {
     return messages - kRoundingSlack * (std::abs(messages) + 2.0 * num_messages_);
   }
+  std::uint32_t has_load() const { return load_s_ > 0; }
   double cost(double speed, double busy_s, double messages) const {
     const double done_s = has_equal_speeds_ ? busy_s : busy_s + load_s_ / speed;
     return done_s + alpha_ * messages;
@@ -115,6 +116,8 @@ class Scheduler {
   Schedule schedule_;
   std::vector<std::uint32_t> leaf_of_task_;  // leaf of the distance tree
   SpeedGroups places_;
+  std::span<const double> background_s_;  // per place; empty: none
+  std::vector<std::uint32_t> num_loads_;  // per place: tasks with a load above 0
   BlockDistances blocks_;
 
   // The members below belong to the task that is being placed.
@@ -138,8 +141,12 @@ Scheduler::Scheduler(const Problem& problem, const MessageCounts& partners, doub
       tree_(problem.machine, weights),
       schedule_{problem.current},
       places_(problem.machine, work_s(problem.machine, problem.workload, problem.current)),
+      background_s_(problem.workload.background_s),
+      num_loads_(problem.machine.num_places(), 0),
       blocks_(tree_) {
   for (const PlaceId p : problem.current.places()) leaf_of_task_.push_back(tree_.leaf_of(p));
+  for (TaskId t = 0; t < problem.workload.num_tasks(); ++t)
+    num_loads_[problem.current.of(t)] += problem.workload.tasks[t].load_s > 0;
 }
 
 Schedule Scheduler::run(const Workload& workload) {
@@ -166,9 +173,13 @@ Schedule Scheduler::run(const Workload& workload) {
 void Scheduler::take(const LoadedTask& task) {
   load_s_ = task.load_s;
   current_ = schedule_.placement.of(task.task);
-  // Rounding must not make the busy time of an empty place negative.
-  busy_without_task_s_ =
-      std::max(places_.busy_s(current_) - load_s_ / machine_.speed_of(current_), 0.0);
+  // Without the place's last load, the busy time is exactly the background load. Subtracting loads
+  // could leave a rounding error above it, and the task would move to an equally idle place.
+  if (num_loads_[current_] == has_load())
+    busy_without_task_s_ = background_s_.empty() ? 0 : background_s_[current_];
+  else
+    busy_without_task_s_ =
+        std::max(places_.busy_s(current_) - load_s_ / machine_.speed_of(current_), 0.0);
   find_traffic(task.task);
 }
 
@@ -201,6 +212,8 @@ void Scheduler::find_best() {
 void Scheduler::move(TaskId t, PlaceId to) {
   places_.add(to, load_s_ / machine_.speed_of(to));
   places_.set(current_, busy_without_task_s_);
+  num_loads_[current_] -= has_load();
+  num_loads_[to] += has_load();
   schedule_.placement.move(t, to);
   leaf_of_task_[t] = tree_.leaf_of(to);
 }
