@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <numeric>
 
 #include "tests/support/paths.h"
 
@@ -67,6 +68,19 @@ TEST(Machines, memory_latency_factors_have_the_published_minimum_and_maximum) {
   EXPECT_EQ(numa_interval(machine_called("Opteron8x2")), std::pair(1.2, 1.5));
   EXPECT_EQ(numa_interval(machine_called("Xeon4x8")), std::pair(2.0, 2.6));
   EXPECT_EQ(machine_called("20xNUMA4").latency_factor(0, 39), 3.4);
+}
+
+TEST(Machines, machines_have_the_published_memory) {
+  constexpr std::pair<const char*, std::uint64_t> kGibibytes[] = {
+      {"NUMA32", 64},       {"NUMA48", 256},         {"20xNUMA4", 20 * 4}, {"Opteron8x2", 32},
+      {"Xeon4x8", 64},      {"Nehalem", 24},         {"Barcelona", 64},    {"Tigerton", 8 * 2},
+      {"PlaFRIM", 32 * 24}, {"BlueWaters", 256 * 64}};
+  for (const auto& [name, gibibytes] : kGibibytes) {
+    const auto of_domains = machine_called(name).parts().facts.memory_bytes;
+    EXPECT_EQ(std::accumulate(of_domains.begin(), of_domains.end(), std::uint64_t{0}),
+              gibibytes << 30)
+        << name;
+  }
 }
 
 TEST(Machines, each_router_of_the_gemini_torus_serves_two_nodes) {
