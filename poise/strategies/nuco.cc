@@ -10,10 +10,13 @@
 /// NUCO factor of the machine: the latency of e's cores to the memory of d, divided by their
 /// latency to their own memory. The knob alpha converts weighted messages to seconds. busy(c)
 /// includes background load but not t. A task moves only to a place with a lower cost, so few tasks
-/// move. Ignores bytes, and messages that t sends. With caches=1, an extension that the paper names
-/// as future work, each message from domain(c) adds f - 2 instead of -1, where f is the factor of
-/// the caches that the sender's core shares with c. f - 2 is -1 without a shared cache, as in the
-/// paper, and -2 on the same core.
+/// move. Ignores bytes, and messages that t sends.
+///
+/// The paper defines l by messages from "other cores of the same NUMA node". So messages from c
+/// itself do not count with local=0; by default they count as local. With caches=1, an extension
+/// that the paper names as future work, each message from domain(c) adds f - 2 instead of -1, where
+/// f is the factor of the caches that the sender's core shares with c. f - 2 is -1 without a shared
+/// cache, as in the paper, and -2 on the same core.
 ///
 /// If places differ in speed, which the paper does not cover, load(t) / speed(c) is added. O(n + m
 /// + E levels log m) for n tasks, E messages and a machine of m places whose network is a tree;

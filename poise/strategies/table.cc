@@ -65,7 +65,8 @@ constexpr Knob kGreedyCommKnobs[] = {
 
 constexpr Knob kNucoKnobs[] = {
     {"alpha", 1e-5, 0, 1, "seconds that a received message costs per unit of factor"},
-    {"local", 1, 0, 1, "1: messages from the same place are local; 0: they are ignored", kNoYes},
+    {"local", 1, 0, 1,
+     "1: messages from the same place are local; 0: they are ignored, as the paper says", kNoYes},
     {"caches", 0, 0, 1, "1: local messages count by the caches that both places share", kNoYes},
 };
 constexpr std::string_view kNumaLevels[] = {"core", "node"};
@@ -86,7 +87,8 @@ constexpr Knob kTreematchKnobs[] = {
      "groups of places among which tasks are divided first: nodes; those of level 1 (coarsest), 2, "
      "and so on; 0: one with all places; auto: whichever gives the shortest iteration",
      kTreematchLevels},
-    {"groups", 0, 0, 1, "groups of tasks per node: by affinity, or the current ones", kGroupings},
+    {"groups", 0, 0, 1,
+     "groups of tasks per node: by affinity; or the current ones, as the slides say", kGroupings},
     {"only_better", 1, 0, 1, "1: keep the current placement if it has the shorter iteration"},
     {"threads", 1, 1, 1024, "nodes solved at once; no effect on the placement"},
 };

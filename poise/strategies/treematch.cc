@@ -13,6 +13,10 @@
 /// its current one. Ignores the cost of migrations. The cost of messages counts only when levels
 /// are compared, and in the final comparison with the current placement (`only_better`). O((n + m)
 /// log p) per level.
+///
+/// The slides on TreeMatchLB group nothing anew: they reorder the groups of tasks that are on the
+/// nodes (`groups=current`). Nor do they compare the result with the current placement
+/// (`only_better=0`).
 #include <algorithm>
 #include <functional>
 #include <numeric>
