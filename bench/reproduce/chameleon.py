@@ -252,7 +252,6 @@ def figure_9(lab, inputs):
 
 
 RANKS, SECTIONS_PER_THREAD = 32, 16
-STEP_S = 0.5  # seconds of work of a rank in each step
 
 
 def limiter_series(lab, inputs, threads, steps, seed):
@@ -261,7 +260,7 @@ def limiter_series(lab, inputs, threads, steps, seed):
     work perfectly. With t threads, a rank has t times as many sections, each 1/t as long."""
     count = RANKS * SECTIONS_PER_THREAD * threads
     machine = f"node:{RANKS} core:1 bandwidth:{CARD:g}"
-    recipe = f"random:degree=0,skew=equal,load_s={STEP_S / SECTIONS_PER_THREAD / threads:.6g},task_bytes=6000000"
+    recipe = f"random:degree=0,skew=equal,load_s={inputs['step_s'] / SECTIONS_PER_THREAD / threads:.6g},task_bytes=6000000"
     trace = lab.trace(recipe, count, machine, seed, placement="blocked")
     words = ("simulate", trace, "-s", "keep", "--steps", steps + 1, "--every", steps + 1, "--loads",
              f"drift:sigma={inputs['spread']:g},steps=1", "--seed", seed, "--decision-time", "0s")
@@ -416,6 +415,7 @@ RUNS = "our runs: bench/results/reactive.json, ranks of one and more threads on 
 EXCESS = Assumed("excess", 1, "", "load that refinement adds to a section, over what it had")
 SECTION_S = Assumed("section_s", 1e-3, "s", "load of a section of the grid in a step")
 SPREAD = Assumed("spread", 0.2, "", "of a section's cost from step to step: unpredictable", most=1)
+STEP = Assumed("step_s", 0.5, "s", "work of a rank in a step")
 ONE_BY_ONE = ("CHAMELEON moves one task at a time and thread; Poise moves many in one message, so that the loss is none of "
               "lending itself.")
 SECTIONS = (
@@ -441,12 +441,12 @@ SECTIONS = (
             assumed=(EXCESS, SECTION_S)),
     Section("chameleon-figure-9", "Figure 9: strong scaling and choice of victims, tsunami", figure_9,
             stated=("up to 32 nodes", RUNS), assumed=(EXCESS, SECTION_S)),
-    Section("chameleon-figure-11", "Figure 11: mean imbalance, ADER-DG", figure_11, stated=("32 ranks of 1 to 4 threads, 0.5 s of work per rank and step", RUNS),
-            assumed=(SPREAD,), figure=figure_11_points,
+    Section("chameleon-figure-11", "Figure 11: mean imbalance, ADER-DG", figure_11, stated=("32 ranks", RUNS),
+            assumed=(SPREAD, STEP), figure=figure_11_points,
             plot=Plot("threads", ("without lending", "with lending"), "mean imbalance"),
-            remark="Simulated: 10 steps, costs drawn anew in each. The mini-app `limiter` takes the part of sam(oa)² in our runs."),
-    Section("chameleon-figure-12", "Figure 12: imbalance per step, ADER-DG", figure_12, stated=("32 ranks", RUNS, "0.5 s of work per rank and step"),
-            assumed=(SPREAD,), figure=figure_12_points,
+            remark="Simulated: 1 to 4 threads per rank, 10 steps, costs drawn anew in each. The mini-app `limiter` takes the part of sam(oa)² in our runs."),
+    Section("chameleon-figure-12", "Figure 12: imbalance per step, ADER-DG", figure_12, stated=("32 ranks", RUNS),
+            assumed=(SPREAD, STEP), figure=figure_12_points,
             plot=Plot("step", ("without lending", "with lending"), "imbalance"),
             remark="Costs of sections are drawn anew in each of 500 simulated steps, so they do not change slowly as in the paper."),
     Section("chameleon-table-1", "Table 1: reaction against prediction", table_1,
