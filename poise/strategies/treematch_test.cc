@@ -267,6 +267,24 @@ TEST(Treematch, with_the_option_groups_set_to_current_all_tasks_of_a_node_move_t
             judge(machine, workload, start, start).hop_bytes);
 }
 
+TEST(Treematch, with_groups_set_to_current_tasks_that_fit_on_their_node_stay_together) {
+  const Machine machine = machine_from_text("node:3 core:4");
+  const char* strategy = "treematch:groups=current,only_better=0";
+  // Each node has every third task of a ring, so all tasks communicate with other nodes.
+  const Workload workload = k_neighbour(11, 1);
+  Placement start(11);
+  for (TaskId t = 0; t < 11; ++t) start.move(t, t % 3 * 4 + t / 3);
+  const Placement placed = place(strategy, machine, workload, start);
+  for (TaskId t = 0; t < 11; ++t)
+    EXPECT_EQ(machine.node_of_place(placed.of(t)), machine.node_of_place(placed.of(t % 3)));
+  // Of a node with six tasks on four places, only two tasks leave.
+  for (const TaskId t : {1u, 2u}) start.move(t, 0);
+  const Placement spread = place(strategy, machine, workload, start);
+  int on_node[3] = {};
+  for (const TaskId t : {0u, 1u, 2u, 3u, 6u, 9u}) ++on_node[machine.node_of_place(spread.of(t))];
+  EXPECT_EQ(*std::max_element(std::begin(on_node), std::end(on_node)), 4);
+}
+
 TEST(Treematch, keeps_the_current_placement_if_it_is_better_than_the_computed_one) {
   const Machine machine = machine_from_text("core:2 message:1");
   // On different places, the two tasks would have to wait for each other's messages.

@@ -136,6 +136,16 @@ Blocks blocks_of(const Machine& machine, std::vector<PlaceId> first_place) {
   return blocks;
 }
 
+/// Adds empty tasks to groups with fewer tasks than places until there are num_places tasks.
+void fill_groups(const std::vector<double>& places_of_group, Vertex num_places,
+                 std::vector<std::uint32_t>& group_of) {
+  std::vector<double> room = places_of_group;
+  for (const std::uint32_t group : group_of) --room[group];
+  for (std::uint32_t group = 0; group < room.size(); ++group)
+    for (; room[group] > 0 && group_of.size() < num_places; --room[group])
+      group_of.push_back(group);
+}
+
 std::vector<std::uint32_t> numbered(std::uint32_t size) {
   std::vector<std::uint32_t> numbers(size);
   for (std::uint32_t n = 0; n < size; ++n) numbers[n] = n;
@@ -182,12 +192,15 @@ std::vector<std::uint32_t> group_per_block(const Problem& problem, const Demand&
     return group_of;
   }
   // Empty tasks are added until there is one task per place. They let the partitioner put the real
-  // tasks on few blocks and leave other blocks empty.
+  // tasks on few blocks and leave other blocks empty. Current groups that are too small get them.
   Graph padded = demand.graph;
   pad(padded, demand.open_places, 1);
   if (!shares.fixed.empty()) shares.fixed.resize(demand.open_places, kFree);
   shares.tolerance = 0;
-  group_of = partition(padded, shares);
+  if (keeps_groups)
+    fill_groups(shares.of_part, demand.open_places, group_of);
+  else
+    group_of = partition(padded, shares);
   even_out_by_swaps(padded, shares, group_of);
   group_of.resize(num_tasks);
   return group_of;
