@@ -3,6 +3,7 @@
 #include "poise/partition/even_out.h"
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -60,11 +61,17 @@ class EvenOut {
       given = leaves;
       taken = comes;
     };
-    for (const Item& leaves : items_[from]) {
-      consider(leaves, {0, kNothing});
-      const auto next = items_[to].lower_bound({leaves.first - gap, 0});
-      if (next != items_[to].end()) consider(leaves, *next);
-      if (next != items_[to].begin()) consider(leaves, *std::prev(next));
+    // If no vertex is as heavy as the gap, the heaviest one leaves. Trying all vertices would then
+    // take quadratic time if one part has most of them.
+    const std::set<Item>& items = items_[from];
+    const bool is_wide = !items.empty() && items.rbegin()->first <= gap;
+    const auto first = is_wide ? items.lower_bound({items.rbegin()->first, 0}) : items.begin();
+    const auto end = is_wide ? std::next(first) : items.end();
+    for (auto leaves = first; leaves != end; ++leaves) {
+      consider(*leaves, {0, kNothing});
+      const auto next = items_[to].lower_bound({leaves->first - gap, 0});
+      if (next != items_[to].end()) consider(*leaves, *next);
+      if (next != items_[to].begin()) consider(*leaves, *std::prev(next));
     }
     if (given.second == kNothing || best_off >= gap * (1 - 1e-9)) return false;
     transfer(given, from, to);

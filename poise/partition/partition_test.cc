@@ -120,5 +120,15 @@ TEST(EvenOut, swaps_bring_the_weight_of_every_part_near_its_share) {
   for (const double weight : weights) EXPECT_LE(weight, total / 4 * 1.02 * (1 + 1e-12));
 }
 
+TEST(EvenOut, half_a_million_vertices_that_are_all_in_one_part_leave_it_one_by_one) {
+  constexpr Vertex kVertices = 500'000;
+  Graph graph;
+  graph.weight.assign(kVertices, 1);
+  graph.first.assign(kVertices + 1, 0);
+  std::vector<Part> part_of(kVertices, 0);
+  even_out_by_swaps(graph, {{1, 1, 1, 1}, 0, {}}, part_of);
+  for (const double weight : weights_of(graph, part_of, 4)) EXPECT_EQ(weight, kVertices / 4);
+}
+
 }  // namespace
 }  // namespace poise::graphs
