@@ -201,8 +201,8 @@ SECTIONS = (
     Section("numalb-builds-kneighbor-xeon", "Builds: kNeighbor on the Xeon", kneighbor_builds("Xeon"),
             stated=(SIZES, "k = 3, messages of 1024 B"), assumed=(*BUILDS, NEIGHBOUR)),
     Section("numalb-versions-kneighbor-xeon", "Versions: kNeighbor on the Xeon",
-            why_not="The slide compares versions of Charm++ of 2010 (up to 50 % apart). Their difference lies in code of that "
-                    "runtime, which no input of a simulation describes."),
+            why_not="The slide compares versions of Charm++ with and without optimizations for shared memory (up to 50 % apart). "
+                    "Their difference lies in code of that runtime, which no input of a simulation describes."),
     Section("numalb-imbalance-opteron", "Balancers: Imbalance on the Opteron", imbalanced("imbalance", "Opteron"),
             stated=(SIZES,), assumed=(OBJECTS_PER_CORE, DECISION, GRAIN), remark=START),
     Section("numalb-imbalance-xeon", "Balancers: Imbalance on the Xeon", imbalanced("imbalance", "Xeon"),
