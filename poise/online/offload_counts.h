@@ -23,8 +23,9 @@ struct CountThresholds {
 /// The sort-based selection of Klinkenberg et al., "CHAMELEON: Reactive Load Balancing for Hybrid
 /// MPI+OpenMP Task-Parallel Applications", JPDC 2020, section 3.4 and figure 1. With ranks sorted
 /// by load, the heaviest may lend to the lightest, the second heaviest to the second lightest, and
-/// so on. `tasks` is the number of queued tasks per rank; ties: by rank number. Returns at most one
-/// loan.
+/// so on. Figure 1 assumes that only ranks above the average load lend; as in the CHAMELEON
+/// library, any rank of the heavier half may lend here. `tasks` is the number of queued tasks per
+/// rank; ties: by rank number. Returns at most one loan.
 std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self,
                                const CountThresholds& thresholds);
 
