@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/commands/commands.h"
 #include "apps/text/command_line.h"
@@ -136,6 +138,12 @@ std::string csv_of(const Figure& figure) {
   return text;
 }
 
+std::string names_of_figures() {
+  std::vector<std::string_view> names;
+  for (const Figure& figure : figures()) names.push_back(figure.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 void run(const TheoryOptions& options) {
   if (!options.figure.empty()) {
     const Figure& figure = figure_named(options.figure);
@@ -158,25 +166,27 @@ void add_theory(CLI::App& app) {
       "--phase", options->phase,
       "Time a thread computes between two barriers on a cpu of its own: 30s, 5ms");
   phase->type_name("TIME");
-  command
-      ->add_option("--period", options->period, "Time between two balancing points, such as 500us")
-      ->type_name("TIME")
-      ->capture_default_str();
-  add_count(*command, "--phases", "N", options->phases, "Number of consecutive phases", 1);
-  add_count(*command, "--domains", "N", options->domains,
-            "Memory domains of equal size that threads do not leave", 1);
-  command
-      ->add_option("--jitter", options->jitter,
-                   "Random variation of each period, as a share of it, below 1")
-      ->type_name("SHARE")
-      ->capture_default_str();
-  add_count(*command, "--seed", "N", options->seed, "Seed of the jitter");
+  auto* period = command
+                     ->add_option("--period", options->period,
+                                  "Time between two balancing points, such as 500us")
+                     ->type_name("TIME")
+                     ->capture_default_str();
+  auto* phases =
+      add_count(*command, "--phases", "N", options->phases, "Number of consecutive phases", 1);
+  auto* domains = add_count(*command, "--domains", "N", options->domains,
+                            "Memory domains of equal size that threads do not leave", 1);
+  auto* jitter = command
+                     ->add_option("--jitter", options->jitter,
+                                  "Random variation of each period, as a share of it, below 1")
+                     ->type_name("SHARE")
+                     ->capture_default_str();
+  auto* seed = add_count(*command, "--seed", "N", options->seed, "Seed of the jitter");
   command
       ->add_option("--figure", options->figure,
-                   "The data of a figure of the Juggle paper, as CSV or JSON: 6, 7, 8, 9, 10, 11, "
-                   "16, 17, unequal, jobs or table1")
+                   "The data of a figure of the Juggle paper, as CSV or JSON. Figures: " +
+                       names_of_figures())
       ->type_name("NAME")
-      ->excludes(threads, cpus, phase);
+      ->excludes(threads, cpus, phase, period, phases, domains, jitter, seed);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer("Example: poise theory --threads 8 --cpus 7 --phase 30s --period 100ms");
   command->callback([options] { run(*options); });

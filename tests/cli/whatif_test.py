@@ -295,6 +295,10 @@ class Theory(CliTest):
         self.assertEqual(table[0].split(","), answer["columns"])
         self.assertEqual(len(table), 1 + len(answer["rows"]))
 
+    def test_the_help_of_poise_theory_lists_all_figures(self):
+        known = self.run_poise("theory", "--figure", "12").stderr.split("known: ")[1].strip()
+        self.assertIn(known, " ".join(self.run_poise("theory", "--help").stdout.split()))
+
     def test_invalid_options_of_poise_theory_are_refused(self):
         self.assert_refused("theory", says="--threads 8")
         self.assert_refused("theory", "--threads", 0, "--cpus", 7, "--phase", "1s", says="threads is 0")
@@ -304,7 +308,8 @@ class Theory(CliTest):
         self.assert_refused(*self.eight_on_seven, "--domains", 8, says="domains is 8")
         self.assert_refused(*self.eight_on_seven, "--jitter", 1, says="jitter")
         self.assert_refused("theory", "--figure", "12", says="table1")
-        self.assert_refused("theory", "--figure", "6", "--threads", 8, says=["--figure", "--threads"])
+        for option in "--threads", "--period", "--phases", "--domains", "--jitter", "--seed":
+            self.assert_refused("theory", "--figure", "6", option, "1", says=["--figure", option])
 
 
 if __name__ == "__main__":
