@@ -200,6 +200,11 @@ TEST(Generate, random_graphs_have_the_requested_mean_degree) {
   EXPECT_NEAR(variance, 6, 1);
 }
 
+TEST(Generate, kind_rmat_accepts_probabilities_whose_sum_is_1_but_for_rounding) {
+  EXPECT_EQ(make("rmat:a=0.33,b=0.56,c=0.11", 100).num_tasks(), 100u);
+  EXPECT_THROW(make("rmat:a=0.33,b=0.56,c=0.12", 100), Error);
+}
+
 TEST(Generate, kind_rmat_gives_a_few_tasks_far_more_communication_partners_than_others) {
   const Workload workload = make("rmat", 4096);
   std::vector<int> degree(4096);

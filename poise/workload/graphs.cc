@@ -33,7 +33,9 @@ class Quarters {
  public:
   explicit Quarters(const Knobs& knobs) {
     const double a = knobs["a"], ab = a + knobs["b"], abc = ab + knobs["c"];
-    if (abc > 1) fail("kind rmat: the sum a + b + c of its knobs is {}; it must be at most 1", abc);
+    constexpr double kRounding = 1e-12;  // 0.33 + 0.56 + 0.11, for example, is a little above 1
+    if (abc > 1 + kRounding)
+      fail("kind rmat: the sum a + b + c of its knobs is {}; it must be at most 1", abc);
     below_ = {static_cast<std::uint32_t>(a * 65536), static_cast<std::uint32_t>(ab * 65536),
               static_cast<std::uint32_t>(abc * 65536)};
   }
