@@ -426,6 +426,25 @@ TEST(Collection, a_timeline_shows_every_place) {
   }
 }
 
+TEST(Collection, a_timeline_with_offloading_can_be_read_if_ranks_have_no_objects) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string path =
+      broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_lent_{}.json", ::getpid()));
+  {
+    Collection<Heavy> objects(MPI_COMM_WORLD, 1, [](ObjectId) { return Heavy{1e-3}; },
+                              {.timeline = path, .lend = true});
+    objects.run(3);
+  }
+  if (rank != 0) return;
+  const Timeline timeline = read_timeline(path);
+  std::remove(path.c_str());
+  for (const auto& spans : timeline.places) {
+    const auto [work_s, wait_s, balance_s] = seconds_of(spans);
+    EXPECT_LE(work_s + wait_s, end_s(timeline));
+  }
+}
+
 TEST(Collection, a_trace_has_one_phase_before_each_decision_and_one_after_the_last_decision) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

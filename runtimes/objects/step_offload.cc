@@ -108,6 +108,10 @@ OffloadedSteps::~OffloadedSteps() {
 
 void OffloadedSteps::run() {
   const double start_s = wall_now_s();
+  {
+    const std::lock_guard lock(mutex_);
+    work_end_s_ = start_s;
+  }
   while (transfers_.size() < parts_.objects.size())
     transfers_.push_back({Buffer(context_.memory())});
   for (const std::uint32_t index : longest_first()) submit(index);
@@ -123,9 +127,8 @@ void OffloadedSteps::run() {
 }
 
 std::vector<double> OffloadedSteps::work_ends_s() const {
-  double end_s = 0;
-  for (const auto& worker : parts_.workers) end_s = std::max(end_s, worker->wall_s);
-  return {end_s};
+  const std::lock_guard lock(mutex_);
+  return {work_end_s_};
 }
 
 /// Lists the objects with the longest steps first. Then the steps that run last are short, so all
@@ -193,6 +196,7 @@ void OffloadedSteps::run_own(std::uint32_t index) {
   run_object(object, *worker, parts_.meter, parts_.clock);
   update_average(step_s(object), worker->wall_s - start_s);
   const std::lock_guard lock(mutex_);
+  work_end_s_ = std::max(work_end_s_, worker->wall_s);
   idle_workers_.push_back(worker);
 }
 
@@ -214,6 +218,7 @@ void OffloadedSteps::run_for_owner(std::span<const tasks::Item> items) {
   packer_.pack(object, back,
                [&](Buffer& buffer) { buffer.append(sent.bytes().data(), sent.bytes().size()); });
   const std::lock_guard lock(mutex_);
+  work_end_s_ = std::max(work_end_s_, wall_now_s());
   run_for_others_s_ += load_s(times.cpu_s, times.wall_s);
   run_for_others_wall_s_ += times.wall_s;
 }

@@ -64,11 +64,12 @@ class OffloadedSteps final : public StepRunner {
   std::vector<Transfer> transfers_;  // by object
   double cost_unit_s_ = 0;           // average time of the first steps on all ranks; 0: unknown
 
-  std::mutex mutex_;                   // guards all members below and parts_.workers.back()
+  mutable std::mutex mutex_;           // guards all members below and parts_.workers.back()
   std::vector<Worker*> idle_workers_;  // workers that have no object
   double run_for_others_s_ = 0;        // load of other ranks' objects that ran on this rank
   double run_for_others_wall_s_ = 0;
   double run_elsewhere_s_ = 0;  // load of this rank's objects that ran on other ranks
+  double work_end_s_ = 0;       // end of the last step that ran on this rank, of any rank's object
 
   tasks::Context context_;  // must be the last member, because its threads use the others
 };

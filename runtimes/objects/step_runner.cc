@@ -59,6 +59,7 @@ void ThreadedSteps::run() {
   const auto& by_place = objects.by_place();
   const int num_places = by_place.size();
   const std::int64_t num_objects = objects.size();
+  place_ends_s_.assign(by_place.size(), wall_now_s());
   const auto run_one = [&](std::size_t index, Worker& worker) {
     run_object(objects[index], worker, parts_.meter, parts_.clock);
   };
@@ -72,8 +73,11 @@ void ThreadedSteps::run() {
 #ifdef _OPENMP
 #pragma omp for schedule(static, 1)
 #endif
-      for (int place = 0; place < num_places; ++place)
+      for (int place = 0; place < num_places; ++place) {
         for (const std::uint32_t index : by_place[place]) run_one(index, worker);
+        // OpenMP may give fewer threads than places. Then a thread runs several places in turn.
+        if (!by_place[place].empty()) place_ends_s_[place] = worker.wall_s;
+      }
     } else {
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1)
@@ -86,9 +90,7 @@ void ThreadedSteps::run() {
 
 std::vector<double> ThreadedSteps::work_ends_s() const {
   if (!one_place_per_thread_) return {wall_now_s()};
-  std::vector<double> ends_s;
-  for (const auto& worker : parts_.workers) ends_s.push_back(worker->wall_s);
-  return ends_s;
+  return place_ends_s_;
 }
 
 }  // namespace poise::objects

@@ -46,6 +46,7 @@ class ThreadedSteps final : public StepRunner {
  private:
   StepParts parts_;
   bool one_place_per_thread_;
+  std::vector<double> place_ends_s_;  // per place; set only with one place per thread
 };
 
 /// Runs a step of one object on the calling thread and adds its time to the object and to the
