@@ -84,10 +84,15 @@ std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> proble
 
 }  // namespace
 
-Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s) {
+Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s,
+                     Overdue* overdue) {
   try {
     if (budget_s == 0 || budget_s > kMaxBudget_s) return {solve(*problem)};
+    if (overdue != nullptr && !overdue->expired())
+      return {problem->phase.current,
+              "an earlier decision, which exceeded its budget (POISE_BUDGET), is still running"};
     if (auto placement = solve_within(problem, budget_s)) return {*std::move(placement)};
+    if (overdue != nullptr) *overdue = problem;
     return {
         problem->phase.current,
         fmt::format("the decision took longer than its budget of {} s (POISE_BUDGET)", budget_s)};

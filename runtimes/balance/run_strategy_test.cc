@@ -2,6 +2,7 @@
 
 #include "runtimes/balance/run_strategy.h"
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <gmock/gmock.h>
@@ -99,6 +100,24 @@ TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_exceeds_its_time_b
   has_ended.get_future().wait();  // the detached strategy must not outlive the test
   EXPECT_THAT(outcome.trouble, HasSubstr("longer than its budget of 0.001 s"));
   EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
+}
+
+TEST(RunStrategy, starts_no_strategy_as_long_as_one_that_exceeded_its_time_budget_runs) {
+  static std::promise<void> may_end;
+  static std::atomic<int> num_calls = 0;
+  const OwnedProblem original = *problem_of([](const Problem& given, const Knobs&) {
+    if (++num_calls == 1) may_end.get_future().wait();
+    return given.current;
+  });
+  const auto problem = [&] { return std::make_shared<const OwnedProblem>(original); };
+  Overdue overdue;
+  EXPECT_NE(run_strategy(problem(), 1e-3, &overdue).trouble, "");
+  EXPECT_THAT(run_strategy(problem(), 100, &overdue).trouble, HasSubstr("still running"));
+  EXPECT_EQ(num_calls, 1);
+  may_end.set_value();
+  while (!overdue.expired()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(run_strategy(problem(), 100, &overdue).trouble, "");
+  EXPECT_EQ(num_calls, 2);
 }
 
 TEST(RunStrategy, a_strategy_that_exceeded_its_time_budget_continues_at_idle_priority) {

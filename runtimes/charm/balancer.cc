@@ -124,6 +124,7 @@ struct Balancer::State {
   Stage stage = {};
   std::vector<PeRow> staged = {};  // the rows of the PEs when `stage` was built
   Past past = {};
+  balance::Overdue overdue = {};
   bool has_warned = false, has_warned_of_record = false, has_told_variables = false;
 };
 
@@ -207,7 +208,7 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   const auto problem = std::make_shared<const balance::OwnedProblem>(balance::OwnedProblem{
       stage.machine, std::move(rows.phase), std::move(past_loads_s), settings.choice, seed});
   const double converted_s = wall_now_s();
-  const balance::Outcome outcome = balance::run_strategy(problem, settings.budget_s);
+  const balance::Outcome outcome = balance::run_strategy(problem, settings.budget_s, &overdue);
   const double answered_s = wall_now_s();
 
   Decision decision;

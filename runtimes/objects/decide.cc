@@ -59,10 +59,10 @@ void Decider::remember(const MeasuredPhase& phase) {
   for (const Task& task : phase.workload.tasks) loads.push_back(task.load_s);
 }
 
-Outcome Decider::run(const MeasuredPhase& phase) const {
+Outcome Decider::run(const MeasuredPhase& phase) {
   return balance::run_strategy(std::make_shared<const balance::OwnedProblem>(balance::OwnedProblem{
                                    layout_.machine, phase, past_loads_s_, choice_, options_.seed}),
-                               options_.budget_s);
+                               options_.budget_s, &overdue_);
 }
 
 Outcome Decider::on_root(const Measurements& own, Decision& decision) {

@@ -50,7 +50,7 @@ class Decider {
   Decision decide(const Measurements& own);
 
  private:
-  Outcome run(const MeasuredPhase& phase) const;
+  Outcome run(const MeasuredPhase& phase);
   Outcome on_root(const Measurements& own, Decision& decision);
   Outcome on_every_rank(const Measurements& own, Decision& decision);
   Decision by_all_ranks(const Measurements& own) const;
@@ -63,7 +63,8 @@ class Decider {
   const CollectionOptions& options_;
   std::uint32_t threads_per_place_;
   Choice choice_;
-  std::optional<JointDecider> joint_;              // only for Mode::hierarchical
+  std::optional<JointDecider> joint_;  // only for Mode::hierarchical
+  balance::Overdue overdue_;
   std::vector<std::vector<double>> past_loads_s_;  // indexed by phase, then by task
 };
 
