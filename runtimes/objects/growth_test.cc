@@ -81,5 +81,20 @@ TEST(Growth, memory_and_traffic_of_a_rank_grow_with_the_total_number_of_objects_
   EXPECT_GT(more.traffic_bytes, 3.9);
 }
 
+TEST(Growth, memory_does_not_grow_from_decision_to_decision_unless_the_strategy_predicts_loads) {
+  const auto make = [](ObjectId id) { return Near{id, kOwnObjects}; };
+  Collection<Near> objects(MPI_COMM_WORLD, kOwnObjects, make,
+                           {.strategy = "keep", .mode = Mode::root});
+  const auto heap_bytes_after = [&](int num_decisions) {
+    for (int i = 0; i < num_decisions; ++i) {
+      objects.step();
+      objects.balance();
+    }
+    return static_cast<double>(counting::heap_bytes);
+  };
+  const double before = heap_bytes_after(2);
+  EXPECT_LT(heap_bytes_after(8) - before, 8.0 * kOwnObjects);  // a load takes 8 bytes
+}
+
 }  // namespace
 }  // namespace poise::objects
