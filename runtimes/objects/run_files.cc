@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "runtimes/objects/collectives.h"
+#include "runtimes/objects/tuning.h"
 #include "runtimes/tasks/start/end_job.h"
 
 #include "poise/base/clock.h"
@@ -79,7 +81,13 @@ void RunFiles::finish_timeline() {
   if (path.empty()) return;
   const std::string title = fmt::format("{}, strategy {}", name_, strategy_);
   const Timeline timeline = gather_timeline(comm_, timeline_, title, num_places_);
+  double lacks_spans = timeline_.is_complete() ? 0 : 1;
+  max_over_ranks(comm_, {&lacks_spans, 1});
   if (!record_) return;
+  if (lacks_spans != 0)
+    warn(fmt::format(
+        "the timeline {} ends before the run, because a rank records at most {} activities", path,
+        tuning::kMaxTimelineSpans));
   try {
     write_timeline(timeline, path);
   } catch (const Error& error) {

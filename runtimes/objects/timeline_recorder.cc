@@ -13,8 +13,9 @@ TimelineRecorder::TimelineRecorder(bool is_enabled, std::vector<PlaceId> places,
     : is_enabled_(is_enabled), places_(std::move(places)), begin_s_(begin_s) {}
 
 void TimelineRecorder::add(PlaceId place, double start_s, double end_s, Activity activity) {
-  if (end_s > start_s && spans_.size() < tuning::kMaxTimelineSpans)
-    spans_.push_back({place, {start_s - begin_s_, end_s - begin_s_, activity}});
+  if (!(end_s > start_s)) return;
+  is_complete_ = spans_.size() < tuning::kMaxTimelineSpans;
+  if (is_complete_) spans_.push_back({place, {start_s - begin_s_, end_s - begin_s_, activity}});
 }
 
 void TimelineRecorder::add_step(double start_s, const std::vector<double>& work_ends_s,

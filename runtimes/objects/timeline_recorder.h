@@ -29,11 +29,13 @@ class TimelineRecorder {
   void add_balancing(double start_s, double end_s);
 
   const std::vector<PlaceSpan>& spans() const { return spans_; }
+  /// False if spans were left out, because there were more than tuning::kMaxTimelineSpans.
+  bool is_complete() const { return is_complete_; }
 
  private:
   void add(PlaceId place, double start_s, double end_s, Activity activity);
 
-  bool is_enabled_;
+  bool is_enabled_, is_complete_ = true;
   std::vector<PlaceId> places_;
   double begin_s_;
   std::vector<PlaceSpan> spans_;

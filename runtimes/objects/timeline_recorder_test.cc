@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtimes/objects/tuning.h"
+
 namespace poise::objects {
 namespace {
 
@@ -34,6 +36,15 @@ TEST(TimelineRecorder, leaves_out_activities_that_took_no_time) {
   TimelineRecorder recorder(true, {0}, 0);
   recorder.add_step(1, {1}, 2);
   EXPECT_EQ(spans_of(recorder, 0), (std::vector<Span>{{1, 2, Activity::wait}}));
+}
+
+TEST(TimelineRecorder, is_incomplete_if_spans_were_left_out) {
+  TimelineRecorder recorder(true, {0}, 0);
+  for (std::size_t i = 0; i < tuning::kMaxTimelineSpans; ++i) recorder.add_balancing(2, 3);
+  EXPECT_TRUE(recorder.is_complete());
+  recorder.add_balancing(2, 3);
+  EXPECT_FALSE(recorder.is_complete());
+  EXPECT_EQ(recorder.spans().size(), tuning::kMaxTimelineSpans);
 }
 
 TEST(TimelineRecorder, records_nothing_if_it_is_disabled) {
