@@ -2,6 +2,8 @@
 
 #include "runtimes/objects/collection.h"
 
+#include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -372,6 +374,51 @@ TEST(Collection, refuses_subphase_numbers_of_64_and_above) {
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
   objects.run(2);
   EXPECT_THROW(objects.step(), Error);
+}
+
+TEST(Collection, a_collection_without_objects_takes_decisions_and_warns_of_nothing) {
+  for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical}) {
+    const std::string path =
+        broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_none_{}.poise", ::getpid()));
+    testing::internal::CaptureStderr();
+    {
+      Collection<Gossip> objects(MPI_COMM_WORLD, 0, gossip,
+                                 {.period = 1, .mode = mode, .trace = path});
+      objects.run(2);
+      EXPECT_EQ(objects.balance().imbalance_after, 1);
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    std::remove(path.c_str());
+  }
+}
+
+/// Its position is not a number in steps 3 to 5.
+struct Lost {
+  int num_steps = 0;
+  void step(const Inbox&, Outbox&) { ++num_steps; }
+  std::array<double, 3> position() const {
+    return {num_steps >= 3 && num_steps < 6 ? std::nan("") : 1.0, 0, 0};
+  }
+};
+
+TEST(Collection, a_trace_lacks_only_the_phases_whose_measurements_are_invalid) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string path =
+      broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_lost_{}.poise", ::getpid()));
+  testing::internal::CaptureStderr();
+  {
+    Collection<Lost> objects(MPI_COMM_WORLD, 4, [](ObjectId) { return Lost(); },
+                             {.period = 2, .trace = path});
+    objects.run(8);  // positions are invalid in the second of four decisions
+  }
+  const std::string output = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(warnings_in(output), rank == 0 ? 2 : 0) << output;
+  if (rank != 0) return;
+  EXPECT_NE(output.find("strategy poise failed"), output.npos) << output;
+  EXPECT_NE(output.find("a phase is missing from the trace"), output.npos) << output;
+  EXPECT_EQ(read_trace(path).phases.size(), 3u);
+  std::remove(path.c_str());
 }
 
 TEST(Collection, a_trace_in_vt_json_format_is_complete_after_the_run_and_leaves_no_temporary_file) {

@@ -62,6 +62,7 @@ void Decider::remember(const MeasuredPhase& phase) {
 }
 
 Outcome Decider::run(const MeasuredPhase& phase) {
+  if (phase.workload.tasks.empty()) return {phase.current};  // strategies refuse such a workload
   return balance::run_strategy(std::make_shared<const balance::OwnedProblem>(balance::OwnedProblem{
                                    layout_.machine, phase, past_loads_s_, choice_, options_.seed}),
                                options_.budget_s, &overdue_);

@@ -244,9 +244,7 @@ BalanceResult Engine::balance() {
   const double start_s = wall_now_s();
   const Measurements before = measure();
   Decision decision = decider_.decide(before);
-  if (!decision.failure.empty())
-    files_.warn(fmt::format("strategy {} failed, so objects stay where they are: {}",
-                            options_.strategy, decision.failure));
+  if (!decision.failure.empty()) files_.warn_of_strategy(decision.failure);
   if (decision.phase && files_.wants_phases())
     files_.add_phase(*decision.phase, meter_.phase().wall_s);
   const double decided_s = wall_now_s();

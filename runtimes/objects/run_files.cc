@@ -55,11 +55,13 @@ RunFiles::RunFiles(MPI_Comm comm, const CollectionOptions& options, const JobLay
 }
 
 void RunFiles::add_phase(const MeasuredPhase& phase, double wall_s) {
+  if (phase.workload.tasks.empty()) return;
   try {
+    check(phase.workload, num_places_);  // an invalid phase would make the whole trace unreadable
     record_->add(phase, wall_s);
   } catch (const Error& error) {
-    warn(
-        fmt::format("the trace ends at this step, because it cannot be written: {}", error.what()));
+    if (!std::exchange(has_warned_of_phase_, true))
+      warn(fmt::format("a phase is missing from the trace: {}", error.what()));
   }
 }
 
@@ -95,8 +97,12 @@ void RunFiles::finish_timeline() {
   }
 }
 
+void RunFiles::warn_of_strategy(const std::string& why) {
+  if (!std::exchange(has_warned_of_strategy_, true))
+    warn(fmt::format("strategy {} failed, so objects stay where they are: {}", strategy_, why));
+}
+
 void RunFiles::warn(const std::string& text) {
-  if (std::exchange(has_warned_, true)) return;
   std::fprintf(stderr, "poise: warning: %s\n", text.c_str());
 }
 

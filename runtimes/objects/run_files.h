@@ -30,7 +30,7 @@ class RunFiles {
   /// Returns this rank's part of the timeline.
   TimelineRecorder& timeline() { return timeline_; }
 
-  /// Appends a phase to the trace. Called on rank 0 only.
+  /// Appends a phase to the trace, unless there are no objects. Called on rank 0 only.
   void add_phase(const MeasuredPhase& phase, double wall_s);
   /// Appends a line to the log on rank 0. Does nothing on other ranks.
   void add_result(const BalanceResult& result);
@@ -39,8 +39,10 @@ class RunFiles {
   /// Writes the timeline. Collective.
   void finish_timeline();
 
-  /// Prints a warning on stderr. Only the first warning of a rank is printed.
-  void warn(const std::string& text);
+  /// Prints a warning that the strategy failed; nothing if such a warning was printed before.
+  void warn_of_strategy(const std::string& why);
+  /// Prints a warning on stderr.
+  static void warn(const std::string& text);
 
  private:
   MPI_Comm comm_;
@@ -50,7 +52,7 @@ class RunFiles {
   std::string timeline_path_;  // empty if there is no timeline, or if it has been written
   TimelineRecorder timeline_;
   std::unique_ptr<balance::RunRecord> record_;  // exists on rank 0 only
-  bool has_warned_ = false;
+  bool has_warned_of_strategy_ = false, has_warned_of_phase_ = false;
 };
 
 }  // namespace poise::objects
