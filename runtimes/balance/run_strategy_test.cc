@@ -113,7 +113,6 @@ TEST(RunStrategy, starts_no_strategy_as_long_as_one_that_exceeded_its_time_budge
   Overdue overdue;
   EXPECT_NE(run_strategy(problem(), 1e-3, &overdue).trouble, "");
   EXPECT_THAT(run_strategy(problem(), 100, &overdue).trouble, HasSubstr("still running"));
-  EXPECT_EQ(num_calls, 1);
   may_end.set_value();
   while (!overdue.expired()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(run_strategy(problem(), 100, &overdue).trouble, "");
