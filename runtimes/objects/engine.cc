@@ -57,6 +57,20 @@ void check_places(MPI_Comm comm, const std::vector<int>& all) {
   tasks::end_job_on_error(comm, problem);
 }
 
+/// Ends the job if the ranks have passed different numbers of objects. Otherwise they would lose
+/// messages or wait for each other forever. Collective.
+void check_num_objects(MPI_Comm comm, ObjectId num_objects) {
+  const std::vector<ObjectId> all = allgather_rows(comm, std::vector<ObjectId>{num_objects});
+  const auto other = std::find_if(all.begin(), all.end(), [&](ObjectId n) { return n != all[0]; });
+  std::string problem;
+  if (other != all.end())
+    problem = fmt::format(
+        "a collection has {} objects according to rank 0, but {} according to rank {}; pass the "
+        "same number on all ranks",
+        all[0], *other, other - all.begin());
+  tasks::end_job_on_error(comm, problem);
+}
+
 JobLayout layout_of(MPI_Comm comm, const CollectionOptions& options) {
   const std::vector<int> threads = allgather_rows(comm, std::vector<int>{threads_of(options)});
   if (options.place_per_thread) check_places(comm, threads);
@@ -72,8 +86,9 @@ CollectionOptions with_mode(CollectionOptions options, const JobLayout& layout) 
   return options;
 }
 
-ObjectDirectory directory_of(const JobLayout& layout, ObjectId num_objects,
+ObjectDirectory directory_of(MPI_Comm comm, const JobLayout& layout, ObjectId num_objects,
                              const CollectionOptions& options) {
+  check_num_objects(comm, num_objects);
   const std::uint32_t num_places = layout.machine.num_places();
   if (options.mode != Mode::hierarchical)
     return {layout, initial_placement(options.placement, num_objects, num_places, options.seed)};
@@ -100,7 +115,7 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory,
       options_(with_mode(options, layout_)),
       factory_(std::move(factory)),
       num_threads_(threads_of(options)),
-      directory_(directory_of(layout_, num_objects, options_)),
+      directory_(directory_of(comm_, layout_, num_objects, options_)),
       objects_(options.place_per_thread ? layout_.own_places() : std::vector<PlaceId>()),
       guard_(comm_, options.name, meter_.num_steps()),
       packer_(factory_, guard_),

@@ -2,9 +2,9 @@
 // A program whose object 5 fails in the way that the argument names. step: it throws in its third
 // step. silent: the same, and the exception has no text. serialize: it throws an Error while it is
 // serialized. odd: it throws an int while it is serialized. memory: it throws when it is asked for
-// its memory. kill: it kills its rank in the step after the fourth decision. none: no object fails,
-// and the program exits with status 0 after 10 steps. tests/mpi/crash_test.py checks how the job
-// ends.
+// its memory. kill: it kills its rank in the step after the fourth decision. count: ranks pass
+// different numbers of objects. none: no object fails, and the program exits with status 0 after 10
+// steps. tests/mpi/crash_test.py checks how the job ends.
 #include <csignal>
 #include <stdexcept>
 #include <string_view>
@@ -49,9 +49,12 @@ int main(int argc, char** argv) {
   options.name = "luck";
   options.strategy = "rotate";
   options.period = 3;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   {
     Collection<Failing> objects(
-        MPI_COMM_WORLD, 8, [](ObjectId id) { return Failing{id}; }, options);
+        MPI_COMM_WORLD, failure == "count" ? 8 + rank : 8, [](ObjectId id) { return Failing{id}; },
+        options);
     const bool fails = failure != "none";
     objects.run(fails ? 100 : 10);
   }

@@ -60,6 +60,11 @@ class CrashTest(unittest.TestCase):
                 self.assertIn(cure, line)
                 self.assertEqual(self.status, 2)
 
+    def test_different_numbers_of_objects_end_the_job(self):
+        line, = self.trouble_of("count")
+        self.assertIn("has 8 objects according to rank 0, but 9 according to rank 1", line)
+        self.assertEqual(self.status, 2)
+
     def phases_recovered(self, recorded):
         subprocess.run([POISE, "convert", "--recover", recorded, "whole.json"], cwd=self.folder,
                        check=True, capture_output=True, timeout=300)
