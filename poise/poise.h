@@ -233,8 +233,9 @@ int poise_plan_distributed(const poise_communication* ranks, const poise_machine
 /* Maps ranks to places. The tasks of the workload stand for the ranks; loads are ignored. Minimises
    bytes times distance, which is "hops" or "factors" (the machine's latency factors). A place takes
    at most ranks_per_place ranks, or a rank takes cores_per_rank places of one node; at least one of
-   the two numbers must be 1. The map's bytes times distance exceed neither those of block order
-   nor those of the map `current`, which may be null. */
+   the two numbers must be 1. The map's bytes times distance do not exceed those of the map
+   `current`; if it is null or puts more ranks on a place, those of block order. With more than 9
+   ranks, neither do the bytes between nodes, nor those of the busiest node. */
 int poise_map(const poise_machine* machine, const poise_workload* workload, const uint32_t* current,
               const char* distance, uint32_t ranks_per_place, uint32_t cores_per_rank,
               uint64_t seed, uint32_t* place_of_rank);
