@@ -120,7 +120,7 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const ContextOptions& op
       std::make_unique<OffloadEngine>(communicator, locality, settings_, options.policy, *pool_);
   trace_path_ = next_trace_path(communicator);
   if (!trace_path_.empty())
-    recorder_ = std::make_unique<TraceRecorder>(communicator, locality.nodes);
+    recorder_ = std::make_unique<TraceRecorder>(communicator, locality.nodes, options.threads);
   pool_->record(recorder_.get());
   start_threads(options.threads - 1, communicator);
 }

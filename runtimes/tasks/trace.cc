@@ -111,6 +111,8 @@ void draw_rank(ChromeTrace& trace, std::uint32_t r, std::span<const RankTrace> r
     trace.slice({r, -1}, fmt::format("to rank {}", lent.to), "loan", lent.at_s, lent.at_s + 1e-6,
                 notes_on(lent, r, names[lent.function]));
   std::map<std::uint32_t, std::vector<Waited>> busy;  // by thread
+  // A thread that ran no task is idle in all waits.
+  for (std::uint32_t thread = 0; thread < rank.num_threads; ++thread) busy[thread];
   for (const Ran& ran : rank.ran) {
     const ChromeTrace::Row row{r, ran.thread};
     busy[ran.thread].push_back({ran.begin_s, ran.end_s});
@@ -157,7 +159,9 @@ std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::st
   return trace.text("tasks");
 }
 
-TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes) {
+TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes,
+                             std::uint32_t num_threads) {
+  own_.num_threads = num_threads;
   complete([&](MPI_Request* request) { MPI_Ibarrier(communicator, request); });
   // Ranks of a node share a clock but leave a barrier at different times. So time 0 is, for all
   // ranks of a node, the time at which the lowest rank of the node leaves the barrier.
@@ -188,9 +192,10 @@ std::vector<RankTrace> TraceRecorder::gathered(MPI_Comm communicator) const {
   auto ran = gathered_of(communicator, own_.ran);
   auto lent = gathered_of(communicator, own_.lent);
   auto waits = gathered_of(communicator, own_.waits);
+  const auto threads = gathered_of(communicator, std::vector{own_.num_threads});
   std::vector<RankTrace> ranks(ran.size());
   for (std::size_t r = 0; r < ranks.size(); ++r)
-    ranks[r] = {std::move(ran[r]), std::move(lent[r]), std::move(waits[r])};
+    ranks[r] = {std::move(ran[r]), std::move(lent[r]), std::move(waits[r]), threads[r][0]};
   return ranks;
 }
 

@@ -53,6 +53,7 @@ struct RankTrace {
   std::vector<Ran> ran;
   std::vector<Lent> lent;
   std::vector<Waited> waits;
+  std::uint32_t num_threads = 1;  // threads of the context, including those that ran no task
 };
 
 /// Returns the trace as JSON for Perfetto and Chrome: a group per rank, a row per thread. Tasks and
@@ -64,8 +65,10 @@ std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::st
 /// at which the lowest rank of the node leaves a barrier in the constructor.
 class TraceRecorder {
  public:
-  /// Collective. `nodes` has the node of each rank (Locality::nodes).
-  TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes);
+  /// Collective. `nodes` has the node of each rank (Locality::nodes), and `num_threads` is the
+  /// number of threads that run tasks on this rank.
+  TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes,
+                std::uint32_t num_threads);
 
   void ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t owner,
            std::uint64_t slot);

@@ -22,6 +22,7 @@ std::vector<RankTrace> three_ranks() {
   ranks[1].ran = {{1.5, 2.5, 0, 1, 0, 8}};
   ranks[1].lent = {{1.75, 2, 0, 7}};
   ranks[2].ran = {{2, 3, 4, 0, 0, 7}};
+  ranks[2].num_threads = 0;  // no other thread than number 4
   for (RankTrace& rank : ranks) rank.waits = {{1, 3.5}};
   return ranks;
 }
@@ -92,6 +93,20 @@ TEST(Trace, contains_idle_events_for_all_times_in_which_a_rank_runs_no_task) {
   for (const json& event : events_like("X", "idle"))
     idle_s[event["pid"].get<std::size_t>()] += 1e-6 * event["dur"].get<double>();
   for (const double seconds : idle_s) EXPECT_DOUBLE_EQ(seconds, 1.5);
+}
+
+TEST(Trace, shows_threads_that_ran_no_task_as_idle_in_all_waits) {
+  std::vector<RankTrace> ranks(2);
+  ranks[0].ran = {{1, 2, 0, 0, 0, 0}};
+  ranks[0].num_threads = 2;
+  for (RankTrace& rank : ranks) rank.waits = {{1, 3.5}};
+  const std::vector<std::string> names = {"multiply"};
+  const Timeline timeline = timeline_from_text("trace.json", trace_json(ranks, names));
+  EXPECT_THAT(timeline.names,
+              testing::ElementsAre("rank 0, thread 0", "rank 0, thread 1", "rank 1"));
+  const double waits_s[] = {1.5, 2.5, 2.5};
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_THAT(seconds_of(timeline.places.at(i)), testing::ElementsAre(i == 0, waits_s[i], 0));
 }
 
 }  // namespace
