@@ -146,8 +146,9 @@ int poise_workload_add_past_loads(poise_workload* workload, const double* load_s
    each place has a block of consecutive tasks. */
 
 /* Lets a strategy decide: NAME or NAME:KNOB=VALUE,... (`poise strategies` and docs/strategies.md
-   list them), "plugin:FILE.so" or "exec:COMMAND". Writes the place of each task to place_of_task,
-   which may be the same array as `current`. A strategy cannot be cancelled while it runs. */
+   list them), "plugin:FILE.so", or "exec:COMMAND", which may take 60 s. Writes the place of each
+   task to place_of_task, which may be the same array as `current`. A strategy cannot be cancelled
+   while it runs. */
 int poise_plan(const poise_machine* machine, const poise_workload* workload,
                const uint32_t* current, const char* strategy, uint64_t seed,
                uint32_t* place_of_task);

@@ -82,10 +82,10 @@ std::vector<Contender> parse_contenders(std::string_view list, double limit_s) {
   return contenders;
 }
 
-Contender contender_named(std::string_view text) {
+Contender contender_named(std::string_view text, double limit_s) {
   if (!text.starts_with(kExec) && !text.starts_with(kPlugin))
     return contender_of(parse_strategy(text));
-  std::vector<Contender> contenders = parse_contenders(text, limit_s(kExecLimit));
+  std::vector<Contender> contenders = parse_contenders(text, limit_s);
   if (contenders.size() != 1)
     fail("\"{}\" is a list of strategies, but only one strategy can be given here", text);
   return std::move(contenders.front());

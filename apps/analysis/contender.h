@@ -31,7 +31,7 @@ Contender contender_of(const Choice& choice);
 std::vector<Contender> parse_contenders(std::string_view list, double limit_s);
 
 /// Parses a text that must name exactly one strategy. Throws Error otherwise.
-Contender contender_named(std::string_view text);
+Contender contender_named(std::string_view text, double limit_s);
 
 /// Reads a placement from NAME=FILE. Throws Error naming the file.
 Contender contender_of_file(const std::string& name_and_file);

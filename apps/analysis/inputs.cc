@@ -119,6 +119,12 @@ void add_capacity(CLI::App& command, InputOptions& options) {
                                                       // like a limit of 0 tasks
 }
 
+void add_exec_limit(CLI::App& command, std::string& limit) {
+  command.add_option("--exec-limit", limit, "Time that an exec: strategy may take")
+      ->type_name("TIME")
+      ->capture_default_str();
+}
+
 void allow_many_machines(CLI::App& command) {
   command.get_option("--machine")
       ->expected(-1)  // may be given several times, each time with one machine

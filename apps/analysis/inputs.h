@@ -42,6 +42,8 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
 
 /// Adds --capacity, for commands that place tasks.
 void add_capacity(CLI::App& command, InputOptions& options);
+/// Adds --exec-limit, the time limit of strategies that are programs (contender.h).
+void add_exec_limit(CLI::App& command, std::string& limit);
 
 /// Allows the user to give the option --machine several times, with one machine each time.
 void allow_many_machines(CLI::App& command);

@@ -214,9 +214,7 @@ void add_compare(CLI::App& app) {
                    "Also compare the placement in FILE, as NAME; may be repeated")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  command->add_option("--exec-limit", options->limit, "Time that an exec: strategy may take")
-      ->type_name("TIME")
-      ->capture_default_str();
+  add_exec_limit(*command, options->limit);
   CLI::Option* html =
       command
           ->add_option("--html", options->html,

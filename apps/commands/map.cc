@@ -35,7 +35,7 @@ constexpr const char* kOwnStrategy = "map";
 
 struct MapOptions {
   InputOptions input;
-  std::string strategy = kOwnStrategy, output, distance = "hops";
+  std::string strategy = kOwnStrategy, limit{kExecLimit}, output, distance = "hops";
   std::uint64_t capacity = 1, cores = 1;
   std::string launcher, launch_file, hosts;
   bool json = false;
@@ -128,7 +128,7 @@ Contender mapper(const MapOptions& options, const RankMapOptions& map) {
     return {kOwnStrategy, [map](const Problem& problem) {
               return map_ranks(problem.machine, problem.workload, &problem.current, map);
             }};
-  const Contender contender = contender_named(options.strategy);
+  const Contender contender = contender_named(options.strategy, limit_s(options.limit));
   return {contender.name, [map, contender](const Problem& problem) {
             Workload equal = problem.workload;
             for (Task& task : equal.tasks) task.load_s = 1, task.movable = true;
@@ -258,6 +258,7 @@ void add_map(CLI::App& app) {
                    "or plugin:FILE.so of your own")
       ->type_name("S")
       ->capture_default_str();
+  add_exec_limit(*command, options->limit);
   command
       ->add_option("--distance", options->distance,
                    "Distance of two places: hops, or factors (the machine's latency factors)")

@@ -22,7 +22,7 @@ namespace {
 
 struct PlanOptions {
   InputOptions input;
-  std::string strategy = "poise", output;
+  std::string strategy = "poise", limit{kExecLimit}, output;
   std::uint64_t every = 10;
   bool json = false;
 };
@@ -57,7 +57,7 @@ nlohmann::ordered_json json_of_plan(const PlanOptions& options, const Inputs& in
 }
 
 void plan(const PlanOptions& options) {
-  const Contender contender = contender_named(options.strategy);
+  const Contender contender = contender_named(options.strategy, limit_s(options.limit));
   const bool prints_placement = options.output == "-";
   if (prints_placement && options.json)
     fail("--output - and --json both write to stdout; drop one");
@@ -93,6 +93,7 @@ void add_plan(CLI::App& app) {
                    "plugin:FILE.so of your own")
       ->type_name("S")
       ->capture_default_str();
+  add_exec_limit(*command, options->limit);
   command
       ->add_option("-o,--output", options->output,
                    "Write the placement: one place number per line, task by task; .json for JSON; "

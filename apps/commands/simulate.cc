@@ -35,6 +35,7 @@ using Json = nlohmann::ordered_json;
 struct SimulateOptions {
   InputOptions input;
   std::string strategies, html, timeline, beyond = "hold", decision_time = "measured";
+  std::string limit{kExecLimit};
   std::string engine = "formula", sharing = "fluid", loads, subphases = "no_wait";
   std::string every = "10", seeds = "0", places;  // several: a sweep
   std::uint64_t steps = 100, eager_bytes = EngineOptions().eager_bytes;
@@ -159,12 +160,12 @@ DecisionCost decision_cost_of(const std::string& text) {
   return cost_s;
 }
 
-std::vector<Contender> contenders_of(const std::string& text) {
-  if (!text.empty()) return parse_contenders(text, limit_s(kExecLimit));
+std::vector<Contender> contenders_of(const std::string& text, double limit_s) {
+  if (!text.empty()) return parse_contenders(text, limit_s);
   std::vector<Contender> contenders;
   for (const Strategy& strategy : strategies())
     if (strategy.name != "keep" && !strategy.is_oracle)
-      contenders.push_back(contender_named(strategy.name));
+      contenders.push_back(contender_of(parse_strategy(strategy.name)));
   return contenders;
 }
 
@@ -529,7 +530,8 @@ void simulate_sweep(const SimulateOptions& options, const Ranges& ranges,
 void simulate(SimulateOptions options) {
   check_engine(options);
   if (options.uses_events() && !options.has_model) options.input.model = "physical";
-  const std::vector<Contender> contenders = contenders_of(options.strategies);
+  const std::vector<Contender> contenders =
+      contenders_of(options.strategies, limit_s(options.limit));
   const Ranges ranges = ranges_of(options);
   ReplayPlan plan = plan_of(options);
   if (ranges.is_sweep()) return simulate_sweep(options, ranges, contenders);
@@ -647,6 +649,7 @@ void add_simulate(CLI::App& app) {
                    "Strategies: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
                    "strategies), exec:COMMAND and plugin:FILE.so of your own")
       ->type_name("LIST");
+  add_exec_limit(*command, options->limit);
   add_count(*command, "--steps", "N", options->steps, "Steps to run", 1);
   add_ranges(*command, *options);
   add_engine_options(*command, *options);

@@ -95,6 +95,13 @@ class OwnStrategies(CliTest):
         for word in words:
             self.assertIn(word, done.stderr)
 
+    def test_all_commands_that_run_strategy_programs_limit_their_time(self):
+        for command, status in (("plan", 2), ("map", 2), ("simulate", 1), ("compare", 1)):
+            with self.subTest(command=command):
+                done = self.run_poise(command, "t.poise", "-m", "node:2 core:64", "-s", "exec:sleep 1000", "--exec-limit", "10ms")
+                self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
+                self.assertIn("did not end within 0.01 s", done.stderr)
+
     def test_the_error_of_a_failing_strategy_program_is_one_line(self):
         script = self.folder / "bad.sh"
         for body, words in (("exit 3", "exited with status 3"), ("kill -9 $$", "ended by signal"), ("exit 0", "wrote nothing"),
