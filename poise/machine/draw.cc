@@ -288,15 +288,17 @@ void draw_costs(const CostModel& costs, std::string& text) {
   text += "\nCosts of messages, physical model:\n";
   draw_transport("inside a node", costs.inside, text);
   draw_transport("between nodes", costs.network, text);
-  text += fmt::format("  memory bus {}, network card {} ({} a node)\n",
+  text += fmt::format("  memory bus {}, network card {}, {:.4g} us a message ({} a node)\n",
                       bandwidth_text(costs.bus_bytes_per_s), bandwidth_text(costs.card_bytes_per_s),
-                      costs.cards);
+                      costs.card_s_per_message * 1e6, costs.cards);
   for (std::size_t t = 0; t < costs.uplink_bytes_per_s.size(); ++t)
     text += fmt::format("  uplink of each group in tier {}: {}\n", t,
                         bandwidth_text(costs.uplink_bytes_per_s[t]));
   if (costs.shared_network_bytes_per_s > 0)
     text += fmt::format("  one network shared by all nodes: {}\n",
                         bandwidth_text(costs.shared_network_bytes_per_s));
+  text += fmt::format("  migration of a task {:.4g} us and {:.4g} ns/B, at each end\n",
+                      costs.seconds_per_migrated_task * 1e6, costs.seconds_per_migrated_byte * 1e9);
   text += fmt::format(
       "Costs of messages, nuco model: {:.4g} s per message, {:.4g} s per byte, each times its "
       "factor\n",

@@ -67,6 +67,13 @@ TEST(Draw, shows_the_network_only_if_the_machine_has_one) {
   EXPECT_THAT(draw_machine(machine_from_text("core:4")), Not(HasSubstr("Network")));
 }
 
+TEST(Draw, shows_what_messages_and_migrations_cost) {
+  const std::string text = draw_machine(
+      machine_from_text("node:2 core:2 gap:2e-6 migrated_task:3e-3 migrated_byte:4e-9"));
+  EXPECT_THAT(text, HasSubstr("network card 12.5 GB/s, 2 us a message (1 a node)\n"));
+  EXPECT_THAT(text, HasSubstr("migration of a task 3000 us and 4 ns/B, at each end\n"));
+}
+
 TEST(Draw, numbers_of_bytes_are_shown_in_binary_units) {
   EXPECT_EQ(bytes_text(0), "0 B");
   EXPECT_EQ(bytes_text(32768), "32 KiB");
