@@ -62,7 +62,8 @@ uint64_t poise_machine_num_places(const poise_machine* machine);
 int poise_machine_json(poise_machine* machine, const char** text);
 
 /* Set the cost formula, "physical" (default) or "nuco" (docs/model.md), and one number of it.
-   `name` is the number's name in the JSON key "costs", such as "seconds_per_migrated_byte". */
+   `name` is the number's name in the JSON key "costs", such as "seconds_per_migrated_byte". The
+   numbers in "inside" and "network" can be set only in JSON. */
 int poise_machine_set_model(poise_machine* machine, const char* formula);
 int poise_machine_set_cost(poise_machine* machine, const char* name, double value);
 

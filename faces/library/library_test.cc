@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -127,6 +128,20 @@ TEST(Library, gives_the_same_decisions_and_metrics_as_the_cpp_interface) {
     }
   }
   EXPECT_GE(tried, fewer_if_sanitized(20));
+}
+
+TEST(Library, sets_costs_that_the_machine_has_or_lacks) {
+  Handles handles;
+  ASSERT_EQ(poise_machine_create("node:2 core:2", &handles.machine), POISE_OK);
+  for (const char* name : {"shared_network_bytes_per_s", "card_s_per_message"}) {
+    EXPECT_EQ(poise_machine_set_cost(handles.machine, name, 0.25e9), POISE_OK)
+        << poise_last_error();
+    const char* json = nullptr;
+    ASSERT_EQ(poise_machine_json(handles.machine, &json), POISE_OK);
+    EXPECT_EQ(nlohmann::json::parse(json)["costs"][name], 0.25e9);
+  }
+  EXPECT_EQ(poise_machine_set_cost(handles.machine, "send_s", 1), POISE_BAD_INPUT);
+  EXPECT_NE(std::string(poise_last_error()).find("shared_network_bytes_per_s"), std::string::npos);
 }
 
 TEST(Library, messages_given_in_csr_form_or_as_a_list_give_the_same_workload) {
