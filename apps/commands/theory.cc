@@ -130,6 +130,13 @@ std::string json_of(const Figure& figure) {
          "\n";
 }
 
+std::string names_of_figures() {
+  std::string names;
+  for (const Figure& figure : figures())
+    names += (names.empty() ? "" : ", ") + std::string(figure.name);
+  return names;
+}
+
 std::string csv_of(const Figure& figure) {
   const FigureData data = figure.compute();
   std::string text = fmt::format("{}\n", fmt::join(data.columns, ","));
@@ -182,9 +189,11 @@ void add_theory(CLI::App& app) {
                      ->capture_default_str();
   auto* seed = add_count(*command, "--seed", "N", options->seed, "Seed of the jitter");
   command
-      ->add_option("--figure", options->figure,
-                   "The data of a figure of the Juggle paper, as CSV or JSON. Figures: " +
-                       names_of_figures())
+      ->add_option(
+          "--figure", options->figure,
+          "The data of a figure of the Juggle paper, or of a question that it leaves open, "
+          "as CSV or JSON: " +
+              names_of_figures())
       ->type_name("NAME")
       ->excludes(threads, cpus, phase, period, phases, domains, jitter, seed);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");

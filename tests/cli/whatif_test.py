@@ -295,7 +295,7 @@ class Theory(CliTest):
         self.assertEqual(table[0].split(","), answer["columns"])
         self.assertEqual(len(table), 1 + len(answer["rows"]))
 
-    def test_the_help_of_poise_theory_lists_all_figures(self):
+    def test_the_help_of_poise_theory_names_all_figures(self):
         known = self.run_poise("theory", "--figure", "12").stderr.split("known: ")[1].strip()
         self.assertIn(known, " ".join(self.run_poise("theory", "--help").stdout.split()))
 
