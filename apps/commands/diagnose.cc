@@ -71,7 +71,7 @@ void add_diagnose(CLI::App& app) {
   // A flag takes a value only after "=". So `--json RUN.poise` prints the diagnosis of RUN.poise,
   // as it always did, and does not take RUN.poise for the output file.
   command->add_flag("--json", options->json,
-                    "Print the diagnosis as JSON; --json=FILE also writes it to FILE");
+                    "Print the diagnosis as JSON; --json=FILE prints text and writes JSON to FILE");
   command->add_option("--html", options->html, "Also write a page with pictures to FILE")
       ->type_name("FILE");
   command->footer(
