@@ -73,7 +73,7 @@ constexpr Variable kBefore[] = {
     // POISE_STRATEGY, so a period that the user sets replaces the one (auto) that a strategy
     // implies.
     {"POISE_STRATEGY", objects | charm, "a strategy with its knobs, as for poise plan", "",
-     "the strategy that balances; objects: without POISE_PERIOD it implies POISE_PERIOD=auto"},
+     "the strategy that balances; objects: if no period is set, it implies POISE_PERIOD=auto"},
     {"POISE_PERIOD", objects | charm, "a number of steps, 0 (never) or auto", "0",
      "steps between decisions; 0: only when the program asks; auto: when it pays; Charm++: only "
      "the mini-apps read it"},
@@ -145,7 +145,8 @@ constexpr Variable kAfter[] = {
     {"POISE_MACHINES", command | charm, "folders separated by :", "",
      "folders with descriptions of machines, searched before the installed ones"},
     {"XDG_DATA_HOME", command, "a folder", "",
-     "where poise measure keeps its results, in the folder poise; unset: ~/.local/share"},
+     "where poise measure and poise run keep their results, in the folder poise; unset: "
+     "~/.local/share"},
     {"NO_COLOR", command, "anything", "", "if set: no bold and no colours"},
     {"TERM", command | juggle, "a kind of terminal", "",
      "dumb: no bold and no colours, and --live prints lines"},
