@@ -109,6 +109,7 @@ void add_to(Sweep& sweep, const Simulation& simulation, std::uint64_t places) {
     row.balanced_s.push_back(replay.balanced_s);
     row.balancing_s.push_back(replay.decision_s + replay.collection_s + replay.migration_s);
     row.migrations.push_back(replay.migrations);
+    if (!simulation.plan.events) continue;
     row.idle_share.push_back(replay.idle_share);
     row.formula_s.push_back(replay.formula_s);
   }

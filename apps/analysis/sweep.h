@@ -34,7 +34,8 @@ struct SweepRow {
   std::string strategy;
   std::string error;  // error of the first seed with which the strategy failed; the vectors below
                       // then have no entries for this seed and later ones
-  std::vector<double> total_s, balanced_s, balancing_s, migrations, idle_share, formula_s;
+  std::vector<double> total_s, balanced_s, balancing_s, migrations;
+  std::vector<double> idle_share, formula_s;  // empty without the event engine
 };
 
 struct Sweep {

@@ -80,7 +80,9 @@ Table sweep_table(const Sweep& sweep) {
   add_column(table, sweep, "iteration\nafter", middle(&SweepRow::balanced_s), time_unit);
   add_column(table, sweep, "balancing", middle(&SweepRow::balancing_s), time_unit);
   add_column(table, sweep, "moved\ntasks", middle(&SweepRow::migrations));
-  add_column(table, sweep, "idle\nshare", middle(&SweepRow::idle_share));
+  const auto has_idle_share = [](const SweepRow& row) { return !row.idle_share.empty(); };
+  if (std::ranges::any_of(sweep.rows, has_idle_share))
+    add_column(table, sweep, "idle\nshare", middle(&SweepRow::idle_share));
   return table;
 }
 
@@ -113,9 +115,9 @@ nlohmann::ordered_json add_sweep(nlohmann::ordered_json problem, const Sweep& sw
                    {"balanced_s", row.balanced_s},
                    {"balancing_s", row.balancing_s},
                    {"migrations", row.migrations},
-                   {"idle_share", row.idle_share},
-                   {"formula_s", row.formula_s},
                    {"best", is_best(sweep, row)}});
+      if (!row.idle_share.empty())
+        json.update({{"idle_share", row.idle_share}, {"formula_s", row.formula_s}});
     }
     problem["sweep"].push_back(std::move(json));
   }

@@ -149,9 +149,12 @@ class Events(CliTest):
         for places in (4, 8):
             rows = [row for row in answer["sweep"] if row["places"] == places]
             self.assertEqual([len(row["total_s"]) for row in rows], [3] * len(rows))
+            self.assertTrue(all(0 < share < 1 for row in rows for share in row["idle_share"]))
             best = [row for row in rows if row["best"]]
             self.assertEqual(len(best), 1)
             self.assertEqual(sorted(best[0]["total_s"])[1], min(sorted(row["total_s"])[1] for row in rows))
+        for row in self.json_of(*self.base[:-2], "--every", "1,2", "--json")["sweep"]:  # by the formula
+            self.assertEqual(row.keys() & {"idle_share", "formula_s"}, set())
         text = self.run_poise(*self.base, "--every", "auto").stdout
         self.assertRegex(text, r"\* best on 8 places: \w+( every [125])? takes ")
 
