@@ -67,10 +67,12 @@ void add_strategies(CLI::App& app) {
   auto tuning = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
       "strategies", "List the strategies: summary, source, complexity, knobs with their ranges");
-  command->add_flag("--json", *json, "Print one JSON document and nothing else");
-  command->add_flag(
-      "--tuning", *tuning,
-      "Print the tuned numbers of strategies and of poise juggle: value, unit, effect");
+  CLI::Option* as_json =
+      command->add_flag("--json", *json, "Print one JSON document and nothing else");
+  command
+      ->add_flag("--tuning", *tuning,
+                 "Print the tuned numbers of strategies and of poise juggle: value, unit, effect")
+      ->excludes(as_json);
   command->footer(
       "Set a knob after the name of a strategy: --strategy nuco:alpha=1e-4\n\n"
       "Example: poise strategies");

@@ -87,8 +87,9 @@ void add_variables(CLI::App& app) {
   auto page = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
       "variables", "List the environment variables: who reads each, default, meaning, values");
-  command->add_flag("--json", *json, "Print one JSON document and nothing else");
-  command->add_flag("--page", *page, "Print the page docs/variables.md");
+  CLI::Option* as_json =
+      command->add_flag("--json", *json, "Print one JSON document and nothing else");
+  command->add_flag("--page", *page, "Print the page docs/variables.md")->excludes(as_json);
   command->footer("Example: poise variables");
   command->callback([json, page] {
     print(*page   ? page_of_variables()

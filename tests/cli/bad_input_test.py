@@ -64,6 +64,8 @@ class BadInput(CliTest):
                             says=["--placement", "--start"])
         self.assert_refused("plan", "g.graph", "-s", "keep", "-m", "core:2", "-o", "-", "--json",
                             says="stdout")
+        self.assert_refused("strategies", "--tuning", "--json", says=["--tuning", "--json"])
+        self.assert_refused("variables", "--page", "--json", says=["--page", "--json"])
 
     def test_an_unknown_start_placement_is_refused(self):
         self.assert_refused("compare", "g.graph", "--machine=core:2", "--start=block",
