@@ -84,8 +84,10 @@ class Communicator {
   double max(double value);
   double sum(double value);
   /// Collective. Replaces each value by its sum over all ranks. All ranks pass the same number of
-  /// values. Sums are rounded to 2^-40 of the largest value.
+  /// values. Sums of doubles are rounded to 2^-40 of the largest value, those of integers are
+  /// modulo 2^64.
   void sum(std::vector<double>& values);
+  void sum(std::span<std::uint64_t> values) { reduce(POISE_SUM, values); }
 
   /// Collective. Throws AgreedError on all ranks if one of them has failed.
   void agree() { agree(failure_); }

@@ -3,11 +3,13 @@
 #include "poise/distributed/plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <initializer_list>
 #include <optional>
 #include <utility>
 
+#include "poise/base/random.h"
 #include "poise/distributed/leader_problem.h"
 #include "poise/distributed/merging.h"
 #include "poise/distributed/own_graph.h"
@@ -273,11 +275,29 @@ class Cycle {
   std::vector<Piece> pieces_;
 };
 
-AveragePlace average_of(Communicator& ranks, const Machine& machine, const OwnTasks& own) {
+/// Returns a hash of what must be the same on all ranks. Of the machine, only the numbers that
+/// decide which collectives a rank calls count, because hashing all places would take long.
+std::uint64_t hash_of(const Machine& machine, const Choice& strategy, std::uint64_t seed) {
+  const UnitCosts unit = unit_costs(machine, machine.costs());
+  std::uint64_t hash = mix(seed);
+  for (const char c : strategy.text()) hash = mix(hash + static_cast<unsigned char>(c));
+  for (const double number : {machine.total_speed(), unit.message_s, unit.byte_s,
+                              1.0 * machine.num_nodes(), 1.0 * machine.num_domains()})
+    hash = mix(hash + std::bit_cast<std::uint64_t>(number));
+  return hash;
+}
+
+/// Throws Error if the `hash` of hash_of() is not the same on all ranks.
+AveragePlace average_of(Communicator& ranks, const Machine& machine, const OwnTasks& own,
+                        std::uint64_t hash) {
   double load_s = own.background_s * machine.speed_of(ranks.rank());
   for (const double task_s : own.load_s) load_s += task_s;
-  return {.load_s = ranks.sum(load_s) / ranks.num_ranks(),
-          .tasks = 1.0 * ranks.sum(own.ids.size()) / ranks.num_ranks()};
+  const double load_of_all_s = ranks.sum(load_s);
+  std::uint64_t sums[] = {own.ids.size(), hash};
+  ranks.sum(sums);
+  if (sums[1] != ranks.num_ranks() * hash)
+    fail("the strategy, the seed or the machine is not the same on all ranks; pass the same");
+  return {.load_s = load_of_all_s / ranks.num_ranks(), .tasks = 1.0 * sums[0] / ranks.num_ranks()};
 }
 
 /// True if messages may take a noticeable part of the run time.
@@ -316,7 +336,7 @@ class Decision {
         strategy_(strategy),
         seed_(seed),
         limits_(limits),
-        average_(average_of(ranks, machine, own)),
+        average_(average_of(ranks, machine, own, hash_of(machine, strategy, seed))),
         wide_(is_coarse() ? 2 : 1, limits.width) {
     if (messages_weigh(ranks, machine, own, average_)) narrow_ = {narrow_width(), limits.width};
   }
