@@ -130,13 +130,6 @@ std::string json_of(const Figure& figure) {
          "\n";
 }
 
-std::string names_of_figures() {
-  std::string names;
-  for (const Figure& figure : figures())
-    names += (names.empty() ? "" : ", ") + std::string(figure.name);
-  return names;
-}
-
 std::string csv_of(const Figure& figure) {
   const FigureData data = figure.compute();
   std::string text = fmt::format("{}\n", fmt::join(data.columns, ","));

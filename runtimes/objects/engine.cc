@@ -60,14 +60,13 @@ void check_places(MPI_Comm comm, const std::vector<int>& all) {
 /// Ends the job if the ranks have passed different numbers of objects. Otherwise they would lose
 /// messages or wait for each other forever. Collective.
 void check_num_objects(MPI_Comm comm, ObjectId num_objects) {
-  const std::vector<ObjectId> all = allgather_rows(comm, std::vector<ObjectId>{num_objects});
-  const auto other = std::find_if(all.begin(), all.end(), [&](ObjectId n) { return n != all[0]; });
+  double range[] = {1.0 * num_objects, -1.0 * num_objects};  // exact below 2^53
+  max_over_ranks(comm, range);
   std::string problem;
-  if (other != all.end())
+  if (range[0] != -range[1])
     problem = fmt::format(
-        "a collection has {} objects according to rank 0, but {} according to rank {}; pass the "
-        "same number on all ranks",
-        all[0], *other, other - all.begin());
+        "ranks pass from {} to {} objects to a collection; pass the same number on all ranks",
+        -range[1], range[0]);
   tasks::end_job_on_error(comm, problem);
 }
 

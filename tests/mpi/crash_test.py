@@ -62,7 +62,7 @@ class CrashTest(unittest.TestCase):
 
     def test_different_numbers_of_objects_end_the_job(self):
         line, = self.trouble_of("count")
-        self.assertIn("has 8 objects according to rank 0, but 9 according to rank 1", line)
+        self.assertIn("ranks pass from 8 to 9 objects to a collection", line)
         self.assertEqual(self.status, 2)
 
     def phases_recovered(self, recorded):
