@@ -229,4 +229,17 @@ std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const Dom
   return places;
 }
 
+double threads_per_place(std::uint32_t num_threads, std::span<const DomainId> domain_of) {
+  const double all = 1.0 * num_threads / domain_of.size();
+  const DomainId domains = num_domains(domain_of);
+  if (domains == 1) return all;
+  std::vector<double> threads(domains, 0), places(domains, 0);
+  for (const DomainId d : domain_of) ++places[d];
+  for (const PlaceId p : deal_threads(num_threads, domain_of)) ++threads[domain_of[p]];
+  double most = all;
+  for (DomainId d = 0; d < domains; ++d)
+    if (places[d] > 0) most = std::max(most, threads[d] / places[d]);
+  return most;
+}
+
 }  // namespace poise

@@ -87,4 +87,9 @@ bool is_waiting(const WaitReport& report, bool shares_place, const JuggleTuning&
 /// to successive places, round-robin.
 std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const DomainId> domain_of);
 
+/// The number of threads per place in the most crowded domain, if deal_threads() places the
+/// threads. If threads stay in their domains, this is the least possible time of a phase, as a
+/// multiple of the time that a thread computes.
+double threads_per_place(std::uint32_t num_threads, std::span<const DomainId> domain_of);
+
 }  // namespace poise

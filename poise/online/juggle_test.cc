@@ -150,6 +150,15 @@ TEST(Juggle, computes_the_speed_of_a_place_as_mean_progress_per_busy_time) {
   EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 2), 1);
 }
 
+TEST(Juggle, the_most_crowded_domain_determines_the_number_of_threads_per_place) {
+  // Section 4.1 of the paper: a phase of 8 threads on 7 places lasts for 8/7 of its computing time,
+  // but for 4/3 of it on domains of 4 and of 3 places.
+  EXPECT_DOUBLE_EQ(threads_per_place(8, std::vector<DomainId>(7, 0)), 8.0 / 7);
+  EXPECT_DOUBLE_EQ(threads_per_place(8, std::vector<DomainId>{0, 0, 0, 0, 1, 1, 1}), 4.0 / 3);
+  EXPECT_DOUBLE_EQ(threads_per_place(3, std::vector<DomainId>{0, 1, 1, 1}), 1);
+  EXPECT_DOUBLE_EQ(threads_per_place(3, std::vector<DomainId>{0, 0, 0, 0}), 0.75);
+}
+
 TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
   const DomainId four_and_three[] = {0, 0, 0, 0, 1, 1, 1};
   const auto places = deal_threads(8, four_and_three);

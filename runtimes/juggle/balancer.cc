@@ -342,13 +342,16 @@ void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
 }
 
 /// Adds the cpu time that the threads could have used since the previous round. It follows from the
-/// number of threads that took part in that round and the number of cpus.
+/// number of threads that took part in that round and the number of cpus. If threads stay in their
+/// domains, the most crowded domain determines the time of all.
 void Balancer::count_attainable_time(double real_s) {
   if (team_size_ > 0) {
     const double threads = team_size_, cpus = affinities_.cpus().size();
     tally_.part_s += real_s;
     tally_.threads_s += threads * real_s;
-    tally_.fair_s += std::min(threads, cpus) * real_s;
+    std::vector<DomainId> domain_of;
+    for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
+    tally_.fair_s += threads / std::max(1.0, threads_per_place(team_size_, domain_of)) * real_s;
     tally_.static_s += threads / std::ceil(threads / cpus) * real_s;
   }
   team_size_ = team_.num_taking_part();
