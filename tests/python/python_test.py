@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -169,6 +170,21 @@ class Data(unittest.TestCase):
                  for m in (machine, machine.with_costs(seconds_per_migrated_byte=0.5), nuco.with_costs(bus_bytes_per_s=1e9))]
         self.assertGreater(costs[1], 1e6 * costs[0])
         self.assertEqual((machine.model, nuco.model, nuco.with_costs(cards=2).model), ("physical", "nuco", "nuco"))
+
+    def test_a_machine_in_a_folder_of_the_user_replaces_one_of_the_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package, own = pathlib.Path(folder) / "poise", pathlib.Path(folder) / "own"
+            shutil.copytree(pathlib.Path(poise.__file__).parent, package)
+            for machines, places in (package / "machines", 2), (own, 3):
+                machines.mkdir(exist_ok=True)
+                (machines / "mine.json").write_text(f'{{"poise_machine": 1, "levels": [{{"name": "core", "count": {places}}}]}}')
+            shutil.copy(os.path.realpath(os.environ["POISE_LIBRARY"]), package / "libpoise.so.0")
+            environment = {**os.environ, "PYTHONPATH": folder}
+            del environment["POISE_LIBRARY"]
+            for folders, places in (str(own), "3"), ("", "2"):
+                done = subprocess.run([sys.executable, "-c", "import poise; print(poise.Machine('mine').num_places)"], check=True,
+                                      env={**environment, "POISE_MACHINES": folders}, capture_output=True, encoding="utf-8", timeout=300)
+                self.assertEqual(done.stdout.strip(), places)
 
     def test_a_workload_without_messages_has_empty_arrays_of_messages(self):
         workload = poise.Workload([1, 2])

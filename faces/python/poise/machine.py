@@ -7,7 +7,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import pathlib
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,7 @@ class Machine:
     .xml of hwloc), or a text such as "node:2 numa:2 core:4" (docs/machines.md). Raises Error if it is none of these."""
 
     def __init__(self, description: str | os.PathLike[str] = "live") -> None:
-        text = os.fspath(description)
-        bundled = pathlib.Path(__file__).parent / "machines" / f"{text}.json"
-        if "/" not in text and os.path.exists(bundled):  # bundled.exists() raises for a long text
-            text = str(bundled)
-        self._adopt(lib.create("machine", "machine_create", lib.text(text, "description")))
+        self._adopt(lib.create("machine", "machine_create", lib.text(os.fspath(description), "description")))
 
     @classmethod
     def from_json(cls, text: str) -> Machine:
