@@ -207,6 +207,8 @@ class Data(unittest.TestCase):
         self.assertIs(workload.load_s.base.owner, workload.load_s.base.owner)
         with self.assertRaises(ValueError):
             workload.load_s[0] = 1
+        with self.assertRaisesRegex(AttributeError, "load_s of a workload cannot be changed; create a new workload"):
+            workload.load_s = [1] * 40
         column = workload.load_s
         expected = column.copy()
         del workload  # the array must keep the memory of the workload

@@ -184,6 +184,11 @@ class Workload:
     def __len__(self) -> int:
         return self.num_tasks
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"{name} of a workload cannot be changed; create a new workload")
+        super().__setattr__(name, value)
+
     def __getattr__(self, name: str) -> Any:
         """The columns by name, as read-only arrays (None: unknown): load_s, size_bytes, movable, indptr, indices,
         counts, bytes, position, background_s and so on (see Problem)."""
