@@ -80,6 +80,7 @@ class Output(CliTest):
             done = self.run_poise(command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(done.stdout, f"(?i)examples?: *\n? *poise {command}")
+            self.assertNotRegex(done.stdout, r"\(\d+x\)", "the usage looks like a page of the manual")
             self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
 
     def test_the_version_is_printed(self):
