@@ -186,10 +186,10 @@ void Runtime::write_trace() {
   const std::vector<RankTrace> ranks =
       recorder_->gathered(engine_->messenger().transport.communicator());
   if (engine_->messenger().rank != 0) return;
-  const auto is_cut = [](const RankTrace& rank) { return rank.ran.size() == tuning::kMaxEvents; };
   if (std::any_of(ranks.begin(), ranks.end(), is_cut))
     std::fprintf(stderr,
-                 "poise: the trace %s is incomplete: it has only the first %zu tasks of a rank\n",
+                 "poise: the trace %s is incomplete: of each rank it has only the first %zu tasks, "
+                 "loans and waits\n",
                  trace_path_.c_str(), tuning::kMaxEvents);
   std::vector<std::string> names;
   for (std::uint32_t f = 0; f < function_numbers_.size(); ++f)

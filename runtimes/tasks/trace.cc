@@ -151,6 +151,10 @@ std::vector<std::vector<T>> gathered_of(MPI_Comm communicator, const std::vector
 
 }  // namespace
 
+bool is_cut(const RankTrace& rank) {
+  return std::max({rank.ran.size(), rank.lent.size(), rank.waits.size()}) >= tuning::kMaxEvents;
+}
+
 std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::string> names) {
   ChromeTrace trace;
   for (std::uint32_t r = 0; r < ranks.size(); ++r) draw_rank(trace, r, ranks, names);

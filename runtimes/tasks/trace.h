@@ -56,6 +56,9 @@ struct RankTrace {
   std::uint32_t num_threads = 1;  // threads of the context, including those that ran no task
 };
 
+/// True if the recorder has kept as many events of a kind as it may, so that others may be missing.
+bool is_cut(const RankTrace& rank);
+
 /// Returns the trace as JSON for Perfetto and Chrome: a group per rank, a row per thread. Tasks and
 /// idle times in waits are slices; arrows lead from where a task was lent to where it ran. `names`
 /// has the names of the functions.

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "runtimes/tasks/tuning.h"
+
 #include "poise/trace/timeline.h"
 
 namespace poise::tasks {
@@ -107,6 +109,16 @@ TEST(Trace, shows_threads_that_ran_no_task_as_idle_in_all_waits) {
   const double waits_s[] = {1.5, 2.5, 2.5};
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_THAT(seconds_of(timeline.places.at(i)), testing::ElementsAre(i == 0, waits_s[i], 0));
+}
+
+TEST(Trace, is_cut_if_any_kind_of_event_has_reached_its_limit) {
+  RankTrace few, tasks, loans, waits;
+  few.ran.resize(tuning::kMaxEvents - 1);
+  tasks.ran.resize(tuning::kMaxEvents);
+  loans.lent.resize(tuning::kMaxEvents);
+  waits.waits.resize(tuning::kMaxEvents);
+  EXPECT_FALSE(is_cut(few));
+  for (const RankTrace* rank : {&tasks, &loans, &waits}) EXPECT_TRUE(is_cut(*rank));
 }
 
 }  // namespace
