@@ -96,7 +96,7 @@ T& required(T* pointer, const char* name) {
 struct poise_machine {
   poise::library::Kind<0x706f6973656d6163> kind;
   poise::Machine machine;
-  std::string json;
+  std::string json;  // for poise_machine_json(); empty until it is called, and after a change
 };
 
 struct poise_workload {

@@ -144,6 +144,15 @@ TEST(Library, sets_costs_that_the_machine_has_or_lacks) {
   EXPECT_NE(std::string(poise_last_error()).find("shared_network_bytes_per_s"), std::string::npos);
 }
 
+TEST(Library, the_json_of_a_machine_stays_valid_until_the_machine_is_changed) {
+  Handles handles;
+  ASSERT_EQ(poise_machine_create("node:2 core:2", &handles.machine), POISE_OK);
+  const char *first = nullptr, *second = nullptr;
+  ASSERT_EQ(poise_machine_json(handles.machine, &first), POISE_OK);
+  ASSERT_EQ(poise_machine_json(handles.machine, &second), POISE_OK);
+  EXPECT_EQ(first, second);
+}
+
 TEST(Library, messages_given_in_csr_form_or_as_a_list_give_the_same_workload) {
   const double load_s[] = {1, 1, 1};
   const std::uint64_t indptr[] = {0, 2, 2, 3}, bytes[] = {5, 6, 7};

@@ -78,7 +78,8 @@ int poise_machine_json(poise_machine* machine, const char** text) {
   return guarded(__func__, [&] {
     const char*& result = required(text, "text");
     poise_machine& handle = checked(machine, "machine");
-    handle.json = poise::machine_to_json(handle.machine);
+    // Texts of earlier calls stay valid.
+    if (handle.json.empty()) handle.json = poise::machine_to_json(handle.machine);
     result = handle.json.c_str();
   });
 }
@@ -88,6 +89,7 @@ int poise_machine_set_model(poise_machine* machine, const char* formula) {
     poise_machine& handle = checked(machine, "machine");
     const auto chosen = poise::formula_named(&required(formula, "formula"));
     handle.machine = poise::with_formula(handle.machine, chosen);
+    handle.json.clear();
   });
 }
 
@@ -95,5 +97,6 @@ int poise_machine_set_cost(poise_machine* machine, const char* name, double valu
   return guarded(__func__, [&] {
     poise_machine& handle = checked(machine, "machine");
     handle.machine = with_cost(handle.machine, &required(name, "name"), value);
+    handle.json.clear();
   });
 }
