@@ -200,6 +200,13 @@ TEST(Generate, random_graphs_have_the_requested_mean_degree) {
   EXPECT_NEAR(variance, 6, 1);
 }
 
+TEST(Generate, a_hot_region_that_takes_the_whole_of_each_axis_contains_all_tasks_in_all_phases) {
+  const auto phases =
+      generate(parse_recipe("stencil2d:skew=equal,hot=2,hot_extent=1,hot_speed=0.1"), 121, 1, 12);
+  for (const Workload& phase : phases)
+    for (const Task& task : phase.tasks) EXPECT_EQ(task.load_s, phase.tasks[0].load_s);
+}
+
 TEST(Generate, kind_rmat_accepts_probabilities_whose_sum_is_1_but_for_rounding) {
   EXPECT_EQ(make("rmat:a=0.33,b=0.56,c=0.11", 100).num_tasks(), 100u);
   EXPECT_THROW(make("rmat:a=0.33,b=0.56,c=0.12", 100), Error);
