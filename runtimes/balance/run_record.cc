@@ -42,7 +42,7 @@ std::FILE* open_log(const std::string& path) {
 }  // namespace
 
 RunRecord::RunRecord(const std::string& trace, const std::string& log, const Machine& machine)
-    : trace_path_(trace) {
+    : trace_path_(trace), log_path_(log) {
   if (log == "-")
     log_ = stderr;
   else if (!log.empty())
@@ -83,13 +83,11 @@ void RunRecord::add(std::string_view strategy, const BalanceResult& result) {
           ? fmt::format("{} migrations", result.migrations)
           : fmt::format("{} migrations of {} bytes in {:.3g} s", result.migrations,
                         result.migrated_bytes, result.migration_s);
-  std::fprintf(
-      log_, "%s\n",
-      fmt::format("step {}: {}: imbalance {:.3f}, expected {:.3f}; {}, decided in {:.3g} s",
-                  result.step, strategy, result.imbalance_before, result.imbalance_after, migrated,
-                  result.decision_s)
-          .c_str());
-  std::fflush(log_);
+  const std::string line = fmt::format(
+      "step {}: {}: imbalance {:.3f}, expected {:.3f}; {}, decided in {:.3g} s\n", result.step,
+      strategy, result.imbalance_before, result.imbalance_after, migrated, result.decision_s);
+  if (std::fputs(line.c_str(), log_) < 0 || std::fflush(log_) != 0)
+    fail("cannot write {}: {}", log_path_, std::strerror(errno));
 }
 
 void RunRecord::finish() {

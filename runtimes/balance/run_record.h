@@ -44,14 +44,14 @@ class RunRecord {
   /// and finish() converts this file.
   void add(const MeasuredPhase& phase, double wall_s, std::vector<TaskName> names = {});
 
-  /// Appends a line to the log.
+  /// Appends a line to the log. Throws Error if that fails.
   void add(std::string_view strategy, const BalanceResult& result);
 
   /// Completes the trace. Throws Error if it cannot be written.
   void finish();
 
  private:
-  std::string trace_path_;
+  std::string trace_path_, log_path_;
   std::string recording_path_;  // differs from trace_path_ if the trace will be converted
   std::unique_ptr<native::Recording> recording_;
   std::uint64_t num_phases_ = 0;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <gtest/gtest.h>
 
+#include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/machine/text.h"
 
@@ -32,6 +33,11 @@ TEST(RunRecord, records_that_exist_at_the_same_time_do_not_overwrite_the_log_lin
   }
   EXPECT_EQ(num_lines(), 1);
   std::remove(path.c_str());
+}
+
+TEST(RunRecord, throws_if_a_line_of_the_log_cannot_be_written) {
+  RunRecord record("", "/dev/full", machine_from_text("core:2"));
+  EXPECT_THROW(record.add("greedy", {}), Error);
 }
 
 }  // namespace

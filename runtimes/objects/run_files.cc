@@ -66,7 +66,13 @@ void RunFiles::add_phase(const MeasuredPhase& phase, double wall_s) {
 }
 
 void RunFiles::add_result(const BalanceResult& result) {
-  if (record_) record_->add(strategy_, result);
+  if (!record_) return;
+  try {
+    record_->add(strategy_, result);
+  } catch (const Error& error) {
+    if (!std::exchange(has_warned_of_log_, true))
+      warn(fmt::format("a decision is missing from the log: {}", error.what()));
+  }
 }
 
 void RunFiles::finish_trace() {

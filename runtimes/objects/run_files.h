@@ -52,7 +52,7 @@ class RunFiles {
   std::string timeline_path_;  // empty if there is no timeline, or if it has been written
   TimelineRecorder timeline_;
   std::unique_ptr<balance::RunRecord> record_;  // exists on rank 0 only
-  bool has_warned_of_strategy_ = false, has_warned_of_phase_ = false;
+  bool has_warned_of_strategy_ = false, has_warned_of_phase_ = false, has_warned_of_log_ = false;
 };
 
 }  // namespace poise::objects
