@@ -82,17 +82,24 @@ std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> proble
   return std::nullopt;
 }
 
+std::size_t num_running(Overdue& overdue) {
+  std::erase_if(overdue, [](const auto& problem) { return problem.expired(); });
+  return overdue.size();
+}
+
 }  // namespace
 
 Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s,
                      Overdue* overdue) {
   try {
     if (budget_s == 0 || budget_s > kMaxBudget_s) return {solve(*problem)};
-    if (overdue != nullptr && !overdue->expired())
+    if (overdue != nullptr && num_running(*overdue) >= kMaxOverdue)
       return {problem->phase.current,
-              "an earlier decision, which exceeded its budget (POISE_BUDGET), is still running"};
+              fmt::format("{} earlier decisions, which exceeded their budget (POISE_BUDGET), are "
+                          "still running",
+                          kMaxOverdue)};
     if (auto placement = solve_within(problem, budget_s)) return {*std::move(placement)};
-    if (overdue != nullptr) *overdue = problem;
+    if (overdue != nullptr) overdue->push_back(problem);
     return {
         problem->phase.current,
         fmt::format("the decision took longer than its budget of {} s (POISE_BUDGET)", budget_s)};

@@ -34,15 +34,18 @@ struct Outcome {
   std::string trouble = {};
 };
 
-/// The problem of a strategy that exceeded its budget. Exists as long as the strategy runs.
-using Overdue = std::weak_ptr<const OwnedProblem>;
+/// The problems of strategies that exceeded their budgets. Each exists as long as its strategy
+/// runs.
+using Overdue = std::vector<std::weak_ptr<const OwnedProblem>>;
+/// Several, because on a busy host one strategy at the priority of idle cores may run for hours.
+inline constexpr std::size_t kMaxOverdue = 4;
 
 /// Runs the strategy and checks its placement. Returns the current placement if the strategy
 /// throws, returns an invalid placement, moves a task that must stay, or exceeds `budget_s` seconds
 /// (0: no limit). A strategy that exceeds the budget keeps running in a detached thread, which then
 /// takes only the time of idle cores (SCHED_IDLE), and its placement is discarded. A caller that
-/// passes the same `overdue` to all its calls has at most one such thread: as long as it runs,
-/// further calls return the current placement, because the threads and their problems would
+/// passes the same `overdue` to all its calls has at most kMaxOverdue such threads: as long as they
+/// run, further calls return the current placement, because the threads and their problems would
 /// otherwise pile up.
 Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s,
                      Overdue* overdue = nullptr);
