@@ -33,6 +33,11 @@ MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint3
   if (all.rows.size() != num_objects)
     fail("objects: measurements of {} objects were gathered, but there are {} objects",
          all.rows.size(), num_objects);
+  if (all.subphase_s.size() != all.rows.size() * all.num_subphases)
+    fail(
+        "objects: {} loads of {} objects in {} subphases were gathered; subphase_of_step must "
+        "return the same number on all ranks",
+        all.subphase_s.size(), all.rows.size(), all.num_subphases);
   MeasuredPhase phase;
   Workload& workload = phase.workload;
   workload.tasks.resize(num_objects);

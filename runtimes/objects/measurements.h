@@ -55,7 +55,7 @@ Measurements gather_measurements(MPI_Comm comm, const Measurements& own, int roo
 using balance::MeasuredPhase;
 
 /// Sorts the measurements of all ranks by task and place. Throws Error unless every object appears
-/// exactly once.
+/// exactly once and has a load for each subphase.
 MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint32_t num_places,
                        bool use_wall_time, std::uint32_t threads_per_place);
 

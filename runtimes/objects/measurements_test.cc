@@ -69,5 +69,12 @@ TEST(Measurements, measurements_are_refused_unless_every_object_appears_exactly_
   EXPECT_THROW(phase_of(twice, 3, 2, false, 1), Error);
 }
 
+TEST(Measurements, measurements_are_refused_if_ranks_have_different_numbers_of_subphases) {
+  Measurements all = two_ranks();
+  all.num_subphases = 2;
+  all.subphase_s = {1, 2, 0, 1};  // one rank has only one subphase
+  EXPECT_THROW(phase_of(all, 3, 2, false, 1), Error);
+}
+
 }  // namespace
 }  // namespace poise::objects
