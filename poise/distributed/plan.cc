@@ -18,6 +18,7 @@
 #include "poise/distributed/total_time.h"
 #include "poise/distributed/travellers.h"
 #include "poise/distributed/tuning.h"
+#include "poise/machine/resources.h"
 
 namespace poise {
 
@@ -281,8 +282,10 @@ std::uint64_t hash_of(const Machine& machine, const Choice& strategy, std::uint6
   const UnitCosts unit = unit_costs(machine, machine.costs());
   std::uint64_t hash = mix(seed);
   for (const char c : strategy.text()) hash = mix(hash + static_cast<unsigned char>(c));
-  for (const double number : {machine.total_speed(), unit.message_s, unit.byte_s,
-                              1.0 * machine.num_nodes(), 1.0 * machine.num_domains()})
+  for (const double number :
+       {machine.total_speed(), unit.message_s, unit.byte_s, 1.0 * machine.num_nodes(),
+        1.0 * machine.num_domains(), 1.0 * static_cast<int>(machine.costs().formula),
+        1.0 * Resources(machine, machine.costs()).count()})
     hash = mix(hash + std::bit_cast<std::uint64_t>(number));
   return hash;
 }

@@ -319,14 +319,13 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_rank_is_wrong) 
 TEST(DistributedPlan, all_ranks_get_an_error_if_strategy_seed_or_machine_differ_between_ranks) {
   const OwnedProblem problem = made(physical("node:2 core:2"), "ring", 40);
   const std::vector<OwnArrays> own = split(problem.view());
-  const auto errors = [&](const char* machine, const char* strategy, std::uint64_t seed) {
+  const auto errors = [&](const Machine& machine, const char* strategy, std::uint64_t seed) {
     std::vector<std::string> told(own.size());
     SimulatedRanks(4).run([&](const poise_communication& table) {
       const bool differs = table.rank == 2;
       Communicator ranks(table);
       try {
-        plan_distributed(ranks, differs ? physical(machine) : problem.machine,
-                         own[table.rank].view(true),
+        plan_distributed(ranks, differs ? machine : problem.machine, own[table.rank].view(true),
                          parse_strategy(differs ? strategy : "poise:steps=5"), differs ? seed : 0);
       } catch (const Error& error) {
         told[table.rank] = error.what();
@@ -334,13 +333,14 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_strategy_seed_or_machine_differ_
     });
     return told;
   };
-  EXPECT_THAT(errors("node:2 core:2", "poise:steps=5", 0), Each(""));
+  EXPECT_THAT(errors(problem.machine, "poise:steps=5", 0), Each(""));
   const auto fails = Each(HasSubstr("not the same on all ranks"));
-  EXPECT_THAT(errors("node:2 core:2", "poise:steps=5", 1), fails);
-  EXPECT_THAT(errors("node:2 core:2", "poise:steps=6", 0), fails);
-  EXPECT_THAT(errors("node:2 core:2", "greedy", 0), fails);
-  EXPECT_THAT(errors("node:4 core:1", "poise:steps=5", 0), fails);
-  EXPECT_THAT(errors("node:2 core:2 copy:1e-3", "poise:steps=5", 0), fails);
+  EXPECT_THAT(errors(problem.machine, "poise:steps=5", 1), fails);
+  EXPECT_THAT(errors(problem.machine, "poise:steps=6", 0), fails);
+  EXPECT_THAT(errors(problem.machine, "greedy", 0), fails);
+  EXPECT_THAT(errors(physical("node:4 core:1"), "poise:steps=5", 0), fails);
+  EXPECT_THAT(errors(physical("node:2 core:2 copy:1e-3"), "poise:steps=5", 0), fails);
+  EXPECT_THAT(errors(with_formula(problem.machine, CostFormula::nuco), "poise:steps=5", 0), fails);
 }
 
 TEST(DistributedPlan, no_rank_waits_forever_if_a_collective_fails_on_one_rank) {
