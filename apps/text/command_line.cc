@@ -49,12 +49,6 @@ class HelpStyle : public CLI::Formatter {
       text += fmt::format(" (default: {})", option->get_default_str());
     return entry(name, text);
   }
-  /// CLI11 writes an argument that may be given twice as "name(1x)", like a page of the manual.
-  std::string make_option_usage(const CLI::Option* option) const override {
-    if (option->get_expected_min() == 1 && option->get_expected_max() == 2)
-      return fmt::format("{0} [{0}]", make_option_name(option, true));
-    return CLI::Formatter::make_option_usage(option);
-  }
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
   }
