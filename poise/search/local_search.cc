@@ -15,8 +15,6 @@ namespace poise {
 namespace {
 
 constexpr TaskId kNobody = ~TaskId{0};
-/// Maximum relative error of a total time after many moves, which add to busy times and subtract.
-constexpr double kRounding = 1e-9;
 
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
   std::vector<double> busy_s(num_places);
@@ -505,7 +503,7 @@ double LocalSearch::try_perturbation(Random& random, const Stage& stage, double 
   perturb(random);
   run(stage, max_scans);
   const double total_s = this->total_s();
-  if (total_s < (1 - kRounding) * shortest_s_) {
+  if (total_s < shortest_s_) {
     shortest_s_ = total_s;
   } else {
     const std::vector<Migration> moves = std::exchange(moves_since_, {});

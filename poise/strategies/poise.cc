@@ -105,6 +105,9 @@ LocalSearch::Stage fine(const Tuning& tuning) {
 /// arc or a place; a scan is the time to examine one task or arc (scan_budget.h).
 constexpr StrategiesTuning kCosts = kStrategiesTuning;
 
+/// Maximum relative error of a total time after many moves, which add to busy times and subtract.
+constexpr double kRounding = 1e-9;
+
 double allowed_s(const Tuning& tuning, double phases_s, TaskId num_tasks) {
   return std::max(tuning.effort * phases_s, tuning.effort_s + tuning.effort_per_task_s * num_tasks);
 }
@@ -254,13 +257,19 @@ class Search {
     search.limit_migration(total_s(best_) - steps_ * bound_s_);
     search.start_trials(steps_);
     Random draws(mix(problem_.seed));
-    double shortest_s = search.shortest_s();
-    for (std::size_t in_vain = 0; in_vain < max_trials_without_gain();) {
+    // The total times of equal placements may differ in their last digits. A walk among such
+    // placements may lead to a clearly shorter time, but must not go on as long as the budget.
+    double shortest_s = search.shortest_s(), clear_s = shortest_s;
+    const std::size_t most = max_trials_without_gain();
+    for (std::size_t in_vain = 0, walked = 0; in_vain < most && walked < tuning_.trials * most;) {
       const double scans = scans_before_way_back();
       if (scans <= 0) break;
       budget_.spend(search.try_perturbation(draws, sharp(tuning_), scans));
       in_vain = search.shortest_s() < shortest_s ? 0 : in_vain + 1;
       shortest_s = search.shortest_s();
+      const bool is_clear = shortest_s < (1 - kRounding) * clear_s;
+      walked = is_clear ? 0 : walked + 1;
+      if (is_clear) clear_s = shortest_s;
     }
     take_if_better(outcome_of(problem_, search.placement()));
   }

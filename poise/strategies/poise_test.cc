@@ -516,6 +516,25 @@ TEST(Poise, iterations_are_no_longer_than_those_of_nuco_and_refine_comm_if_messa
   EXPECT_LT(ours_s, 0.9 * iteration_s("keep"));
 }
 
+TEST(Poise, ends_although_equal_placements_differ_in_the_last_digits_of_their_times) {
+  // An iteration takes minutes, so the budget of a billion steps is never used up.
+  const Machine machine = with_formula(machine_from_text("core:2"), CostFormula::physical);
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
+  Workload workload;
+  workload.tasks = {{0, 0}, {1e-9, 5}, {1, 0}, {0, 5}, {1, 0}};
+  workload.messages = {
+      {0, 0, 5, 1},         {4, 3, 1, 1},     {1, 4, 0, kMany},     {2, 4, 1, 0},
+      {1, 1, 1, 1},         {4, 3, 0, 1},     {3, 4, 1, 1'000'000}, {3, 0, 1, 1'000'000},
+      {2, 0, 1, kMany},     {4, 3, 0, kMany}, {0, 0, 1, 1},         {1, 0, 0, 0},
+      {2, 4, 0, 1'000'000}, {1, 1, 1, 1},     {1, 3, 0, 0},         {4, 0, 5, 1'000'000},
+      {1, 0, 1, kMany},     {0, 4, 1, kMany}, {0, 2, 5, kMany},     {3, 1, 0, 0}};
+  workload.capacity.per_place = 3;
+  const Placement current({1, 0, 1, 0, 0});
+  const Placement after =
+      parse_strategy("poise:steps=1e9").rebalance({machine, workload, current, machine.costs(), 0});
+  EXPECT_EQ(after.num_tasks(), 5u);
+}
+
 TEST(Poise, gathers_tasks_without_load_on_one_place) {
   const Machine machine = machine_from_text("node:8 core:8 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d:load_s=0"), 300, 3).front();
