@@ -276,8 +276,8 @@ class Cycle {
   std::vector<Piece> pieces_;
 };
 
-/// Returns a hash of what must be the same on all ranks. Of the machine, only the numbers that
-/// decide which collectives a rank calls count, because hashing all places would take long.
+/// Returns a hash of what must be the same on all ranks. Of the machine, only what decides which
+/// collectives a rank calls, and for whom it decides, counts: the groups of places and a few sums.
 std::uint64_t hash_of(const Machine& machine, const Choice& strategy, std::uint64_t seed) {
   const UnitCosts unit = unit_costs(machine, machine.costs());
   std::uint64_t hash = mix(seed);
@@ -287,6 +287,9 @@ std::uint64_t hash_of(const Machine& machine, const Choice& strategy, std::uint6
         1.0 * machine.num_domains(), 1.0 * static_cast<int>(machine.costs().formula),
         1.0 * Resources(machine, machine.costs()).count()})
     hash = mix(hash + std::bit_cast<std::uint64_t>(number));
+  for (const Level& level : machine.levels())
+    if (level.num_groups() < machine.num_places())
+      for (const PlaceId first : level.first_place) hash = mix(hash + first);
   return hash;
 }
 

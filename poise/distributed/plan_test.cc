@@ -343,6 +343,25 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_strategy_seed_or_machine_differ_
   EXPECT_THAT(errors(with_formula(problem.machine, CostFormula::nuco), "poise:steps=5", 0), fails);
 }
 
+TEST(DistributedPlan, all_ranks_get_an_error_if_they_would_form_different_groups) {
+  // With equal numbers of nodes, but groups of four ranks are racks on one machine only.
+  const OwnedProblem problem = made(physical("node:6 core:2"), "ring", 120);
+  const Machine with_racks = physical("rack:3 node:2 core:2");
+  const std::vector<OwnArrays> own = split(problem.view());
+  std::vector<std::string> told(own.size());
+  SimulatedRanks(12).run([&](const poise_communication& table) {
+    Communicator ranks(table);
+    try {
+      plan_distributed(ranks, table.rank == 7 ? with_racks : problem.machine,
+                       own[table.rank].view(true), parse_strategy("poise:steps=5"), 0,
+                       {.width = 4});
+    } catch (const Error& error) {
+      told[table.rank] = error.what();
+    }
+  });
+  EXPECT_THAT(told, Each(HasSubstr("not the same on all ranks")));
+}
+
 TEST(DistributedPlan, no_rank_waits_forever_if_a_collective_fails_on_one_rank) {
   const OwnedProblem problem = made(physical("node:3 core:2"), "stencil2d", 600);
   const std::vector<OwnArrays> own = split(problem.view());
