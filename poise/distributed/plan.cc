@@ -290,7 +290,7 @@ std::uint64_t hash_of(const Machine& machine, const Choice& strategy, std::uint6
   for (const Level& level : machine.levels())
     if (level.num_groups() < machine.num_places())
       for (const PlaceId first : level.first_place) hash = mix(hash + first);
-  return hash;
+  return hash >> 32;  // so that sums over ranks do not overflow
 }
 
 /// Throws Error if the `hash` of hash_of() is not the same on all ranks.

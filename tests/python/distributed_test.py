@@ -66,10 +66,10 @@ class Rank:
         assert memoryview(values).format == np.dtype(np.uint64).char  # mpi4py 3 knows no other
         self.threads.values[self.rank] = values
         self.threads.barrier.wait()
-        result = (np.max if operation == "max" else np.sum)(self.threads.values, axis=0)
+        result = [(max if operation == "max" else sum)(map(int, column)) for column in zip(*self.threads.values)]
         self.threads.barrier.wait()
         self.count()
-        return result
+        return np.array(result, dtype=np.uint64)  # refuses sums that need more than 64 bits
 
 
 def part_of(rank, num_ranks, knows_ranks):
