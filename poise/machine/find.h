@@ -40,8 +40,8 @@ Job job_machine();
 /// is connected. Without this file, the switches stay unknown.
 void find_slurm_switches(std::vector<JobHost>& hosts);
 
-/// Folders in which machines are searched by name: $POISE_MACHINES (separated by ':'), the folder
-/// installed with this program, and the folder of the source tree.
+/// Folders in which machines are searched by name: $POISE_MACHINES (separated by ':'), the folders
+/// installed with this library and this program, and the folder of the source tree.
 std::vector<std::string> machine_folders();
 
 /// All names found in the folders of machine_folders(), sorted.

@@ -186,6 +186,26 @@ class Data(unittest.TestCase):
                                       env={**environment, "POISE_MACHINES": folders}, capture_output=True, encoding="utf-8", timeout=300)
                 self.assertEqual(done.stdout.strip(), places)
 
+    def test_a_machine_of_the_package_is_found_before_one_that_is_installed_beside_the_interpreter(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package, prefix = pathlib.Path(folder) / "poise", pathlib.Path(folder) / "prefix"
+            shutil.copytree(pathlib.Path(poise.__file__).parent, package)
+            for machines, places in (package / "machines", 2), (prefix / "share" / "poise" / "machines", 3):
+                machines.mkdir(parents=True, exist_ok=True)
+                (machines / "mine.json").write_text(f'{{"poise_machine": 1, "levels": [{{"name": "core", "count": {places}}}]}}')
+            shutil.copy(os.path.realpath(os.environ["POISE_LIBRARY"]), package / "libpoise.so.0")
+            (prefix / "bin").mkdir()
+            python = shutil.copy(os.path.realpath(sys.executable), prefix / "bin")
+            numpy_folder = pathlib.Path(np.__file__).parent.parent
+            environment = {**os.environ, "PYTHONPATH": f"{folder}:{numpy_folder}", "PYTHONHOME": sys.base_prefix, "POISE_MACHINES": ""}
+            del environment["POISE_LIBRARY"]
+
+            def done(code):
+                return subprocess.run([python, "-c", code], env=environment, capture_output=True, encoding="utf-8", timeout=300)
+            if done("import numpy").returncode != 0:
+                self.skipTest("a copy of this Python does not run")
+            self.assertEqual(done("import poise; print(poise.Machine('mine').num_places)").stdout.strip(), "2")
+
     def test_a_workload_without_messages_has_empty_arrays_of_messages(self):
         workload = poise.Workload([1, 2])
         self.assertEqual(repr(workload), "<poise.Workload: 2 tasks, 3 s, 0 messages>")
