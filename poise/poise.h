@@ -212,9 +212,10 @@ typedef struct poise_own_tasks {
 } poise_own_tasks;
 
 /* Collective over `ranks` (poise/poise_mpi.h makes one from an MPI communicator). Rank r is place r
-   of the machine. Machine, strategy and seed must be the same on all ranks; if they differ, all
-   ranks return an error. On ranks with messages, neighbour_ranks must be null everywhere or
-   nowhere. The strategy decides about clusters of tasks
+   of the machine. Machine, strategy and seed must be the same on all ranks. If strategies, seeds or
+   the machines' groups of places differ, all ranks return an error; other differences between
+   machines, such as the speeds of single places, are not noticed. On ranks with messages,
+   neighbour_ranks must be null everywhere or nowhere. The strategy decides about clusters of tasks
    (docs/distributed.md); it should start from the current placement, as `poise` does.
 
    Writes the rank of each own task to rank_of_task. `exports` lists the tasks that leave this rank,

@@ -55,7 +55,8 @@ struct DistributedLimits {
 };
 
 /// Collective. Rank r is place r of the machine. All ranks must pass the same machine, strategy and
-/// seed. Throws Error on all ranks if these differ, or if the input of one rank is wrong.
+/// seed. Throws Error on all ranks if strategies, seeds or the machines' groups of places differ,
+/// or if the input of one rank is wrong.
 DistributedPlan plan_distributed(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                                  const Choice& strategy, std::uint64_t seed,
                                  const DistributedLimits& limits = {});
