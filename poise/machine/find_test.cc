@@ -70,6 +70,17 @@ TEST(FindMachine, suggests_the_nearest_name_for_a_typo) {
               ThrowsMessage<Error>(HasSubstr("did you mean \"BigMachine\"?")));
 }
 
+TEST(FindMachine,
+     a_name_in_two_folders_is_listed_once_and_stands_for_the_file_in_the_first_folder) {
+  const TestFolder folder("POISE_MACHINES");
+  const std::vector<std::string> before = machine_names();
+  ASSERT_FALSE(before.empty());
+  write_file(folder.path() + "/" + before.back() + ".json",
+             machine_to_json(machine_from_text("numa:7 core:3")));
+  EXPECT_EQ(machine_names(), before);
+  EXPECT_EQ(find_machine(before.back()).num_domains(), 7u);
+}
+
 TEST(FindMachine, if_a_file_is_missing_the_error_names_it) {
   for (const char* argument : {"/no/such/file.json", "no/such.xml", "no/such", "nothing_like_it"})
     EXPECT_THAT([&] { find_machine(argument); }, ThrowsMessage<Error>(HasSubstr(argument)));

@@ -87,6 +87,52 @@ TEST(Machine, several_nodes_may_share_a_router) {
   EXPECT_EQ(machine.message_factor(0, 4), 10);
 }
 
+TEST(Machine, a_network_may_consist_of_one_router) {
+  MachineParts parts = machine_from_text("torus:1 node:4 core:2 factors:10,5,1").parts();
+  const Machine machine(parts);
+  EXPECT_EQ(machine.num_nodes(), 4u);
+  EXPECT_EQ(machine.message_factor(0, 2), 5);
+  parts.network.router_of_node = {0, 0, 0, 0};
+  EXPECT_EQ(Machine(parts).message_factor(0, 2), 5);
+}
+
+TEST(Machine,
+     refuses_a_network_with_invalid_dimensions_or_with_routers_that_do_not_match_the_nodes) {
+  const auto is_valid = [](const char* text, const auto& change) {
+    MachineParts parts = machine_from_text(text).parts();
+    change(parts.network);
+    try {
+      (void)Machine(std::move(parts));
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  constexpr const char* kTorus = "torus:2x2 node:2 core:1";
+  const auto with_dims = [](std::vector<std::uint32_t> dims) {
+    return [=](Network& network) { network.dims = dims; };
+  };
+  EXPECT_TRUE(is_valid(kTorus, with_dims({2, 2})));
+  EXPECT_TRUE(is_valid(kTorus, with_dims({1u << 13, 1u << 13})));
+  EXPECT_FALSE(is_valid(kTorus, with_dims({1u << 13, (1u << 13) + 1})));
+  EXPECT_FALSE(is_valid(kTorus, with_dims({})));
+  EXPECT_FALSE(is_valid(kTorus, with_dims({4, 0})));
+  EXPECT_FALSE(is_valid(kTorus, with_dims({3})));
+  EXPECT_TRUE(is_valid("dragonfly:2x2 core:1", with_dims({4, 1})));
+  EXPECT_FALSE(is_valid("dragonfly:2x2 core:1", with_dims({4})));
+  EXPECT_FALSE(is_valid("dragonfly:2x2 core:1", with_dims({2, 2, 1})));
+
+  EXPECT_FALSE(is_valid(kTorus, [](Network& network) { network.nodes_per_router = 0; }));
+  EXPECT_FALSE(is_valid(kTorus, [](Network& network) { network.nodes_per_router = 1; }));
+  const auto with_routers = [](std::vector<std::uint32_t> routers) {
+    return [=](Network& network) { network.router_of_node = routers; };
+  };
+  EXPECT_TRUE(is_valid(kTorus, with_routers({0, 1, 2, 3, 3, 3, 3, 3})));
+  EXPECT_FALSE(is_valid(kTorus, with_routers({0, 1, 2, 3, 4, 3, 3, 3})));
+  EXPECT_FALSE(is_valid(kTorus, with_routers({0, 1, 2, 3, 3, 3, 3})));
+  EXPECT_FALSE(is_valid(kTorus, with_routers({0, 1, 2, 3, 3, 3, 3, 3, 3})));
+}
+
 TEST(Machine, refuses_a_machine_whose_nodes_have_too_many_memory_domains) {
   EXPECT_EQ(machine_from_text("node:30 numa:1000").num_places(), 30'000u);
   EXPECT_THROW(machine_from_text("pack:24 c:20 numa:21"), Error);

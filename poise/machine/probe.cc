@@ -134,15 +134,12 @@ struct alignas(kLineBytes) Line {
   const Line* next;
 };
 
-/// Links the cache lines of a buffer into one random cycle (Sattolo's algorithm), so that no
-/// prefetcher can predict which line comes next.
+/// Links the cache lines of a buffer into one random cycle, so that no prefetcher can predict which
+/// line comes next.
 const Line* link_cycle(const Pages& pages) {
   auto* lines = reinterpret_cast<Line*>(pages.data());
   const std::uint32_t count = pages.bytes() / sizeof(Line);
-  std::vector<std::uint32_t> next(count);
-  std::iota(next.begin(), next.end(), 0u);
-  Random random(kCycleSeed);
-  for (std::uint32_t i = count - 1; i > 0; --i) std::swap(next[i], next[random.below(i)]);
+  const std::vector<std::uint32_t> next = random_cycle(count);
   for (std::uint32_t i = 0; i < count; ++i) lines[i].next = &lines[next[i]];
   return lines;
 }
@@ -335,6 +332,15 @@ std::size_t buffer_bytes(std::uint64_t wanted, std::size_t most, const Facts& fa
 }
 
 }  // namespace
+
+/// Uses Sattolo's algorithm.
+std::vector<std::uint32_t> random_cycle(std::uint32_t count) {
+  std::vector<std::uint32_t> next(count);
+  std::iota(next.begin(), next.end(), 0u);
+  Random random(kCycleSeed);
+  for (std::uint32_t i = count - 1; i > 0; --i) std::swap(next[i], next[random.below(i)]);
+  return next;
+}
 
 std::size_t latency_buffer_bytes(const Facts& facts) {
   std::uint64_t largest = 0;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "poise/machine/machine.h"
 #include "poise/machine/measure.h"
@@ -24,6 +26,10 @@ Probes live_probes(const Machine& machine);
 /// Returns the size in bytes of the buffer for latency probes. It depends on the sizes of the
 /// machine's caches and memories.
 std::size_t latency_buffer_bytes(const Facts& facts);
+
+/// Returns for each of `count` >= 1 elements its successor in a random cycle of all of them. The
+/// cycle is the same in every call.
+std::vector<std::uint32_t> random_cycle(std::uint32_t count);
 
 /// Returns the size in bytes of the buffer of a bandwidth probe. Each domain is assumed to have an
 /// equal share of the machine's caches.

@@ -40,6 +40,30 @@ TEST(Probe, a_core_that_does_not_exist_is_an_error) {
   EXPECT_THROW(live_probes(machine).read_ns(0, 0, 0.001), std::runtime_error);
 }
 
+TEST(Probe, the_pointer_chase_visits_every_cache_line_before_it_returns_to_the_first) {
+  for (const std::uint32_t count : {1u, 2u, 3u, 64u, 1000u}) {
+    SCOPED_TRACE(count);
+    const std::vector<std::uint32_t> next = random_cycle(count);
+    ASSERT_EQ(next.size(), count);
+    std::vector<bool> is_visited(count);
+    std::uint32_t at = 0;
+    for (std::uint32_t step = 0; step < count; ++step) {
+      ASSERT_LT(at, count);
+      ASSERT_FALSE(is_visited[at]) << "step " << step;
+      is_visited[at] = true;
+      at = next[at];
+    }
+    EXPECT_EQ(at, 0u);
+  }
+}
+
+TEST(Probe, the_successors_in_the_pointer_chase_are_scattered) {
+  const std::vector<std::uint32_t> next = random_cycle(1000);
+  int num_near = 0;
+  for (std::uint32_t i = 0; i < 1000; ++i) num_near += next[i] < i + 20 && i < next[i] + 20;
+  EXPECT_LT(num_near, 80);  // 38 of 1000 are expected
+}
+
 TEST(Probe, the_latency_buffer_is_four_times_the_largest_cache_unless_memory_is_too_small) {
   Facts facts;
   facts.caches = {{"l3", 32u << 20, 1, 64}, {"l2", 1u << 20, 8, 64}};
