@@ -128,5 +128,29 @@ TEST(Bounds,
   EXPECT_EQ(least.bytes, 29u);  // the bound is 30 bytes minus a margin for rounding
 }
 
+TEST(Bounds, one_task_must_move_if_its_load_is_exactly_what_exceeds_the_makespan) {
+  const Machine machine = machine_from_text("core:2");
+  Workload workload;
+  workload.tasks = {{.load_s = 1, .bytes = 10}, {.load_s = 2, .bytes = 100}};
+  const double makespan_s = 1 / (1 + 1e-9);  // times the margin for rounding: 1 s
+  const LeastMigrations least = least_migrations(machine, workload, Placement(2, 0), makespan_s);
+  EXPECT_EQ(least.tasks, 1u);
+  EXPECT_EQ(least.bytes, 60u);  // the task of 10 bytes and half of the other
+}
+
+TEST(Bounds, tasks_that_cannot_move_or_have_no_load_or_are_on_other_places_need_not_move) {
+  const Machine machine = machine_from_text("core:3");
+  Workload workload;
+  workload.tasks = {{.load_s = 9, .bytes = 1, .movable = false},
+                    {.load_s = 0, .bytes = 2},
+                    {.load_s = 1, .bytes = 30},
+                    {.load_s = 5, .bytes = 400}};
+  const Placement current(std::vector<PlaceId>{0, 0, 0, 1});
+  const LeastMigrations least = least_migrations(machine, workload, current, 5);
+  EXPECT_EQ(least.tasks, 1u);
+  EXPECT_EQ(least.bytes, 30u);
+  EXPECT_EQ(least_migrations(machine, workload, current, 10).tasks, 0u);
+}
+
 }  // namespace
 }  // namespace poise

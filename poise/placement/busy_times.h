@@ -96,9 +96,9 @@ class BusyTimes {
   /// Returns the effect of exchanging the places of tasks t and u, without changing anything.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
-  /// Lower bound on the iteration time after the last move, or after the move of the last trial. It
-  /// is the largest of the times W + O of the places and T of the resources that the move affects
-  /// (for W, O and T see the top of this class).
+  /// Lower bound on the iteration time after the move or exchange of the last trial, if no move
+  /// followed. It is at least the largest of the times W + O of the places and T of the resources
+  /// that the trial affects (for W, O and T see the top of this class).
   double least_iteration_s() const;
   /// The places and shared resources whose busy time the last move changed or, after a trial, the
   /// tried move would change.

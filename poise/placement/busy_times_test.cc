@@ -188,6 +188,41 @@ TEST(BusyTimes, a_trial_of_a_move_or_swap_predicts_the_busy_times_of_shared_reso
   }
 }
 
+TEST(BusyTimes,
+     after_a_trial_the_lower_bound_on_the_iteration_time_covers_all_that_the_move_affects) {
+  for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
+    for (const char* text : kPhysicalMachines) {
+      SCOPED_TRACE(text);
+      Random random(9);
+      Scene scene(text, random);
+      scene.costs.formula = formula;
+      scene.workload.overlap = 0.3;
+      BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+      for (int trial = 0; trial < 60; ++trial) {
+        const auto t = static_cast<TaskId>(random.below(30));
+        const auto to = static_cast<PlaceId>(random.below(scene.machine.num_places()));
+        times.try_move(t, to);
+        const double least_s = times.least_iteration_s();
+        Placement after(times.places());
+        after.move(t, to);
+        ASSERT_LE(least_s, scene.iteration_s(after) + 1e-9);
+        const std::vector<double> work = work_s(scene.machine, scene.workload, after);
+        const PlaceTimes nuco = place_times(scene.machine, scene.workload, scene.costs, after);
+        const MessageTimes fresh = message_times(scene.machine, scene.workload, scene.costs, after);
+        for (const SpotId spot : times.touched()) {
+          const PlaceId num_places = scene.machine.num_places();
+          const double affected_s = spot >= num_places ? fresh.resource_s[spot - num_places]
+                                    : formula == CostFormula::nuco
+                                        ? work[spot] + nuco.comm_s[spot]
+                                        : work[spot] + fresh.overhead_s[spot];
+          ASSERT_GE(least_s, affected_s - 1e-9) << "spot " << spot;
+        }
+        if (trial % 3 == 0) times.move(t, to);
+        if (trial % 10 == 0) times.refresh();
+      }
+    }
+}
+
 TEST(BusyTimes, a_move_has_exactly_the_same_effect_whether_or_not_it_was_tried_before) {
   for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
     for (const char* text : kPhysicalMachines) {

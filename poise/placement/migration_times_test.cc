@@ -82,5 +82,40 @@ TEST(MigrationTimes, if_two_tasks_swap_places_both_migrations_count_toward_the_t
   EXPECT_TRUE(times.fits(2, 2, 0));
 }
 
+TEST(MigrationTimes, an_exchange_fits_if_the_time_after_moving_both_tasks_is_within_the_limit) {
+  int num_fitting = 0, num_exceeding = 0;
+  for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(mix(seed));
+    OwnedProblem owned = random_problem(random);
+    const bool is_physical = seed % 2 == 0;
+    if (is_physical) owned.machine = with_formula(owned.machine, CostFormula::physical);
+    for (Task& task : owned.workload.tasks) task.bytes = random.below(1000000);
+    const Problem problem = owned.view();
+    MigrationTimes times(problem, problem.current);
+    Placement placement = problem.current;
+    for (int trial = 0; trial < 40; ++trial) {
+      const auto t = static_cast<TaskId>(random.below(owned.workload.num_tasks()));
+      const auto u = static_cast<TaskId>(random.below(owned.workload.num_tasks()));
+      if (t == u) continue;
+      const double limit_s = times.seconds() * (1 + 1e-9);
+      MigrationTimes after = times;
+      after.move(t, placement.of(u));
+      after.move(u, placement.of(t));
+      const bool is_within = after.seconds() <= limit_s;
+      // With the formula `physical`, a place and a resource of other migrations may add up to more.
+      if (!is_physical || is_within) {
+        ASSERT_EQ(times.fits_exchange(t, u, limit_s), is_within);
+        ++(is_within ? num_fitting : num_exceeding);
+      }
+      const auto to = static_cast<PlaceId>(random.below(owned.machine.num_places()));
+      times.move(t, to);
+      placement.move(t, to);
+    }
+  }
+  EXPECT_GT(num_fitting, 0);
+  EXPECT_GT(num_exceeding, 0);
+}
+
 }  // namespace
 }  // namespace poise
