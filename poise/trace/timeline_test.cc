@@ -81,6 +81,16 @@ TEST_F(TimelineTest, if_two_events_overlap_the_overlap_counts_for_the_event_that
             (std::vector<Span>{{0, 3, Activity::work}, {3, 4, Activity::balance}}));
 }
 
+TEST_F(TimelineTest, an_event_without_any_time_of_its_own_is_left_out) {
+  const Timeline timeline = timeline_with(
+      R"({"ph":"X","cat":"work","pid":0,"ts":1e6,"dur":2e6},
+         {"ph":"X","cat":"wait","pid":0,"ts":2e6,"dur":1e6},
+         {"ph":"X","cat":"wait","pid":0,"ts":2e6,"dur":5e5},
+         {"ph":"X","cat":"balance","pid":0,"ts":0,"dur":0},
+         {"ph":"X","cat":"balance","pid":0,"ts":5e6,"dur":0})");
+  EXPECT_EQ(timeline.places[0], (std::vector<Span>{{1, 3, Activity::work}}));
+}
+
 TEST_F(TimelineTest, refuses_invalid_files_and_says_why) {
   const auto refusal_of = [](const std::string& text) {
     return [=] { timeline_from_text("t.json", text); };

@@ -172,6 +172,21 @@ TEST(VtRead, phases_listed_as_identical_to_the_phase_before_become_copies_of_it)
   EXPECT_THAT(loads_s, ElementsAre(1, 1, 1, 9, 9));
 }
 
+TEST(VtRead, repeated_phases_are_refused_if_they_are_larger_than_2_to_the_24_more_than_the_files) {
+  // One rank and its empty phase count as 65; 258111 times 65 is 2^24 - 1.
+  const auto repeated = [](int times) {
+    const std::string last = phase(times + 1, task(object(1, 0), 1) + "," + task(object(2, 0), 1),
+                                   message(object(1, 0), object(2, 0), 1, 1) + "," +
+                                       message(object(2, 0), object(1, 0), 1, 1));
+    return rank_file(phase(0, "") + "," + last,
+                     R"("metadata":{"phases":{"identical_to_previous":{"range":[[1,)" +
+                         std::to_string(times) + "]]}}},");
+  };
+  EXPECT_EQ(join_texts({repeated(258'111)}).phases.size(), 1u);
+  EXPECT_THAT(error_of({repeated(258'112)}),
+              HasSubstr("data.0.json: phase 258113: \"identical_to_previous\" repeats phases so"));
+}
+
 TEST(VtRead, a_rank_without_any_phase_counts_as_a_rank_without_tasks) {
   const Trace trace = join_texts({rank_file(phase(0, task(object(1, 0), 1))), rank_file("")});
   EXPECT_EQ(trace.num_places, 2u);

@@ -91,6 +91,28 @@ TEST_F(VtWrite, if_a_trace_has_no_home_ranks_the_rank_of_each_task_is_written_as
   }
 }
 
+TEST_F(VtWrite,
+       each_value_of_a_phase_is_unchanged_after_writing_and_reading_if_it_is_the_only_one) {
+  const auto expect_unchanged = [&](const auto& change) {
+    Trace trace = random_trace(2);
+    trace.phases[0].workload.messages.clear();
+    trace.phases[0].workload.homes.assign(trace.phases[0].workload.num_tasks(), 0);
+    change(trace.phases[0], trace.num_places);
+    expect_same(there_and_back(trace), trace);
+    return rank(0)["phases"][0].contains("user_defined");
+  };
+  using Places = std::uint32_t;
+  EXPECT_FALSE(expect_unchanged([](Phase&, Places) {}));
+  EXPECT_TRUE(expect_unchanged([](Phase& phase, Places) { phase.workload.overlap = 0.25; }));
+  EXPECT_TRUE(expect_unchanged(
+      [](Phase& phase, Places) { phase.workload.loads_include = LoadsInclude::send; }));
+  EXPECT_TRUE(expect_unchanged([](Phase& phase, Places) { phase.wall_s = 3; }));
+  EXPECT_TRUE(expect_unchanged(
+      [](Phase& phase, Places places) { phase.workload.background_s.assign(places, 0.5); }));
+  EXPECT_TRUE(expect_unchanged(
+      [](Phase& phase, Places places) { phase.workload.place_bytes.assign(places, 7); }));
+}
+
 TEST_F(VtWrite, messages_between_tasks_and_ranks_are_unchanged_after_writing_and_reading) {
   Trace trace;
   trace.num_places = 2;
