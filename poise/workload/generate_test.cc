@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <gmock/gmock.h>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "poise/base/error.h"
@@ -163,6 +165,46 @@ TEST(Generate, the_grid_for_any_number_of_tasks_has_sides_that_differ_by_at_most
       const auto side = box_of(size, dims).side;
       EXPECT_GE(std::uint64_t{side[0]} * side[1] * side[2] * side[3], size);
       EXPECT_LE(side[dims - 1], 2 * side[0]) << size << " in " << dims;
+    }
+}
+
+using Sides = std::vector<std::uint32_t>;
+
+/// Returns all boxes of exactly `size` points whose sides ascend from at least `least`.
+std::vector<Sides> exact_boxes(std::uint32_t size, std::size_t dims, std::uint32_t least = 1) {
+  if (dims == 1) return size >= least ? std::vector<Sides>{{size}} : std::vector<Sides>{};
+  std::vector<Sides> boxes;
+  for (std::uint32_t side = least; side <= size; ++side) {
+    if (size % side != 0) continue;
+    for (Sides& others : exact_boxes(size / side, dims - 1, side)) {
+      others.insert(others.begin(), side);
+      boxes.push_back(others);
+    }
+  }
+  return boxes;
+}
+
+/// Returns the smallest box of at least `size` points whose sides differ by at most one.
+Sides nearly_cubic_box(std::uint32_t size, std::size_t dims) {
+  Sides sides(dims, 1);
+  const auto points = [&] {
+    return std::accumulate(sides.begin(), sides.end(), std::uint64_t{1}, std::multiplies<>());
+  };
+  for (std::size_t axis = dims - 1; points() < size; axis = (axis + dims - 1) % dims) ++sides[axis];
+  return sides;
+}
+
+TEST(Generate, the_grid_has_the_shortest_longest_side_or_if_that_is_too_long_is_nearly_cubic) {
+  for (std::uint32_t size = 1; size < 300; ++size)
+    for (std::size_t dims = 1; dims <= 4; ++dims) {
+      const std::vector<Sides> exact = exact_boxes(size, dims);
+      const Sides best =
+          *std::ranges::min_element(exact, {}, [](const Sides& s) { return s.back(); });
+      Sides expected = best.back() <= 2 * best.front() ? best : nearly_cubic_box(size, dims);
+      expected.resize(4, 1);
+      const Box box = box_of(size, dims);
+      ASSERT_EQ(Sides(box.side.begin(), box.side.end()), expected) << size << " in " << dims;
+      ASSERT_EQ(box.size, size);
     }
 }
 
@@ -369,6 +411,14 @@ TEST(Generate, a_recipe_is_unchanged_after_writing_it_as_text_and_reading_it_bac
   EXPECT_EQ(parse_recipe("ring").text(), "ring");
 }
 
+TEST(Generate, accepts_the_largest_spread_of_each_distribution) {
+  for (const char* most : {"equal,spread=3", "uniform,spread=1", "lognormal,spread=3",
+                           "pareto,spread=0.95", "quartic,spread=1"}) {
+    const Workload workload = make(fmt::format("ring:skew={}", most), 1000);
+    for (const Task& task : workload.tasks) ASSERT_GE(task.load_s, 0) << most;
+  }
+}
+
 TEST(Generate, invalid_workload_recipes_are_refused_and_the_error_says_what_would_work) {
   EXPECT_THAT(error_of("stencil3"), HasSubstr("did you mean \"stencil"));
   EXPECT_THAT(error_of("ring:kk=3"), HasSubstr("did you mean \"k\""));
@@ -377,6 +427,7 @@ TEST(Generate, invalid_workload_recipes_are_refused_and_the_error_says_what_woul
       HasSubstr("is not allowed; the choices are equal, uniform, lognormal, pareto, quartic"));
   EXPECT_THAT(error_of("ring:skew=uniform,spread=2"), HasSubstr("use a spread from 0 to 1"));
   EXPECT_THAT(error_of("ring:skew=pareto,spread=1"), HasSubstr("use a spread from 0 to 0.95"));
+  EXPECT_THAT(error_of("ring:skew=quartic,spread=1.01"), HasSubstr("use a spread from 0 to 1"));
   EXPECT_THAT(error_of("rmat:a=0.9,b=0.9"), HasSubstr("at most 1"));
   EXPECT_THAT(error_of("ring", 0), HasSubstr("at least 1"));
 }

@@ -2,6 +2,7 @@
 
 #include "poise/workload/workload.h"
 
+#include <cmath>
 #include <gmock/gmock.h>
 #include <limits>
 
@@ -104,6 +105,52 @@ TEST(Workload, adds_numbers_and_throws_if_their_sum_is_too_large) {
   // The sum of these bytes wraps around to 0, which is below the limit, but must be an error.
   EXPECT_THAT(error_of(0, {~std::uint64_t{0}, 1}), HasSubstr("bytes"));
   EXPECT_THAT(error_of(0, std::vector<std::uint64_t>(2048, kMost)), HasSubstr("bytes"));
+}
+
+TEST(Workload, throws_for_invalid_speeds_in_subphases) {
+  const auto with = [](std::vector<double> speeds) {
+    Workload workload = full();
+    workload.subphase_speed = std::move(speeds);
+    return complaint(workload);
+  };
+  EXPECT_EQ(with({1, 1e-300, 1e300, 4}), "");
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  for (const double value : {0.0, -1.0, kInfinite, -kInfinite, std::nan("")})
+    EXPECT_THAT(with({1, 1, value, 1}), HasSubstr("place 1 has speed")) << value;
+  EXPECT_THAT(with({1, -2, 1, 1}), HasSubstr("place 0 has speed -2 in subphase 1"));
+  EXPECT_THAT(with({1, 1}), HasSubstr("\"speeds in subphases\" has 2 entries; it must have 4"));
+}
+
+TEST(Workload, throws_unless_the_overlap_is_from_0_to_1) {
+  Workload workload = full();
+  for (const double overlap : {0.0, 0.5, 1.0}) {
+    workload.overlap = overlap;
+    EXPECT_EQ(complaint(workload), "") << overlap;
+  }
+  for (const double overlap : {-1e-9, 1 + 1e-9, std::nan("")}) {
+    workload.overlap = overlap;
+    EXPECT_THAT(complaint(workload), HasSubstr("overlap, the share of communication")) << overlap;
+  }
+}
+
+TEST(Workload, throws_if_the_tasks_take_more_cores_than_all_places_or_all_domains_have) {
+  const auto with = [](Capacity capacity) {
+    Workload workload = full();
+    workload.capacity = std::move(capacity);
+    return complaint(workload);
+  };
+  // The columns are: cores of each place, cores of places, of domains and of tasks.
+  EXPECT_EQ(with({0, {}, {}, {100, 100}}), "") << "there is no limit";
+  EXPECT_EQ(with({1, {}, {}, {}}), "") << "each task takes one core";
+  EXPECT_EQ(with({2, {}, {}, {3, 1}}), "");
+  EXPECT_THAT(with({2, {}, {}, {3, 2}}),
+              HasSubstr("the tasks take 5 cores in total, but all places together have only 4"));
+  EXPECT_EQ(with({0, {1, 3}, {}, {2, 2}}), "");
+  EXPECT_THAT(with({9, {1, 2}, {}, {2, 2}}), HasSubstr("have only 3"));
+  EXPECT_EQ(with({0, {}, {1, 3}, {2, 2}}), "");
+  EXPECT_THAT(with({4, {}, {1, 2}, {2, 2}}), HasSubstr("have only 3"));
+  EXPECT_THAT(with({0, {}, {}, {1}}), HasSubstr("\"cores per task\" has 1 entries"));
+  EXPECT_THAT(with({0, {9}, {}, {}}), HasSubstr("\"cores of places\" has 1 entries"));
 }
 
 TEST(Workload, throws_for_wrong_column_lengths_and_for_references_to_missing_tasks_or_blocks) {
