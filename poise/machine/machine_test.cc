@@ -2,7 +2,10 @@
 
 #include "poise/machine/machine.h"
 
+#include <cmath>
+#include <functional>
 #include <gtest/gtest.h>
+#include <utility>
 
 #include "poise/base/error.h"
 #include "poise/machine/text.h"
@@ -96,21 +99,82 @@ TEST(Machine, a_network_may_consist_of_one_router) {
   EXPECT_EQ(Machine(parts).message_factor(0, 2), 5);
 }
 
+/// True if the machine of the text is still valid after a change of its network or costs.
+bool is_valid(const char* text, const std::function<void(Network&, CostModel&)>& change) {
+  MachineParts parts = machine_from_text(text).parts();
+  change(parts.network, parts.costs);
+  try {
+    (void)Machine(std::move(parts));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST(Machine, refuses_tiers_or_a_matrix_of_the_network_that_are_not_for_all_nodes) {
+  constexpr const char* kRacks = "rack:2 node:2 core:1 factors:20,10,1";
+  const auto with_groups = [](std::vector<std::uint32_t> groups) {
+    return [=](Network& network, CostModel&) { network.tiers.at(0).group_of_node = groups; };
+  };
+  EXPECT_TRUE(is_valid(kRacks, with_groups({0, 0, 0, 1})));
+  EXPECT_FALSE(is_valid(kRacks, with_groups({0, 0, 1})));
+  EXPECT_FALSE(is_valid(kRacks, with_groups({0, 0, 1, 1, 1})));
+  const auto with_factor = [](double factor) {
+    return [=](Network& network, CostModel&) { network.tiers.at(0).latency_factor = factor; };
+  };
+  for (const double factor : {-1.0, 1e10, std::nan("")})
+    EXPECT_FALSE(is_valid(kRacks, with_factor(factor))) << factor;
+
+  const auto with_matrix = [](std::uint32_t nodes, std::vector<double> matrix) {
+    return [=](Network& network, CostModel&) {
+      network.shape = Network::Shape::matrix;
+      network.matrix_nodes = nodes;
+      network.matrix = matrix;
+    };
+  };
+  EXPECT_TRUE(is_valid("node:2 core:1", with_matrix(2, {1, 2, 3, 1})));
+  EXPECT_FALSE(is_valid("node:2 core:1", with_matrix(3, {1, 2, 3, 1})));
+  EXPECT_FALSE(is_valid("node:2 core:1", with_matrix(2, {1, 2, 3})));
+  EXPECT_FALSE(is_valid("node:2 core:1", with_matrix(2, {1, 2, -3, 1})));
+}
+
+TEST(Machine, a_node_has_1_to_1024_network_cards) {
+  const auto with_cards = [](std::uint32_t cards) {
+    return is_valid("node:2 core:2", [=](Network&, CostModel& costs) { costs.cards = cards; });
+  };
+  EXPECT_FALSE(with_cards(0));
+  EXPECT_TRUE(with_cards(1));
+  EXPECT_TRUE(with_cards(1024));
+  EXPECT_FALSE(with_cards(1025));
+}
+
+TEST(Machine, refuses_negative_or_undefined_times_of_messages_and_migrations) {
+  const auto expect_checked = [&](const auto& field_of) {
+    const auto with = [&](double value) {
+      return is_valid("node:2 core:2",
+                      [&](Network&, CostModel& costs) { field_of(costs) = value; });
+    };
+    EXPECT_TRUE(with(0));
+    EXPECT_FALSE(with(-1e-9));
+    EXPECT_FALSE(with(std::nan("")));
+  };
+  for (double CostModel::*cost :
+       {&CostModel::seconds_per_message, &CostModel::seconds_per_byte,
+        &CostModel::seconds_per_migrated_byte, &CostModel::seconds_per_migrated_task,
+        &CostModel::card_s_per_message})
+    expect_checked([=](CostModel& costs) -> double& { return costs.*cost; });
+  for (TransportCosts CostModel::*transport : {&CostModel::inside, &CostModel::network})
+    for (double TransportCosts::*cost :
+         {&TransportCosts::send_s, &TransportCosts::receive_s, &TransportCosts::copy_s_per_byte,
+          &TransportCosts::latency_s, &TransportCosts::bus_crossings})
+      expect_checked([=](CostModel& costs) -> double& { return costs.*transport.*cost; });
+}
+
 TEST(Machine,
      refuses_a_network_with_invalid_dimensions_or_with_routers_that_do_not_match_the_nodes) {
-  const auto is_valid = [](const char* text, const auto& change) {
-    MachineParts parts = machine_from_text(text).parts();
-    change(parts.network);
-    try {
-      (void)Machine(std::move(parts));
-      return true;
-    } catch (const Error&) {
-      return false;
-    }
-  };
   constexpr const char* kTorus = "torus:2x2 node:2 core:1";
   const auto with_dims = [](std::vector<std::uint32_t> dims) {
-    return [=](Network& network) { network.dims = dims; };
+    return [=](Network& network, CostModel&) { network.dims = dims; };
   };
   EXPECT_TRUE(is_valid(kTorus, with_dims({2, 2})));
   EXPECT_TRUE(is_valid(kTorus, with_dims({1u << 13, 1u << 13})));
@@ -122,10 +186,12 @@ TEST(Machine,
   EXPECT_FALSE(is_valid("dragonfly:2x2 core:1", with_dims({4})));
   EXPECT_FALSE(is_valid("dragonfly:2x2 core:1", with_dims({2, 2, 1})));
 
-  EXPECT_FALSE(is_valid(kTorus, [](Network& network) { network.nodes_per_router = 0; }));
-  EXPECT_FALSE(is_valid(kTorus, [](Network& network) { network.nodes_per_router = 1; }));
+  EXPECT_FALSE(
+      is_valid(kTorus, [](Network& network, CostModel&) { network.nodes_per_router = 0; }));
+  EXPECT_FALSE(
+      is_valid(kTorus, [](Network& network, CostModel&) { network.nodes_per_router = 1; }));
   const auto with_routers = [](std::vector<std::uint32_t> routers) {
-    return [=](Network& network) { network.router_of_node = routers; };
+    return [=](Network& network, CostModel&) { network.router_of_node = routers; };
   };
   EXPECT_TRUE(is_valid(kTorus, with_routers({0, 1, 2, 3, 3, 3, 3, 3})));
   EXPECT_FALSE(is_valid(kTorus, with_routers({0, 1, 2, 3, 4, 3, 3, 3})));
@@ -181,6 +247,34 @@ TEST(MachineText, settings_such_as_bandwidth_and_latency_become_the_costs_of_the
     EXPECT_EQ(transport.receive_s, 7e-7);
     EXPECT_EQ(transport.copy_s_per_byte, 8e-10);
   }
+}
+
+TEST(UnitCosts,
+     are_cpu_times_and_latency_per_message_and_copies_and_the_slowest_resource_per_byte) {
+  CostModel costs;
+  costs.formula = CostFormula::physical;
+  costs.network = {1e-6, 2e-6, 1e-9, 4e-6, 3};
+  costs.inside = {1e-7, 2e-7, 2e-9, 4e-7, 2};
+  costs.bus_bytes_per_s = costs.card_bytes_per_s = 0;
+  const Machine machine = machine_from_text("node:2 core:2"), node = machine_from_text("core:2");
+  const auto byte_s = [&] { return unit_costs(machine, costs).byte_s; };
+  EXPECT_DOUBLE_EQ(unit_costs(machine, costs).message_s, 7e-6);
+  EXPECT_DOUBLE_EQ(byte_s(), 2e-9) << "copies at both ends; the bandwidths are unlimited";
+  costs.card_bytes_per_s = 1e9;
+  costs.cards = 2;
+  EXPECT_DOUBLE_EQ(byte_s(), 2.5e-9) << "two cards";
+  costs.shared_network_bytes_per_s = 1e9;
+  EXPECT_DOUBLE_EQ(byte_s(), 3e-9) << "the shared network is slower than the cards";
+  costs.bus_bytes_per_s = 1e9;
+  EXPECT_DOUBLE_EQ(byte_s(), 8e-9) << "the memory bus is slowest: 3 crossings at each end";
+  EXPECT_DOUBLE_EQ(unit_costs(node, costs).message_s, 7e-7);
+  EXPECT_DOUBLE_EQ(unit_costs(node, costs).byte_s, 8e-9);
+
+  costs.formula = CostFormula::nuco;
+  costs.seconds_per_message = 5;
+  costs.seconds_per_byte = 6;
+  EXPECT_EQ(unit_costs(machine, costs).message_s, 5);
+  EXPECT_EQ(unit_costs(machine, costs).byte_s, 6);
 }
 
 }  // namespace

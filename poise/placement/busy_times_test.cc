@@ -2,6 +2,8 @@
 
 #include "poise/placement/busy_times.h"
 
+#include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "poise/base/random.h"
@@ -221,6 +223,75 @@ TEST(BusyTimes,
         if (trial % 10 == 0) times.refresh();
       }
     }
+}
+
+TEST(BusyTimes, until_the_next_refresh_waiting_times_increase_where_a_move_uses_slower_resources) {
+  for (const char* text : kPhysicalMachines) {
+    SCOPED_TRACE(text);
+    Random random(10);
+    Scene scene(text, random);
+    scene.costs.formula = CostFormula::physical;
+    scene.workload.overlap = 0.3;
+    const PlaceId num_places = scene.machine.num_places();
+    BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+    int num_rises = 0;
+    for (int move = 0; move < 60; ++move) {
+      if (move % 8 == 0) times.refresh();
+      std::vector<double> expected_s;
+      for (PlaceId p = 0; p < num_places; ++p) expected_s.push_back(times.exposed_s(p));
+      const std::vector<double> before_s = expected_s;
+      const auto t = static_cast<TaskId>(random.below(30));
+      const auto to = static_cast<PlaceId>(random.below(num_places));
+      times.move(t, to);
+      for (const Arc& arc : times.arcs_of(t)) {
+        const PlaceId other = times.place_of(arc.task);
+        if (other == to) continue;
+        const auto wait = [&](ResourceId r, double, double) {
+          for (const PlaceId p : {to, other})
+            expected_s[p] = std::max(expected_s[p], times.resource_s(r));
+        };
+        const DomainId here = scene.machine.domain_of(to), there = scene.machine.domain_of(other);
+        if (arc.in > 0) times.resources()->for_each_crossed(there, here, wait);
+        if (arc.out > 0) times.resources()->for_each_crossed(here, there, wait);
+      }
+      const Placement placement(times.places());
+      const std::vector<double> work = work_s(scene.machine, scene.workload, placement);
+      const MessageTimes fresh =
+          message_times(scene.machine, scene.workload, scene.costs, placement);
+      for (PlaceId p = 0; p < num_places; ++p) {
+        ASSERT_NEAR(times.exposed_s(p), expected_s[p], 1e-9) << "place " << p;
+        ASSERT_NEAR(times.busy_s(p), work[p] + fresh.overhead_s[p] + 0.7 * expected_s[p], 1e-9);
+      }
+      num_rises += expected_s != before_s;
+    }
+    EXPECT_GT(num_rises, 0);
+  }
+}
+
+TEST(BusyTimes, the_weight_of_a_resource_adds_up_the_relative_busy_times_of_waiting_places) {
+  for (const char* text : kPhysicalMachines)
+    for (const double overlap : {0.0, 0.6, 1.0})
+      for (const int exponent : {1, 2, 3, 8}) {
+        SCOPED_TRACE(text);
+        Random random(11);
+        Scene scene(text, random);
+        scene.costs.formula = CostFormula::physical;
+        scene.workload.overlap = overlap;
+        const PlaceId num_places = scene.machine.num_places();
+        BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+        times.refresh(exponent);
+        std::vector<double> waiting(times.num_spots(), 0);
+        for (PlaceId p = 0; p < num_places; ++p)
+          if (const SpotId slowest = times.slowest_resource(p); slowest != 0) {
+            ASSERT_GE(slowest, num_places);
+            ASSERT_LE(times.resource_s(slowest - num_places), times.exposed_s(p) + 1e-9);
+            const double share = std::min(1.0, times.busy_s(p) / times.busy_s(slowest));
+            waiting[slowest] += std::pow(share, exponent - 1);
+          }
+        for (SpotId spot = 0; spot < times.num_spots(); ++spot)
+          EXPECT_NEAR(times.weight(spot),
+                      waiting[spot] == 0 ? 1 : overlap + (1 - overlap) * waiting[spot], 1e-9);
+      }
 }
 
 TEST(BusyTimes, a_move_has_exactly_the_same_effect_whether_or_not_it_was_tried_before) {

@@ -117,5 +117,30 @@ TEST(MigrationTimes, an_exchange_fits_if_the_time_after_moving_both_tasks_is_wit
   EXPECT_GT(num_exceeding, 0);
 }
 
+TEST(MigrationTimes, returns_how_long_a_task_occupies_a_resource_that_is_busy_for_long_enough) {
+  const Machine machine =
+      with_formula(machine_from_text("node:3 core:1 bandwidth:1e6 bus:0 gap:0 latency:0 "
+                                     "migrated_byte:1e-5 migrated_task:0"),
+                   CostFormula::physical);
+  Workload workload;
+  workload.tasks = {{.load_s = 1, .bytes = 1000000},
+                    {.load_s = 1, .bytes = 3000000},
+                    {.load_s = 1, .bytes = 7000000}};
+  const Placement current(3, 0);
+  const Problem problem{machine, workload, current, machine.costs()};
+  MigrationTimes times(problem, current);
+  times.move(0, 1);
+  times.move(1, 2);
+  // The card out of node 0 is busy for 4 s, those into nodes 1 and 2 for 1 s and 3 s.
+  EXPECT_DOUBLE_EQ(times.busiest_resource_s(), 4);
+  const double busiest_s = times.busiest_resource_s();
+  for (const double least_s : {0.0, 2.0, 3.5, busiest_s}) {
+    EXPECT_DOUBLE_EQ(times.resource_s_of(0, least_s), 1) << least_s;
+    EXPECT_DOUBLE_EQ(times.resource_s_of(1, least_s), 3) << least_s;
+  }
+  for (const TaskId t : {0, 1, 2}) EXPECT_EQ(times.resource_s_of(t, 4.001), 0) << t;
+  EXPECT_EQ(times.resource_s_of(2, 0), 0) << "a task at home";
+}
+
 }  // namespace
 }  // namespace poise
