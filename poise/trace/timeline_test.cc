@@ -24,7 +24,7 @@ class TimelineTest : public testing::Test {
 Timeline two_places() {
   return {"a \"run\"",
           {{{0, 0.5, Activity::work}, {0.5, 0.75, Activity::wait}, {1, 1.25, Activity::balance}},
-           {{0.25, 2, Activity::work}}}};
+           {{0.25, 2, Activity::work}, {2, 3, Activity::work, true}}}};
 }
 
 TEST_F(TimelineTest, a_timeline_is_unchanged_after_writing_and_reading) {
@@ -32,10 +32,15 @@ TEST_F(TimelineTest, a_timeline_is_unchanged_after_writing_and_reading) {
   const Timeline read = read_timeline(path_);
   EXPECT_EQ(read.title, two_places().title);
   EXPECT_EQ(read.places, two_places().places);
+  EXPECT_TRUE(read.names.empty()) << "names such as \"place 0\" are the default";
+  Timeline named = two_places();
+  named.names = {"place 0", "rank 1"};
+  write_timeline(named, path_);
+  EXPECT_EQ(read_timeline(path_).names, named.names);
 }
 
 TEST_F(TimelineTest, adds_up_the_times_of_each_activity_of_a_place) {
-  EXPECT_EQ(end_s(two_places()), 2);
+  EXPECT_EQ(end_s(two_places()), 3);
   EXPECT_EQ(end_s({}), 0);
   EXPECT_THAT(seconds_of(two_places().places[0]), testing::ElementsAre(0.5, 0.25, 0.25));
 }
@@ -71,6 +76,17 @@ TEST_F(TimelineTest, a_thread_becomes_a_place_if_it_has_events_of_work_or_waitin
   EXPECT_EQ(timeline.places[2], (std::vector<Span>{{0, 0.5, Activity::wait}}));
   EXPECT_TRUE(timeline.places[3].empty()) << "a group without slices did nothing";
   EXPECT_EQ(timeline.title, "t.json") << "a file without a title";
+}
+
+TEST_F(TimelineTest, every_group_of_rows_without_slices_is_a_place_that_did_nothing) {
+  const Timeline timeline = timeline_with(
+      R"({"ph":"M","name":"process_name","pid":0,"args":{"name":"a"}},
+         {"ph":"M","name":"process_name","pid":1,"args":{"name":"b"}},
+         {"ph":"M","name":"process_name","pid":2,"args":{"name":"c"}},
+         {"ph":"X","cat":"work","pid":1,"ts":0,"dur":1e6})");
+  EXPECT_THAT(timeline.names, testing::ElementsAre("a", "b", "c"));
+  EXPECT_THAT(timeline.places,
+              testing::ElementsAre(testing::IsEmpty(), testing::SizeIs(1), testing::IsEmpty()));
 }
 
 TEST_F(TimelineTest, if_two_events_overlap_the_overlap_counts_for_the_event_that_begins_first) {

@@ -126,6 +126,19 @@ TEST_F(VtWrite, messages_between_tasks_and_ranks_are_unchanged_after_writing_and
   phase.placement = Placement(std::vector<PlaceId>{0, 0, 1});
   expect_same(there_and_back(trace), trace);
   EXPECT_TRUE(rank(1)["phases"][0]["tasks"].empty());
+  const auto type = [&](int r, int m) { return rank(r)["phases"][0]["communications"][m]["type"]; };
+  EXPECT_EQ(type(0, 0), "CollectionToNode") << "from a task to a rank";
+  EXPECT_EQ(type(1, 0), "NodeToCollection") << "from a rank to a task";
+  EXPECT_EQ(type(1, 1), "CollectionToNode") << "from a rank to a rank";
+}
+
+TEST_F(VtWrite, collections_and_groups_of_objects_may_have_the_number_0) {
+  Trace trace = full_trace();
+  for (Phase& phase : trace.phases) {
+    phase.names[0].object_group = 0;
+    phase.names[1].collection = 0;
+  }
+  expect_same(there_and_back(trace), trace);
 }
 
 TEST_F(VtWrite, the_nodes_of_the_machine_are_unchanged_after_writing_and_reading) {
@@ -135,6 +148,31 @@ TEST_F(VtWrite, the_nodes_of_the_machine_are_unchanged_after_writing_and_reading
   ASSERT_TRUE(found.machine);
   EXPECT_EQ(found.machine->num_nodes(), trace.num_places);
   EXPECT_EQ(rank(0)["metadata"]["shared_node"]["size"], 1);
+}
+
+TEST_F(VtWrite, each_file_names_the_node_of_its_rank_if_the_machine_has_one_place_per_rank) {
+  Trace trace;
+  trace.num_places = 6;
+  Phase& phase = trace.phases.emplace_back();
+  phase.workload.tasks.resize(1);
+  phase.placement = Placement(1);
+  trace.machine = machine_from_text("node:2 core:3");
+  write_trace(trace, folder_ + "/out.json");
+  for (int r = 0; r < 6; ++r) {
+    const json expected{{"id", r / 3}, {"size", 3}, {"rank", r % 3}, {"num_nodes", 2}};
+    EXPECT_EQ(rank(r)["metadata"]["shared_node"], expected);
+  }
+  trace.machine = machine_from_text("node:4 core:3");
+  write_trace(trace, folder_ + "/out.json");
+  EXPECT_FALSE(rank(0)["metadata"].contains("shared_node"));
+}
+
+TEST_F(VtWrite, if_a_file_cannot_be_written_the_error_names_it_and_no_partial_files_remain) {
+  std::filesystem::create_directories(folder_ + "/out.1.json/blocks");
+  EXPECT_THAT([&] { write_trace(full_trace(), folder_ + "/out.json"); },
+              testing::ThrowsMessage<Error>(HasSubstr("cannot write " + folder_ + "/out.1.json")));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_))
+    EXPECT_NE(entry.path().extension(), ".part") << entry.path();
 }
 
 /// Checks the rules of vt's validator: every key has the right type, and times and bytes are

@@ -14,6 +14,7 @@
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/workload/box.h"
+#include "poise/workload/loads.h"
 
 namespace poise {
 namespace {
@@ -380,6 +381,31 @@ TEST(Generate, a_strong_drift_over_many_phases_leaves_loads_finite_and_their_sum
   const double total_s = total_load_s(phases.front());
   for (const Workload& phase : phases)
     ASSERT_NEAR(total_load_s(phase), total_s, 1e-9 * total_s) << &phase - phases.data();
+}
+
+TEST(Generate, a_random_walk_changes_the_ratios_of_loads_and_its_largest_factor_is_from_half_to_1) {
+  std::vector<Task> tasks{
+      {.load_s = 1}, {.load_s = 0}, {.load_s = 2}, {.load_s = 4}, {.load_s = 8}};
+  apply_walk({{0.5, 0}, {0.75, 5000}, {0.75, 2}, {0.5, -40}, {0.5, -1'000'000'000'000}}, tasks);
+  EXPECT_EQ(tasks[0].load_s, 0.125);
+  EXPECT_EQ(tasks[1].load_s, 0) << "a task without load does not change the others";
+  EXPECT_EQ(tasks[2].load_s, 1.5);
+  EXPECT_EQ(tasks[3].load_s, std::ldexp(1.0, -41));
+  EXPECT_EQ(tasks[4].load_s, 0);
+}
+
+TEST(Generate, refuses_a_growth_of_the_hot_region_that_makes_loads_negative) {
+  const auto error_in_phases = [](const char* recipe) -> std::string {
+    try {
+      generate(parse_recipe(recipe), 100, 1, 3);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_in_phases("ring:hot=0.5,hot_growth=0.5"), "") << "the factor in phase 2 is 0";
+  EXPECT_THAT(error_in_phases("ring:hot=0.5,hot_growth=0.6"),
+              HasSubstr("hot_growth makes loads negative in phase 2"));
 }
 
 TEST(Generate, without_drift_every_phase_is_the_same) {

@@ -162,6 +162,25 @@ TEST(Workload, throws_for_wrong_column_lengths_and_for_references_to_missing_tas
   EXPECT_THAT(complaint(column), HasSubstr("column \"homes\" has 3 entries; it must have 2"));
   EXPECT_THAT(complaint(block), HasSubstr("shared block 1, but there are only 1 shared blocks"));
   EXPECT_THAT(complaint({}), HasSubstr("no tasks"));
+  Workload sender = full();
+  sender.messages[0].from = 2;
+  EXPECT_THAT(complaint(sender), HasSubstr("message 0 goes from task 2 to task 1"));
+}
+
+TEST(Workload, throws_if_an_optional_column_lacks_an_entry) {
+  const auto expect_refused = [](auto Workload::*column, const char* name) {
+    Workload workload = full();
+    (workload.*column).pop_back();
+    EXPECT_THAT(complaint(workload), HasSubstr(name));
+    (workload.*column).clear();
+    EXPECT_EQ(complaint(workload), "") << name;
+  };
+  expect_refused(&Workload::background_s, "\"background load\" has 1 entries; it must have 2");
+  expect_refused(&Workload::positions, "\"positions\" has 1 entries");
+  expect_refused(&Workload::homes, "\"homes\" has 1 entries");
+  expect_refused(&Workload::memory, "\"task memory\" has 1 entries");
+  expect_refused(&Workload::place_bytes, "\"place memory\" has 1 entries");
+  expect_refused(&Workload::subphase_load_s, "\"loads of subphases\" has 1 entries");
 }
 
 }  // namespace
