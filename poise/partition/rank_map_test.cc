@@ -14,6 +14,7 @@
 #include "poise/base/random.h"
 #include "poise/machine/json.h"
 #include "poise/machine/text.h"
+#include "poise/partition/exhaustive_map.h"
 #include "poise/placement/initial.h"
 #include "poise/workload/generate.h"
 
@@ -327,6 +328,44 @@ TEST(RankSlots, a_place_has_no_more_slots_than_there_are_ranks) {
   const Machine machine = machine_from_text("core:2");
   EXPECT_EQ(rank_slots(machine, 3, {.ranks_per_place = 1'000'000}).size(), 6u);
   EXPECT_EQ(rank_slots(machine, 3, {.ranks_per_place = 2}).size(), 4u);
+}
+
+TEST(RankSlots, lie_on_the_first_nodes_that_hold_all_ranks) {
+  const Machine machine = machine_from_text("node:4 core:2");
+  EXPECT_EQ(rank_slots(machine, 3, {}), (std::vector<PlaceId>{0, 1, 2, 3}));
+  EXPECT_EQ(rank_slots(machine, 4, {}), (std::vector<PlaceId>{0, 1, 2, 3}));
+  EXPECT_EQ(rank_slots(machine, 5, {}), (std::vector<PlaceId>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(rank_slots(machine, 3, {.fills_nodes = true}), (std::vector<PlaceId>{0, 1, 2}));
+}
+
+TEST(RankSlots, include_all_slots_of_the_nodes_that_the_given_map_uses) {
+  const Machine machine = machine_from_text("node:4 core:2");
+  const Placement start(std::vector<PlaceId>{7, 0, 1});
+  EXPECT_EQ(rank_slots(machine, 3, {}, &start), (std::vector<PlaceId>{0, 1, 2, 3, 6, 7}));
+}
+
+TEST(RankSlots, cross_the_border_of_a_domain_only_if_no_domain_has_enough_cores) {
+  const Machine machine = machine_from_text("node:2 numa:2 core:3");
+  EXPECT_EQ(rank_slots(machine, 4, {.cores_per_rank = 2}), (std::vector<PlaceId>{0, 3, 6, 9}));
+  EXPECT_EQ(rank_slots(machine, 4, {.cores_per_rank = 3}), (std::vector<PlaceId>{0, 3, 6, 9}));
+  EXPECT_EQ(rank_slots(machine, 2, {.cores_per_rank = 4}), (std::vector<PlaceId>{0, 6}));
+  EXPECT_THROW(rank_slots(machine, 3, {.cores_per_rank = 4}), Error);
+}
+
+TEST(TryAllMaps, tries_only_one_of_several_maps_that_differ_by_an_exchange_of_equivalent_slots) {
+  const Machine machine = machine_from_text("core:4");
+  Workload workload;
+  workload.tasks.resize(4);
+  for (TaskId t = 0; t < 4; ++t) workload.messages.push_back({t, (t + 1) % 4, 1, 100});
+  const std::vector<PlaceId> slots = rank_slots(machine, 4, {});
+  const RankDistances distances(machine, Distance::hops);
+  const graphs::Graph graph = graphs::affinity_graph(workload, graphs::Affinity::bytes);
+  const RankProblem problem{graph, machine, distances, slots};
+  // All maps are equivalent, so there is only one partial map of each number of ranks from 0 to 4.
+  std::vector<Slot> map = {3, 2, 1, 0};
+  EXPECT_TRUE(try_all_maps(problem, 4, 6, map));
+  EXPECT_FALSE(try_all_maps(problem, 4, 4, map));
+  EXPECT_EQ(map, (std::vector<Slot>{3, 2, 1, 0}));
 }
 
 TEST(MapRanks, gives_the_same_map_on_every_call) {
