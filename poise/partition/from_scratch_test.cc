@@ -103,6 +103,14 @@ TEST(FromScratch, moves_no_task_if_the_new_placement_would_only_renumber_equival
   EXPECT_EQ(judged(machine, workload, renamed, anew(machine, workload, renamed)).migrations, 0u);
 }
 
+TEST(FromScratch, moves_no_task_without_messages_if_the_current_placement_meets_the_load_cap) {
+  const Machine machine = machine_from_text("node:2 core:2");
+  Workload workload;
+  for (const double load_s : {1, 1, 2, 2, 3, 3, 4, 4}) workload.tasks.push_back({.load_s = load_s});
+  const Placement current(std::vector<PlaceId>{0, 1, 2, 3, 2, 3, 0, 1});
+  EXPECT_EQ(anew(machine, workload, current), current);
+}
+
 TEST(FromScratch, keeps_pinned_tasks_on_their_places_and_counts_background_load) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 800, 3).front();

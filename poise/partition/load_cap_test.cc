@@ -46,6 +46,17 @@ TEST(LoadCap, if_no_task_fits_elsewhere_the_best_of_all_exchanges_is_made) {
   }
 }
 
+TEST(LoadCap, the_least_attached_of_the_tasks_that_fit_elsewhere_leaves_an_overloaded_place) {
+  // Task 0 has the least affinity to the other tasks of its place, but is too large for the slower
+  // place. Of the others, task 2 has the least.
+  const Machine machine = machine_from_text("core:2 speeds:1.9,1");
+  Workload workload;
+  for (const double load_s : {3.0, 0.6, 0.5, 0.5}) workload.tasks.push_back({.load_s = load_s});
+  workload.messages = {{0, 2, 1, 1}, {1, 2, 1, 100}, {1, 3, 1, 200}};
+  const Placement after = held(machine, workload, Placement(4, 0), 2.2);
+  EXPECT_EQ(after, Placement(std::vector<PlaceId>{0, 0, 1, 0}));
+}
+
 TEST(LoadCap, takes_less_than_quadratic_time_if_most_tasks_have_no_load) {
   // The loads of the two places are 7 and 5. An exchange of 3 for 2 meets the cap; no single move
   // does. If each pair of tasks were tried, this test would run for minutes.

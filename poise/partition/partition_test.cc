@@ -12,6 +12,7 @@
 #include "poise/partition/coarsening.h"
 #include "poise/partition/even_out.h"
 #include "poise/partition/graph_testing.h"
+#include "poise/partition/multilevel_bisection.h"
 
 namespace poise::graphs {
 namespace {
@@ -76,6 +77,20 @@ TEST(Partition, fixed_vertices_stay_in_their_part) {
     const std::vector<Part> part_of = partition(graph, shares);
     for (Vertex v = 0; v < graph.num_vertices(); ++v)
       EXPECT_TRUE(shares.fixed[v] == kFree || shares.fixed[v] == part_of[v]) << v;
+  }
+}
+
+TEST(MultilevelBisection, the_sides_are_the_same_if_coarse_graphs_are_freed_and_made_again) {
+  for (const Vertex size : {60u, 120u, 240u, 480u}) {
+    SCOPED_TRACE(size);
+    Random random(size);
+    const Graph graph = drawn_graph(size, random);
+    const Split split{std::vector<Side>(size, Side::either), size / 2.0, 1};
+    Tuning tuning;
+    tuning.coarsest = 8;
+    const std::vector<Side> sides = multilevel_bisect(graph, split, tuning);
+    tuning.cached_entries = 1;
+    EXPECT_EQ(multilevel_bisect(graph, split, tuning), sides);
   }
 }
 
