@@ -341,6 +341,32 @@ TEST(Poise, is_no_worse_than_blocks_of_consecutive_tasks_if_there_is_no_time_for
   EXPECT_LE(rebalanced(hurried, machine, workload, current).iteration_s, blocks_s);
 }
 
+TEST(Poise, keeps_square_blocks_of_a_grid_if_there_is_no_time_for_a_second_search) {
+  // Each place has a square of 8 x 8 tasks, so most messages stay within a place, and the first
+  // search starts from this placement. The tasks of one place are twice as heavy as all others, so
+  // an iteration would be shorter with blocks of consecutive tasks, which are two rows of the grid
+  // and exchange twice as many messages.
+  const Machine machine = machine_from_text("core:16 message:0.4");
+  Workload workload;
+  Placement squares(32 * 32);
+  for (TaskId t = 0; t < 32 * 32; ++t) {
+    const TaskId x = t % 32, y = t / 32;
+    squares.move(t, 4 * (y / 8) + x / 8);
+    workload.tasks.push_back({.load_s = squares.of(t) == 5 ? 2.0 : 1.0});
+    for (const TaskId before : {x > 0 ? t - 1 : t, y > 0 ? t - 32 : t}) {
+      if (before == t) continue;
+      workload.messages.push_back({t, before, 1});
+      workload.messages.push_back({before, t, 1});
+    }
+  }
+  const char* hurried = "poise:steps=1000,effort=0,effort_s=1.5e-3,effort_per_task_s=0";
+  const Metrics ours = rebalanced(hurried, machine, workload, squares);
+  EXPECT_LE(ours.iteration_s, 1.05 * (ours.makespan_bound_s + 4 * 8 * 0.4));
+  EXPECT_LT(ours.migrations, 100u);
+  EXPECT_LT(rebalanced("keep", machine, workload, blocked(32 * 32, 16)).iteration_s,
+            rebalanced("keep", machine, workload, squares).iteration_s);
+}
+
 TEST(Poise, is_hardly_worse_than_a_list_schedule_if_a_partition_takes_most_of_the_computing_time) {
   // A decision has a budget of 20 ms. Hubs exchange messages with tasks everywhere, so a partition
   // gains less than a list schedule.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -138,6 +139,47 @@ TEST(Treematch, no_two_places_without_pinned_tasks_could_lower_the_hop_bytes_by_
     const Placement current = drawn_placement(16, 16, random);
     const Placement placed = place("treematch:only_better=0", machine, workload, current);
     expect_no_exchange_shortens_paths(machine, workload, placed, current.of(3));
+  }
+}
+
+/// The least hop bytes of eight tasks on eight places, whose distances depend only on whether they
+/// are in the same group of `size` consecutive places. Found by trying all divisions into groups.
+std::uint64_t least_hop_bytes(const Machine& machine, const Workload& workload, PlaceId size) {
+  std::vector<PlaceId> group_of(8);
+  for (TaskId t = 0; t < 8; ++t) group_of[t] = t / size;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  do {
+    Placement placement(8);
+    std::vector<PlaceId> used(8, 0);
+    for (TaskId t = 0; t < 8; ++t) placement.move(t, group_of[t] * size + used[group_of[t]]++);
+    least = std::min(least, judge(machine, workload, placement, placement).hop_bytes);
+  } while (std::next_permutation(group_of.begin(), group_of.end()));
+  return least;
+}
+
+TEST(Treematch, minimises_the_hop_bytes_if_each_leaf_of_a_tree_of_eight_leaves_has_one_task) {
+  struct Case {
+    const char *machine, *levels;
+    PlaceId size;  // number of leaves below each inner vertex above the leaves
+  };
+  for (const auto& [text, levels, size] :
+       {Case{"rack:2 node:4 core:1", "node", 4}, Case{"rack:4 node:2 core:1", "node", 2},
+        Case{"package:2 numa:4 core:1", "2", 4}, Case{"package:4 numa:2 core:1", "2", 2}}) {
+    const Machine machine = machine_from_text(text);
+    const std::string strategy = std::string("treematch:only_better=0,levels=") + levels;
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      SCOPED_TRACE(testing::Message() << text << " seed " << seed);
+      Random random(seed);
+      Workload workload;
+      workload.tasks.assign(8, {.load_s = 1e-3, .bytes = 100});
+      for (TaskId a = 0; a < 8; ++a)
+        for (TaskId b = 0; b < a; ++b)
+          if (random.below(3) > 0) send_both_ways(workload, a, b, 1 + random.below(1000));
+      const Placement start = drawn_placement(8, 8, random);
+      const Placement placed = place(strategy.c_str(), machine, workload, start);
+      EXPECT_EQ(judge(machine, workload, start, placed).hop_bytes,
+                least_hop_bytes(machine, workload, size));
+    }
   }
 }
 
