@@ -22,10 +22,8 @@ void check(const RankShape& shape) {
 
 /// Appends the slots of the places [first, last).
 void add_slots(PlaceId first, PlaceId last, const RankShape& shape, std::vector<PlaceId>& slots) {
-  for (PlaceId place = first; last - place >= shape.cores_per_rank; place += shape.cores_per_rank) {
+  for (PlaceId place = first; last - place >= shape.cores_per_rank; place += shape.cores_per_rank)
     slots.insert(slots.end(), shape.ranks_per_place, place);
-    if (last - place == shape.cores_per_rank) return;
-  }
 }
 
 }  // namespace
