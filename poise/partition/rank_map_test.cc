@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/seeds.h"
 
@@ -344,12 +346,47 @@ TEST(RankSlots, include_all_slots_of_the_nodes_that_the_given_map_uses) {
   EXPECT_EQ(rank_slots(machine, 3, {}, &start), (std::vector<PlaceId>{0, 1, 2, 3, 6, 7}));
 }
 
+TEST(RankSlots, refuse_ranks_without_cores_or_places_and_ranks_of_several_cores_that_share_places) {
+  const Machine machine = machine_from_text("core:4");
+  EXPECT_THROW(rank_slots(machine, 1, {.cores_per_rank = 0}), Error);
+  EXPECT_THROW(rank_slots(machine, 1, {.ranks_per_place = 0}), Error);
+  EXPECT_THROW(rank_slots(machine, 1, {.cores_per_rank = 2, .ranks_per_place = 2}), Error);
+}
+
 TEST(RankSlots, cross_the_border_of_a_domain_only_if_no_domain_has_enough_cores) {
   const Machine machine = machine_from_text("node:2 numa:2 core:3");
   EXPECT_EQ(rank_slots(machine, 4, {.cores_per_rank = 2}), (std::vector<PlaceId>{0, 3, 6, 9}));
   EXPECT_EQ(rank_slots(machine, 4, {.cores_per_rank = 3}), (std::vector<PlaceId>{0, 3, 6, 9}));
   EXPECT_EQ(rank_slots(machine, 2, {.cores_per_rank = 4}), (std::vector<PlaceId>{0, 6}));
   EXPECT_THROW(rank_slots(machine, 3, {.cores_per_rank = 4}), Error);
+}
+
+TEST(TryAllMaps, finds_the_least_traffic_and_then_the_fewest_bytes_at_the_busiest_node) {
+  for (const char* text : {"node:3 numa:2 core:1 factors:10,3,1", "numa:3 core:2 factors:3,1"})
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      SCOPED_TRACE(std::string(text) + " seed " + std::to_string(seed));
+      const Machine machine = machine_from_text(text);
+      const std::vector<PlaceId> slots = rank_slots(machine, 6, {});
+      const RankDistances distances(machine, Distance::factors);
+      Random random(seed);
+      Workload workload = random_ranks(5, random);
+      for (Message& message : workload.messages)
+        message.bytes = 100;  // so that many maps are equal
+      graphs::Graph graph = graphs::affinity_graph(workload, graphs::Affinity::bytes);
+      graphs::pad(graph, 6, 1);
+      const auto quality = [&](const std::vector<Slot>& map) {
+        const Placement placement({map.begin(), map.begin() + 5});
+        const MapCost cost = cost_of(machine, workload, placement, Distance::factors);
+        return std::pair(cost.traffic, cost.busiest_node_bytes);
+      };
+      std::vector<Slot> map(6);
+      std::iota(map.begin(), map.end(), 0);
+      auto best = quality(map);
+      while (std::next_permutation(map.begin(), map.end())) best = std::min(best, quality(map));
+      std::iota(map.rbegin(), map.rend(), 0);
+      EXPECT_TRUE(try_all_maps({graph, machine, distances, slots}, 5, 1'000'000, map));
+      EXPECT_EQ(quality(map), best);
+    }
 }
 
 TEST(TryAllMaps, tries_only_one_of_several_maps_that_differ_by_an_exchange_of_equivalent_slots) {
@@ -384,6 +421,21 @@ TEST(OnePerSlot, moves_only_ranks_that_share_a_place_and_keeps_them_on_their_nod
   EXPECT_EQ(machine.node_of_place(single.of(0)), 0u);
   EXPECT_EQ(machine.node_of_place(single.of(5)), 1u);
   EXPECT_EQ(one_per_slot(machine, workload, single, {}), single);
+}
+
+TEST(OnePerSlot, the_ranks_that_exchange_most_bytes_keep_their_places) {
+  Workload workload;
+  workload.tasks.resize(5);
+  workload.messages = {{0, 1, 1, 10}, {2, 3, 1, 200}, {3, 4, 1, 100}};
+  const Machine machine = machine_from_text("core:5");
+  EXPECT_EQ(
+      one_per_slot(machine, workload, Placement(std::vector<PlaceId>{0, 1, 2, 2, 3}), {}).of(3),
+      2u);
+  // If two ranks share each place, ranks 0 and 1 stay, although all other ranks have more bytes.
+  const Placement crowded(std::vector<PlaceId>{0, 0, 1, 1, 1});
+  EXPECT_EQ(one_per_slot(machine_from_text("core:3"), workload, crowded,
+                         {.shape = {.ranks_per_place = 2}}),
+            Placement(std::vector<PlaceId>{0, 0, 1, 1, 2}));
 }
 
 }  // namespace
