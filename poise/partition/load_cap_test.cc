@@ -3,6 +3,8 @@
 #include "poise/partition/load_cap.h"
 
 #include <gtest/gtest.h>
+#include <utility>
+#include <vector>
 
 #include "tests/support/brute_force.h"
 
@@ -22,6 +24,18 @@ Placement held(const Machine& machine, const Workload& workload, Placement place
 
 double makespan_s(const Machine& machine, const Workload& workload, const Placement& placement) {
   return evaluate(machine, workload, machine.costs(), placement, placement).makespan_s;
+}
+
+TEST(LoadCap, the_share_of_a_place_is_the_load_that_it_can_take_in_addition_to_background_load) {
+  const Machine machine = machine_from_text("core:3 speeds:1,2,1");
+  Workload workload;
+  workload.tasks.resize(1);
+  workload.background_s = {1, 0.5, 5};
+  const Placement current(1, 0);
+  const Problem problem{machine, workload, current, machine.costs()};
+  EXPECT_EQ(shares_under_cap(problem, 3), (std::vector<double>{2, 5, 0}));
+  EXPECT_EQ(shares_under_cap(problem, 3, 0.25), (std::vector<double>{1.6, 4, 0}));
+  EXPECT_EQ(shares_under_cap(problem, 0.5), (std::vector<double>{1, 1, 1})) << "all are full";
 }
 
 TEST(LoadCap, if_no_task_fits_elsewhere_the_best_of_all_exchanges_is_made) {
@@ -55,6 +69,67 @@ TEST(LoadCap, the_least_attached_of_the_tasks_that_fit_elsewhere_leaves_an_overl
   workload.messages = {{0, 2, 1, 1}, {1, 2, 1, 100}, {1, 3, 1, 200}};
   const Placement after = held(machine, workload, Placement(4, 0), 2.2);
   EXPECT_EQ(after, Placement(std::vector<PlaceId>{0, 0, 1, 0}));
+}
+
+/// Returns which of three tasks leaves an overloaded place, where any one of the tasks 0 and 1
+/// would suffice and task 2 fits nowhere else. Task 3 is on the other place.
+TaskId first_to_leave(std::vector<Message> messages) {
+  Workload workload;
+  for (const double load_s : {1.0, 2.0, 4.0, 3.0}) workload.tasks.push_back({.load_s = load_s});
+  workload.messages = std::move(messages);
+  const Placement before(std::vector<PlaceId>{0, 0, 0, 1});
+  const Placement after = held(machine_from_text("core:2"), workload, before, 6);
+  return migrations(before, after).at(0).task;
+}
+
+TEST(LoadCap, attachment_is_affinity_inside_the_place_minus_affinity_outside_per_second_of_load) {
+  EXPECT_EQ(first_to_leave({{0, 2, 1, 70}, {1, 2, 1, 100}}), 1u);
+  EXPECT_EQ(first_to_leave({{0, 2, 1, 20}, {1, 2, 1, 100}}), 0u);
+  EXPECT_EQ(first_to_leave({{0, 2, 1, 40}, {1, 2, 1, 100}, {1, 3, 1, 50}}), 1u);
+}
+
+TEST(LoadCap, a_task_leaves_for_the_place_with_most_of_its_partners_that_has_room) {
+  const Machine machine = machine_from_text("core:4");
+  Workload workload;
+  for (const double load_s : {1.0, 2.0, 1.0, 1.0}) workload.tasks.push_back({.load_s = load_s});
+  workload.messages = {{0, 2, 1, 10}, {0, 3, 1, 30}};
+  const Placement before(std::vector<PlaceId>{0, 0, 1, 2});
+  EXPECT_EQ(held(machine, workload, before, 2).of(0), 2u);
+  workload.tasks[3].load_s = 1.5;
+  EXPECT_EQ(held(machine, workload, before, 2).of(0), 1u);
+}
+
+TEST(LoadCap, a_task_without_partners_leaves_for_the_place_that_would_finish_it_first) {
+  const Machine machine = machine_from_text("core:4 speeds:1,1,4,1");
+  Workload workload;
+  for (const double load_s : {1.0, 2.0, 0.2, 2.0}) workload.tasks.push_back({.load_s = load_s});
+  const Placement before(std::vector<PlaceId>{0, 0, 1, 2});
+  EXPECT_EQ(held(machine, workload, before, 2).of(0), 2u);
+  workload.tasks[3].load_s = 3.5;
+  EXPECT_EQ(held(machine, workload, before, 2).of(0), 3u);
+}
+
+TEST(LoadCap, a_task_stays_on_its_node_or_in_its_row_of_a_torus_if_a_place_there_has_room) {
+  Workload workload;
+  workload.tasks = {{.load_s = 1}, {.load_s = 2}, {.load_s = 0.5}};
+  for (const char* text : {"node:4 core:4", "torus:4x4 core:1"}) {
+    const Machine machine = machine_from_text(text);
+    const Placement before(std::vector<PlaceId>{5, 5, 6});
+    workload.background_s.assign(16, 2);
+    for (const PlaceId p : {0u, 5u, 6u}) workload.background_s[p] = 0;
+    EXPECT_EQ(held(machine, workload, before, 2).of(0), 6u) << text;
+    workload.background_s[6] = 1;
+    EXPECT_EQ(held(machine, workload, before, 2).of(0), 0u) << text;
+  }
+}
+
+TEST(LoadCap, light_tasks_make_way_for_a_heavy_one_if_no_exchange_meets_the_cap) {
+  // One task of 5 s fits only on place 1, after two of its tasks have left for place 2.
+  const Machine machine = machine_from_text("core:3");
+  Workload workload;
+  for (const double load_s : {5, 5, 1, 1, 1, 1, 3}) workload.tasks.push_back({.load_s = load_s});
+  const Placement before(std::vector<PlaceId>{0, 0, 1, 1, 1, 1, 2});
+  EXPECT_EQ(makespan_s(machine, workload, held(machine, workload, before, 7)), 7);
 }
 
 TEST(LoadCap, takes_less_than_quadratic_time_if_most_tasks_have_no_load) {
