@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "poise/base/random.h"
 #include "poise/partition/bisection.h"
@@ -92,6 +93,32 @@ TEST(MultilevelBisection, the_sides_are_the_same_if_coarse_graphs_are_freed_and_
     tuning.cached_entries = 1;
     EXPECT_EQ(multilevel_bisect(graph, split, tuning), sides);
   }
+}
+
+TEST(MultilevelBisection,
+     a_clique_goes_to_the_side_to_which_one_of_its_vertices_is_drawn_or_fixed) {
+  constexpr Vertex kCliques = 16, kSize = 64;
+  Random random(5);
+  std::vector<Vertex> clique_of;
+  const Graph graph = cliques(kCliques, kSize, random, clique_of);
+  // Of a ring of cliques, every second one is drawn or fixed to the left. The cliques are so large
+  // that the right sides are found only on coarse graphs, not by moving one vertex after another.
+  std::vector<Side> expected;
+  for (const Vertex clique : clique_of)
+    expected.push_back(clique % 2 == 1 ? Side::left : Side::right);
+  Split drawn{std::vector<Side>(graph.num_vertices(), Side::either), kCliques * kSize / 2.0, 0};
+  Split fixed = drawn;
+  drawn.pull_left.assign(graph.num_vertices(), 0);
+  std::vector<std::uint8_t> is_known(kCliques, 0);
+  for (Vertex v = 0; v < graph.num_vertices(); ++v) {
+    if (std::exchange(is_known[clique_of[v]], 1)) continue;
+    fixed.fixed[v] = expected[v];
+    drawn.pull_left[v] = expected[v] == Side::left ? 30 : -30;
+  }
+  Tuning tuning;
+  tuning.coarsest = 20;
+  EXPECT_EQ(multilevel_bisect(graph, drawn, tuning), expected);
+  EXPECT_EQ(multilevel_bisect(graph, fixed, tuning), expected);
 }
 
 TEST(Coarsening, coarsening_merges_two_vertices_only_if_weight_limit_and_fixed_parts_allow_it) {
