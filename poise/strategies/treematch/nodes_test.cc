@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/strategies/treematch/nodes.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <utility>
+#include <vector>
+
+#include "poise/machine/json.h"
+#include "poise/machine/text.h"
+
+namespace poise::tree_match {
+namespace {
+
+/// Maps groups of one task each to the blocks. Task t is on the first place of block t.
+std::vector<std::uint32_t> mapped(const Machine& machine, const Blocks& blocks,
+                                  const Workload& workload, std::vector<double> shares) {
+  const TaskId size = workload.num_tasks();
+  std::vector<PlaceId> places;
+  for (std::uint32_t block = 0; block < blocks.count(); ++block)
+    places.push_back(blocks.first_place[block]);
+  const Placement current(places);
+  Demand demand{affinity_graph(workload, Affinity::bytes), std::move(shares)};
+  demand.has_pinned = std::ranges::any_of(workload.tasks, [](Task t) { return !t.movable; });
+  std::vector<std::uint32_t> group_of(size);
+  for (TaskId t = 0; t < size; ++t) group_of[t] = t;
+  return map_groups({machine, workload, current, machine.costs()}, demand, blocks, group_of);
+}
+
+/// Four tasks, two pairs of which exchange messages: 0 and 2, 1 and 3.
+Workload two_pairs() {
+  Workload workload;
+  workload.tasks.resize(4);
+  workload.messages = {{0, 2, 1, 100}, {1, 3, 1, 100}};
+  return workload;
+}
+
+TEST(MapGroups, groups_that_exchange_messages_come_together_if_all_blocks_are_alike) {
+  const Machine machine = machine_from_text("rack:2 node:2 core:1");
+  const auto block_of = mapped(machine, all_nodes(machine), two_pairs(), {1, 1, 1, 1});
+  EXPECT_EQ(block_of[0] / 2, block_of[2] / 2);
+  EXPECT_EQ(block_of[1] / 2, block_of[3] / 2);
+}
+
+TEST(MapGroups, blocks_with_pinned_tasks_or_unequal_shares_or_sizes_keep_their_groups) {
+  const std::vector<std::uint32_t> unchanged = {0, 1, 2, 3};
+  const Machine machine = machine_from_text("rack:2 node:2 core:1");
+  EXPECT_EQ(mapped(machine, all_nodes(machine), two_pairs(), {1, 2, 3, 4}), unchanged);
+
+  Workload pinned = two_pairs();
+  for (const TaskId t : {0u, 1u, 2u}) pinned.tasks[t].movable = false;
+  EXPECT_EQ(mapped(machine, all_nodes(machine), pinned, {1, 1, 1, 1}), unchanged);
+
+  MachineParts parts = machine_from_json(
+                           R"({"poise_machine": 1, "levels": [{"name": "node", "count": 4},
+                                             {"name": "core", "count": [1, 2, 3, 4]}]})",
+                           "test")
+                           .parts();
+  parts.network = machine.network();
+  const Machine uneven(std::move(parts));
+  const std::vector<double> per_place = {12, 6, 6, 4, 4, 4, 3, 3, 3, 3};
+  EXPECT_EQ(mapped(uneven, all_nodes(uneven), two_pairs(), per_place), unchanged);
+}
+
+TEST(MapGroups, three_groups_that_exchange_messages_share_the_larger_of_two_unequal_subtrees) {
+  Workload workload;
+  workload.tasks.resize(4);
+  workload.messages = {{0, 1, 1, 100}, {1, 3, 1, 100}, {3, 0, 1, 100}};
+  MachineParts parts = machine_from_text("rack:2 node:2 core:1").parts();
+  parts.network.tiers[0].group_of_node = {0, 0, 0, 1};
+  const Machine machine(std::move(parts));
+  EXPECT_EQ(mapped(machine, all_nodes(machine), workload, {1, 1, 1, 1})[2], 3u);
+}
+
+TEST(MapGroups, on_equally_distant_nodes_the_fewest_bytes_move) {
+  const Machine machine = machine_from_text("node:2 core:1");
+  Workload workload;
+  workload.tasks = {{.bytes = 1000}, {.bytes = 0}, {.bytes = 0}, {.bytes = 0}};
+  const Placement current(std::vector<PlaceId>{1, 0, 0, 1});
+  const Demand demand{affinity_graph(workload, Affinity::bytes), {1, 1}};
+  EXPECT_EQ(map_groups({machine, workload, current, machine.costs()}, demand, all_nodes(machine),
+                       {0, 0, 0, 1}),
+            (std::vector<std::uint32_t>{1, 0}));
+}
+
+}  // namespace
+}  // namespace poise::tree_match
