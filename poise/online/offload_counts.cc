@@ -29,8 +29,7 @@ bool worth_it(double mine, double theirs, const CountThresholds& thresholds) {
 std::vector<Loan> loan_to(std::span<const double> tasks, std::uint32_t self, std::uint32_t other,
                           const CountThresholds& thresholds) {
   const double mine = tasks[self], theirs = tasks[other];
-  if (other == self || mine < thresholds.min_local || !worth_it(mine, theirs, thresholds))
-    return {};
+  if (mine < thresholds.min_local || !worth_it(mine, theirs, thresholds)) return {};
   const double wanted = std::max(1.0, std::floor(thresholds.share * (mine - theirs)));
   return {{other, static_cast<std::uint32_t>(std::min({wanted, thresholds.max_tasks, mine}))}};
 }
@@ -54,10 +53,6 @@ std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self
                                const CountThresholds& thresholds) {
   if (tasks.size() < 2) return {};
   const auto order = by_load(tasks);
-  const double heaviest = tasks[order.back()], lightest = tasks[order.front()];
-  if (tasks[self] - lightest < thresholds.min_absolute || heaviest <= 0 ||
-      (heaviest - lightest) / heaviest < thresholds.min_relative)
-    return {};
   const auto position =
       static_cast<std::size_t>(std::find(order.begin(), order.end(), self) - order.begin());
   if (2 * position < order.size()) return {};

@@ -34,6 +34,18 @@ TEST(PairedLoans, are_made_only_if_enough_tasks_are_queued_and_loads_differ_enou
   EXPECT_THAT(paired_loans(std::vector<double>{5}, 0, {}), IsEmpty());
 }
 
+TEST(PairedLoans, of_ranks_with_equal_loads_the_higher_numbers_form_the_heavier_half) {
+  const std::vector<double> tasks(5, 7);
+  const CountThresholds none{.min_absolute = 0, .min_relative = 0};
+  for (std::uint32_t rank = 0; rank < 3; ++rank)
+    EXPECT_THAT(paired_loans(tasks, rank, none), IsEmpty()) << rank;
+  EXPECT_THAT(paired_loans(tasks, 3, none), ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(paired_loans(tasks, 4, none), ElementsAre(Loan{0, 1}));
+  EXPECT_THAT(paired_loans(std::vector<double>{0, 0}, 1,
+                           {.min_local = 0, .min_absolute = 0, .min_relative = 0}),
+              IsEmpty());
+}
+
 TEST(LightestLoans, go_from_a_rank_above_the_average_load_to_the_least_loaded_rank) {
   const std::vector<double> tasks = {10, 0, 40, 20};
   EXPECT_THAT(lightest_loans(tasks, 2, {.max_tasks = 100}), ElementsAre(Loan{1, 20}));
