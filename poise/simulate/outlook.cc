@@ -90,8 +90,6 @@ std::string advice(const Outlook& outlook, const JuggleRun& run) {
 
 Outlook outlook(const OutlookQuestion& question) {
   const SpmdProgram& program = question.program;
-  check(program);
-  check_period(question.period_s);
   JuggleRun run{.program = program,
                 .period_s = question.period_s,
                 .jitter = question.jitter,

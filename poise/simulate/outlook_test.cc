@@ -73,5 +73,9 @@ TEST(Outlook, throws_if_the_period_or_the_jitter_or_the_number_of_domains_is_inv
   EXPECT_THROW(outlook({.program = {8, 7, 1}, .period_s = 1, .jitter = -1}), Error);
 }
 
+TEST(Outlook, throws_before_it_allocates_memory_for_too_many_places) {
+  EXPECT_THROW(outlook({.program = {8, 1ull << 61, 1}, .period_s = 1}), Error);
+}
+
 }  // namespace
 }  // namespace poise
