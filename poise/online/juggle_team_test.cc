@@ -397,6 +397,25 @@ TEST(JuggleTeam, memory_domains_have_equally_many_threads_again_after_a_thread_h
   EXPECT_EQ(on[2] + on[3], 3u);
 }
 
+TEST(JuggleTeam, a_place_that_a_thread_has_left_gets_one_from_a_domain_with_two_threads_more) {
+  for (const PlaceId left : {0u, 1u}) {
+    SCOPED_TRACE(left);
+    JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}, {1}});
+    Kernel kernel(team, 5);
+    for (int t = 0; t < 9; ++t) kernel.add(0, false);
+    kernel.run_until(1);
+    ASSERT_THAT(kernel.threads_on(), testing::ElementsAre(2, 2, 2, 2, 1));
+    const auto ends =
+        std::find_if(kernel.threads.begin(), kernel.threads.end(),
+                     [&](const Kernel::Thread& thread) { return thread.place == left; });
+    kernel.threads.erase(ends);
+    kernel.run_until(2);
+    const auto on = kernel.threads_on();
+    EXPECT_EQ(on[0] + on[1], 4u);
+    EXPECT_EQ(on[2] + on[3] + on[4], 4u);
+  }
+}
+
 TEST(JuggleTeam, threads_stay_in_their_domain) {
   JuggleTeam team(proactive(), {{0, 1}, {0, 1}, {1, 1}, {1, 1}});
   Kernel kernel(team, 4);
