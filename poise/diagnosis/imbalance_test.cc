@@ -27,6 +27,15 @@ TEST(imbalance, one_redistribution_removes_an_imbalance_that_stays_on_the_same_r
   EXPECT_NEAR(i.moved_share, 0.25, 1e-12);  // only the first redistribution moves work
 }
 
+TEST(imbalance, a_redistribution_before_any_rank_has_worked_moves_nothing) {
+  std::vector<std::vector<double>> loads(10, {0, 0, 0, 0});
+  loads.resize(20, {4, 2, 2, 0});
+  const Imbalance i = imbalance_of(run_of(loads));
+  EXPECT_EQ(i.every, 1u);
+  EXPECT_NEAR(i.periodic_s, 2 * (10 - 1), 1e-9);
+  EXPECT_NEAR(i.moved_share, 0.25, 1e-12);
+}
+
 TEST(imbalance, redistribution_does_not_remove_an_imbalance_that_alternates_between_two_ranks) {
   std::vector<std::vector<double>> loads;
   for (int p = 0; p < 40; ++p)

@@ -2,6 +2,7 @@
 
 #include "poise/diagnosis/replayed_run.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -79,8 +80,19 @@ TEST(replayed_run,
   const Seconds sum = sum_over_run(values, simulated, estimates);
   EXPECT_DOUBLE_EQ(sum.value, 20);
   EXPECT_DOUBLE_EQ(sum.half_width, 0);
-  EXPECT_GT(sum_over_run(std::vector<double>{2, 7}, simulated, estimates).half_width, 0);
   EXPECT_EQ(sum_over_run(values, simulated, std::vector<double>{0, 1, 0, 1}).value, 0);
+}
+
+TEST(replayed_run, the_extrapolated_sum_is_uncertain_only_if_some_phases_are_not_simulated) {
+  // The ratio of values to estimates is 9/4, from which the values deviate by -1/4 and 1/4.
+  const std::vector<double> values{2, 7};
+  const std::vector<std::size_t> simulated{0, 2};
+  const double half_width =
+      sum_over_run(values, simulated, std::vector<double>{1, 2, 3, 4}).half_width;
+  EXPECT_DOUBLE_EQ(half_width, 1.96 * 4 * std::sqrt((1 - 2.0 / 4) * (2.0 / 16) / (2 * (2 - 1))));
+  const std::vector<std::size_t> all{0, 1};
+  EXPECT_EQ(sum_over_run(values, all, std::vector<double>{1, 3}).half_width, 0);
+  EXPECT_EQ(sum_over_run(values, all, std::vector<double>{1, 3}).value, 9);
 }
 
 }  // namespace
