@@ -128,6 +128,14 @@ TEST(Fluid, bandwidth_that_a_flow_cannot_use_goes_to_the_others) {
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 9, 1}}), ElementsAre(12, 12));
 }
 
+TEST(Fluid, a_flow_that_hardly_uses_a_shared_resource_gets_all_that_the_other_flow_leaves) {
+  // Flow 0 takes a quarter of the shared resource. The share per byte of flow 1 is so small that
+  // the sum of both shares keeps only three digits of it.
+  const Routes routes = routes_of({{{0, 1}, {1, 4}}, {{0, 1e-13}}});
+  EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 1.5e13, 1}}),
+              Pointwise(DoubleNear(1e-9), std::vector<double>{12, 2}));
+}
+
 TEST(Fluid, a_flow_through_two_resources_gets_half_if_each_of_them_carries_another_flow) {
   // A linear network, in which the long flow shares one resource with each of the short flows.
   const Routes routes = routes_of({{{0, 1}, {1, 1}}, {{0, 1}}, {{1, 1}}});

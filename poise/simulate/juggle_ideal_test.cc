@@ -105,6 +105,22 @@ TEST(IdealJuggle, a_work_factor_of_1_for_every_thread_does_not_change_the_time) 
   EXPECT_DOUBLE_EQ(completion_s(run), plain_s);
 }
 
+TEST(IdealJuggle, threads_that_wait_for_others_with_more_work_do_not_make_their_places_look_slow) {
+  JuggleRun run{.program = {3, 3, 1, 5},
+                .redistribution = Redistribution::swaps,
+                .work_of_thread = {2, 1, 0.5}};
+  for (const double period_s : {0.25, 1.25, 2.75, 3.5}) {  // no rounding
+    SCOPED_TRACE(period_s);
+    run.period_s = period_s;
+    for (const double slice_s : {0.0, 0.125}) {
+      run.slice_s = slice_s;
+      const JuggleOutcome outcome = simulate_juggle(run);
+      EXPECT_EQ(outcome.migrations, 0u);
+      EXPECT_EQ(outcome.completion_s, 5 * 2);
+    }
+  }
+}
+
 TEST(IdealJuggle, time_slices_much_shorter_than_the_balancing_period_hardly_change_the_time) {
   JuggleRun run{.program = {8, 7, 10}, .redistribution = Redistribution::swaps, .period_s = 0.1};
   const double fair_s = completion_s(run);
