@@ -172,6 +172,27 @@ TEST(Fluid, merging_nearly_simultaneous_ends_of_flows_hardly_changes_when_the_la
   }
 }
 
+TEST(Fluid,
+     flows_that_start_less_than_half_a_window_apart_share_a_resource_from_the_first_start_on) {
+  const Routes routes = routes_of({{{0, 0.5}}});
+  const std::vector<Flow> flows{{0, 10, 0}, {0.25, 10, 0}};
+  EXPECT_THAT(fluid_ends_s(routes, flows), ElementsAre(9.75, 10));
+  EXPECT_THAT(fluid_ends_s(routes, flows, 1), ElementsAre(10, 10));
+}
+
+TEST(Fluid, a_flow_takes_its_detour_if_a_byte_would_pass_sooner_there_at_the_moment) {
+  const Routes routes = routes_of({{{0, 1}}, {{1, 2}}});
+  const Detour detour{.route = 1, .extra_s = 0.5};
+  const std::vector<Flow> flows{{0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {40, 10, 0}};
+  // Seconds per byte before each of the first four flows starts: 1, 2, 3, 3 on the usual route; 2,
+  // 2, 2, 4 on the detour. The last flow is alone.
+  EXPECT_THAT(fluid_ends_s(routes, flows, 0, std::vector<Detour>(5, detour)),
+              ElementsAre(30, 30, 20.5, 30, 50));
+  const Detour none;
+  EXPECT_THAT(fluid_ends_s(routes, flows, 0, std::vector<Detour>{none, none, none, none, detour}),
+              ElementsAre(40, 40, 40, 40, 50));
+}
+
 TEST(Fluid, the_busiest_resource_is_never_idle_if_all_flows_use_it) {
   const Routes routes = routes_of({{{0, 1}, {1, 0.5}}, {{0, 1}, {2, 1}}});
   const std::vector<Flow> flows{{0, 3, 0}, {0, 4, 1}, {0, 5, 0}};
