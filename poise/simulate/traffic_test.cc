@@ -50,5 +50,44 @@ TEST(Traffic, a_message_inside_a_node_passes_the_link_between_the_memory_buses) 
                                        "memory bus of domain 4"));
 }
 
+TEST(Traffic,
+     joins_the_transfers_of_a_pair_and_sorts_receivers_from_the_place_after_the_sender_on) {
+  const Machine machine = machine_from_text("core:4");
+  const auto ends = [](const Transfer& transfer) {
+    return EndTimes{transfer.count, transfer.bytes};
+  };
+  const Traffic traffic(machine, CostModel(),
+                        {{2, 1, 1, 10}, {2, 3, 1, 20}, {2, 0, 2, 40}, {2, 1, 3, 90}, {0, 1, 1, 5}},
+                        ends, 16);
+  ASSERT_EQ(traffic.pairs().size(), 4u);
+  const Transfer joined[] = {{0, 1, 1, 5}, {2, 3, 1, 20}, {2, 0, 2, 40}, {2, 1, 4, 100}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    SCOPED_TRACE(i);
+    const Traffic::Pair& pair = traffic.pairs()[i];
+    EXPECT_EQ(pair.from, joined[i].from);
+    EXPECT_EQ(pair.to, joined[i].to);
+    EXPECT_EQ(pair.sender_s, joined[i].count);
+    EXPECT_EQ(pair.receiver_s, joined[i].bytes);
+    EXPECT_EQ(pair.message_bytes, joined[i].bytes / joined[i].count);
+    EXPECT_EQ(traffic.flows()[i].bytes, joined[i].bytes);
+  }
+  std::vector<std::size_t> first;
+  for (PlaceId p = 0; p <= traffic.num_places(); ++p) first.push_back(traffic.first_pair(p));
+  EXPECT_THAT(first, ElementsAre(0, 1, 1, 4, 4));
+}
+
+TEST(Traffic, a_flow_has_a_piece_per_message_or_more_if_a_piece_would_have_too_many_bytes) {
+  const Traffic traffic(
+      machine_from_text("core:2"), CostModel(), {{0, 1, 1, 16}, {1, 0, 3, 17}},
+      [](const Transfer&) { return EndTimes(); }, 16);
+  EXPECT_EQ(traffic.flows()[0].pieces, 1u);
+  EXPECT_EQ(traffic.flows()[1].pieces, 3u);
+  const Traffic large(
+      machine_from_text("core:2"), CostModel(), {{0, 1, 1, 17}, {1, 0, 3, 65}},
+      [](const Transfer&) { return EndTimes(); }, 16);
+  EXPECT_EQ(large.flows()[0].pieces, 2u);
+  EXPECT_EQ(large.flows()[1].pieces, 5u);
+}
+
 }  // namespace
 }  // namespace poise
