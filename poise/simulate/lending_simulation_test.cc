@@ -168,6 +168,21 @@ TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_few_messages
   EXPECT_LT(outcome.makespan_s, 1.25 * ideal_makespan_s(scenario));
 }
 
+// The nodes have 16, 16 and 4 ranks. The owner is the last rank of the first node, so its results
+// are collected by the last rank of each node.
+TEST(LendingSimulation,
+     a_last_node_with_fewer_ranks_than_the_others_collects_results_on_one_of_them) {
+  LendingScenario scenario;
+  scenario.num_ranks = 36;
+  scenario.ranks_per_node = 16;
+  scenario.work.assign(16, {});
+  scenario.work[15] = {{36 * 40, 1e-3, 0}};
+  scenario.task_overhead_s = 80e-6;
+  scenario.waits = 2;
+  scenario.meets = true;
+  checked(scenario);
+}
+
 // Two slow ranks lend nearly all of their tasks to the third. While the first one unpacks its last
 // results, the second one gets its own. The wait ends a few messages after the last results.
 TEST(LendingSimulation, the_makespan_lasts_until_every_owner_has_unpacked_its_results) {
