@@ -416,6 +416,54 @@ TEST(JuggleTeam, a_place_that_a_thread_has_left_gets_one_from_a_domain_with_two_
   }
 }
 
+TEST(JuggleTeam, several_threads_change_domains_at_once_if_several_of_one_domain_have_ended) {
+  JuggleTeam team(proactive(), {{0}, {0}, {0}, {1}, {1}, {1}, {1}});
+  Kernel kernel(team, 7);
+  for (int t = 0; t < 13; ++t) kernel.add(0, false);
+  kernel.run_until(1);
+  ASSERT_THAT(kernel.threads_on(), testing::ElementsAre(2, 2, 2, 2, 2, 2, 1));
+  for (PlaceId place = 0; place < 3; ++place)
+    kernel.threads.erase(
+        std::find_if(kernel.threads.begin(), kernel.threads.end(),
+                     [&](const Kernel::Thread& thread) { return thread.place == place; }));
+  kernel.run_until(kernel.now_s + 0.001);  // balances once
+  const auto on = kernel.threads_on();
+  EXPECT_EQ(on[0] + on[1] + on[2], 5u);
+  EXPECT_EQ(on[3] + on[4] + on[5] + on[6], 5u);
+  EXPECT_THAT(on, Each(Le(2u)));
+}
+
+TEST(JuggleTeam, the_least_advanced_thread_of_a_domain_changes_to_a_domain_with_fewer_threads) {
+  JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}});
+  Kernel kernel(team, 4);
+  for (int t = 0; t < 8; ++t)  // each thread sleeps for another time
+    kernel.add(0, false,
+               [t](double now_s) { return now_s < 0.7 || now_s > 0.7 + 0.02 * (5 * t % 8); });
+  kernel.run_until(1);
+  ASSERT_THAT(kernel.threads_on(), Each(2));
+  for (PlaceId place = 2; place < 4; ++place)
+    kernel.threads.erase(
+        std::find_if(kernel.threads.begin(), kernel.threads.end(),
+                     [&](const Kernel::Thread& thread) { return thread.place == place; }));
+  const auto before = kernel.threads;
+  kernel.run_until(kernel.now_s + 0.001);  // balances once
+  std::vector<double> stay_s, move_s;
+  for (const JuggleMember& member : team.members())
+    for (std::size_t t = 0; t < before.size(); ++t)
+      if (member.last.key == before[t].key && *before[t].place < 2)
+        (*kernel.threads[t].place < 2 ? stay_s : move_s).push_back(member.progress_s);
+  ASSERT_EQ(move_s.size(), 1u);
+  EXPECT_THAT(stay_s, Each(testing::Gt(move_s[0])));
+}
+
+TEST(JuggleTeam, no_thread_changes_its_domain_if_places_would_then_have_unequal_numbers) {
+  JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}, {1}});
+  Kernel kernel(team, 5);
+  for (int t = 0; t < 10; ++t) kernel.add(0, false);
+  kernel.run_until(1);
+  EXPECT_THAT(kernel.threads_on(), Each(2));
+}
+
 TEST(JuggleTeam, threads_stay_in_their_domain) {
   JuggleTeam team(proactive(), {{0, 1}, {0, 1}, {1, 1}, {1, 1}});
   Kernel kernel(team, 4);
