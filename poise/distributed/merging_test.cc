@@ -31,6 +31,21 @@ TEST(Merging, merges_vertices_along_heavy_edges_and_ignores_edges_to_other_ranks
   EXPECT_NE(merging.group_of[0], merging.group_of[1]);
 }
 
+TEST(Merging, an_edge_is_heavier_the_more_messages_it_has_if_all_messages_are_empty) {
+  for (const std::uint64_t count : {1u, 9u}) {
+    SCOPED_TRACE(count);
+    const Piece piece = piece_of({{.weight = 1}, {.weight = 1}, {.weight = 1}, {.weight = 1}},
+                                 {{0, {kRank, 1}, count, 0},
+                                  {1, {kRank, 2}, 5, 0},
+                                  {2, {kRank, 3}, count, 0},
+                                  {3, {kRank, 0}, 5, 0}});
+    const Merging merging = merge_piece(piece, kRank, {.max_weight = 2, .max_vertices = 2});
+    EXPECT_EQ(merging.num_groups, 2u);
+    EXPECT_EQ(merging.group_of[0] == merging.group_of[1], count == 9);
+    EXPECT_EQ(merging.group_of[1] == merging.group_of[2], count == 1);
+  }
+}
+
 TEST(Merging, pinned_vertices_are_merged_only_with_other_pinned_vertices) {
   const Piece piece = piece_of(
       {{.weight = 1, .is_pinned = 1}, {.weight = 1}, {.weight = 1, .is_pinned = 1}, {.weight = 1}},
