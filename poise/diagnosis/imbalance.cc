@@ -42,7 +42,6 @@ std::vector<double> redistributed(std::span<const double> loads, std::span<const
     result[r] = loads[r] * even / foretold[r];
     moved += loads[r] - result[r];
   }
-  if (lacking <= 0) return result;
   for (std::size_t r = 0; r < loads.size(); ++r)
     if (foretold[r] < even) result[r] += moved * (even - foretold[r]) / lacking;
   return result;

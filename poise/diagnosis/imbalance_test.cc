@@ -2,10 +2,13 @@
 
 #include "poise/diagnosis/imbalance.h"
 
-#include <gtest/gtest.h>
+#include <cmath>
+#include <gmock/gmock.h>
 
 namespace poise {
 namespace {
+
+using testing::ElementsAre;
 
 MeasuredRun run_of(const std::vector<std::vector<double>>& loads_s) {
   MeasuredRun run;
@@ -87,6 +90,24 @@ TEST(Imbalance,
   const Imbalance imbalance = imbalance_of(run);
   EXPECT_NEAR(imbalance.total_error_s, 0, 1e-12);
   EXPECT_LT(imbalance.periodic_error_s, .1 * imbalance.periodic_s);
+}
+
+TEST(Imbalance, the_estimated_error_follows_from_the_deviations_of_phases_from_their_mean) {
+  // Two phases of equal length lose 1 and 2 s, so each deviates from the mean by 1/2 s.
+  const Imbalance imbalance = imbalance_of(run_of({{4, 2}, {4, 0}}));
+  EXPECT_DOUBLE_EQ(imbalance.total_s, 3);
+  EXPECT_DOUBLE_EQ(imbalance.total_error_s, 1.96 * std::sqrt(2 * (2 * 0.25) / (2 - 1)));
+}
+
+TEST(Imbalance, loads_are_even_from_the_first_phase_on_or_from_the_first_redistribution_on) {
+  const std::vector<double> uneven{4, 2, 2, 0}, even{2, 2, 2, 2};
+  const MeasuredRun run = run_of(std::vector(4, uneven));
+  Imbalance imbalance;
+  imbalance.every = 2;
+  EXPECT_THAT(distributed_loads_s(run, imbalance, true), ElementsAre(even, even, even, even));
+  EXPECT_THAT(distributed_loads_s(run, imbalance, false), ElementsAre(uneven, uneven, even, even));
+  const MeasuredRun balanced = run_of(std::vector(4, even));
+  EXPECT_THAT(distributed_loads_s(balanced, imbalance, true), ElementsAre(even, even, even, even));
 }
 
 }  // namespace
