@@ -61,17 +61,18 @@ class EvenOut {
       given = leaves;
       taken = comes;
     };
-    // If no vertex is as heavy as the gap, the heaviest one leaves. Trying all vertices would then
-    // take quadratic time if one part has most of them.
+    // Of the vertices up to the gap, only the heaviest may leave. Trying all of them would take
+    // quadratic time if one part has most of them.
     const std::set<Item>& items = items_[from];
-    const bool is_wide = !items.empty() && items.rbegin()->first <= gap;
-    const auto first = is_wide ? items.lower_bound({items.rbegin()->first, 0}) : items.begin();
-    const auto end = is_wide ? std::next(first) : items.end();
-    for (auto leaves = first; leaves != end; ++leaves) {
+    const auto heavier = items.upper_bound({gap, kNothing});
+    auto leaves = heavier;
+    if (heavier != items.begin()) leaves = items.lower_bound({std::prev(heavier)->first, 0});
+    while (leaves != items.end()) {
       consider(*leaves, {0, kNothing});
       const auto next = items_[to].lower_bound({leaves->first - gap, 0});
       if (next != items_[to].end()) consider(*leaves, *next);
       if (next != items_[to].begin()) consider(*leaves, *std::prev(next));
+      leaves = leaves->first <= gap ? heavier : std::next(leaves);
     }
     if (given.second == kNothing || best_off >= gap * (1 - 1e-9)) return false;
     transfer(given, from, to);

@@ -172,5 +172,18 @@ TEST(EvenOut, half_a_million_vertices_that_are_all_in_one_part_leave_it_one_by_o
   for (const double weight : weights_of(graph, part_of, 4)) EXPECT_EQ(weight, kVertices / 4);
 }
 
+TEST(EvenOut, many_light_vertices_leave_a_part_whose_heaviest_vertex_is_too_heavy_to_leave) {
+  constexpr Vertex kLight = 500'000;
+  Graph graph;
+  graph.weight.assign(kLight + 1, 1);
+  graph.weight[0] = 200'000;
+  graph.first.assign(kLight + 2, 0);
+  std::vector<Part> part_of(kLight + 1, 1);
+  std::fill_n(part_of.begin(), kLight * 9 / 20, 0);
+  even_out_by_swaps(graph, {{1, 1}, 0, {}}, part_of);
+  EXPECT_EQ(part_of[0], 0u);
+  EXPECT_NEAR(weights_of(graph, part_of, 2)[0], 350'000, 1);
+}
+
 }  // namespace
 }  // namespace poise::graphs
