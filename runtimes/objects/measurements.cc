@@ -33,11 +33,12 @@ MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint3
   if (all.rows.size() != num_objects)
     fail("objects: measurements of {} objects were gathered, but there are {} objects",
          all.rows.size(), num_objects);
-  if (all.subphase_s.size() != all.rows.size() * all.num_subphases)
+  bool is_equal = all.subphase_s.size() == all.rows.size() * all.num_subphases;
+  for (const PlaceRow& row : all.places) is_equal &= row.num_subphases == all.num_subphases;
+  if (!is_equal)
     fail(
-        "objects: {} loads of {} objects in {} subphases were gathered; subphase_of_step must "
-        "return the same number on all ranks",
-        all.subphase_s.size(), all.rows.size(), all.num_subphases);
+        "objects: ranks have measured different numbers of subphases; subphase_of_step must return "
+        "the same number on all ranks");
   MeasuredPhase phase;
   Workload& workload = phase.workload;
   workload.tasks.resize(num_objects);

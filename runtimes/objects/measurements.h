@@ -29,6 +29,7 @@ struct PlaceRow {
   PlaceId place = 0;
   double background_s = 0;  // CPU time outside of objects, for example delivering messages
   double idle_s = 0;        // wall time spent waiting
+  std::uint32_t num_subphases = 0;
 };
 
 /// The measurements of one rank, or of several ranks together.

@@ -39,6 +39,7 @@ TEST(Measurements, loads_are_listed_in_the_order_of_tasks_for_every_subphase) {
   Measurements all = two_ranks();
   EXPECT_TRUE(phase_of(all, 3, 2, false, 1).workload.subphase_load_s.empty());
   all.num_subphases = 2;
+  for (PlaceRow& place : all.places) place.num_subphases = 2;
   all.subphase_s = {1, 2, 0, 1, 2, 0};
   EXPECT_EQ(phase_of(all, 3, 2, false, 2).workload.subphase_load_s,
             (std::vector<std::vector<double>>{{0, 0.5}, {1, 0}, {0.5, 1}}));
@@ -72,7 +73,12 @@ TEST(Measurements, measurements_are_refused_unless_every_object_appears_exactly_
 TEST(Measurements, measurements_are_refused_if_ranks_have_different_numbers_of_subphases) {
   Measurements all = two_ranks();
   all.num_subphases = 2;
+  for (PlaceRow& place : all.places) place.num_subphases = 2;
   all.subphase_s = {1, 2, 0, 1};  // one rank has only one subphase
+  EXPECT_THROW(phase_of(all, 3, 2, false, 1), Error);
+  all.subphase_s = {1, 2, 0, 1, 2, 0};  // three of one object, one of another, two of the third
+  all.places[0].num_subphases = 3;
+  all.places[1].num_subphases = 1;
   EXPECT_THROW(phase_of(all, 3, 2, false, 1), Error);
 }
 

@@ -25,7 +25,8 @@ Measurements own_measurements(const LocalObjects& objects, PlaceId first_place, 
   }
   own.num_subphases = meter.num_subphases();
   own.messages = std::move(recorded.messages);
-  own.places.push_back({first_place, meter.phase().background_s, meter.phase().idle_s});
+  own.places.push_back(
+      {first_place, meter.phase().background_s, meter.phase().idle_s, meter.num_subphases()});
   return own;
 }
 
