@@ -13,15 +13,20 @@
 namespace poise {
 namespace {
 
+OwnedProblem random_migrations(Random& random, bool is_physical) {
+  OwnedProblem owned = random_problem(random);
+  if (is_physical) owned.machine = with_formula(owned.machine, CostFormula::physical);
+  for (Task& task : owned.workload.tasks) task.bytes = random.below(1000000);
+  return owned;
+}
+
 TEST(MigrationTimes,
      updating_the_migration_time_move_by_move_never_gives_less_than_computing_it_anew) {
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
-    OwnedProblem owned = random_problem(random);
     const bool is_physical = seed % 2 == 0;
-    if (is_physical) owned.machine = with_formula(owned.machine, CostFormula::physical);
-    for (Task& task : owned.workload.tasks) task.bytes = random.below(1000000);
+    const OwnedProblem owned = random_migrations(random, is_physical);
     const Problem problem = owned.view();
     MigrationTimes times(problem, problem.current);
     Placement placement = problem.current;
@@ -87,10 +92,8 @@ TEST(MigrationTimes, an_exchange_fits_if_the_time_after_moving_both_tasks_is_wit
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
-    OwnedProblem owned = random_problem(random);
     const bool is_physical = seed % 2 == 0;
-    if (is_physical) owned.machine = with_formula(owned.machine, CostFormula::physical);
-    for (Task& task : owned.workload.tasks) task.bytes = random.below(1000000);
+    const OwnedProblem owned = random_migrations(random, is_physical);
     const Problem problem = owned.view();
     MigrationTimes times(problem, problem.current);
     Placement placement = problem.current;

@@ -116,7 +116,7 @@ class Scheduler {
   Schedule schedule_;
   std::vector<std::uint32_t> leaf_of_task_;  // leaf of the distance tree
   SpeedGroups places_;
-  std::span<const double> background_s_;  // per place; empty: none
+  std::span<const double> background_s_;  // background load per place; empty: none
   std::vector<std::uint32_t> num_loads_;  // per place: tasks with a load above 0
   BlockDistances blocks_;
 

@@ -44,8 +44,7 @@ class NaiveNuco {
     for (const TaskId t : order) {
       const PlaceId from = placement_.of(t);
       const double busy_with_s = busy_s_[from];
-      busy_s_[from] =
-          has_last_load(t) ? background_s(from) : std::max(busy_with_s - share_s(t, from), 0.0);
+      busy_s_[from] = busy_without_s(problem_, placement_, t, busy_with_s);
       const PlaceId to = cheapest(t);
       if (to == from)
         busy_s_[from] = busy_with_s;
@@ -59,16 +58,6 @@ class NaiveNuco {
  private:
   double share_s(TaskId t, PlaceId c) const {
     return problem_.workload.tasks[t].load_s / problem_.machine.speed_of(c);
-  }
-  bool has_last_load(TaskId t) const {
-    for (TaskId u = 0; u < problem_.workload.num_tasks(); ++u)
-      if (u != t && placement_.of(u) == placement_.of(t) && problem_.workload.tasks[u].load_s > 0)
-        return false;
-    return true;
-  }
-  double background_s(PlaceId c) const {
-    const std::vector<double>& background_s = problem_.workload.background_s;
-    return background_s.empty() ? 0 : background_s[c];
   }
 
   /// Returns the paper's communication cost of task t on core c, which is r_comm * NUCO_FACTOR -

@@ -46,8 +46,7 @@ class NaiveNuma {
     for (const TaskId k : chares) {
       const PlaceId from = placement_.of(k);
       const double load_with = load_[from];
-      load_[from] =
-          has_last_load(k) ? background_s(from) : std::max(load_with - share_s(k, from), 0.0);
+      load_[from] = busy_without_s(problem_, placement_, k, load_with);
       const PlaceId to = least(k);
       load_[to] = to == from ? load_with : load_[to] + share_s(k, to);
       placement_.move(k, to);
@@ -58,17 +57,6 @@ class NaiveNuma {
  private:
   double share_s(TaskId k, PlaceId i) const {
     return problem_.workload.tasks[k].load_s / problem_.machine.speed_of(i);
-  }
-
-  bool has_last_load(TaskId k) const {
-    for (TaskId u = 0; u < problem_.workload.num_tasks(); ++u)
-      if (u != k && placement_.of(u) == placement_.of(k) && problem_.workload.tasks[u].load_s > 0)
-        return false;
-    return true;
-  }
-  double background_s(PlaceId i) const {
-    const std::vector<double>& background_s = problem_.workload.background_s;
-    return background_s.empty() ? 0 : background_s[i];
   }
 
   double weight(PlaceId j, PlaceId i) const {

@@ -543,7 +543,8 @@ TEST(Poise, iterations_are_no_longer_than_those_of_nuco_and_refine_comm_if_messa
 }
 
 TEST(Poise, ends_although_equal_placements_differ_in_the_last_digits_of_their_times) {
-  // An iteration takes minutes, so the budget of a billion steps is never used up.
+  // An iteration takes minutes, so the budget of a billion steps is never used up. Unless walks
+  // among equal placements are limited, the decision takes longer than this test may.
   const Machine machine = with_formula(machine_from_text("core:2"), CostFormula::physical);
   constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
   Workload workload;
@@ -558,7 +559,10 @@ TEST(Poise, ends_although_equal_placements_differ_in_the_last_digits_of_their_ti
   const Placement current({1, 0, 1, 0, 0});
   const Placement after =
       parse_strategy("poise:steps=1e9").rebalance({machine, workload, current, machine.costs(), 0});
-  EXPECT_EQ(after.num_tasks(), 5u);
+  const auto iteration_s = [&](const Placement& placement) {
+    return evaluate(machine, workload, machine.costs(), current, placement).iteration_s;
+  };
+  EXPECT_LE(iteration_s(after), iteration_s(current));
 }
 
 TEST(Poise, gathers_tasks_without_load_on_one_place) {

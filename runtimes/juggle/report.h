@@ -39,8 +39,8 @@ std::string live_line(const Tally& tally);
 
 /// The fraction of the time for which each thread could have run if all got equal shares: the
 /// number of cpus divided by that of threads, but at most 1. If threads stay in their memory
-/// domains, it is that of the most crowded domain. It is averaged over the time in which threads
-/// took part in balancing.
+/// domains, both numbers are those of the most crowded domain. The fraction is averaged over the
+/// time in which threads took part in balancing.
 double fair_share(const Tally& tally);
 
 /// The predicted duration of the work that n threads did on m cpus. If all threads run equally fast

@@ -69,7 +69,7 @@ class OffloadedSteps final : public StepRunner {
   double run_for_others_s_ = 0;        // load of other ranks' objects that ran on this rank
   double run_for_others_wall_s_ = 0;
   double run_elsewhere_s_ = 0;  // load of this rank's objects that ran on other ranks
-  double work_end_s_ = 0;       // end of the last step that ran on this rank, of any rank's object
+  double work_end_s_ = 0;       // when the last object's step on this rank ended
 
   tasks::Context context_;  // must be the last member, because its threads use the others
 };

@@ -107,4 +107,17 @@ inline OwnedProblem random_problem(Random& random) {
   return random_problem(random_machine(random), random);
 }
 
+/// Returns the busy time of the task's place without the task; `busy_s` is its busy time with it.
+/// If no other task there has a load, this is exactly the background load.
+inline double busy_without_s(const Problem& problem, const Placement& placement, TaskId task,
+                             double busy_s) {
+  const Workload& workload = problem.workload;
+  const PlaceId place = placement.of(task);
+  const double without_s = busy_s - workload.tasks[task].load_s / problem.machine.speed_of(place);
+  for (TaskId other = 0; other < workload.num_tasks(); ++other)
+    if (other != task && placement.of(other) == place && workload.tasks[other].load_s > 0)
+      return std::max(without_s, 0.0);
+  return workload.background_s.empty() ? 0 : workload.background_s[place];
+}
+
 }  // namespace poise
