@@ -63,7 +63,7 @@ void add_diagnose(CLI::App& app) {
   auto options = std::make_shared<DiagnoseOptions>();
   CLI::App* command = app.add_subcommand(
       "diagnose", "Say why a profiled run lost time and what would help; or compare two runs");
-  command->add_option("profile", options->files, "One or two traces written by poise profile")
+  command->add_option("RUN", options->files, "One or two traces written by poise profile")
       ->type_name("RUN.poise")
       ->option_text("RUN.poise [RUN2.poise]")
       ->required()
