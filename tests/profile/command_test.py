@@ -232,7 +232,7 @@ class Command(unittest.TestCase):
             self.assertIn(says, done.stderr)
         for words, says in ((["profile", "--period", "soon", "--", "true"], "--period takes auto or a time from 10ms to 24h, such as 2s, not soon"),
                             (["diagnose", "no.poise"], "no.poise"), (["diagnose"], "RUN is missing"),
-                            (["diagnose", "a", "b", "c"], "profile is given more than 2 times"),
+                            (["diagnose", "a", "b", "c"], "RUN is given more than 2 times"),
                             (["diagnose", "plain.poise"], "plain.poise: the trace has no profile")):
             self.poise("generate", "stencil2d", "--tasks", "16", "-o", "plain.poise")
             done = self.poise(*words)
