@@ -218,6 +218,11 @@ void Engine::balance_if_due() {
 bool Engine::is_worth_it() {
   if (meter_.phase().steps < next_check_) return false;
   std::vector<double> busiest_s = meter_.busy_s(objects_, num_threads_);
+  if (options_.subphase_of_step) {  // ranks may have seen different subphases
+    double num_subphases = static_cast<double>(busiest_s.size());
+    max_over_ranks(comm_, {&num_subphases, 1});
+    busiest_s.resize(static_cast<std::size_t>(num_subphases));
+  }
   const RankTimes& phase = meter_.phase();
   const int background_threads = options_.place_per_thread ? 1 : num_threads_;
   double sums[] = {phase.own_load_s + phase.background_s * background_threads,

@@ -3,8 +3,9 @@
 // step. silent: the same, and the exception has no text. serialize: it throws an Error while it is
 // serialized. odd: it throws an int while it is serialized. memory: it throws when it is asked for
 // its memory. kill: it kills its rank in the step after the fourth decision. count: ranks pass
-// different numbers of objects. none: no object fails, and the program exits with status 0 after 10
-// steps. tests/mpi/crash_test.py checks how the job ends.
+// different numbers of objects. some: only rank 0 sets subphase_of_step. unlike: ranks return
+// different subphases, Poise checks whether balancing pays, and in the end the program balances.
+// none: no object fails, and the program exits with status 0 after 10 steps. tests/mpi/crash_test.py checks how the job ends.
 #include <csignal>
 #include <stdexcept>
 #include <string_view>
@@ -51,12 +52,19 @@ int main(int argc, char** argv) {
   options.period = 3;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (failure == "unlike" || (failure == "some" && rank == 0))
+    options.subphase_of_step = [rank](std::uint64_t) { return static_cast<std::uint32_t>(rank); };
+  if (failure == "unlike") {
+    options.period = 0;
+    options.is_automatic = true;
+  }
   {
     Collection<Failing> objects(
         MPI_COMM_WORLD, failure == "count" ? 8 + rank : 8, [](ObjectId id) { return Failing{id}; },
         options);
     const bool fails = failure != "none";
     objects.run(fails ? 100 : 10);
+    if (failure == "unlike") objects.balance();
   }
   MPI_Finalize();
   return 0;

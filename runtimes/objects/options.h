@@ -45,7 +45,8 @@ struct CollectionOptions {
   /// POISE_TRACE: record a trace in this file, with one phase per decision; empty: none.
   /// Collections that exist at the same time need different files.
   std::string trace = {};
-  /// POISE_TIMELINE: record in this file when every place worked and waited; empty: none.
+  /// POISE_TIMELINE: record in this file when every place worked and waited; empty: none. Of
+  /// collections with the same file, the one that is destroyed last overwrites it.
   std::string timeline = {};
   /// POISE_LOG: write one line per decision to this file. "-" means stderr; empty means no log.
   std::string log = {};

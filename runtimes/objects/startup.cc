@@ -3,6 +3,7 @@
 #include "runtimes/objects/startup.h"
 
 #include <cstdlib>
+#include <fmt/format.h>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,22 @@ void visit_options(Archive& archive, CollectionOptions& o) {
           o.ranks_per_host, o.lend, o.seed, o.max_piece_bytes);
 }
 
+/// Returns an error unless all ranks or none have set subphase_of_step: other ranks would wait for
+/// values that this rank does not send.
+std::string problem_of_subphases(MPI_Comm comm, const CollectionOptions& options) {
+  double counts[] = {options.subphase_of_step ? 1.0 : 0.0, 1.0};
+  sum_over_ranks(comm, counts);
+  if (counts[0] == 0 || counts[0] == counts[1]) return "";
+  return fmt::format("objects: {} of {} ranks set subphase_of_step; set it on all ranks or on none",
+                     counts[0], counts[1]);
+}
+
 }  // namespace
 
 CollectionOptions agreed_options(MPI_Comm comm, const CollectionOptions& options) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
+  tasks::end_job_on_error(comm, problem_of_subphases(comm, options));
   CollectionOptions agreed = options;
   std::string problem;
   std::vector<std::byte> bytes;

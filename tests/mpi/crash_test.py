@@ -65,6 +65,15 @@ class CrashTest(unittest.TestCase):
         self.assertIn("ranks pass from 8 to 9 objects to a collection", line)
         self.assertEqual(self.status, 2)
 
+    def test_subphases_on_some_ranks_only_end_the_job(self):
+        line, = self.trouble_of("some")
+        self.assertIn("1 of 2 ranks set subphase_of_step", line)
+        self.assertEqual(self.status, 2)
+
+    def test_checks_whether_balancing_pays_do_not_hang_if_ranks_see_different_subphases(self):
+        line, = self.trouble_of("unlike")
+        self.assertIn("ranks have measured different numbers of subphases", line)
+
     def phases_recovered(self, recorded):
         subprocess.run([POISE, "convert", "--recover", recorded, "whole.json"], cwd=self.folder,
                        check=True, capture_output=True, timeout=300)
