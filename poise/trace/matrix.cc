@@ -229,8 +229,10 @@ Trace read_list(Lines& lines, std::string_view head, std::string_view text) {
     check_size(lines, last == std::numeric_limits<std::uint64_t>::max() ? last : last + 1, text);
     num_tasks = std::max(num_tasks, last + 1);
     const bool has_count = at[3] < names.size();
-    add(messages, from, to, has_count ? lines.whole(fields[at[3]], "messages") : 1,
-        lines.bytes(fields[at[2]]));
+    const std::uint64_t count = has_count ? lines.whole(fields[at[3]], "messages") : 1;
+    const std::uint64_t bytes = lines.bytes(fields[at[2]]);
+    if (count == 0 && bytes > 0) lines.fail_here("0 messages cannot have {} bytes", bytes);
+    add(messages, from, to, count, bytes);
   }
   if (num_tasks == 0) lines.fail_here("the list has no messages");
   return trace_of(lines.file(), num_tasks, std::move(messages));

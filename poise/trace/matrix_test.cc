@@ -125,6 +125,8 @@ TEST(MatrixCsv, refuses_invalid_files) {
   expect_refused(csv, "from,to,bytes\n0,4000000000,1\n", "too many for a file");
   expect_refused(csv, "from,to,bytes\n18446744073709551615,0,1\n", "too many for a file");
   expect_refused(csv, "from,to,bytes\n", "no messages");
+  expect_refused(csv, "from,to,bytes,messages\n0,1,0,0\n1,0,9,0\n",
+                 "m.csv:3: 0 messages cannot have 9 bytes");
 }
 
 TEST(MatrixForms, a_random_matrix_is_the_same_when_read_from_any_format) {
