@@ -124,11 +124,12 @@ Placement before(const MapOptions& options, const Inputs& inputs, const Problem&
 /// load balancing treats all ranks as equally loaded. If it puts more ranks on a place than the
 /// place has slots, the surplus ranks are moved to the nearest free slots.
 Contender mapper(const MapOptions& options, const RankMapOptions& map) {
+  const double exec_limit_s = limit_s(options.limit);
   if (options.strategy == kOwnStrategy)
     return {kOwnStrategy, [map](const Problem& problem) {
               return map_ranks(problem.machine, problem.workload, &problem.current, map);
             }};
-  const Contender contender = contender_named(options.strategy, limit_s(options.limit));
+  const Contender contender = contender_named(options.strategy, exec_limit_s);
   return {contender.name, [map, contender](const Problem& problem) {
             Workload equal = problem.workload;
             for (Task& task : equal.tasks) task.load_s = 1, task.movable = true;

@@ -174,6 +174,7 @@ class OwnStrategies(CliTest):
                                  (["-s", "exec:true", "--exec-limit", "soon"], "--exec-limit")):
             with self.subTest(arguments=arguments):
                 self.assert_refused("compare", "t.poise", *arguments, says=words)
+        self.assert_refused("map", "t.poise", "--exec-limit", "soon", says="--exec-limit")
 
 
 if __name__ == "__main__":
