@@ -10,6 +10,7 @@
 
 #include "bench/scale/stealing.h"
 
+#include "poise/simulate/lending_bound.h"
 #include "poise/simulate/lending_simulation.h"
 
 namespace poise {

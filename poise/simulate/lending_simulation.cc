@@ -6,20 +6,19 @@
 #include <cmath>
 #include <deque>
 #include <fmt/format.h>
-#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <queue>
-#include <unordered_map>
 
 #include "poise/online/held_results.h"
 #include "poise/online/lending_tuning.h"
 #include "poise/online/polling.h"
 #include "poise/online/task_times.h"
 #include "poise/online/termination.h"
-#include "poise/simulate/lending_links.h"
+#include "poise/simulate/lending_network.h"
+#include "poise/simulate/lending_queue.h"
 #include "poise/simulate/lending_replicas.h"
 #include "poise/simulate/shared_core.h"
 #include "poise/simulate/tuning.h"
@@ -27,24 +26,6 @@
 namespace poise {
 
 namespace {
-
-/// A group of equal tasks that belong to the same rank, their owner.
-struct Run {
-  std::uint32_t owner = 0, count = 0, children = 0;
-  double task_s = 0;
-  double ran_s = 0;          // seconds that each task took, if it has run
-  std::uint64_t ticket = 0;  // unique ID of a task that has a copy; 0: no copies
-  std::uint32_t ran_on = 0;  // the rank that ran the task
-  // Whether the owner wants the results collected, and whether another rank than the owner lent
-  // the tasks to the rank that has them (LendingAgent::returns_to).
-  bool wants_collector = false, was_passed_on = false;
-};
-
-std::uint64_t count_of(const auto& runs) {
-  std::uint64_t count = 0;
-  for (const Run& run : runs) count += run.count;
-  return count;
-}
 
 struct Mail {
   enum class Kind : std::uint8_t {
@@ -63,7 +44,7 @@ struct Mail {
   News news;
   double requested_at_s = 0;
   bool is_lasting = false;
-  std::vector<Run> runs;  // only in messages of kind tasks, results and grant
+  std::vector<TaskGroup> tasks;  // only in messages of kind tasks, results and grant
   std::vector<SimulatedCopy> copies;
   std::uint64_t ticket = 0;  // only in messages of kind claim
   double receiver_s = 0;     // CPU time to receive the message
@@ -83,26 +64,18 @@ struct Event {
 };
 
 struct Rank {
-  Rank(LendingAgent&& its_agent, TerminationTree tree)
-      : agent(std::move(its_agent)), detector(std::move(tree)) {}
+  Rank(LendingAgent&& its_agent, TerminationTree tree, bool gives_costs)
+      : agent(std::move(its_agent)), detector(std::move(tree)), queue(gives_costs) {}
   LendingAgent agent;
   TerminationDetector detector;
   TaskTimes times{1};
-  // Queues of runs (groups of equal tasks). A run in the middle of `own` has the count 0 if another
-  // rank took its task.
-  std::deque<Run> own, borrowed;
-  std::uint64_t num_left = 0;  // number of runs that have left the front of `own`
-  // Per ticket of a run in `own`: the value that num_left will have when the run is at the front of
-  // `own`. Entries of runs that are no longer in `own` may remain.
-  std::unordered_map<std::uint64_t, std::uint64_t> turn_of_ticket;
-  std::uint64_t num_own = 0, num_borrowed = 0;
-  double queued_cost = 0;  // sum of the costs of all queued tasks
-  double last_cost = 0;    // cost of the task that ran last
-  std::uint64_t ran = 0;   // tasks that this rank has run
-  Run running;             // the task that runs; its count is 0 while none runs
+  LendingQueue queue;
+  double last_cost = 0;   // cost of the task that ran last
+  std::uint64_t ran = 0;  // tasks that this rank has run
+  TaskGroup running;      // the task that runs; its count is 0 while none runs
   double began_s = 0, busy_until_s = 0;
   double handling_until_s = 0;  // end of the last step(); the next one must not begin before
-  HeldResults<Run> results;
+  HeldResults<TaskGroup> results;
   SimulatedCopies copies;  // the copies of other ranks' tasks at this rank
   std::deque<std::uint32_t> inbox;
   std::uint64_t created = 0, finished = 0, lent = 0, messages = 0;
@@ -113,23 +86,6 @@ struct Rank {
 
   SharedCore core;
 
-  void push_own(const Run& run) {
-    if (run.ticket != 0) turn_of_ticket[run.ticket] = num_left + own.size();
-    own.push_back(run);
-  }
-  void drop_empty_ends() {
-    for (; !own.empty() && own.front().count == 0; ++num_left) own.pop_front();
-    while (!own.empty() && own.back().count == 0) own.pop_back();
-  }
-  /// Returns the run in `own` that has this ticket, or null if there is none.
-  Run* queued_with(std::uint64_t ticket) {
-    const auto turn = turn_of_ticket.find(ticket);
-    if (turn == turn_of_ticket.end() || turn->second < num_left) return nullptr;
-    const std::uint64_t index = turn->second - num_left;
-    const bool is_there = index < own.size() && own[index].ticket == ticket;
-    return is_there && own[index].count > 0 ? &own[index] : nullptr;
-  }
-  std::uint64_t queued() const { return num_own + num_borrowed; }
   bool is_running() const { return running.count > 0; }
 };
 
@@ -149,41 +105,31 @@ class Simulation {
   void plan_progress(Rank& rank);
   void handle(Rank& rank, Mail& mail);
   void send_results(Rank& rank);
-  void send_results(Rank& rank, std::uint32_t owner, std::vector<Run>&& runs);
+  void send_results(Rank& rank, std::uint32_t owner, std::vector<TaskGroup>&& tasks);
   void send_results_of(Rank& rank, std::uint32_t owner);
   void lend(Rank& rank);
   void answer(Rank& rank);
   bool lend_part(Rank& rank, Loan& loan, bool asked);
-  std::vector<Run> take(Rank& rank, std::uint64_t tasks, bool borrowed_too);
+  static std::vector<TaskGroup> take(Rank& rank, std::uint64_t tasks, bool borrowed_too);
   void steal(Rank& rank);
   void replicate(Rank& rank);
   void claim(Rank& rank);
-  std::optional<Run> take_copied(Rank& owner, std::uint64_t ticket);
-  void run_copy(Rank& rank, const Run& run);
+  void queue_copy(Rank& rank, const TaskGroup& task);
   void detect(Rank& rank);
   void start_task(Rank& rank);
-  void submit(Rank& rank, const Run& run);
+  void submit(Rank& rank, const TaskGroup& tasks);
   void receive_tasks(Rank& rank, const Mail& mail);
   void receive_results(Rank& rank, Mail& mail);
   void leave(Rank& rank);
   void begin_wait(double at_s);
-  double cost_of(const Run& run) const {
-    return run.count * (scenario_.gives_costs ? run.task_s : 1);
-  }
   QueueState state_of(const Rank& rank) const;
   Mail mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to);
   void send(Rank& rank, Mail&& mail);
   static Mail taken_confirmation(Mail& mail);
   void deliver(Mail&& mail, double at_s);
   void send_rounds(Rank& rank, const std::vector<TerminationMessage>& rounds);
-  double arrival_s(Mail& mail, double bytes);
-  double in_order_s(std::uint32_t from, std::uint32_t to, double at_s);
   void record(Rank& rank, double start_s, double end_s, bool is_borrowed = false);
   std::uint32_t number_of(const Rank& rank) const { return rank.agent.peers().self(); }
-  PlaceId place_of(std::uint32_t rank) const {
-    return scenario_.places.empty() ? rank : scenario_.places[rank];
-  }
-  std::uint32_t node_of(std::uint32_t rank) const { return rank / scenario_.ranks_per_node; }
   void recount();
   void complain(std::string text) {
     if (outcome_.trouble.empty()) outcome_.trouble = std::move(text);
@@ -191,14 +137,11 @@ class Simulation {
 
   const LendingScenario& scenario_;
   Random random_;
+  LendingNetwork network_;
   std::vector<Rank> ranks_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<Mail> mails_;
   std::vector<std::uint32_t> free_mails_;
-  // For each pair of ranks, the arrival time of the last message between them.
-  std::unordered_map<std::uint64_t, double> last_arrival_s_;
-  std::vector<double> card_free_s_, bytes_out_;  // by node
-  std::optional<LendingLinks> links_;
   std::uint64_t order_ = 0, created_ = 0, finished_ = 0, last_ticket_ = 0;
   // Start of the present call of step(), and the CPU time that it has taken so far.
   double now_s_ = 0, cpu_s_ = 0;
@@ -213,26 +156,19 @@ class Simulation {
 };
 
 Simulation::Simulation(const LendingScenario& scenario)
-    : scenario_(scenario), random_(scenario.seed) {
+    : scenario_(scenario), random_(scenario.seed), network_(scenario, random_) {
   const std::uint32_t per_node = scenario.ranks_per_node;
-  const std::uint32_t nodes = (scenario.num_ranks + per_node - 1) / per_node;
-  card_free_s_.resize(nodes);
-  bytes_out_.resize(nodes);
-  if (scenario.machine) links_.emplace(*scenario.machine);
   ranks_.reserve(scenario.num_ranks);
   for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank) {
-    const auto locality = [this, per_node, rank](std::uint32_t other) {
-      if (links_) return links_->locality(place_of(rank), place_of(other));
-      const bool is_near = other / per_node == rank / per_node;
-      return PeerLocality{other / per_node * per_node,
-                          is_near ? 1 : std::numeric_limits<double>::infinity()};
+    const auto locality = [this, rank](std::uint32_t other) {
+      return network_.locality(rank, other);
     };
     const std::uint32_t first = rank / per_node * per_node;
     std::vector<std::uint32_t> node(std::min(per_node, scenario.num_ranks - first));
     std::iota(node.begin(), node.end(), first);
     ranks_.emplace_back(LendingAgent(rank, scenario.num_ranks, locality, scenario.settings,
                                      scenario.max_peers, std::move(node)),
-                        termination_tree(rank, scenario.num_ranks, per_node));
+                        termination_tree(rank, scenario.num_ranks, per_node), scenario.gives_costs);
     if (rank < scenario.slowness.size()) ranks_.back().slowness = scenario.slowness[rank];
     if (rank < scenario.slice_s.size() && scenario.slice_s[rank] > 0)
       ranks_.back().core = {scenario.slice_s[rank], random_.uniform(0, 2 * scenario.slice_s[rank])};
@@ -276,13 +212,11 @@ void Simulation::push(double at_s, Kind kind, std::uint32_t rank, std::uint32_t 
   events_.push({at_s, order_++, kind, rank, mail});
 }
 
-void Simulation::submit(Rank& rank, const Run& run) {
-  if (run.count == 0) return;
-  rank.push_own(run);
-  rank.num_own += run.count;
-  rank.queued_cost += cost_of(run);
-  rank.created += run.count;
-  created_ += run.count;
+void Simulation::submit(Rank& rank, const TaskGroup& tasks) {
+  if (tasks.count == 0) return;
+  rank.queue.push_own(tasks);
+  rank.created += tasks.count;
+  created_ += tasks.count;
 }
 
 void Simulation::enter(Rank& rank) {
@@ -296,21 +230,23 @@ void Simulation::enter(Rank& rank) {
   }
   if (number < scenario_.work.size())
     for (const SimulatedWork& work : scenario_.work[number])
-      submit(rank, {number, work.tasks, work.children, work.task_s});
+      submit(
+          rank,
+          {.owner = number, .count = work.tasks, .children = work.children, .task_s = work.task_s});
   replicate(rank);
   send_rounds(rank, out);
   step(rank);
 }
 
 void Simulation::end_task(Rank& rank) {
-  Run task = std::exchange(rank.running, {});
+  TaskGroup task = std::exchange(rank.running, {});
   const double seconds = now_s_ - rank.began_s;
   rank.did.busy_s += seconds;
   record(rank, rank.began_s, now_s_, task.owner != number_of(rank));
-  rank.times.learn(0, seconds, cost_of(task));
-  rank.last_cost = cost_of(task);
+  rank.last_cost = rank.queue.cost_of(task);
+  rank.times.learn(0, seconds, rank.last_cost);
   ++rank.ran;
-  submit(rank, {number_of(rank), task.children, 0, task.task_s});
+  submit(rank, {.owner = number_of(rank), .count = task.children, .task_s = task.task_s});
   if (task.owner == number_of(rank)) {
     ++rank.finished;
     ++finished_;
@@ -342,19 +278,20 @@ void Simulation::record(Rank& rank, double start_s, double end_s, bool is_borrow
 
 QueueState Simulation::state_of(const Rank& rank) const {
   QueueState state;
-  state.queued = state.lendable = rank.queued();
-  state.all_borrowed = rank.num_own == 0 && rank.num_borrowed > 0;
+  const LendingQueue& queue = rank.queue;
+  state.queued = state.lendable = queue.size();
+  state.all_borrowed = queue.num_own() == 0 && queue.num_borrowed() > 0;
   state.ran_s = rank.last_cost * rank.times.per_unit(0);
   state.ran = rank.ran;
   const double per_unit = rank.times.per_unit(0);
-  state.queued_s = rank.queued_cost * per_unit;
+  state.queued_s = queue.cost() * per_unit;
   state.queued_deviation_s = state.queued_s * rank.times.deviation(0);
   state.all_times_known = per_unit > 0 || state.queued == 0;
   state.bytes_out = scenario_.bytes_per_task / 2 * state.queued;
   state.bytes_both = 2 * state.bytes_out;
   if (!rank.is_running()) return state;
   state.running = 1;
-  const double expected_s = cost_of(rank.running) * per_unit;
+  const double expected_s = queue.cost_of(rank.running) * per_unit;
   const double elapsed_s = now_s_ - rank.began_s;
   state.running_s = remaining_s(elapsed_s, expected_s);
   state.running_deviation_s =
@@ -371,49 +308,20 @@ Mail Simulation::mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to) {
   return mail;
 }
 
-// Returns the arrival time of a message, and charges the CPU time of sending it to the sender.
-double Simulation::arrival_s(Mail& mail, double bytes) {
-  const std::uint32_t node = node_of(mail.from), to = mail.to;
-  const bool is_near = node == node_of(to);
-  if (!is_near) bytes_out_[node] += bytes;
-  if (links_) {
-    const double sent_s = now_s_ + cpu_s_;
-    const auto passage = links_->carry(place_of(mail.from), place_of(to), bytes, sent_s);
-    cpu_s_ += passage.sender_s;
-    mail.receiver_s = passage.receiver_s;
-    const bool has_data = mail.kind != Mail::Kind::grant && !mail.runs.empty();
-    if (has_data && scenario_.bytes_per_task / 2 >= simulate_tuning::kLargeBytes)
-      mail.byte_s = (passage.arrival_s - sent_s) / bytes;
-    return in_order_s(mail.from, to, passage.arrival_s);
-  }
-  cpu_s_ += mail.receiver_s = scenario_.message_overhead_s;
-  double at_s = now_s_ + cpu_s_;
-  if (!is_near)
-    at_s = card_free_s_[node] =
-        std::max(card_free_s_[node], at_s) + bytes / scenario_.card_bytes_per_s;
-  at_s += is_near ? scenario_.near_latency_s : scenario_.far_latency_s;
-  // Messages are in order already: each rank, and each card, sends one message after the other.
-  if (scenario_.max_delay_s <= 0 && scenario_.stall_share <= 0) return at_s;
-  return in_order_s(mail.from, to, at_s);
-}
-
-// Adds the random delays. Messages between two ranks stay in order, as in MPI; others may overtake
-// one another.
-double Simulation::in_order_s(std::uint32_t from, std::uint32_t to, double at_s) {
-  at_s += random_.uniform(0, scenario_.max_delay_s);
-  if (random_.uniform() < scenario_.stall_share) at_s += scenario_.stall_s;
-  double& last_s = last_arrival_s_[std::uint64_t{from} << 32 | to];
-  return last_s = std::max(at_s, last_s);
-}
-
 void Simulation::send(Rank& rank, Mail&& mail) {
   ++outcome_.messages;
   ++rank.messages;
   const auto with_data =
-      mail.copies.size() + (mail.kind == Mail::Kind::grant ? 0 : count_of(mail.runs));
+      mail.copies.size() + (mail.kind == Mail::Kind::grant ? 0 : num_tasks_of(mail.tasks));
   const double task_bytes = with_data * scenario_.bytes_per_task / 2;
   outcome_.lent_bytes += task_bytes;
-  double at_s = arrival_s(mail, simulate_tuning::kHeaderBytes + task_bytes);
+  const double bytes = simulate_tuning::kHeaderBytes + task_bytes;
+  const auto passage = network_.carry(mail.from, mail.to, bytes, now_s_, cpu_s_);
+  mail.receiver_s = passage.receiver_s;
+  const bool has_tasks = mail.kind != Mail::Kind::grant && !mail.tasks.empty();
+  if (has_tasks && scenario_.bytes_per_task / 2 >= simulate_tuning::kLargeBytes)
+    mail.byte_s = passage.travel_s / bytes;
+  double at_s = passage.arrival_s;
   const bool is_news = with_data == 0 && mail.kind != Mail::Kind::termination;
   if (is_news && scenario_.news_delay_s > 0) {
     if (mail.news.confirms_results) deliver(taken_confirmation(mail), at_s);
@@ -455,41 +363,41 @@ void Simulation::send_rounds(Rank& rank, const std::vector<TerminationMessage>& 
 
 void Simulation::receive_tasks(Rank& rank, const Mail& mail) {
   rank.agent.got_tasks(mail.from, mail.requested_at_s, now_s_);
-  for (Run run : mail.runs) {
-    const bool is_own = run.owner == number_of(rank);
-    run.was_passed_on = run.owner != mail.from;
-    is_own ? rank.push_own(run) : rank.borrowed.push_back(run);
-    (is_own ? rank.num_own : rank.num_borrowed) += run.count;
-    rank.queued_cost += cost_of(run);
-    if (!is_own) rank.tasks_here += run.count;
-    rank.agent.received(mail.from, run.count);
-    cpu_s_ += run.count * scenario_.task_overhead_s;
+  for (TaskGroup tasks : mail.tasks) {
+    const bool is_own = tasks.owner == number_of(rank);
+    tasks.was_passed_on = tasks.owner != mail.from;
+    is_own ? rank.queue.push_own(tasks) : rank.queue.push_borrowed(tasks);
+    if (!is_own) rank.tasks_here += tasks.count;
+    rank.agent.received(mail.from, tasks.count);
+    cpu_s_ += tasks.count * scenario_.task_overhead_s;
   }
 }
 
 void Simulation::receive_results(Rank& rank, Mail& mail) {
   rank.agent.got_results(mail.from);
-  cpu_s_ += count_of(mail.runs) * scenario_.task_overhead_s;
+  cpu_s_ += num_tasks_of(mail.tasks) * scenario_.task_overhead_s;
   const auto to_others = std::ranges::partition(
-      mail.runs, [&](const Run& run) { return run.owner == number_of(rank); });
-  for (Run& run : to_others) {  // this rank is their collector
-    rank.tasks_here += run.count;
-    rank.results.add(run.owner, std::move(run), now_s_);
+      mail.tasks, [&](const TaskGroup& tasks) { return tasks.owner == number_of(rank); });
+  for (TaskGroup& tasks : to_others) {  // this rank is their collector
+    rank.tasks_here += tasks.count;
+    rank.results.add(tasks.owner, std::move(tasks), now_s_);
   }
-  mail.runs.erase(to_others.begin(), to_others.end());
-  if (mail.runs.empty()) return;
-  const auto tasks = count_of(mail.runs);
-  rank.agent.costs().unpacking.learn(tasks, 0, tasks * scenario_.task_overhead_s);
-  for (const Run& run : mail.runs) {
-    const double expected_s = rank.times.per_unit(0) * cost_of(run);
+  mail.tasks.erase(to_others.begin(), to_others.end());
+  if (mail.tasks.empty()) return;
+  const auto number = num_tasks_of(mail.tasks);
+  rank.agent.costs().unpacking.learn(number, 0, number * scenario_.task_overhead_s);
+  for (const TaskGroup& tasks : mail.tasks) {
+    const double cost = rank.queue.cost_of(tasks);
+    const double expected_s = rank.times.per_unit(0) * cost;
     if (expected_s > 0)
-      rank.agent.learn_slowness(run.ran_on, run.ran_s, expected_s);
+      rank.agent.learn_slowness(tasks.ran_on, tasks.ran_s, expected_s);
     else
-      rank.times.learn(0, run.ran_s / rank.agent.slowness_of(run.ran_on), cost_of(run));
-    if (node_of(run.ran_on) != node_of(mail.to)) outcome_.ran_on_other_nodes += run.count;
+      rank.times.learn(0, tasks.ran_s / rank.agent.slowness_of(tasks.ran_on), cost);
+    if (network_.node_of(tasks.ran_on) != network_.node_of(mail.to))
+      outcome_.ran_on_other_nodes += tasks.count;
   }
-  rank.finished += tasks;
-  finished_ += tasks;
+  rank.finished += number;
+  finished_ += number;
   // Unpacking may take long, and end after a later message at another owner is unpacked.
   outcome_.makespan_s = std::max(outcome_.makespan_s, now_s_ + cpu_s_ - began_s_);
 }
@@ -515,13 +423,13 @@ void Simulation::handle(Rank& rank, Mail& mail) {
       break;
     case Mail::Kind::claim: {
       Mail answer = mail_to(rank, Mail::Kind::grant, mail.from);
-      if (const auto run = take_copied(rank, mail.ticket)) answer.runs = {*run};
+      if (const auto task = rank.queue.take_ticket(mail.ticket)) answer.tasks = {*task};
       send(rank, std::move(answer));
       break;
     }
     case Mail::Kind::grant:
       rank.copies.answered();
-      for (const Run& run : mail.runs) run_copy(rank, run);
+      for (const TaskGroup& task : mail.tasks) queue_copy(rank, task);
       break;
     case Mail::Kind::load: break;
     case Mail::Kind::termination: {
@@ -534,15 +442,15 @@ void Simulation::handle(Rank& rank, Mail& mail) {
 }
 
 void Simulation::send_results(Rank& rank) {
-  for (auto& [owner, runs] : rank.results.take_due(rank.queued() == 0, now_s_, rank.agent))
-    send_results(rank, owner, std::move(runs));
+  for (auto& [owner, tasks] : rank.results.take_due(rank.queue.size() == 0, now_s_, rank.agent))
+    send_results(rank, owner, std::move(tasks));
 }
 
-void Simulation::send_results(Rank& rank, std::uint32_t owner, std::vector<Run>&& runs) {
+void Simulation::send_results(Rank& rank, std::uint32_t owner, std::vector<TaskGroup>&& tasks) {
   Mail mail = mail_to(rank, Mail::Kind::results, owner);
-  cpu_s_ += count_of(runs) * scenario_.task_overhead_s;
-  rank.tasks_here -= count_of(runs);
-  mail.runs = std::move(runs);
+  cpu_s_ += num_tasks_of(tasks) * scenario_.task_overhead_s;
+  rank.tasks_here -= num_tasks_of(tasks);
+  mail.tasks = std::move(tasks);
   send(rank, std::move(mail));
 }
 
@@ -550,31 +458,18 @@ void Simulation::send_results(Rank& rank, std::uint32_t owner, std::vector<Run>&
 // the results, the owner learns how slow this rank is before it decides whether to lend to this
 // rank again.
 void Simulation::send_results_of(Rank& rank, std::uint32_t owner) {
-  std::vector<Run> runs = rank.results.take_of(owner, rank.agent);
-  if (!runs.empty()) send_results(rank, owner, std::move(runs));
+  std::vector<TaskGroup> tasks = rank.results.take_of(owner, rank.agent);
+  if (!tasks.empty()) send_results(rank, owner, std::move(tasks));
 }
 
-std::vector<Run> Simulation::take(Rank& rank, std::uint64_t tasks, bool borrowed_too) {
-  std::vector<Run> taken;
-  const auto take_from = [&](std::deque<Run>& queue, std::uint64_t& number, bool is_own) {
-    while (tasks > 0 && !queue.empty()) {
-      Run part = queue.back();
-      part.count = std::min<std::uint64_t>(tasks, part.count);
-      queue.back().count -= part.count;
-      if (is_own)
-        rank.drop_empty_ends();
-      else if (queue.back().count == 0)
-        queue.pop_back();
-      number -= part.count;
-      rank.queued_cost -= cost_of(part);
-      if (!is_own) rank.tasks_here -= part.count;
-      tasks -= part.count;
-      taken.push_back(part);
-    }
-  };
-  take_from(rank.own, rank.num_own, true);
-  for (Run& run : taken) run.wants_collector = rank.agent.wants_collector();
-  if (borrowed_too) take_from(rank.borrowed, rank.num_borrowed, false);
+// Takes tasks from the rank's queue to send them to another rank.
+std::vector<TaskGroup> Simulation::take(Rank& rank, std::uint64_t tasks, bool borrowed_too) {
+  std::vector<TaskGroup> taken = rank.queue.take_last(tasks, borrowed_too);
+  for (TaskGroup& group : taken)
+    if (group.owner == rank.agent.peers().self())
+      group.wants_collector = rank.agent.wants_collector();
+    else
+      rank.tasks_here -= group.count;
   return taken;
 }
 
@@ -586,19 +481,19 @@ bool Simulation::lend_part(Rank& rank, Loan& loan, bool asked) {
       scenario_.message_bytes / task_bytes, 1, lending_tuning::kMaxTasksPerMessage));
   const std::uint64_t most = std::min<std::uint64_t>(std::min(loan.tasks, most_in_one),
                                                      agent.room_at(loan.rank, task_bytes, now_s_));
-  std::vector<Run> runs = take(rank, most, asked);
-  if (runs.empty()) return false;
+  std::vector<TaskGroup> taken = take(rank, most, asked);
+  if (taken.empty()) return false;
   send_results_of(rank, loan.rank);
-  const std::uint32_t tasks = count_of(runs);
+  const std::uint32_t tasks = num_tasks_of(taken);
   double cost = 0;
-  for (const Run& run : runs) cost += cost_of(run);
+  for (const TaskGroup& group : taken) cost += rank.queue.cost_of(group);
   const auto thief = agent.lent(loan.rank, tasks, cost * rank.times.per_unit(0));
   const double seconds = tasks * scenario_.task_overhead_s;
   agent.costs().packing.learn(tasks, 0, seconds);
   cpu_s_ += seconds;
   Mail mail = mail_to(rank, Mail::Kind::tasks, loan.rank);
   mail.requested_at_s = thief ? thief->requested_at_s : 0;
-  mail.runs = std::move(runs);
+  mail.tasks = std::move(taken);
   send(rank, std::move(mail));
   outcome_.lent += tasks;
   rank.lent += tasks;
@@ -650,19 +545,16 @@ void Simulation::steal(Rank& rank) {
 void Simulation::replicate(Rank& rank) {
   if (scenario_.num_ranks < 2) return;
   const auto number = number_of(rank);
-  const auto count =
-      static_cast<std::uint64_t>(scenario_.replicated_share * static_cast<double>(rank.num_own));
+  const auto count = static_cast<std::uint64_t>(scenario_.replicated_share *
+                                                static_cast<double>(rank.queue.num_own()));
   std::map<std::uint32_t, std::vector<SimulatedCopy>> by_rank;
-  for (Run run : take(rank, count, false)) {
-    rank.num_own += run.count;
-    rank.queued_cost += cost_of(run);
-    for (std::uint32_t left = std::exchange(run.count, 1); left > 0; --left) {
-      run.ticket = ++last_ticket_;
-      rank.push_own(run);
-      by_rank[rank_of_copy(number, run.ticket, scenario_.num_ranks)].push_back(
-          {run.ticket, number});
+  for (TaskGroup task : take(rank, count, false))
+    for (std::uint32_t left = std::exchange(task.count, 1); left > 0; --left) {
+      task.ticket = ++last_ticket_;
+      rank.queue.push_own(task);
+      by_rank[rank_of_copy(number, task.ticket, scenario_.num_ranks)].push_back(
+          {task.ticket, number});
     }
-  }
   for (auto& [to, copies] : by_rank) {
     outcome_.copies += copies.size();
     cpu_s_ += static_cast<double>(copies.size()) * scenario_.task_overhead_s;
@@ -674,7 +566,7 @@ void Simulation::replicate(Rank& rank) {
 
 // If the rank has nothing to do, it asks the owner of a copied task whether it may run this task.
 void Simulation::claim(Rank& rank) {
-  while (rank.queued() == 0 && !rank.is_running()) {
+  while (rank.queue.size() == 0 && !rank.is_running()) {
     const auto copy = rank.copies.claim(rank.agent);
     if (!copy) return;
     if (!scenario_.shares_tokens) {
@@ -684,32 +576,19 @@ void Simulation::claim(Rank& rank) {
       return;
     }
     rank.copies.answered();
-    if (const auto run = take_copied(ranks_[copy->owner], copy->ticket)) run_copy(rank, *run);
+    if (const auto task = ranks_[copy->owner].queue.take_ticket(copy->ticket))
+      queue_copy(rank, *task);
   }
 }
 
-// Removes the task from the queue of its owner. Returns nothing if the task has started or is lent.
-std::optional<Run> Simulation::take_copied(Rank& owner, std::uint64_t ticket) {
-  Run* const queued = owner.queued_with(ticket);
-  if (!queued) return std::nullopt;
-  const Run run = *queued;
-  queued->count = 0;
-  owner.drop_empty_ends();
-  --owner.num_own;
-  owner.queued_cost -= cost_of(run);
-  return run;
-}
-
-void Simulation::run_copy(Rank& rank, const Run& run) {
+void Simulation::queue_copy(Rank& rank, const TaskGroup& task) {
   ++outcome_.copies_run;
-  rank.borrowed.push_back(run);
-  ++rank.num_borrowed;
+  rank.queue.push_borrowed(task);
   ++rank.tasks_here;
-  rank.queued_cost += cost_of(run);
 }
 
 void Simulation::detect(Rank& rank) {
-  if (rank.detector.done() || rank.queued() > 0 || rank.is_running() || rank.tasks_here > 0 ||
+  if (rank.detector.done() || rank.queue.size() > 0 || rank.is_running() || rank.tasks_here > 0 ||
       rank.created != rank.finished)
     return;
   std::vector<TerminationMessage> out;
@@ -718,19 +597,9 @@ void Simulation::detect(Rank& rank) {
 }
 
 void Simulation::start_task(Rank& rank) {
-  const bool is_own = rank.borrowed.empty();
-  std::deque<Run>& queue = is_own ? rank.own : rank.borrowed;
-  if (queue.empty()) return;
-  rank.running = queue.front();
-  rank.running.count = 1;
-  --queue.front().count;
-  if (is_own)
-    rank.drop_empty_ends();
-  else if (queue.front().count == 0)
-    queue.pop_front();
-  --(is_own ? rank.num_own : rank.num_borrowed);
-  rank.queued_cost -= cost_of(rank.running);
-  if (rank.queued() == 0) rank.queued_cost = 0;
+  const std::optional<TaskGroup> next = rank.queue.take_next();
+  if (!next) return;
+  rank.running = *next;
   rank.began_s = now_s_ + cpu_s_;
   rank.busy_until_s = rank.core.end_s(rank.began_s, rank.running.task_s * rank.slowness);
   push(rank.busy_until_s, Kind::task_end, number_of(rank));
@@ -749,7 +618,7 @@ void Simulation::receive(Rank& rank) {
 
 // While a rank runs a task and has more to lend, its progress thread wakes up from time to time.
 void Simulation::plan_progress(Rank& rank) {
-  if (std::isinf(scenario_.progress_s) || rank.queued() == 0 || rank.wake_at_s > now_s_) return;
+  if (std::isinf(scenario_.progress_s) || rank.queue.size() == 0 || rank.wake_at_s > now_s_) return;
   const bool is_woken = scenario_.num_ranks <= scenario_.ranks_per_node;
   const QueueState state = state_of(rank);
   const double sleep_s =
@@ -855,12 +724,11 @@ void Simulation::happen(const Event& event) {
 void Simulation::recount() {
   std::uint64_t found = finished_;
   for (const Rank& rank : ranks_)
-    found +=
-        count_of(rank.own) + count_of(rank.borrowed) + rank.running.count + rank.results.size();
+    found += rank.queue.recount() + rank.running.count + rank.results.size();
   std::vector<bool> is_free(mails_.size());
   for (const std::uint32_t slot : free_mails_) is_free[slot] = true;
   for (std::size_t slot = 0; slot < mails_.size(); ++slot)
-    if (!is_free[slot]) found += count_of(mails_[slot].runs);
+    if (!is_free[slot]) found += num_tasks_of(mails_[slot].tasks);
   if (found != created_)
     complain(fmt::format("{} tasks were submitted, but {} are accounted for", created_, found));
 }
@@ -887,7 +755,7 @@ LendingOutcome Simulation::run() {
   outcome_.end_s = std::max(now_s_, left_s_) - began_s_;
   outcome_.tasks = finished_;
   outcome_.mean_load_age_s = ages_ > 0 ? age_s_ / ages_ : 0;
-  outcome_.max_bytes_out = *std::ranges::max_element(bytes_out_);
+  outcome_.max_bytes_out = network_.max_bytes_out();
   for (const Rank& rank : ranks_) {
     if (rank.created != rank.finished && outcome_.trouble.empty())
       complain(fmt::format("rank {} created {} tasks, but {} have finished", number_of(rank),
@@ -900,69 +768,10 @@ LendingOutcome Simulation::run() {
   return outcome_;
 }
 
-/// The work of a rank, or of several ranks together.
-struct OwnWork {
-  double pace = 0;       // work per second that the ranks can do
-  double work_s = 0;     // seconds of all tasks on a rank of slowness 1
-  double longest_s = 0;  // seconds of the longest task and its children on a rank of slowness 1
-
-  void add(const OwnWork& other) {
-    pace += other.pace;
-    work_s += other.work_s;
-    longest_s = std::max(longest_s, other.longest_s);
-  }
-  /// In a time T, the ranks run only pace * T of their own work, and must lend at least (work -
-  /// pace * T) / longest tasks. Returns the shortest T in which they can do so if lending a task
-  /// takes lending_s: the solution of (work - pace * T) / longest * lending = T.
-  double lending_s(double lending_s) const {
-    const double divisor_s = longest_s + pace * lending_s;
-    return divisor_s > 0 ? work_s * lending_s / divisor_s : 0;
-  }
-};
-
-OwnWork own_work(const LendingScenario& scenario, std::uint32_t rank) {
-  OwnWork own{.pace = 1 / (rank < scenario.slowness.size() ? scenario.slowness[rank] : 1)};
-  if (rank >= scenario.work.size()) return own;
-  for (const SimulatedWork& work : scenario.work[rank]) {
-    if (work.tasks == 0) continue;
-    const double with_children_s = work.task_s * (1.0 + work.children);
-    own.add({0, work.tasks * with_children_s, with_children_s});
-  }
-  return own;
-}
-
-/// The time of the longest task, and of one of its children after it, on the fastest rank.
-double longest_chain_s(const LendingScenario& scenario) {
-  double longest_s = 0, fastest = scenario.slowness.size() < scenario.num_ranks ? 1 : 1e300;
-  for (const double slowness : scenario.slowness) fastest = std::min(fastest, slowness);
-  for (const std::vector<SimulatedWork>& works : scenario.work)
-    for (const SimulatedWork& work : works)
-      if (work.tasks > 0)
-        longest_s = std::max(longest_s, work.task_s * (work.children > 0 ? 2 : 1));
-  return longest_s * fastest;
-}
-
 }  // namespace
 
 LendingOutcome simulate_lending(const LendingScenario& scenario) {
   return Simulation(scenario).run();
-}
-
-double ideal_makespan_s(const LendingScenario& scenario) {
-  const double card_s = scenario.bytes_per_task / 2 / scenario.card_bytes_per_s;
-  double lending_s = 0;
-  OwnWork all, node;
-  for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank) {
-    const OwnWork own = own_work(scenario, rank);
-    all.add(own);
-    node.add(own);
-    // A rank packs each task that it lends, and unpacks its result.
-    lending_s = std::max(lending_s, own.lending_s(2 * scenario.task_overhead_s));
-    if ((rank + 1) % scenario.ranks_per_node != 0 && rank + 1 < scenario.num_ranks) continue;
-    if (!scenario.machine) lending_s = std::max(lending_s, node.lending_s(card_s));
-    node = {};
-  }
-  return std::max({all.work_s / all.pace, longest_chain_s(scenario), lending_s});
 }
 
 }  // namespace poise

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "poise/simulate/lending_bound.h"
 #include "tests/support/seeds.h"
 
 namespace poise {

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How fast ranks that lend tasks to one another can be at best.
+#pragma once
+
+#include "poise/simulate/lending_scenario.h"
+
+namespace poise {
+
+/// Lower bound on the makespan of any schedule. It is the longest of three times: that of all work
+/// at the total speed of all ranks, that of the longest task on the fastest rank, and the longest
+/// time that any rank, or the card of any node, needs to lend the work that cannot be done there.
+double ideal_makespan_s(const LendingScenario& scenario);
+
+}  // namespace poise
