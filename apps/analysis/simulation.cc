@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "apps/analysis/decision.h"
+#include "apps/analysis/sizes.h"
 #include "apps/text/output.h"
 
 namespace poise::apps {
@@ -55,6 +56,10 @@ Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
 
 double efficiency(const Simulation& simulation, const Replay& replay) {
   return replay.total_s > 0 ? simulation.total_average_s / replay.total_s : 1;
+}
+
+bool knows_migrations(const Simulation& simulation, const Replay& replay) {
+  return knows_migration_cost(replay.migrations, simulation.has_sizes);
 }
 
 std::vector<double> step_times_s(const Replay& replay) {

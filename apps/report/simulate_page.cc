@@ -226,7 +226,7 @@ std::string pictures_of(const Simulation& simulation) {
 }
 
 std::vector<PageCell> cells_of(const Replay& replay, const Simulation& simulation) {
-  const bool is_known = knows_migration_cost(replay.migrations, simulation.has_sizes);
+  const bool is_known = knows_migrations(simulation, replay);
   const PageCell unknown{"unknown"};
   std::vector<PageCell> cells{seconds_cell(replay.total_s),
                               change_cell(replay.total_s, simulation.unbalanced().total_s),
