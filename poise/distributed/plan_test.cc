@@ -85,8 +85,8 @@ TEST(DistributedPlan, the_import_list_of_a_rank_contains_exactly_the_tasks_that_
     SCOPED_TRACE(seed);
     Random random(seed);
     const OwnedProblem problem = random_problem(random);
-    // With these small limits, even small problems have several levels of rank groups and merge
-    // tasks into clusters.
+    // With these small limits, even a small problem needs several levels of rank groups, and its
+    // tasks are merged into clusters.
     const DistributedLimits limits{
         .width = 2 + static_cast<std::uint32_t>(seed % 5), .vertices = 16, .edges = 32};
     expect_consistent(problem, planned(problem, limits, seed % 2 == 0));

@@ -118,8 +118,8 @@ class Shares {
     }
   }
 
-  /// Collective. Combines the shares of all ranks in the times of each place, applies `time` to
-  /// them, and returns the largest result of any place.
+  /// Collective. The time of a place has shares of several ranks. Adds them up for each place,
+  /// passes the sum to `time`, and returns the longest time of any place.
   template <typename Time>
   double slowest_s(Communicator& ranks, const Time& time) const {
     Mail<Share> mail;

@@ -71,7 +71,7 @@ TEST(MachineJson, the_nodes_of_a_job_may_be_anywhere_on_a_torus) {
   expect_same(machine, read(machine_to_json(machine)));
 }
 
-TEST(MachineJson, memory_domains_need_not_be_groups_of_a_machine_level) {
+TEST(MachineJson, a_memory_domain_need_not_be_a_node_socket_or_other_level_of_the_machine) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [{"name": "core", "count": 6}],
       "domains": [2, 4], "numa": {"latency_factor": [[1, 2], [3, 1]]}})");
   EXPECT_EQ(machine.num_domains(), 2u);

@@ -113,7 +113,7 @@ TEST(PeerTable, loads_are_gossiped_to_ranks_at_distances_of_powers_of_two) {
   EXPECT_EQ(told, (std::vector<std::uint32_t>{31, 0, 2, 6, 14, 31}));
 }
 
-TEST(PeerTable, ignores_a_load_that_is_older_than_the_stored_load_or_describes_the_receiver) {
+TEST(PeerTable, ignores_a_load_that_is_older_than_the_stored_one_or_is_that_of_this_rank) {
   PeerTable loads = table({1, 1, 1, 1});
   EXPECT_TRUE(loads.update({.rank = 1, .version = 5, .queued = 7}));
   EXPECT_FALSE(loads.update({.rank = 1, .version = 4, .queued = 9}));

@@ -52,11 +52,11 @@ double ideal_s(const SpmdProgram& program);
 /// / (ceil(n/m) floor(n/m)), equation (3), Lemma 1. It is 0 if there is nothing to balance.
 double lag_s(const SpmdProgram& program, double period_s);
 
-/// Lower bound on the time of one phase of length e with proactive balancing of n threads on m
-/// places. Without balancing the phase takes e ceil(n/m). If the period is shorter than that, the
-/// bound is the larger of e floor(n/m) + lag_s(), equation (2), and e n/m, equation (14). Otherwise
-/// the bound is e ceil(n/m), because the first phase has no balancing point. Ignores
-/// program.phases.
+/// Lower bound on the time of one phase with proactive balancing of n threads on m places, at a
+/// balancing point after every period_s. Each thread computes for e seconds in a phase, so without
+/// balancing the phase takes e ceil(n/m). If period_s is shorter than this time, the bound is the
+/// larger of e floor(n/m) + lag_s(), equation (2), and e n/m, equation (14). Otherwise the phase
+/// ends before the first balancing point, and the bound is e ceil(n/m). Ignores program.phases.
 double proactive_bound_s(const SpmdProgram& program, double period_s);
 
 /// Lower bound on the time of one phase under the idealised algorithm, which sorts threads by

@@ -42,8 +42,8 @@ class GroupLocations {
  public:
   struct Answers {
     std::vector<News> news;
-    std::vector<Question> passed_on;  // for the group to which the object has moved
-    std::vector<Question> unknown;    // objects that the group does not have
+    std::vector<Question> passed_on;  // to the group to which the object has moved
+    std::vector<Question> unknown;    // about objects that this group does not list
   };
 
   /// Answers the questions, except those about a balancing step in which the group has not decided

@@ -95,7 +95,7 @@ TEST(Tree, names_of_objects_are_sent_if_messages_between_objects_were_recorded) 
   ASSERT_EQ(statistics.messages.size(), 4u + 7);
   EXPECT_TRUE(same(statistics.messages[4].from, {400, 5}));
   EXPECT_EQ(statistics.messages[3].from_pe, 0);   // the multicast of PE 1, which has row 0
-  EXPECT_EQ(statistics.messages[10].from_pe, 1);  // the multicast of PE 4
+  EXPECT_EQ(statistics.messages[10].from_pe, 1);  // the multicast of PE 4, which has row 1
   EXPECT_EQ(statistics.messages[10].num_receivers, 6u);
   EXPECT_TRUE(same(statistics.receivers.at(statistics.messages[10].first_receiver), {400, 5}));
   EXPECT_EQ(statistics.receivers.size(), 9u);

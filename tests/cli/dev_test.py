@@ -45,7 +45,7 @@ class Dev(unittest.TestCase):
     def test_a_second_build_does_not_run_cmake_again(self):
         self.assertEqual(self.calls(None, "build"), ["ninja -C build"])
 
-    def test_a_cmake_that_is_too_old_is_refused_with_its_version(self):
+    def test_the_error_about_a_cmake_that_is_too_old_names_its_version(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "packaging").mkdir()

@@ -292,7 +292,7 @@ class Theory(CliTest):
         self.assertAlmostEqual(answer["simulated"]["completion_s"], 240 / 7, delta=0.1)
         self.assertTrue(answer["advice"].startswith("balance proactively"))
 
-    def test_poise_theory_prints_the_data_of_a_published_figure_as_csv_or_json(self):
+    def test_poise_theory_prints_the_data_of_a_figure_of_the_juggle_paper_as_csv_or_json(self):
         table = self.run_poise("theory", "--figure", "6").stdout.splitlines()
         answer = self.json_of("theory", "--figure", "6", "--json")
         self.assertEqual(table[0].split(","), answer["columns"])

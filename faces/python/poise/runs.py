@@ -37,9 +37,9 @@ def map(machine: Any, workload: Any, current: Any = None, *, distance: str = "ho
 
 @dataclasses.dataclass(frozen=True)
 class Outlook:
-    """Predicted times of the whole program, in seconds (docs/theory.md)."""
+    """Predicted run times of a program, in seconds; threads are balanced after every `period_s` (docs/theory.md)."""
     static_s: float  # time if threads stay where they start
-    ideal_s: float  # limit that the time approaches as period_s goes to 0
+    ideal_s: float  # run time in the limit of very short balancing periods
     reactive_s: float  # time if the other threads are spread anew over all cpus whenever a thread reaches the barrier
     proactive_bound_s: float  # lower bound on the time if threads are balanced every period_s
     proactive_s: float  # approximate time if threads are balanced every period_s

@@ -73,7 +73,7 @@ TEST(MapGroups, three_groups_that_exchange_messages_share_the_larger_of_two_uneq
   EXPECT_EQ(mapped(machine, all_nodes(machine), workload, {1, 1, 1, 1})[2], 3u);
 }
 
-TEST(MapGroups, on_equally_distant_nodes_the_fewest_bytes_move) {
+TEST(MapGroups, if_two_mappings_cost_the_same_it_migrates_fewer_bytes_of_tasks) {
   const Machine machine = machine_from_text("node:2 core:1");
   Workload workload;
   workload.tasks = {{.bytes = 1000}, {.bytes = 0}, {.bytes = 0}, {.bytes = 0}};

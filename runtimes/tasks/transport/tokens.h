@@ -10,8 +10,8 @@
 
 namespace poise::tasks {
 
-/// Makes tokens in the memory of an arena. Thread-safe. Tokens may outlive the Tokens object, but
-/// not the arena.
+/// Makes tokens in the memory of an arena. Thread-safe. A token may outlive this object, but not
+/// the arena.
 class Tokens {
  public:
   explicit Tokens(Arena& arena);
