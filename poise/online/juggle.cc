@@ -207,7 +207,8 @@ std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const Dom
   std::vector<std::uint32_t> threads_of_domain(num_domains(domain_of), 0);
   for (const DomainId d : domain_of) threads_of_domain[d] += share;
   // So far, every place has `share` threads. Each remaining thread goes to the domain that then has
-  // the fewest threads, and there to the first place that has none of them yet.
+  // the fewest threads. In this domain it goes to the first place that has not received one of the
+  // remaining threads yet.
   std::vector<std::vector<PlaceId>> places_of_domain(threads_of_domain.size());
   for (PlaceId p = num_places; p-- > 0;) places_of_domain[domain_of[p]].push_back(p);
   using Filling = std::pair<std::uint32_t, DomainId>;  // number of threads, domain

@@ -2,7 +2,7 @@
 // Juggle's decision: which pairs of threads exchange their places, given the progress per thread.
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
 // Juggle is not in the table of strategies, because it balances the progress of threads that share
-// places, not the loads of tasks. Both the thread balancer and the simulator use it.
+// places, not the loads of tasks. Both the thread balancer and the simulator make this decision.
 #pragma once
 
 #include <cstdint>
@@ -89,7 +89,7 @@ std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const Dom
 
 /// The number of threads per place in the most crowded domain, if deal_threads() places the
 /// threads. If threads stay in their domains, this is the least possible time of a phase, as a
-/// multiple of the time that a thread computes.
+/// multiple of the time for which a thread computes in a phase.
 double threads_per_place(std::uint32_t num_threads, std::span<const DomainId> domain_of);
 
 }  // namespace poise

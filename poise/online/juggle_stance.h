@@ -28,8 +28,8 @@ std::string_view name_of(JuggleAction action);
 
 /// What the balancer has observed of the threads. From these values it decides whether to balance.
 struct JuggleSigns {
-  /// True if places differ in speed, or if they cannot have equal numbers of threads, or do not
-  /// have them because of the program's bindings.
+  /// True if places differ in speed or in their numbers of threads. Different numbers count if
+  /// equal ones are impossible, or if the program's bindings cause the difference.
   bool is_uneven = false;
   bool is_bound = false;      // the program binds its threads, so the kernel cannot move them
   bool fits = false;          // there are no more threads than places

@@ -268,7 +268,7 @@ TEST(JuggleTeam, does_not_move_threads_that_are_excluded_from_balancing) {
 TEST(JuggleTeam, reactive_balancing_gives_the_places_of_sleeping_threads_to_other_threads) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
   Kernel kernel(team, 2);
-  for (PlaceId home = 0; home < 5; ++home)  // threads 1 and 3 are on place 1, and will sleep
+  for (PlaceId home = 0; home < 5; ++home)  // from 2 s on, threads 1 and 3 (place 1) sleep
     kernel.add(home % 2, true, [=](double now_s) { return home % 2 == 0 || now_s < 2; });
   kernel.run_until(3);
   const auto run_s = [&] {
@@ -436,7 +436,7 @@ TEST(JuggleTeam, several_threads_change_domains_at_once_if_several_of_one_domain
 TEST(JuggleTeam, the_least_advanced_thread_of_a_domain_changes_to_a_domain_with_fewer_threads) {
   JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}});
   Kernel kernel(team, 4);
-  for (int t = 0; t < 8; ++t)  // each thread sleeps for another time
+  for (int t = 0; t < 8; ++t)  // each thread sleeps for a different time
     kernel.add(0, false,
                [t](double now_s) { return now_s < 0.7 || now_s > 0.7 + 0.02 * (5 * t % 8); });
   kernel.run_until(1);
@@ -601,8 +601,8 @@ TEST(JuggleTeamAuto, threads_that_sleep_in_turn_do_not_make_a_place_look_slow) {
   kernel.add(0, true, first);
   kernel.add(0, true, [&](double now_s) { return !first(now_s); });
   for (int t = 0; t < 2; ++t) kernel.add(1, true);
-  // Thread 1 sleeps at first, so the balancer finds it late. Until then, three threads share two
-  // places.
+  // Thread 1 sleeps at first, so the balancer learns late that it computes. Until then, three
+  // threads share two places.
   kernel.run_until(5);
   kernel.orders = 0;
   kernel.run_until(30);

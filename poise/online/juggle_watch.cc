@@ -174,8 +174,9 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   facts_.turns += turns_per_s * window_s;
   for (PlaceId p = 0; p < taken_s_.size(); ++p) facts_.taken_s[p] += taken_s_[p];
   if (action != JuggleAction::leave) facts_.acted_s += window_s;
-  // bound_on is kept as it was when most threads computed. But a change of the places clears it;
-  // then it is computed again, even if fewer threads compute now.
+  // The numbers of bound threads per cpu (bound_on) are kept from the time when most threads
+  // computed. But a change of the places clears them; then they are computed again, even if fewer
+  // threads compute now.
   if (crew.team.size() < facts_.threads && !facts_.bound_on.empty()) return;
   facts_.threads = std::max<std::uint32_t>(facts_.threads, crew.team.size());
   facts_.bound_on = bound_on(crew);
@@ -205,8 +206,9 @@ std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_
   return std::min(phase_s, 1 / sleepiest->turns_per_s);
 }
 
-/// True if no thread is bound or sleeps, there is a cpu for each, but they nevertheless wait for
-/// cpus. Then another program runs beside them, which a few windows of observation suffice to find.
+/// True if the threads wait for cpus although none of them is bound or sleeps, and each could have
+/// a cpu of its own. Then another program runs beside them. A few windows of observation are enough
+/// to see this.
 bool JuggleWatch::is_clearly_crowded(const JuggleCrew& crew) const {
   if (crew.team.size() < 2 || !crew.fits()) return false;
   if (lost_windows_ < tuning_.few_windows || lost_cpus_ <= tuning_.notable) return false;
@@ -222,8 +224,8 @@ bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
   if (size < 2) return false;
   if (size % places != 0 && size > places) return true;
   if (size >= places && has_unequal_places()) return true;
-  // Here the threads can be spread evenly, so they are uneven only if each is bound to a single
-  // place. The kernel evens out threads that may run on several places.
+  // At this point the threads could be spread evenly over the places. So they are uneven only if
+  // each is bound to a single place; the kernel evens out threads that may run on several places.
   for (const std::size_t i : crew.team)
     if (!crew.members[i].last.own_place) return false;
   const auto own = bound_on(crew);

@@ -95,10 +95,10 @@ bool could_gain(const LendingView& view, double min_gain);
 /// m other ranks.
 std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 
-/// True if to lend one task to each of `num_ranks` ranks (or all queued tasks, if they are fewer)
-/// takes this rank longer than a task takes to run. Then this rank cannot keep that many ranks
-/// busy, so its own CPU time decides when all tasks are finished. While the time of the tasks is
-/// unknown, they are assumed to take as long as the running tasks have taken so far.
+/// True if this rank needs longer to lend one task to each of `num_ranks` ranks (or to lend all
+/// queued tasks, if they are fewer) than a task takes to run. Then this rank cannot keep that many
+/// ranks busy, so its own CPU time decides when all tasks are finished. While the run time of a
+/// task is unknown, the time that the running tasks have taken so far is used instead.
 bool is_bottleneck(const LendingView& view, std::uint32_t num_ranks);
 
 /// Exploration: if the functions above lend nothing, lends a few tasks to one rank to measure the

@@ -73,8 +73,8 @@ void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
   Peer& peer = peers_.at(from);
   const std::uint32_t arrived = std::min(news.received, peer.in_flight);
   const std::uint32_t left = peer.in_flight - arrived;
-  // When some of the tasks in flight have arrived, the expected time of all of them is reduced in
-  // proportion to their number. So a rank needs no list of the tasks that it has sent.
+  // When some of the tasks in flight have arrived, the expected time of all tasks in flight is
+  // reduced in proportion to their number. So a rank needs no list of the tasks that it has sent.
   peer.in_flight_s *= left == 0 ? 0 : left / static_cast<float>(peer.in_flight);
   peer.in_flight = left;
 }
@@ -88,7 +88,7 @@ bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
 
 bool LendingAgent::asked_by(const Thief& thief) {
   if (thief.wait < wait_ || (thief.wait == wait_ && !is_inside_))
-    return true;  // needs no answer: that wait has ended, and the thief will send another request
+    return true;  // needs no answer: the request's wait has ended, and the thief sends another
   to_decline_.erase(thief.rank);
   const bool is_stored = thieves_.add(thief);
   if (!is_stored) to_decline_[thief.rank] = thief;
@@ -156,7 +156,7 @@ double LendingAgent::latency_in_node_s() const {
 }
 
 // If this rank sends a request shortly before it is idle, it does not lose the latency of the
-// answer. But if it is uncertain by more than the latency when its running tasks end, the stolen
+// answer. But if the end of its running tasks is uncertain by more than this latency, the stolen
 // tasks may wait here for longer than they would have waited at the victim.
 bool LendingAgent::steal_is_due(const QueueState& queue, double now_s) const {
   if (!pull_ || queue.queued >= threads_ || now_s < steal_.next_s()) return false;
@@ -225,7 +225,7 @@ bool LendingAgent::was_declined(std::uint32_t from, double requested_at_s, doubl
 }
 
 void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double expected_s) {
-  if (seconds <= 0) return;  // the time is too short for the clock to measure
+  if (seconds <= 0) return;  // the tasks were too short for the clock to measure
   Peer& peer = peers_.at(rank);
   // At first, the n-th result has a weight of at most 1/n, so the average is about the mean of all
   // results so far. With a small constant weight from the start, a program with few tasks would

@@ -40,8 +40,8 @@ class LendingAgent {
     bool pull = true;  // sends steal requests
     LoanSettings loans = {};
   };
-  /// `node` lists the ranks of this rank's node in an order that is the same on all of them. If it
-  /// is empty, this rank uses no collectors.
+  /// `node` lists the ranks of this rank's node, in an order that is the same on all of these
+  /// ranks. If the list is empty, this rank sends no results to collectors (returns_to()).
   LendingAgent(std::uint32_t self, std::uint32_t num_ranks, PeerTable::LocalityOf locality_of,
                const Settings& settings, std::size_t max_peers = lending_tuning::kMaxPeers,
                std::vector<std::uint32_t> node = {});
@@ -69,10 +69,10 @@ class LendingAgent {
   // For lenders: records a steal request. Returns false if it will be declined.
   bool asked_by(const Thief& thief);
   bool lending_is_due(double now_s) const;
-  /// Fills `problem` with the input for a decision about loans. After an idle rank that has only
-  /// borrowed tasks has passed some of them on, `problem` names no other ranks until this rank has
-  /// run a task. Otherwise a task could move forever among idle ranks, each of which expects
-  /// another one to be faster.
+  /// Fills `problem` with the input for a decision about loans. If this rank has an idle thread and
+  /// only borrowed tasks to lend, it passes some of them on. After that, `problem` names no other
+  /// ranks until this rank has run a task. Otherwise a task could move forever among idle ranks,
+  /// each of which expects another one to be faster.
   void pose(LoanProblem& problem, const QueueState& queue, double now_s) const;
   std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue, double now_s,
                           const std::function<std::vector<QueuedTask>()>& named_queue);
@@ -117,22 +117,23 @@ class LendingAgent {
   /// task itself.
   std::size_t replica_to_claim(std::size_t count) { return random_.below(count); }
 
-  // Results. A rank of another node gets the next message with results only when it has confirmed
-  // the last one. So the results for a busy owner arrive in few large messages. Otherwise an owner
-  // that has lent tasks to very many ranks would spend its time on handling messages. An owner with
-  // nothing else to do confirms at once, so this rule delays a result by at most one round trip.
-  // The idea is that of Nagle (RFC 896). Ranks of a node are few, and need no confirmations.
+  // Messages with results: a rank of another node gets the next message with results only when it
+  // has confirmed the last one. So the results for a busy owner arrive in few large messages.
+  // Otherwise an owner that has lent tasks to very many ranks would spend its time on handling
+  // messages. An owner with nothing else to do confirms at once, so this rule delays a result by at
+  // most one round trip. The idea is that of Nagle (RFC 896). The ranks of the same node are few,
+  // so they need no confirmations.
   //
   // If a lender is the bottleneck (is_bottleneck()), even one message from each borrower would take
   // it too long. Then results of tasks that were passed on take another way: in each node, one rank
   // collects the results for that lender, and sends them on with its own.
-  /// True if this rank, as a lender, wants its results collected. To be stored in each of its tasks
-  /// that it lends.
+  /// True if this rank, as a lender, wants its results collected. The caller stores this in each
+  /// task of this rank that it lends.
   bool wants_collector() const { return wants_collector_; }
   /// Returns the rank to which the result of a borrowed task is sent: its owner or the collector of
   /// this node. Results of tasks that the owner itself lent to this rank go to the owner, which
-  /// learns from them that the tasks arrived. If the collector is known not to have entered this
-  /// wait, it would forward nothing until then, so the results go to the owner, too.
+  /// learns from them that the tasks arrived. Results also go to the owner if the collector is
+  /// known not to have entered this wait: it would keep them until it enters.
   std::uint32_t returns_to(std::uint32_t owner, bool wants_collector, bool was_passed_on) const;
   bool may_send_results(std::uint32_t owner) const { return !unconfirmed_.contains(owner); }
   void sent_results(std::uint32_t owner);
@@ -140,10 +141,11 @@ class LendingAgent {
   void got_results(std::uint32_t from);
 
   /// Removes and returns the answers that the caller has to send now. The caller should first
-  /// receive all messages that have arrived: before that, the next results of a rank would only
-  /// wait behind them. All confirmations are among the answers, because they bring further results.
-  /// Other requests are declined only if there are fewer than kMaxAtOnce answers. So a lender with
-  /// very many thieves receives results before it declines the next requests.
+  /// receive all messages that have arrived: a rank whose results are confirmed sends its next
+  /// results, which would only wait behind these messages. The answers contain all confirmations,
+  /// because they bring further results. They decline further requests only as long as there are
+  /// fewer than kMaxAtOnce answers. So a lender with very many thieves receives results before it
+  /// declines the next requests.
   std::vector<Answer> take_answers();
   bool has_answers() const { return !to_confirm_.empty() || !to_decline_.empty(); }
 

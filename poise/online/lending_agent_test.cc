@@ -185,7 +185,8 @@ TEST(LendingAgent, the_next_message_to_a_rank_confirms_the_results_received_from
   EXPECT_FALSE(agent.has_answers());
 }
 
-// The rank that sent the results may already be in the next wait, and hold further results there.
+// The rank that sent the results may have entered the wait before this rank. Then it holds further
+// results of this wait until the first ones are confirmed.
 TEST(LendingAgent, results_that_arrive_before_a_rank_enters_a_wait_are_confirmed_in_this_wait) {
   LendingAgent agent = agent_on_first_node();
   agent.got_results(6);

@@ -114,7 +114,8 @@ TEST(CostAwareLoans, lend_nothing_if_transfers_take_at_least_as_long_as_running_
 }
 
 TEST(CostAwareLoans, lend_only_if_that_saves_more_than_the_given_fraction_of_the_time) {
-  const Borrower slow{.rank = 1, .slowness = 9};  // 10 tasks take 9 s instead of 10 s
+  // The borrower runs one task in 9 s, and the lender the other nine. Alone it would need 10 s.
+  const Borrower slow{.rank = 1, .slowness = 9};
   const LendingView view{.task_s = 1, .queued = 10, .others = {&slow, 1}};
   EXPECT_THAT(cost_aware_loans(view, 0.05), ElementsAre(Loan{1, 1}));
   EXPECT_THAT(cost_aware_loans(view, 0.15), IsEmpty());

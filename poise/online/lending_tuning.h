@@ -13,16 +13,17 @@ namespace poise::lending_tuning {
 /// Shortest and longest pause, in seconds, between two attempts that may fail.
 ///
 /// The shortest pause separates two decisions about loans that no rank has requested, two steal
-/// requests of a rank, and two rounds in which a rank sends replicas. It is also used for these:
+/// requests of a rank, and two rounds in which a rank sends replicas (copies of tasks). It also has
+/// these uses:
 /// - A request and its answer are assumed to take this time until one has been measured.
-/// - The time for which a thread without work spins. Shorter idle times are left out of traces.
+/// - A thread without work spins for this time. Shorter idle times are left out of traces.
 /// - If the last poll was longer ago than this, MPI is probed twice, because the first probe of
 ///   some MPI libraries reports only messages that they have already read.
 ///
 /// The pause between two steal requests doubles with every request, up to the longest pause. The
 /// longest pause also separates two exploratory loans, and two polls of a busy rank if all other
-/// ranks can ring its doorbell. A thread that has had no work for longer sleeps instead of
-/// yielding.
+/// ranks can ring its doorbell (announce messages in shared memory). A thread that has had no work
+/// for longer sleeps instead of yielding.
 inline constexpr double kMinPause_s = 20e-6, kMaxPause_s = 1e-3;
 static_assert(kMinPause_s < kMaxPause_s);
 /// The delay in seconds of messages that are not urgent, and similar times:
@@ -46,9 +47,10 @@ static_assert(kNewsDelay_s < kMaxSleep_s);
 /// Fraction of time that may be wasted. It limits the cost of exploratory loans, the time for polls
 /// of a busy rank, and each sleep of an idle thread, as a fraction of its idle time so far.
 inline constexpr double kWastedShare = 0.01;
-/// A rank ends a batch of tasks, polls (unless all other ranks can ring its doorbell) and wakes its
-/// progress thread after this fraction of its remaining queued work. So these events become more
-/// frequent towards the end, where a delay matters more.
+/// After this fraction of its remaining queued work, a rank ends a batch of tasks (taken from the
+/// queue together) and wakes its progress thread. It also polls, unless all other ranks can ring
+/// its doorbell (announce messages in shared memory). These events become more frequent towards the
+/// end of the work, where a delay matters more.
 inline constexpr double kWorkShare = 0.1;
 
 // --- Counts -------------------------------------------------------------------------------------
@@ -86,7 +88,7 @@ inline constexpr std::size_t kMaxPeers = 256;
 /// disturbance.
 inline constexpr double kOutlier = 4;
 /// Seconds of work over which a function's time, or a rank's slowness, is averaged. Over less work,
-/// a single preempted task would change the average.
+/// a single preempted task would change the average too much.
 inline constexpr double kTaskTimeMemory_s = 20e-3;
 /// Maximum weight of a new sample in an average, so that the average covers at least eight samples.
 /// Exploratory loans have eight tasks, too, because the cost of smaller loans is mostly that of the

@@ -16,7 +16,7 @@ namespace poise {
 /// Another rank that waits for tasks from this rank.
 struct Thief {
   std::uint32_t rank = 0;
-  std::uint64_t wait = 0;     // number of the wait in which the thief sent its request
+  std::uint64_t wait = 0;     // number of the call of `wait` in which the thief sent its request
   double requested_at_s = 0;  // time of the request, on the clock of the rank that asked
   bool is_lasting = false;    // true: remembered until there are tasks, instead of declined
 };
@@ -57,8 +57,8 @@ struct LoanSettings {
   }
 };
 
-/// The state of the lender at a decision: the time, the number of the wait that it is in, and its
-/// number of threads for tasks.
+/// The state of the lender at a decision: the time, the number of the wait (call of `wait`) that it
+/// is in, and its number of threads for tasks.
 struct LoanMoment {
   double now_s = 0;
   std::uint64_t wait = 0;
@@ -125,8 +125,8 @@ double doubt_s(const Borrower& other, double tasks_there, const QueueState& queu
 /// Describes a known rank as a borrower. Its slowness is learnt from the results that it returns.
 /// Until the first result, its slowness is guessed (LendingCosts::guessed_slowness). There is one
 /// exception: if the borrower requests tasks and has lent some to this rank, and all tasks here are
-/// borrowed, its slowness follows from the mean task time that it reported. So the tasks can return
-/// to the borrower if this rank is slower.
+/// borrowed, the borrower's slowness follows from the mean task time that it reported. So the tasks
+/// can return to the borrower if this rank is slower.
 Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs);
 

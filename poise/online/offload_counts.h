@@ -14,8 +14,8 @@ namespace poise {
 /// before one lends to the other; and how many tasks it then lends.
 struct CountThresholds {
   double min_local = 2;        // minimum number of tasks queued at the lender
-  double min_absolute = 2;     // by how many tasks more the lender must have queued
-  double min_relative = 0.05;  // the same as a fraction of the tasks queued at the lender
+  double min_absolute = 2;     // minimum difference between the two ranks' numbers of tasks
+  double min_relative = 0.05;  // minimum of this difference, as a fraction of the lender's number
   double share = 0.5;          // fraction of this difference that is lent at once
   double max_tasks = 1;        // maximum number of tasks lent at once
 };

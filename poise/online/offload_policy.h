@@ -31,7 +31,8 @@ struct QueueState {
   bool all_borrowed = false;    // all lendable tasks came from other ranks
   double ran_s = 0;             // expected seconds of the task that ran last; 0: none, or unknown
   std::uint64_t ran = 0;        // tasks that this rank has run so far
-  // Tasks differ in cost, or the times of their functions differ by more than the factor kSimilar.
+  // True if tasks differ in cost, or if the times of their functions differ by more than the factor
+  // kSimilar.
   bool tasks_differ = false;
   double bytes_out = 0;      // bytes sent if all lendable tasks are lent
   double bytes_both = 0;     // bytes of the lendable tasks and of their results

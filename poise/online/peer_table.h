@@ -20,7 +20,7 @@ namespace poise {
 struct Load {
   std::uint32_t rank = 0;
   std::uint32_t version = 0;  // incremented each time the rank reports its load; 0: it never has
-  std::uint64_t wait = 0;     // number of the wait that the rank is in; 0: none
+  std::uint64_t wait = 0;     // number of the wait (call of `wait`) that the rank is in; 0: none
   double reported_at_s = 0;   // time of the report, on the clock of the rank that passes it on
   double busy_s = 0;  // seconds from reported_at_s until the rank's threads run out of tasks
   // Mean seconds per queued task. If no task is queued, the seconds of the task that ran last. 0:
@@ -59,8 +59,8 @@ struct Peer {
   /// True if this rank has lent the other rank more tasks than that rank has threads, and that rank
   /// has not reported their receipt: it is probably inside a long task.
   bool holds_tasks(std::uint64_t in_wait) const { return in_flight > threads && is_in(in_wait); }
-  /// True if the entry must be kept: tasks of the other rank have arrived here, and it counts them
-  /// as in flight until this rank reports their arrival.
+  /// True if the entry must be kept: tasks of the other rank have arrived here, and that rank
+  /// counts them as in flight until this rank reports their arrival.
   bool is_pinned() const { return unacknowledged > 0; }
 };
 static_assert(sizeof(Peer) <= 64);
@@ -98,8 +98,9 @@ class PeerTable {
   std::vector<Load> recent_for(std::uint32_t to, std::size_t max_loads) const;
 
   /// The partners of this rank: the ranks whose numbers are larger by 1, 2, 4, …, modulo the number
-  /// of ranks n; the nearest first. There are ceil(log2 n) partners. A rank gossips to its
-  /// partners, and an idle rank asks them to remember it.
+  /// of ranks n. They are sorted by their distance from this rank, the nearest first. There are
+  /// ceil(log2 n) partners. A rank gossips to its partners, and an idle rank asks its partners to
+  /// remember it.
   std::span<const std::uint32_t> partners() const { return partners_; }
   /// Returns each of the partners in turn. Needs at least two ranks.
   std::uint32_t next_gossip_target() { return partners_[next_partner_++ % partners_.size()]; }

@@ -26,9 +26,10 @@ struct StealRequest {
 /// silent. This pause doubles with every declined request, up to kMaxPause_s. The lasting requests
 /// are the lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011.
 ///
-/// Besides, a victim that declines is not asked again for a while; this time doubles whenever the
-/// same victim declines again. When tasks arrive, the pause between requests starts again at its
-/// minimum, and so does this time for the rank that sent the tasks.
+/// Besides, a victim that declines is excluded (not asked again) for a while; this time doubles
+/// whenever the same victim declines again. When tasks arrive, the pause between requests starts
+/// again at its minimum, and so does the time for which the sender of the tasks is excluded if it
+/// declines.
 class StealPolicy {
  public:
   void enter(double now_s);

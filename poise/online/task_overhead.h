@@ -10,8 +10,9 @@
 
 namespace poise {
 
-/// The CPU time to pack, unpack or finish tasks: seconds per task plus seconds per byte in both
-/// directions. Page faults and preemption can only lengthen samples, so smaller samples count more.
+/// The CPU time to pack, unpack or finish tasks: seconds per task plus seconds per byte of the
+/// tasks' data, counted in both directions (to the borrower and back). Page faults and preemption
+/// can only lengthen samples, so smaller samples count more.
 class TaskOverhead {
  public:
   void learn(std::size_t tasks, double bytes, double seconds) {
