@@ -14,11 +14,11 @@ namespace poise {
 /// longest of these times. Moves or exchanges tasks between pairs of places while that shortens the
 /// iteration. Returns the new placement if that is better than the given one.
 ///
-/// The total load of the busiest place increases little, because it is at most the sum of the
-/// busiest times of all subphases. A move or exchange must gain more than its additional messages
-/// cost. Tasks that are not movable stay. Returns the placement unchanged if loads per subphase are
-/// unknown, if tasks have limits on memory or cores, or if the gain is small. O((tasks + places) *
-/// subphases).
+/// The total load of the busiest place increases little, because no place's total exceeds the sum,
+/// over the subphases, of the busiest place's time. A move or exchange must gain more than its
+/// additional messages cost. Tasks that are not movable stay. Returns the placement unchanged if
+/// loads per subphase are unknown, if tasks have limits on memory or cores, or if the gain is
+/// small. O((tasks + places) * subphases).
 Placement even_in_subphases(Placement placement, const Problem& problem,
                             const Tuning& tuning = kTuning);
 

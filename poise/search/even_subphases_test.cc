@@ -78,7 +78,8 @@ std::pair<double, double> against_optimum(const Machine& machine, SubphaseRule r
 }
 
 TEST(EvenSubphases, on_average_iterations_are_at_most_6_percent_longer_than_the_optimum) {
-  const std::vector<double> of_two = {1, 2, 0.5, 1, 0.5, 2};  // index: place * subphases + subphase
+  // The speeds of two places in three subphases; index: place * subphases + subphase.
+  const std::vector<double> of_two = {1, 2, 0.5, 1, 0.5, 2};
   for (const SubphaseRule rule : {SubphaseRule::wait, SubphaseRule::overlap})
     for (const auto& [text, speed] : {std::pair<const char*, std::vector<double>>{"core:2", {}},
                                       {"core:2", of_two},

@@ -173,8 +173,9 @@ Schedule Scheduler::run(const Workload& workload) {
 void Scheduler::take(const LoadedTask& task) {
   load_s_ = task.load_s;
   current_ = schedule_.placement.of(task.task);
-  // Without the place's last load, the busy time is exactly the background load. Subtracting loads
-  // could leave a rounding error above it, and the task would move to an equally idle place.
+  // If no other task loads the place, its busy time without this task is exactly the background
+  // load. Subtracting the task's load could leave slightly more than that, because of rounding, and
+  // the task would move to an equally idle place.
   if (num_loads_[current_] == has_load())
     busy_without_task_s_ = background_s_.empty() ? 0 : background_s_[current_];
   else

@@ -146,8 +146,8 @@ void LocalSearch::gather_near_nodes(PlaceId p) {
 }
 
 /// Selects task t, which is at place `from`, and collects its possible destinations: the places of
-/// the partners with which it communicates most, the places in near_, and its home (its place in
-/// the current placement).
+/// the partners with which it communicates most, the least busy places near `from` (near_), and its
+/// home (its place in the current placement).
 void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   around_.gather(t);
   destinations_ = near_;
@@ -183,12 +183,12 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (best.task != kNobody) steps_.push_back(best);
 }
 
-/// Finds the best moves of tasks at p. Examines the tasks in portions, and stops after the first
-/// portion in which some task can move. If no task at p can move, also examines pulls: moves of
-/// tasks at other places that send messages to p. Pulls come last because they take several times
-/// longer to examine: p often has few tasks with many partners. If the migration time is limited,
-/// only few tasks may move, so pulls are also examined each time that the portions have reached the
-/// last task at p.
+/// Finds the best moves of tasks at place p. Examines the tasks in portions, and stops after the
+/// first portion in which some task can move. If no task at p can move, also examines pulls: moves
+/// of tasks at other places that send messages to p. Pulls come last because they take several
+/// times longer to examine: p often has few tasks with many partners. If the migration time is
+/// limited, only few tasks may move, so pulls are also examined each time that the portions have
+/// reached the last task at p.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   const std::vector<TaskId>& tasks = tasks_at_[p];
@@ -202,9 +202,9 @@ void LocalSearch::gather_moves(PlaceId p, double limit) {
   if (steps_.empty() || (moved_ && next >= tasks.size())) gather_pulls(p, limit);
 }
 
-/// For each task at another place that sends messages to p, finds the best move to p or to one of
-/// the places in near_. Considers a task only if p spends more than least_s on receiving its
-/// messages, because otherwise the move cannot gain enough.
+/// For each task at another place that sends messages to place p, finds the best move to p or to
+/// one of the least busy places near p (near_). Considers a task only if p spends more than least_s
+/// on receiving its messages, because otherwise the move cannot gain enough.
 void LocalSearch::gather_pulls(PlaceId p, double limit) {
   const double pressure_s = times_.pressure_s(p),
                least_s = -limit / power(pressure_s) * pressure_s / exponent_;
@@ -237,8 +237,8 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
   }
 }
 
-/// Selects task t, which is not at p, and collects its possible destinations: p and the places in
-/// near_.
+/// Selects task t, which is not at place p, and collects its possible destinations: p and the least
+/// busy places near p (near_).
 void LocalSearch::gather_pull(TaskId t, PlaceId p) {
   around_.gather(t);
   destinations_ = near_;
@@ -253,7 +253,8 @@ double LocalSearch::change_of_exchange(TaskId t, TaskId u) {
   return change_of_trial();
 }
 
-/// The tasks at p sorted by load. Sorts them once; from then on, relist() keeps the order.
+/// Returns the tasks at place p, sorted by load. Sorts them once; from then on, relist() keeps the
+/// order.
 const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId p) {
   auto& tasks = by_load_[p];
   if (tasks.empty() && !tasks_at_[p].empty()) {
@@ -280,9 +281,9 @@ void LocalSearch::relist(TaskId t, PlaceId from, PlaceId to) {
 /// Returns the tasks at place `to` that are candidates for an exchange with t. The ideal candidate
 /// is lighter than t by half the difference of the two places' busy times, which the exchange then
 /// makes equal. If the number of cores is not limited, returns only the task nearest to that load,
-/// or none if the exchange would not make the busy times more equal. If it is limited, exchanges
-/// may be the only way to move tasks and lower traffic, so several tasks near that load are
-/// returned.
+/// or none if the exchange would not make the busy times more equal. If the number is limited,
+/// tasks may be able to move only by exchanges, also to lower traffic. So several tasks near that
+/// load are returned.
 std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, TaskId t) {
   const auto& partners = tasks_by_load(to);
   const double half_s = (times_.busy_s(times_.place_of(t)) - times_.busy_s(to)) / 2;
@@ -443,7 +444,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   const std::uint64_t all_before = all_scans();
   if (is_trial_)
     for (auto& steps : kept_steps_) steps.clear();
-  double peak_s = begin();  // longest busy time at this moment; an upper bound after further moves
+  double peak_s = begin();  // longest busy time now; after moves, an upper bound on it
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
@@ -513,8 +514,8 @@ double LocalSearch::try_perturbation(Random& random, const Stage& stage, double 
   return all_scans() - before;
 }
 
-/// Returns a random place: half of the time one of the busiest, otherwise one that is nearly as
-/// busy.
+/// Returns a random place: with probability 1/2 one of the busiest places, otherwise any place that
+/// is at least nearly as busy.
 PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
   double most_s = 0;
   for (PlaceId p = 0; p < machine_.num_places(); ++p)

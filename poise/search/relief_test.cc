@@ -45,8 +45,8 @@ TEST(Relief, finds_no_placement_if_a_single_task_takes_longer_than_the_threshold
 }
 
 TEST(Relief, assumes_that_the_time_for_messages_stays_the_same_when_tasks_move) {
-  // Busy times: 15 s at the first place, of which messages take 5 s; 7 s of messages at each other
-  // place.
+  // The busy times passed to Relief: 15 s at the first place (10 s of work and 5 s of messages),
+  // and 7 s of messages at each other place.
   const Crowded crowded;
   const Problem problem = crowded.problem();
   EXPECT_EQ(Relief(problem, {15, 7, 7, 7}).to(11), Placement(std::vector<PlaceId>{1, 0, 0, 0}));

@@ -19,7 +19,7 @@ namespace poise {
 /// for all places in these domains, so candidate places in one domain share most of the
 /// computation. In each domain, the first candidate costs O(places with a partner + domains with a
 /// partner * resources between two domains). Each further candidate costs O(1), or O(places with a
-/// partner in its domain) if factors differ inside domains.
+/// partner in its domain) if the costs of messages differ inside a domain.
 class Surroundings {
  public:
   Surroundings(const Problem& problem, const BusyTimes& times);

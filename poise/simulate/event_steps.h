@@ -24,8 +24,9 @@ struct EventStep {
   Iteration iteration;
   Loans loans;
   double lent_s = 0;  // time at which all tasks had finished, if places lend tasks
-  /// Per place, what it did: until all tasks had finished if places lend tasks, or in the whole
-  /// step if subphases follow each other. Empty in other steps, and without StepLending::has_spans.
+  /// What each place did. If places lend tasks, the list ends when all tasks have finished; if
+  /// subphases follow each other, it covers the whole step. It is empty in other steps, and if
+  /// StepLending::has_spans is false.
   std::vector<std::vector<Span>> spans = {};
 };
 

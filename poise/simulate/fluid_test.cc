@@ -129,8 +129,9 @@ TEST(Fluid, bandwidth_that_a_flow_cannot_use_goes_to_the_others) {
 }
 
 TEST(Fluid, a_flow_that_hardly_uses_a_shared_resource_gets_all_that_the_other_flow_leaves) {
-  // Flow 0 takes a quarter of the shared resource. The share per byte of flow 1 is so small that
-  // the sum of both shares keeps only three digits of it.
+  // Flow 0 takes a quarter of the shared resource. A byte of flow 1 occupies this resource for so
+  // short a time (1e-13 s) that the sum of the times per byte of both flows keeps only three digits
+  // of it.
   const Routes routes = routes_of({{{0, 1}, {1, 4}}, {{0, 1e-13}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 1.5e13, 1}}),
               Pointwise(DoubleNear(1e-9), std::vector<double>{12, 2}));
@@ -184,8 +185,8 @@ TEST(Fluid, a_flow_takes_its_detour_if_a_byte_would_pass_sooner_there_at_the_mom
   const Routes routes = routes_of({{{0, 1}}, {{1, 2}}});
   const Detour detour{.route = 1, .extra_s = 0.5};
   const std::vector<Flow> flows{{0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {40, 10, 0}};
-  // Seconds per byte before each of the first four flows starts: 1, 2, 3, 3 on the usual route; 2,
-  // 2, 2, 4 on the detour. The last flow is alone.
+  // The times per byte that the first four flows would have when they start: 1, 2, 3, 3 s on the
+  // usual route, and 2, 2, 2, 4 s on the detour. The last flow is alone.
   EXPECT_THAT(fluid_ends_s(routes, flows, 0, std::vector<Detour>(5, detour)),
               ElementsAre(30, 30, 20.5, 30, 50));
   const Detour none;

@@ -19,9 +19,10 @@ struct OwnWork {
     work_s += other.work_s;
     longest_s = std::max(longest_s, other.longest_s);
   }
-  /// In a time T, the ranks run only pace * T of their own work, and must lend at least (work -
-  /// pace * T) / longest tasks. Returns the shortest T in which they can do so if lending a task
-  /// takes lending_s: the solution of (work - pace * T) / longest * lending = T.
+  /// In a time T, the ranks themselves run at most pace * T of their work. So they must lend at
+  /// least (work_s - pace * T) / longest_s tasks. Returns the shortest T in which they can do this
+  /// if lending a task takes lending_s: the solution of (work_s - pace * T) / longest_s * lending_s
+  /// = T.
   double lending_s(double lending_s) const {
     const double divisor_s = longest_s + pace * lending_s;
     return divisor_s > 0 ? work_s * lending_s / divisor_s : 0;

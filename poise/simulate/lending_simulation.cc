@@ -35,7 +35,7 @@ struct Mail {
     request,
     decline,
     claim,
-    grant,  // the answer to a claim: contains the task, or nothing if the claim is refused
+    grant,  // answer to a claim (request to run a copied task): the task, or nothing if refused
     load,
     termination
   };
@@ -330,8 +330,9 @@ void Simulation::send(Rank& rank, Mail&& mail) {
   deliver(std::move(mail), at_s);
 }
 
-// Moves the confirmation of results from a message that is delayed to one that is not. This one
-// reports no load: a rank ignores loads of its own.
+// Moves the confirmation of results from a message that is delayed to a new one that is not. The
+// new message reports no load of its sender: it names its receiver instead, and a rank ignores
+// reports of its own load.
 Mail Simulation::taken_confirmation(Mail& mail) {
   Mail taken;
   taken.from = mail.from;

@@ -142,9 +142,9 @@ TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {
   EXPECT_GT(efficiency(all_on_one(64, 6400, 1e-3)), 0.8);
 }
 
-// The owner needs half of the ideal time to pack the tasks, and the other half to unpack their
-// results. If each result came in a message of its own, receiving these messages would take longer
-// than the whole ideal time.
+// The owner needs half of the ideal time (ideal_makespan_s()) to pack the tasks, and the other half
+// to unpack their results. If each result came in a message of its own, receiving these messages
+// would take longer than the whole ideal time.
 TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_results_in_few_messages) {
   LendingScenario scenario = all_on_one(256, 256 * 20, 10e-3);
   scenario.ranks_per_node = 4;
@@ -184,8 +184,9 @@ TEST(LendingSimulation,
   checked(scenario);
 }
 
-// Two slow ranks lend nearly all of their tasks to the third. While the first one unpacks its last
-// results, the second one gets its own. The wait ends a few messages after the last results.
+// Two slow ranks lend nearly all of their tasks to the third. While the first slow rank unpacks its
+// last results, the second one receives the results of its tasks. The wait ends a few messages
+// after the last results.
 TEST(LendingSimulation, the_makespan_lasts_until_every_owner_has_unpacked_its_results) {
   LendingScenario scenario = all_on_one(3, 320, 1e-3);
   scenario.work.push_back({{320, 1e-3, 0}});

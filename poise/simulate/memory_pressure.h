@@ -26,8 +26,8 @@ void check(const MemoryPressure& pressure, const Machine& machine);
 
 /// Returns for each place the factor by which full memory slows unpacking down. The factor is 1 if
 /// at most the fraction simulate_tuning::kRelaxedFill of the memory is used. Above that, it grows
-/// linearly; it is `factor` when the memory is full. While tasks move, memory holds
-/// Workload::place_bytes, the tasks that were there and those that arrive. A task needs its
+/// linearly; it is `factor` when the memory is full. While tasks move, the memory holds
+/// Workload::place_bytes, the tasks that it held before and those that arrive. A task needs its
 /// footprint or, if that is unknown, its migrated bytes; shared blocks and working memory are
 /// ignored. Throws what check() throws. O(tasks + places).
 std::vector<double> unpacking_factors(const Machine& machine, const Workload& workload,

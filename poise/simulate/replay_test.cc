@@ -84,7 +84,9 @@ TEST(Replay, the_strategy_gets_the_measurements_of_the_previous_step) {
     for (const auto& loads_s : problem.past_loads_s) past_s.back().push_back(loads_s[0]);
     return TimedDecision{problem.current};
   });
-  EXPECT_THAT(seen_s, ElementsAre(2, 4, 5));  // before steps 2, 4 and 6; the last phase is repeated
+  // The strategy decides before steps 2, 4 and 6. Steps are numbered from 0, and step 5 repeats the
+  // last phase.
+  EXPECT_THAT(seen_s, ElementsAre(2, 4, 5));
   EXPECT_THAT(past_s,
               ElementsAre(ElementsAre(1), ElementsAre(1, 2, 3), ElementsAre(1, 2, 3, 4, 5)));
 }

@@ -98,7 +98,7 @@ TEST(Theory,
 TEST(Theory, only_phases_that_contain_a_balancing_point_get_shorter) {
   // Without balancing, this program takes 20 s.
   const SpmdProgram program{8, 7, 1, 10};
-  // The balancing points are at 6, 12 and 18 s, or at 5, 10 and 15 s.
+  // With a period of 6 s, the balancing points are at 6, 12 and 18 s; with 5 s, at 5, 10 and 15 s.
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 40), 20);
