@@ -9,7 +9,7 @@
 /// falls geometrically. After every sweep, the peak (the longest busy time) is computed anew. The
 /// result is the placement with the lowest of these peaks, or the current placement if none of them
 /// is lower than its peak. Ignores the cost of migrations: nearly every task moves. O(sweeps (n
-/// degree + p)).
+/// degree + p)) for n tasks with `degree` messages each and p places.
 #include <algorithm>
 
 #include "poise/base/random.h"

@@ -5,7 +5,7 @@
 /// have the same speed, a task goes to the least busy place, and the makespan is at most 4/3 - 1/(3
 /// p) times the optimum for p places, provided that no task is pinned and there is no background
 /// load. Ignores messages and the current placement, so nearly every task moves. Of equal tasks or
-/// equal places, the one with the lower id is chosen. O(n + n log p).
+/// equal places, the one with the lower id is chosen. O(n + n log p) for n tasks and p places.
 #include "poise/search/longest_first.h"
 #include "poise/strategies/strategy.h"
 

@@ -8,7 +8,7 @@
 /// the cheapest. No other places are tried. Once both ends of a message are placed, its cost counts
 /// as busy time of the receiver's place. Ignores distances and the current placement, so nearly
 /// every task moves. Of equally heavy tasks and of equally cheap places, the one with the lower id
-/// is chosen. O(n + (n + m) log p).
+/// is chosen. O(n + (n + m) log p) for n tasks, m messages and p places.
 #include "poise/search/finish_schedule.h"
 #include "poise/strategies/strategy.h"
 

@@ -25,7 +25,7 @@ TEST(GreedyComm, keeps_tasks_together_if_their_messages_would_cost_more_than_the
   for (const double load_s : {4.0, 3.0, 2.0, 1.0}) workload.tasks.push_back({load_s});
   workload.messages = {{3, 0, 10, 0}, {2, 1, 1, 0}};
   // A message between places costs 1 s. Task 2 goes to the place of task 1: its message is free
-  // there, and it finishes at 5 s. Task 3 goes to the place of task 0, because that makes ten
+  // there, and the task finishes at 5 s. Task 3 goes to the place of task 0, because that makes ten
   // messages free.
   const Machine machine = machine_from_text("core:2 message:1");
   EXPECT_EQ(rebalanced("greedy_comm", machine, workload, Placement(4)),

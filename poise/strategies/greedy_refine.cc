@@ -6,7 +6,7 @@
 /// task that cannot stay goes to the place that would finish it first. The makespan is nearly that
 /// of greedy, but most tasks stay. The result is never worse than the current placement. Of equally
 /// good places the current one is chosen, else the one with the lower id; of equal tasks, the one
-/// with the lower id comes first. Ignores messages. O(n + n log p).
+/// with the lower id comes first. Ignores messages. O(n + n log p) for n tasks and p places.
 #include <algorithm>
 
 #include "poise/placement/first_to_finish.h"

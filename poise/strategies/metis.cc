@@ -6,9 +6,10 @@
 /// unless places differ in speed or in fixed work. METIS would leave parts empty that should be
 /// lighter than the heaviest task. In that case, METIS first makes parts for groups of places, and
 /// then divides each of these parts in the same way. METIS knows neither the machine nor the
-/// current placement, but parts with close numbers are close in the graph. With `stay`, nodes
-/// exchange all their tasks with each other, and then places inside a node do, so that most load
-/// stays where it is. Uses the problem's seed. O((n + m) log p) with method=recursive.
+/// current placement, but parts with close numbers are close in the graph. With `stay`, parts are
+/// then exchanged: whole nodes swap all their tasks, and then places inside a node do, so that most
+/// load stays where it is. Uses the problem's seed. O((n + m) log p) with method=recursive, for n
+/// tasks, m messages and p places.
 #include <algorithm>
 #include <array>
 #include <dlfcn.h>

@@ -4,8 +4,8 @@
 // Charm++'s MultistepLB, compared with TreeMatchLB by Jeannot, Mercier and Tessier, COMHPC 2016.
 // The predictors are in workload/predict.h. Messages, background load and the current placement are
 // passed on unchanged. The knobs of the inner strategy have their default values. Without earlier
-// phases the result is that of the inner strategy. Takes O(n window) plus the time of the inner
-// strategy.
+// phases the result is that of the inner strategy. Takes O(n window) for n tasks, plus the time of
+// the inner strategy.
 #include "poise/strategies/strategy.h"
 #include "poise/workload/predict.h"
 

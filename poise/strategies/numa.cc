@@ -2,7 +2,7 @@
 /// Numa: heaviest task first, each on the least busy place, with messages weighted by NUMA factors.
 ///
 /// NumaLB: "Charm++ on NUMA Platforms: the impact of SMP Optimizations and a NUMA-aware Load
-/// Balancer", Charm++ workshop 2011. For task k and place i,
+/// Balancer", Charm++ workshop 2011 (slides). For task k and place i,
 ///
 ///     W(k, i) = L(i) + alpha * (-M(k, i) + sum over j != i of M(k, j) * NF(j, i))
 ///

@@ -7,7 +7,7 @@
 /// machine's levels: nodes first, then domains, and so on. The share of a place depends on its
 /// speed and on the work that is fixed there. Neighbours in space are placed close to each other;
 /// messages and the current placement are ignored. Among tasks at equal positions, the one with the
-/// lower id comes first. O(n log p).
+/// lower id comes first. O(n log p) for n tasks and p places.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -54,9 +54,9 @@
 /// (from_scratch.h). The current placement decides which of several equal places a task gets. It is
 /// kept if it respects the cap and no placement with less traffic is found.
 ///
-/// O((n + E) log p) in practice: local search visits each place a few times, and a visit examines
-/// the tasks of the place and their communication partners. Reasons and measurements:
-/// docs/decisions/0006-how-poise-decides.md.
+/// O((n + E) log p) in practice, for n tasks, E pairs of communicating tasks and p places: local
+/// search visits each place a few times, and a visit examines the tasks of the place and their
+/// communication partners. Reasons and measurements: docs/decisions/0006-how-poise-decides.md.
 #include "poise/strategies/poise.h"
 
 #include <algorithm>
@@ -367,10 +367,11 @@ class Search {
   /// Returns the placement from which the first search starts. Usually that is the current
   /// placement, because local search then needs few migrations. It is another one if two conditions
   /// hold: the current placement is scattered or has about as much traffic as blocks of consecutive
-  /// tasks, and the budget does not suffice for two searches, one from there and one from a
-  /// placement with little traffic. Then the search starts from the placement with little traffic
-  /// or from the best one so far, whichever has the shorter total time. The placement with little
-  /// traffic is left out if its migrations would take longer than less traffic could save.
+  /// tasks, and the budget does not suffice for two searches, one from the current placement and
+  /// one from a placement with little traffic. Then the search starts from the placement with
+  /// little traffic or from the best one so far, whichever has the shorter total time. The
+  /// placement with little traffic is left out if its migrations would take longer than less
+  /// traffic could save.
   Placement first_start() {
     if (!is_within_room_ || !messages_weigh() || !pays() ||
         !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||
@@ -540,7 +541,8 @@ class Search {
   bool traffic_cannot_pay_ = false;
   bool has_partitioned_ = false;  // a partition has been tried as a start
   unsigned passes_in_vain_ = 0;
-  // True if the best placement is from a pass; then none of its moves has been undone yet.
+  // True if the best placement is from a pass (a series of perturbations). Then none of its moves
+  // has been undone yet.
   bool has_passed_ = false;
 };
 

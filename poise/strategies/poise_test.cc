@@ -149,7 +149,8 @@ TEST(Poise, moves_only_the_tasks_whose_migration_saves_more_than_it_costs) {
 }
 
 TEST(Poise, migrates_a_few_tasks_if_many_migrations_would_cost_more_than_they_save) {
-  // Here a decision has a budget of 2.8 ms, enough for only one search from the current placement.
+  // Here a decision has a budget of 2.8 ms (2 ms plus 3 us per task), enough for only one search
+  // from the current placement.
   const Machine machine =
       with_formula(machine_from_text("numa:8 core:6 factors:2,1"), CostFormula::nuco);
   int num_moved = 0;
@@ -167,8 +168,8 @@ TEST(Poise, migrates_a_few_tasks_if_many_migrations_would_cost_more_than_they_sa
 }
 
 TEST(Poise, moves_few_tasks_if_migrations_are_expensive_and_computing_time_is_limited) {
-  // Here a decision has a budget of 20 ms. For comparison, the strategy `refine` moves 2 to 4 % of
-  // the tasks.
+  // Here a decision has a budget of 20 ms (2 ms plus 3 us per task). For comparison, the strategy
+  // `refine` moves 2 to 4 % of the tasks.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco})
     for (const std::uint64_t seed : {1, 2, 3}) {
@@ -185,7 +186,8 @@ TEST(Poise, moves_few_tasks_if_migrations_are_expensive_and_computing_time_is_li
 }
 
 TEST(Poise, keeps_consecutive_tasks_together_if_there_is_no_time_to_partition_the_tasks) {
-  // Here a decision has a budget of 3.4 ms; a partition of this graph would take longer.
+  // Here a decision has a budget of 3.4 ms (2 ms plus 3 us per task). A partition of this graph
+  // would take longer.
   const Machine machine =
       with_formula(machine_from_text("node:20 numa:2 core:2 factors:10,1.53,1"), CostFormula::nuco);
   for (const std::uint64_t seed : {1, 2, 3}) {
@@ -205,7 +207,8 @@ Machine twenty_nodes() {
 }
 
 TEST(Poise, partitions_tasks_without_refinement_if_there_is_no_time_to_refine_the_partition) {
-  // Here a decision has a budget of 20 ms: enough for a partition, but not for its refinement.
+  // Here a decision has a budget of 20 ms (2 ms plus 3 us per task), enough for a partition, but
+  // not for its refinement.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {1, 2, 3}) {
     SCOPED_TRACE(seed);
@@ -217,8 +220,8 @@ TEST(Poise, partitions_tasks_without_refinement_if_there_is_no_time_to_refine_th
 }
 
 TEST(Poise, partitions_tasks_of_a_grid_although_each_place_has_a_block_of_consecutive_tasks) {
-  // Here a decision has a budget of 20 ms: too little for both a search from the current placement
-  // and a partition.
+  // Here a decision has a budget of 20 ms (2 ms plus 3 us per task), too little for both a search
+  // from the current placement and a partition.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {1, 2, 3}) {
     SCOPED_TRACE(seed);
@@ -248,8 +251,8 @@ TEST(Poise, partitions_tasks_if_messages_take_little_time_and_much_computing_tim
 
 TEST(Poise,
      reserves_time_for_local_search_in_case_a_partition_is_worse_than_the_current_placement) {
-  // Here a decision has a budget of 6.5 ms. A few tasks have very many messages, so an iteration
-  // takes long under any partition.
+  // Here a decision has a budget of 6.5 ms (2 ms plus 3 us per task). A few tasks have very many
+  // messages, so an iteration takes long under any partition.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {4, 5, 10, 11}) {
     SCOPED_TRACE(seed);
@@ -275,8 +278,8 @@ TEST(Poise, spends_little_time_on_starting_placements_that_cause_too_much_traffi
 
 TEST(Poise,
      does_not_partition_tasks_if_migrations_would_take_longer_than_the_partition_would_save) {
-  // A decision has a budget of 3.4 ms. Migrations to a partition would take about as long as an
-  // iteration.
+  // Here a decision has a budget of 3.4 ms (2 ms plus 3 us per task). Migrations to a partition
+  // would take about as long as an iteration.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {3, 4}) {
     SCOPED_TRACE(seed);
@@ -368,8 +371,8 @@ TEST(Poise, keeps_square_blocks_of_a_grid_if_there_is_no_time_for_a_second_searc
 }
 
 TEST(Poise, is_hardly_worse_than_a_list_schedule_if_a_partition_takes_most_of_the_computing_time) {
-  // A decision has a budget of 20 ms. Hubs exchange messages with tasks everywhere, so a partition
-  // gains less than a list schedule.
+  // Here a decision has a budget of 20 ms (2 ms plus 3 us per task). Some tasks (hubs) exchange
+  // messages with tasks everywhere, so a partition gains less than a list schedule.
   const Machine machine =
       with_formula(machine_from_text("torus:4x4x4 core:4"), CostFormula::physical);
   for (const std::uint64_t seed : {1, 2, 3}) {
@@ -498,7 +501,7 @@ TEST(Poise, puts_no_more_tasks_on_a_place_than_fit_in_its_memory) {
     workload.tasks.push_back({.load_s = t < 4 ? 1.0 : 0.1});
     workload.memory.push_back({.footprint_bytes = t < 4 ? 60u : 10u, .working_bytes = 20});
   }
-  const Placement current = blocked(12, 4);  // bytes at place 0: 60 + 60 + 60 + 20
+  const Placement current = blocked(12, 4);  // bytes at place 0: 3 footprints of 60, 20 to work in
   const Problem problem{machine, workload, current, machine.costs(), 1};
   for (const char* strategy : {"poise:memory_bytes=110", "poise:memory_bytes=110,passes=2",
                                "poise:memory_bytes=110,from_scratch=1"}) {
@@ -543,8 +546,9 @@ TEST(Poise, iterations_are_no_longer_than_those_of_nuco_and_refine_comm_if_messa
 }
 
 TEST(Poise, ends_although_equal_placements_differ_in_the_last_digits_of_their_times) {
-  // An iteration takes minutes, so the budget of a billion steps is never used up. Unless walks
-  // among equal placements are limited, the decision takes longer than this test may.
+  // An iteration takes minutes, so the budget, 1 % of the time of a billion iterations, is never
+  // used up. Unless walks among equal placements are limited, the decision takes longer than this
+  // test may.
   const Machine machine = with_formula(machine_from_text("core:2"), CostFormula::physical);
   constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
   Workload workload;

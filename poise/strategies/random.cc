@@ -2,7 +2,7 @@
 /// Random: puts every task on a random place.
 ///
 /// Charm++'s RandCentLB. It is a baseline, and a stress test for migration. Uses the problem's
-/// seed; ignores loads, messages and speeds. O(n).
+/// seed; ignores loads, messages and speeds. O(n) for n tasks.
 #include "poise/base/random.h"
 
 #include "poise/strategies/strategy.h"

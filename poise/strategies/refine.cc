@@ -5,7 +5,7 @@
 /// larger, the lower bound on the makespan. If it cannot be reached, a bisection finds the lowest
 /// threshold that can, up to the current makespan. Few tasks move (search/relief.h), and none if
 /// the current makespan is within the first threshold. Ignores messages. O(n + (p + moved log p)
-/// log(1 / precision)) if `moved` tasks move.
+/// log(1 / precision)) for n tasks, of which `moved` move, and p places.
 #include <algorithm>
 
 #include "poise/placement/metrics.h"

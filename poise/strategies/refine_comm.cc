@@ -9,7 +9,8 @@
 /// elsewhere. A task goes to the place of a communication partner or to the place that would finish
 /// it first, whichever makes the total time of messages shorter. Nothing moves if no threshold
 /// below the current longest busy time can be reached. Of equal tasks and of equal places, the one
-/// with the lower id is chosen. O(n + m + (p + tries degree log p) log(1 / precision)).
+/// with the lower id is chosen. O(n + m + (p + tries degree log p) log(1 / precision)) for n tasks,
+/// m messages, p places and `tries` tasks offered, each with `degree` messages.
 #include <algorithm>
 #include <array>
 #include <limits>

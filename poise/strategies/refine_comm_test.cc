@@ -36,8 +36,8 @@ Example example(const char* machine, const std::vector<double>& loads_s,
 TEST(RefineComm, moves_a_task_to_the_place_of_its_communication_partner) {
   Example ring = example("core:3 message:0.25", {3, 3, 3, 2, 1}, {0, 0, 0, 1, 2});
   ring.workload.messages = {{1, 3, 2, 0}, {3, 1, 2, 0}};
-  // Place 0 is busy for 10 s including messages; the average is 4 s. The lowest threshold that can
-  // be reached is 6 s.
+  // Place 0 is busy for 9.5 s: 9 s of work, and two messages of 0.25 s each. The average work of a
+  // place is 4 s. The lowest threshold that can be reached is 6 s.
   const Placement placed = ring.refined();
   EXPECT_EQ(placed.of(1), 1u);
   EXPECT_LT(ring.iteration_s(placed), 6.1);

@@ -2,7 +2,7 @@
 /// Rotate: moves every task to the next place.
 ///
 /// Charm++'s RotateLB, a test of migration. On places of equal speed the balance does not change.
-/// O(n).
+/// O(n) for n tasks.
 #include "poise/strategies/strategy.h"
 
 namespace poise {

@@ -9,7 +9,7 @@
 /// Distances are ignored if places or groups differ in size and some task is not movable (see
 /// machine_distances()). Pinned tasks and background load are fixed vertices. With remap=1, Scotch
 /// starts from the current placement, and a migration costs its seconds times `migration`. Uses the
-/// problem's seed. O((n + m) log p).
+/// problem's seed. O((n + m) log p) for n tasks, m messages and p places.
 #include <algorithm>
 #include <cmath>
 #include <cstdarg>

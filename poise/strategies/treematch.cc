@@ -12,11 +12,11 @@
 /// places with room until `max_imbalance` holds. If several places are equally good, a task keeps
 /// its current one. Ignores the cost of migrations. The cost of messages counts only when levels
 /// are compared, and in the final comparison with the current placement (`only_better`). O((n + m)
-/// log p) per level.
+/// log p) per level, for n tasks, m messages and p places.
 ///
-/// The slides on TreeMatchLB group nothing anew: they reorder the groups of tasks that are on the
-/// nodes (`groups=current`). Nor do they compare the result with the current placement
-/// (`only_better=0`).
+/// TreeMatchLB as its authors' slides describe it does not group tasks anew: it only reorders the
+/// groups of tasks that are on the nodes (`groups=current`). Nor does it compare the result with
+/// the current placement (`only_better=0`).
 #include <algorithm>
 #include <functional>
 #include <numeric>

@@ -61,7 +61,7 @@ Workload k_neighbour(TaskId num_tasks, TaskId k) {
 }
 
 /// Returns hops times bytes if consecutive tasks of a ring are placed in blocks on consecutive
-/// places. No balanced placement has less.
+/// places. No balanced placement has a smaller value.
 std::uint64_t hop_bytes_in_blocks(const Machine& machine, const Workload& workload) {
   const Placement blocks = blocked(workload.num_tasks(), machine.num_places());
   return judge(machine, workload, blocks, blocks).hop_bytes;

@@ -191,8 +191,8 @@ class PairSwaps {
   }
 
   /// Returns how much the affinity of u to its group grows if u and v exchange their groups, minus
-  /// the affinity of u and v. The caller's gain for v assumes that u stays in its group, so that
-  /// the edge between u and v becomes internal; the subtraction corrects this.
+  /// the affinity of u and v. The caller has computed the gain of v as if u stayed in its group, so
+  /// that the edge between u and v would become internal; the subtraction corrects this.
   double gain_of_partner(Vertex u, Vertex v) const {
     double gain = 0;
     for (std::size_t e = graph_.first[u]; e < graph_.first[u + 1]; ++e) {

@@ -39,7 +39,7 @@ std::vector<std::vector<std::uint32_t>> node_coordinates(const Machine& machine)
 /// dimension in which they extend most. Without coordinates, two slots far from each other are
 /// chosen, and each half has the slots that are closer to one of them. Vertices are divided so that
 /// the cut edges have little affinity. A vertex that has neighbours outside the divided set is
-/// drawn to the half that is closer to them. Computes O(n^2 + n log n) distances.
+/// drawn to the half that is closer to them. Computes O(n^2 + n log n) distances for n slots.
 std::vector<Vertex> map_by_halving(const Graph& graph, const Distance& distance,
                                    const std::vector<std::vector<std::uint32_t>>& coordinates);
 

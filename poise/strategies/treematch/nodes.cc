@@ -192,7 +192,8 @@ std::vector<std::uint32_t> group_per_block(const Problem& problem, const Demand&
     return group_of;
   }
   // Empty tasks are added until there is one task per place. They let the partitioner put the real
-  // tasks on few blocks and leave other blocks empty. Current groups that are too small get them.
+  // tasks on few blocks and leave other blocks empty. If the current groups are kept, empty tasks
+  // fill those with fewer tasks than places.
   Graph padded = demand.graph;
   pad(padded, demand.open_places, 1);
   if (!shares.fixed.empty()) shares.fixed.resize(demand.open_places, kFree);
