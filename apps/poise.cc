@@ -25,9 +25,9 @@ extern char** environ;
 namespace {
 
 /// Opens /dev/null in place of stdin, stdout and stderr if they are closed. Otherwise the next
-/// opened file would get their descriptor 0, 1 or 2, and messages would be written to that file.
-/// Reading stdin or writing the other two still fails, and programs that this process starts still
-/// find them closed.
+/// opened file would get the descriptor 0, 1 or 2, and messages would be written to that file.
+/// Reading stdin and writing stdout or stderr still fail, and programs that this process starts
+/// still find these descriptors closed.
 void occupy_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0)

@@ -89,7 +89,7 @@ if(TARGET poise_charm)
           USE_SOURCE_PERMISSIONS PATTERN "*.h" EXCLUDE)
 endif()
 
-# Installs the task interfaces for C and Fortran, and the libraries that take the place of those of CHAMELEON and of
+# Installs the task interfaces for C and Fortran, and the libraries that replace the library of CHAMELEON and
 # libomptarget.
 if(TARGET poise_tasks_c)
   install(FILES faces/c/poise_tasks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise RENAME tasks.h)

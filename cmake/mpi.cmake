@@ -18,8 +18,8 @@ set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
     OMPI_MCA_odls_base_sigkill_timeout=0)
 if(POISE_SANITIZE)  # leaks are checked before MPI_Finalize, see tests/support/leaks.h
   set(folder ${CMAKE_SOURCE_DIR}/tests/support/sanitizers)
-  # clang 16's sanitizer guesses the layout of thread-local storage of shared libraries, and guesses wrong for this C
-  # library. The leak check may then read at address 0x1060 and crash. intercept_tls_get_addr=0 turns the guess off.
+  # clang 16's sanitizer guesses the layout of thread-local storage of shared libraries. If the guess is wrong, the leak
+  # check may read at address 0x1060 and crash. intercept_tls_get_addr=0 turns the guess off.
   list(APPEND MPI_TEST_ENVIRONMENT ASAN_OPTIONS=intercept_tls_get_addr=0)
   list(APPEND MPI_TEST_ENVIRONMENT LSAN_OPTIONS=suppressions=${folder}/leaks.txt:leak_check_at_exit=0
        "TSAN_OPTIONS=suppressions=${folder}/races.txt history_size=5" POISE_STRESS_TASKS=1000)

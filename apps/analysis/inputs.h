@@ -59,8 +59,9 @@ class Inputs {
   std::size_t num_machines() const;
 
   /// Gives phase() the messages of all phases, for a placement that will be used for the whole run.
-  /// If phases differ in their tasks, the messages stay as they are. Adds a note in both cases.
-  /// Does nothing if the user selected a phase or if there is only one.
+  /// If phases differ in their tasks, phase() keeps only its own messages. In both cases, notes()
+  /// then says which messages count. Does nothing if the user selected a phase or if there is only
+  /// one phase.
   void count_all_messages();
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;

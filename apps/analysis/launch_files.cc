@@ -29,7 +29,7 @@ constexpr std::string_view kRankVariables[] = {"PMI_RANK", "PMIX_RANK", "OMPI_CO
                                                "SLURM_PROCID"};
 
 /// Linux refuses to start a command if one of its words has 128 KiB or more (execve(2),
-/// MAX_ARG_STRLEN). Launchers add some characters to a word.
+/// MAX_ARG_STRLEN). Launchers add some characters to a word, so this limit is lower.
 constexpr std::size_t kMaxWord = 120 << 10;
 
 /// Returns a word of a command line as the shell needs it: in quotes if it has special characters.

@@ -54,7 +54,8 @@ Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
 /// without costs, divided by the total time of the replay.
 double efficiency(const Simulation& simulation, const Replay& replay);
 
-/// True if the bytes of all migrations are known. They are unknown if tasks of unknown size move.
+/// True if the bytes of all migrations are known. The bytes are unknown if tasks of unknown size
+/// move.
 bool knows_migrations(const Simulation& simulation, const Replay& replay);
 
 /// Returns the time of each step: the sum of the times of its decision, of collecting the

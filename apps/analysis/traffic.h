@@ -17,7 +17,7 @@ struct Grouping {
   std::vector<NodeId> node_of_group;  // per group: the node of its first place
 };
 
-/// Divides the places of a machine into groups. Takes the finest level that has more than one and
+/// Divides the places of a machine into groups: those of the finest level that has at least two and
 /// at most `most` groups. If there is no such level, a group is a range of consecutive places, and
 /// all ranges but the last have the same length.
 Grouping grouping_of(const Machine& machine, std::uint32_t most);

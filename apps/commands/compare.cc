@@ -90,7 +90,7 @@ std::string markdown_of_comparison(const Comparison& comparison, const CompareOp
          markdown(comparison_table(comparison, options.every, options.wide));
 }
 
-/// Returns the row of one machine in the table that summarises all machines. It compares the
+/// Returns the row of one machine in the table that summarises all machines. The row compares the
 /// iteration time of the current placement with that of the best strategy.
 Table::Row summary_row(const Comparison& comparison) {
   const Comparison::Row& best = comparison.best_row();

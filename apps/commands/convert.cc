@@ -68,8 +68,8 @@ void write(const Trace& trace, const ConvertOptions& options) {
     write_trace(trace, options.output, options.to);
 }
 
-/// Throws Error unless the output is in a format of traces. The error also names the tables, which
-/// the library does not know.
+/// Throws Error if the output is not in a format of traces. Adds to the error of check_form() how
+/// to write a table of tasks, because check_form() knows only traces.
 void check_trace_form(const ConvertOptions& options) {
   try {
     check_form(options.output, options.to);
@@ -91,7 +91,8 @@ void convert(const ConvertOptions& options) {
   check_stdin({options.input, options.placement});
   if (options.output == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
   if (!is_table(options)) check_trace_form(options);
-  // A program may still append phases to the file; they would be lost with the replaced file.
+  // With --recover, a program may still append phases to the input file. If the output replaced
+  // this file, these phases would be lost.
   if (options.reading.recover) check_differs(options.output, std::vector{options.input});
   Trace trace = read_trace(options.input, options.reading);
   if (options.phase) keep_phase(trace, *options.phase, options.input);

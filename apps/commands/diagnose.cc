@@ -68,8 +68,8 @@ void add_diagnose(CLI::App& app) {
       ->option_text("RUN.poise [RUN2.poise]")
       ->required()
       ->expected(1, 2);
-  // A flag takes a value only after "=". So `--json RUN.poise` prints the diagnosis of RUN.poise,
-  // as it always did, and does not take RUN.poise for the output file.
+  // A flag takes a value only after "=". So in `--json RUN.poise`, RUN.poise is the run to
+  // diagnose, not the file to which the JSON is written.
   command->add_flag("--json", options->json,
                     "Print the diagnosis as JSON; --json=FILE prints text and writes JSON to FILE");
   command->add_option("--html", options->html, "Also write a page with pictures to FILE")

@@ -16,8 +16,8 @@ namespace poise::apps {
 std::string placing_option(const std::vector<std::string>& command, Launcher launcher);
 
 /// Returns the index of the program in a command that begins with a launcher, or the number of
-/// words if there is none. `launcher` must be openmpi, mpich or slurm. May be wrong if the command
-/// has an option that this version of Poise does not know.
+/// words if there is none. `launcher` must be openmpi, mpich or slurm. The result may be wrong if
+/// the command has an option that this version of Poise does not know.
 std::size_t program_index(const std::vector<std::string>& command, Launcher launcher);
 
 }  // namespace poise::apps

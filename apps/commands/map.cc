@@ -106,8 +106,8 @@ RankMapOptions rank_map_options(const MapOptions& options) {
                          shape.cores_per_rank));
 }
 
-/// Returns the map with which the new map is compared: the one that the user gave, or else the
-/// recorded one. If there is neither, or if ranks of the recorded one have no slots of their own,
+/// Returns the map with which the new map is compared: the map that the user gave, or else the
+/// recorded map. If there is neither, or if ranks of the recorded map have no slots of their own,
 /// returns the map in block order. Throws Error if ranks of the user's map have no slots of their
 /// own.
 Placement before(const MapOptions& options, const Inputs& inputs, const Problem& problem,

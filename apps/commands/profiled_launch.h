@@ -59,9 +59,9 @@ class ProfiledLaunch {
   std::vector<std::string> preloading(const std::vector<std::string>& words,
                                       std::int64_t period_ns) const;
 
-  /// Collects the ranks' data. If there are none, returns nothing and prints a note, whose text
-  /// depends on `failed`: whether the command ended with an error. Throws Error if the data are
-  /// damaged.
+  /// Collects the ranks' data. If there are none, returns nothing and prints a note. `failed` says
+  /// whether the command ended with an error; the text of the note depends on it. Throws Error if
+  /// the data are damaged.
   std::optional<Profiled> collect(bool failed) const;
 
  private:

@@ -85,8 +85,8 @@ std::optional<Job> running_job() {
   }
 }
 
-/// Throws Error if this batch job and that of the profiled run have different numbers of hosts or
-/// tasks. Then run times cannot be compared, and the map may not fit.
+/// Throws Error if this batch job and the job of the profiled run have different numbers of hosts
+/// or tasks. Then run times cannot be compared, and the map may not fit.
 void check_size(const RunHistory& history, const std::optional<Job>& job) {
   if (!job && history.job_hosts > 0)
     fail(
@@ -106,8 +106,8 @@ void check_size(const RunHistory& history, const std::optional<Job>& job) {
         count_text(job->ranks, "task"), count_text(history.job_ranks, "task"));
 }
 
-/// Returns the hosts for the nodes of the map: those of the profiled run or, if the running batch
-/// job lacks one of them, those of the job.
+/// Returns the hosts for the nodes of the map: the hosts of the profiled run or, if the running
+/// batch job lacks one of these, the hosts of the job.
 std::vector<std::string> hosts_now(const std::vector<std::string>& profiled,
                                    const std::optional<Job>& job) {
   const auto is_there = [&](const std::string& host) {
@@ -304,7 +304,7 @@ class Launch {
   std::optional<MapFile> map_file_;
   double seconds_ = 0;
   bool is_interrupted_ = false;
-  bool is_comparable_ = true;  // this job is as large as that of the profiled run
+  bool is_comparable_ = true;  // this job has the size of the profiled run's job
 };
 
 [[noreturn]] void run_plainly(const std::vector<std::string>& command) {

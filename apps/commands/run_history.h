@@ -28,8 +28,9 @@ MapHistory trial_of(const RunHistory& history);
 /// or ~/.local/share/poise/runs, whose name is a hash of the folder and the command. Empty if there
 /// is no home directory.
 std::string usual_history_file(const std::vector<std::string>& command);
-/// Returns the file of the profile that belongs to a history: its file name with the suffix .poise
-/// instead of its own. If its own suffix is .poise, a second .poise is appended.
+/// Returns the file of the profile that belongs to a history file. Its name is that of the history
+/// file, with the suffix replaced by .poise. If the history file has the suffix .poise already, a
+/// second .poise is appended.
 std::string profile_beside(const std::string& history_file);
 
 /// Locks the folder of a history file while this object exists, because two runs of the same

@@ -52,8 +52,8 @@ struct SimulateOptions {
   bool uses_events() const { return engine == "events"; }
 };
 
-/// The values over which a sweep runs: balancing periods in steps, seeds, and numbers of places. It
-/// replays every combination of them.
+/// The values over which a sweep runs: balancing periods in steps, seeds, and numbers of places.
+/// The sweep replays every combination of these values.
 struct Ranges {
   // If `places` is empty, every replay has as many places as the machine.
   std::vector<std::uint64_t> every, seeds, places;

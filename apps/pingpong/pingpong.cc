@@ -248,8 +248,9 @@ PingpongOptions options_of(int argc, char** argv) {
   return options;
 }
 
-/// Returns the name of the MPI library, such as "Open MPI v4.1.4". It helps a user who started the
-/// program with the launcher of another MPI: then each process is the only rank of its own job.
+/// Returns the name of the MPI library, such as "Open MPI v4.1.4". The name helps a user who
+/// started the program with the launcher of another MPI, so that each process is the only rank of
+/// its own job.
 std::string name_of_mpi() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int size = 0;

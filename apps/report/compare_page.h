@@ -29,7 +29,7 @@ struct ComparePart {
 /// Returns the comparison together with the data that the pictures on its page show.
 ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace);
 
-/// Returns the page. `heading` names the trace. `timelines` are those of real runs, and are shown
+/// Returns the page. `heading` names the trace. `timelines` come from real runs and are shown
 /// before the machines. A total time covers one decision, its migrations, and the `every`
 /// iterations until the next decision. `data` is a JSON document that readers can save.
 std::string compare_page(const std::vector<ComparePart>& parts, const std::string& heading,

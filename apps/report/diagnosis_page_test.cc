@@ -48,7 +48,8 @@ TEST(diagnosis_page, pictures_show_the_times_of_each_rank_summed_over_all_phases
   EXPECT_TRUE(has(waits, "rank 0 waited 5.000 s for rank 1")) << waits;
   EXPECT_EQ(count_of(waits, "class=\"heat\""), 1u);
   const std::string along = efficiency_picture(run);
-  // The parallel efficiency is 2.25 / 4, the load balance 2.25 / 3.5, and the communication
+  // In each phase of 4 s, the useful times of the two ranks are 1 s and 3.5 s, on average 2.25 s.
+  // So the parallel efficiency is 2.25 / 4, the load balance 2.25 / 3.5, and the communication
   // efficiency 3.5 / 4.
   EXPECT_EQ(count_of(along, "parallel 56 %, load balance 64 %, communication 88 %, 4.000 s"), 2u)
       << along;
@@ -58,7 +59,7 @@ TEST(diagnosis_page, for_1000_ranks_each_bar_and_matrix_cell_stands_for_several_
   const MeasuredRun run = two_phases(1000);
   EXPECT_EQ(count_of(rank_times_picture(run), "class=\"work\""), 200u);
   const std::string waits = waiting_picture(run);
-  // One cell for each of the 63 groups of ranks: all wait only for the group of rank 1.
+  // The ranks form 63 groups. Each group waits only for the group of rank 1, so it has one cell.
   EXPECT_EQ(count_of(waits, "class=\"heat\""), 63u);
   EXPECT_TRUE(has(waits, "ranks 16 to 31 waited 80.00 s for ranks 0 to 15")) << waits;
   EXPECT_TRUE(has(waits, "ranks 992 to 999 waited 40.00 s for ranks 0 to 15")) << waits;

@@ -146,7 +146,7 @@ TEST(diagnosis_text, says_how_long_a_cpu_quota_stopped_the_ranks) {
   Diagnosis diagnosis;
   diagnosis.whole = efficiencies(run);
   diagnosis.quota_cpus = 1.5;
-  run.quotas = {{.cpus = 1.5, .stopped_s = 0.1}};  // less than 1 % of 2 x 9 s
+  run.quotas = {{.cpus = 1.5, .stopped_s = 0.1}};  // less than 1 % of 2 ranks x 9 s
   EXPECT_EQ(findings_text(run, diagnosis).find("quota"), std::string::npos);
   run.quotas[0].stopped_s = 3;
   const std::string text = findings_text(run, diagnosis);

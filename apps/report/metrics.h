@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The metrics of a placement that plan, evaluate and compare report, as keys of --json and in
-// tables.
+// The metrics of a placement that `poise plan`, `poise evaluate` and `poise compare` report, as
+// keys of --json and in tables.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -52,7 +52,8 @@ class HelpStyle : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
   }
-  /// The usage line shows the text of an option that has one, for example "-- COMMAND...".
+  /// If an option has a text of its own (option_text() of CLI11), such as "-- COMMAND...", the
+  /// usage line shows this text.
   std::string make_option_usage(const CLI::Option* option) const override {
     return option->get_option_text().empty() ? CLI::Formatter::make_option_usage(option)
                                              : option->get_option_text();

@@ -53,7 +53,7 @@ void check_writable(const std::string& path) {
 
 void check_differs(const std::string& path, std::span<const std::string> others) {
   namespace fs = std::filesystem;
-  std::error_code ignored;  // if a file does not exist yet, only the paths can be compared
+  std::error_code ignored;  // equivalent() fails if a file does not exist yet
   for (const std::string& other : others) {
     const bool is_same = fs::absolute(path, ignored).lexically_normal() ==
                              fs::absolute(other, ignored).lexically_normal() ||

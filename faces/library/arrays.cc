@@ -26,7 +26,8 @@ void check_seconds(std::span<const double> seconds, const char* name) {
 
 void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, const char* name,
                  const char* things, std::size_t first) {
-  // If an index is not below `count`, the highest bit of `index` or of `last - index` is set.
+  // `last` is the largest valid index. If an index is larger, the highest bit of `index` or of
+  // `last - index` is set.
   const std::uint32_t last = count - 1;
   std::uint32_t bits = 0;
   for (const std::uint32_t index : indices) bits |= index | (last - index);

@@ -107,8 +107,8 @@ TEST(DistributedInC, all_ranks_get_the_same_error_code_if_a_communication_call_f
   const std::uint64_t calls = counting.calls(2);
   EXPECT_GT(calls, 10);
   // Makes each communication call of rank 2 fail in turn, except the last one. With the last call
-  // the ranks tell each other that none has failed. If it fails on one rank, the other ranks may
-  // already have their plan.
+  // the ranks tell each other that none has failed. If this last call fails on one rank, the other
+  // ranks may already have their plan.
   for (std::uint64_t call = 0; call + 1 < calls; ++call) {
     SCOPED_TRACE(call);
     SimulatedRanks simulated(6);

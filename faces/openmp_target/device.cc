@@ -75,8 +75,8 @@ int omp_get_initial_device(void) { return num_devices(); }
 int omp_get_device_num(void) { return num_devices(); }
 
 // Defines these functions also under the versioned names that programs linked with libomp call. If
-// this library is preloaded, such programs then call it and not libomp's own functions, which would
-// look for another libomptarget.
+// this library is preloaded, such programs then call the functions of this library. libomp's own
+// functions would look for another libomptarget.
 int num_devices_for_libomp(void) { return num_devices(); }
 asm(".symver num_devices_for_libomp, omp_get_num_devices@VERSION");
 asm(".symver num_devices_for_libomp, omp_get_initial_device@VERSION");

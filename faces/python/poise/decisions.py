@@ -200,8 +200,9 @@ class _Callbacks:
         return handle
 
     def error_of(self, row: Any, rows_left: int) -> str | None:
-        """Returns the error in a row, or None. The Python functions have the last rows of the table, in their order.
-        `rows_left` is the number of rows after this one, so it tells to which function the row belongs, if to any."""
+        """Returns the error in a row, or None. The last rows of the table belong to the Python functions, in the order
+        of the functions. `rows_left` is the number of rows after this one. It tells whether the row belongs to a
+        function, and to which."""
         if row.error is None:
             return None
         return self.errors.get(len(self.names) - 1 - rows_left, str(row.error.decode(errors="replace")))

@@ -109,7 +109,7 @@ class _Table:
 
     def _reduce(self, reduction: int, count: int, values: Any) -> None:
         own = np.ctypeslib.as_array(values, (count,))
-        # mpi4py 3 refuses the type "<Q" of own, and of own.copy(); that of astype() is the usual one of uint64.
+        # `own` and own.copy() have the type "<Q", which mpi4py 3 refuses. astype() makes an array of the usual type.
         own[:] = self._ranks.reduce(own.astype(np.uint64), "max" if reduction == 0 else "sum")
 
 

@@ -72,7 +72,8 @@ def read(path: str | os.PathLike[str], format: str | None = None) -> Trace:
 
 def write(trace: Trace, path: str | os.PathLike[str], format: str | None = None) -> None:
     """Writes a trace in the format that the ending of the path selects (.poise, .json, .json.br, .graph). The file
-    appears complete or not at all. No format stores capacities, past loads, the speeds of kinds, or whether loads are
-    those of subphases or of kinds. Raises Error, or SystemFailure if the disk is full."""
+    appears complete or not at all. No format stores capacities, past loads, the speeds of places for kinds of work, or
+    whether the parts of a load belong to subphases or to kinds of work. Raises Error, or SystemFailure
+    if the disk is full."""
     handle = trace._create()
     lib.call("trace_write", handle.pointer, os.fsencode(path), None if format is None else lib.text(format, "format"))
