@@ -20,7 +20,8 @@ struct LateRank {
   double seconds = 0;  // waiting time of the ranks that waited for this one, summed over them
 };
 
-/// The main cause, the one with the largest gain, that slows the threads of a node down.
+/// The main cause that slows down the threads of a node: the cause whose removal would save the
+/// most time.
 struct ThreadCause {
   std::uint32_t node = 0;
   JuggleCause cause;

@@ -109,7 +109,7 @@ TEST(diagnose, starting_fewer_ranks_saves_the_time_lost_by_spinning_in_mpi_if_ra
     return 0.0;
   };
   EXPECT_EQ(most_s(), 0) << "they queue only while they compute";
-  shared.queued_s = 1.2 + 0.9;  // while it computes, and for a quarter of its 3.6 s in MPI
+  shared.queued_s = 1.2 + 0.9;  // while the rank computes, and a quarter of its 3.6 s in MPI
   EXPECT_NEAR(most_s(), 2 * 3.6 / 2, 1e-9);
   shared.queued_s = 1.2 + 1.8;
   EXPECT_NEAR(most_s(), 2 * 3.6, 1e-9);
@@ -223,9 +223,9 @@ TEST(diagnose, the_promised_gain_includes_polling_time_if_each_rank_polls_in_som
     for (RankTimes& rank : ranks) rank.waited = {0, 0};  // no MPI call waits for another rank
     if (p >= 5) std::swap(ranks[0], ranks[1]);
   }
-  // Work is redistributed after each phase, by the loads of that phase. The first phase saves
-  // nothing, and the phase in which the loads are swapped takes 0.1 s longer. Each of the other
-  // eight saves 0.3 s.
+  // Work is redistributed after each phase, by the loads of that phase. This saves nothing in the
+  // first phase. The phase in which the loads are swapped takes 0.1 s longer, and each of the other
+  // eight phases is 0.3 s shorter.
   const double saved_s = 8 * 0.3 - 0.1;
   const Advice objects = advice_of(profile, Remedy::objects);
   EXPECT_NEAR(objects.saved.value, saved_s, objects.saved.half_width);
@@ -248,8 +248,8 @@ planted::Profile run_on_one_core(double queued_s) {
 }
 
 TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is_idle) {
-  // While both ranks compute, each queues for 0.1 s. In the other 0.8 s both spin, and each queues
-  // for half of that time. On cores of their own they would not wait.
+  // While both ranks compute, each queues for 0.1 s. In the other 0.8 s both ranks spin, so each
+  // queues for half of these 0.8 s. On cores of their own, the ranks would not queue.
   const auto spinning = run_on_one_core(0.4);
   EXPECT_EQ(diagnose(spinning.run, spinning.trace).advice.front().remedy, Remedy::binding);
   EXPECT_NEAR(advice_of(spinning, Remedy::binding).saved.value, 10 * (0.1 + 0.8), 1e-9);
@@ -283,8 +283,8 @@ planted::Profile run_beside_another_program() {
 
 TEST(diagnose, recommends_keeping_other_programs_off_the_cores_instead_of_binding_ranks) {
   auto profile = run_beside_another_program();
-  // In each second the run loses 0.2 s inside MPI, and 0.1 to 0.2 s outside. If both ranks always
-  // queue at the same time, it loses 0.2 s in all.
+  // The predicted loss per second is 0.2 s inside MPI, and 0.1 to 0.2 s outside. The lower end of
+  // the interval is 0.2 s in all, because both ranks may always queue at the same time.
   const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
   ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::exclusive);
   EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * 0.35, 1e-9);
@@ -298,8 +298,9 @@ TEST(diagnose, recommends_keeping_other_programs_off_the_cores_instead_of_bindin
   EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::binding);
 }
 
-/// A run of two ranks on two cores. In each second the kernel stops rank 0 for 0.4 s and rank 1 for
-/// 0.3 s, of which 0.1 s each outside MPI. They compute for 0.3 s.
+/// A run of two ranks on two cores. In each second each rank computes for 0.3 s, and the kernel
+/// stops rank 0 for 0.4 s and rank 1 for 0.3 s. For each rank, 0.1 s of the stopped time is outside
+/// MPI.
 planted::Profile run_with_quota() {
   auto profile = run_on_node({0.3, 0.3}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases)
@@ -317,7 +318,8 @@ TEST(diagnose, recommends_a_larger_quota_if_the_kernel_stopped_ranks_because_of_
   const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
   EXPECT_EQ(diagnosis.quota_cpus, 1);
   ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::quota);
-  // Both ranks are stopped at about the same time, so each second lost the 0.4 s of rank 0.
+  // Both ranks are stopped at about the same time, so the run loses in each second the 0.4 s for
+  // which rank 0 is stopped.
   EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * 0.4, 1e-9);
   EXPECT_NEAR(diagnosis.advice.front().saved.half_width, 10 * 0.05, 1e-9);
   for (const Advice& advice : diagnosis.advice) EXPECT_NE(advice.remedy, Remedy::binding);
@@ -337,8 +339,8 @@ TEST(diagnose, the_gain_of_exclusive_nodes_or_a_larger_quota_does_not_shrink_if_
   auto profile = run_on_node({0.1, 0.1, 0.1, 0.1}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases)
     for (RankTimes& rank : phase.ranks) rank.useful_s = rank.queued_s = 0.2;
-  // In each second the run loses 0.4 s inside MPI, and 0.1 to 0.4 s outside. If all ranks always
-  // queue at the same time, it loses 0.2 s in all.
+  // The predicted loss per second is 0.4 s inside MPI, and 0.1 to 0.4 s outside. The lower end of
+  // the interval is 0.2 s in all, because all ranks may always queue at the same time.
   profile.run.others_s = {10 * 0.8};
   const Advice first = diagnose(profile.run, profile.trace).advice.front();
   ASSERT_EQ(first.remedy, Remedy::exclusive);
@@ -354,8 +356,9 @@ TEST(diagnose, advises_exclusive_nodes_if_ranks_share_cores_that_are_idle_for_a_
   auto profile = run_on_node({0.35, 0.35, 0.35, 0.35}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases)
     for (RankTimes& rank : phase.ranks) rank.useful_s = 0.45, rank.queued_s = 0.2;
-  // In each second the cores have no work for 0.3 s. The run loses at least 0.075 s outside MPI and
-  // 0.075 s inside, and probably more than 0.3 s.
+  // In each second the cores have no work for 0.3 s, which limits the prediction: without this
+  // limit, the predicted loss would be larger. The lower end of the interval is 0.075 s outside MPI
+  // plus 0.075 s inside.
   profile.run.others_s = {10 * 0.6};
   const Advice first = diagnose(profile.run, profile.trace).advice.front();
   ASSERT_EQ(first.remedy, Remedy::exclusive);
@@ -400,8 +403,8 @@ TEST(diagnose, balancing_ranks_that_share_cores_saves_at_most_the_idle_time_of_t
 }
 
 TEST(diagnose, lending_saves_most_of_the_time_lost_by_imbalance_if_each_rank_has_its_own_core) {
-  // The mean load is 0.275 s, and the imbalance is 0.725 s. The step ends at most three tasks later
-  // than if tasks were infinitely small.
+  // The mean load is 0.275 s, and the imbalance is 0.725 s. Compared with infinitely small tasks,
+  // the step ends later by at most the time of three tasks.
   const Advice lending = advice_of(run_on_node({1, 0.1, 0, 0}, "core:4"), Remedy::lending);
   EXPECT_FALSE(lending.is_bound);
   EXPECT_LE(lending.saved.value, 10 * 0.725);

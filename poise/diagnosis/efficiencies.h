@@ -31,7 +31,7 @@ struct Efficiencies {
   double serialisation = 1, transfer = 1;
   double transfer_half_width = 0;  // half of the 95 % interval, from samples of waiting
   /// Mean load divided by largest load, where a load is the useful time without the time waited for
-  /// a core. If it exceeds `load_balance`, ranks share cores unevenly.
+  /// a core. If this ratio exceeds `load_balance`, ranks share cores unevenly.
   double work_balance = 1;
   double queued = 0;  // share of the ranks' time in which they waited for a core
 };

@@ -92,7 +92,8 @@ Savings periodic(const Loads& loads, std::size_t every) {
   return savings;
 }
 
-/// The loads in each phase if work is distributed once before the run, by the sums over all phases.
+/// The loads in each phase if work is distributed once before the run, according to the sum of each
+/// rank's loads over all phases.
 Loads distributed_once(const Loads& loads) {
   std::vector<double> foretold(loads[0].size());
   for (const auto& phase : loads)

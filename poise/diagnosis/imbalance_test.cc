@@ -93,7 +93,8 @@ TEST(Imbalance,
 }
 
 TEST(Imbalance, the_estimated_error_follows_from_the_deviations_of_phases_from_their_mean) {
-  // Two phases of equal length lose 1 and 2 s, so each deviates from the mean by 1/2 s.
+  // Imbalance costs 1 s in one phase and 2 s in the other. The phases have equal lengths, so each
+  // of these times deviates from their mean by 1/2 s.
   const Imbalance imbalance = imbalance_of(run_of({{4, 2}, {4, 0}}));
   EXPECT_DOUBLE_EQ(imbalance.total_s, 3);
   EXPECT_DOUBLE_EQ(imbalance.total_error_s, 1.96 * std::sqrt(2 * (2 * 0.25) / (2 - 1)));

@@ -26,8 +26,8 @@ struct Queue {
   double queued = 0, wall_s = 0;
 };
 
-/// Returns the fraction f for which the sum of wall_s * min(queued, f) is `sum_s`, or 1 if the sum
-/// is smaller than that for every f.
+/// Returns the fraction f for which the sum of wall_s * min(queued, f) over `queues` is `sum_s`.
+/// Returns 1 if this sum is below `sum_s` for every f.
 double fraction_with_sum(std::vector<Queue> queues, double sum_s) {
   std::ranges::sort(queues, {}, &Queue::queued);
   double wall_s = 0;

@@ -24,8 +24,8 @@ MeasuredRun without_quota(MeasuredRun run);
 /// for each other. Inside MPI, where ranks do wait for each other, the prediction is the sum of
 /// their queued times, but at most the time in which the busiest rank does not compute. Outside
 /// MPI, it is the middle between the queued time of the busiest rank and the sum over all ranks.
-/// The lower end of the interval assumes that all ranks queue at the same time. It adds the mean of
-/// the queued times inside MPI and the busiest rank's queued time outside.
+/// The lower end of the interval assumes that all ranks queue at the same time. So it is the mean
+/// of the queued times inside MPI plus the busiest rank's queued time outside.
 Advice advice_on_other_programs(const MeasuredRun& run, const MeasuredRun& alone);
 
 /// Advice: ask for a larger CPU quota. `unlimited` is without_quota(run). The kernel stops all

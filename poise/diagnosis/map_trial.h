@@ -52,11 +52,11 @@ struct NextRun {
 /// that slowly becomes slower or faster favours neither. After each pair, Student's confidence
 /// interval is computed for the mean of log(time of the mapped run / time of the other run). The
 /// map is kept as soon as the whole interval is above zero gain. It is dropped as soon as the whole
-/// interval is below the smallest gain worth keeping, or after kMaxPairs pairs. Either ends the
-/// trial. The level of the interval is such that at most 5 % of trials end wrongly although there
-/// are several tests (Bonferroni). The noise is the standard deviation of the times of runs in the
-/// launcher's order, computed from successive differences (von Neumann, 1941). O(runs + pairs^2).
-/// Throws Error if a time is not between 0 and 1e9 s.
+/// interval is below the smallest gain worth keeping, or after kMaxPairs pairs. Keeping or dropping
+/// the map ends the trial. The level of the interval is such that at most 5 % of trials end wrongly
+/// although there are several tests (Bonferroni). The noise is the standard deviation of the times
+/// of runs in the launcher's order, computed from successive differences (von Neumann, 1941).
+/// O(runs + pairs^2). Throws Error if a time is not between 0 and 1e9 s.
 NextRun next_run(const MapHistory& history);
 
 }  // namespace poise

@@ -36,7 +36,7 @@ struct MeasuredPhase {
 
 /// The MPI process topologies created with reorder = true. Counted only if POISE_REORDER was set.
 struct ReorderedTopologies {
-  std::uint64_t calls = 0, reordered = 0;  // topologies in all; those whose rank order was improved
+  std::uint64_t calls = 0, reordered = 0;  // MPI topologies, and those with a better rank order
   /// Communication cost: edge weight times hops, summed over all edges, with the old order of the
   /// ranks and with the new one.
   double before = 0, after = 0;

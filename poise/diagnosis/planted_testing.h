@@ -112,10 +112,10 @@ class Generator {
     if (share(Cause::mapping) > 0) scatter();
   }
 
-  /// Moves the ranks to random places until the busiest node sends more than at the best places.
-  /// The transfer time is the time in which the busiest node sends. At the best places each node
-  /// has a piece of the ring, and only the two ends of a piece send to other nodes. The transfer
-  /// time is scaled such that the best places save exactly the planted share.
+  /// Moves the ranks to random places until the busiest node sends more than at the best places. At
+  /// the best places each node has a piece of the ring, and only the two ends of a piece send to
+  /// other nodes. The transfer time is the time in which the busiest node sends. It is scaled such
+  /// that the best places save exactly the planted share.
   void scatter() {
     const double least = sent_by_busiest_node();
     do

@@ -84,7 +84,9 @@ TEST(replayed_run,
 }
 
 TEST(replayed_run, the_extrapolated_sum_is_uncertain_only_if_some_phases_are_not_simulated) {
-  // The ratio of values to estimates is 9/4, from which the values deviate by -1/4 and 1/4.
+  // The simulated phases have the values 2 and 7 and the estimates 1 and 3. The sum of the values
+  // is 9/4 of the sum of the estimates. From 9/4 of their own estimates, the values deviate by -1/4
+  // and 1/4.
   const std::vector<double> values{2, 7};
   const std::vector<std::size_t> simulated{0, 2};
   const double half_width =

@@ -77,7 +77,8 @@ double waiting_actively(const MeasuredPhase& phase, const NodeSizes& nodes) {
 
 /// The time lost because waiting ranks keep their cores, if the kernel moves the ranks of crowded
 /// nodes between cores. The phase lasts longer than its work would take on evenly shared cores
-/// (shared_s()). This difference is multiplied by waiting_actively(), which is from 0 to 1.
+/// (shared_s()). The lost time is this difference multiplied by waiting_actively(), which is from 0
+/// to 1.
 double spun_freely_s(const MeasuredPhase& phase, const NodeSizes& nodes) {
   double wall_s = 0;
   for (const RankTimes& rank : phase.ranks) wall_s += rank.wall_s / phase.ranks.size();

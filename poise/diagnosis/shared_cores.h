@@ -29,8 +29,8 @@ std::optional<double> idle_on_shared_cores_s(const MeasuredRun& run, const NodeS
 /// perfectly, the cores still need time to do it. Ranks that wait actively take core time from
 /// ranks that work, so it is unknown how much of the limit balancing can save. Therefore the
 /// interval of its saving covers everything from zero to the limit, unless the saving is an upper
-/// bound already. Exclusive nodes and a larger quota do not balance: the limit lowers only the
-/// upper end of the interval of their saving.
+/// bound already. Exclusive nodes and a larger quota do not balance work: the limit lowers their
+/// predicted saving, but not the lower end of its interval.
 void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s);
 
 /// Adds the advice to start fewer ranks on crowded nodes, or to use `poise juggle` there. Nodes
@@ -40,8 +40,9 @@ void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s);
 void add_advice_on_crowded_nodes(const MeasuredRun& run, const Trace& trace, const NodeSizes& nodes,
                                  const ReplayedRun& replay, std::vector<Advice>& advice);
 
-/// Adds the advice to bind ranks if they share or change cores although each could have its own.
-/// The advice is to bind each rank to one core, on which ranks with several threads become slower.
+/// Adds the advice to bind each rank to one core if ranks share or change cores although each could
+/// have its own. Does nothing if a rank computes with several threads, which would be slower on one
+/// core.
 void add_advice_on_binding(const MeasuredRun& run, const Trace& trace, const NodeSizes& nodes,
                            std::vector<Advice>& advice);
 

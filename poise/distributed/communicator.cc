@@ -38,9 +38,9 @@ void Communicator::reduce(int reduction, std::span<std::uint64_t> values) {
 }
 
 void Communicator::agree(const std::string& failure, bool is_missing) {
-  // Ranks agree on the largest value. A rank adds `cause` to its value unless its failure is only a
-  // missing message, which follows from the failure of another rank. So the rank with the cause
-  // wins.
+  // The ranks agree on the largest value of `own`, which names a failed rank. A missing message
+  // follows from the failure of another rank. A rank that fails for any other reason adds `cause`
+  // to its value, so that such a rank wins.
   const std::uint64_t cause = std::uint64_t{1} << 32;
   const std::uint64_t own =
       failure.empty() ? 0 : table_.rank + std::uint64_t{1} + (is_missing ? 0 : cause);

@@ -104,9 +104,9 @@ class LeaderProblem {
   }
 
   /// Returns the fraction of the time for optimisation that this leader gets. All leaders of an
-  /// attempt together get the time that one rank would have if it decided alone. It is divided
-  /// equally among the cycles of the attempt, then among the levels of a cycle, then among the
-  /// leaders of a level.
+  /// attempt together get the time that one rank would have if it decided alone. This time is
+  /// divided equally among the cycles of the attempt, then among the levels of a cycle, then among
+  /// the leaders of a level.
   double share_of_effort() const {
     return 1.0 / context_.num_cycles / context_.groups.top() / context_.groups.num_groups(level_);
   }
@@ -153,9 +153,9 @@ class LeaderProblem {
   }
 
   /// Gives each vertex that arrives from another leader a child group to start from, heaviest
-  /// vertices first. Among the children with room for the vertex, this is the one with which it
-  /// exchanges most messages. If it exchanges none with any of these children, the vertex starts at
-  /// the least busy of all children.
+  /// vertices first. The vertex starts at the child with which it exchanges most messages, among
+  /// the children with room for the vertex. If the vertex exchanges no messages with these
+  /// children, it starts at the least busy of all children.
   void place_arrivals(const Machine& machine) {
     std::vector<TaskId> arrivals;
     std::vector<double> load_s(machine.num_places(), 0);

@@ -21,7 +21,8 @@ TEST(LeaderProblem, an_arriving_vertex_goes_to_the_child_with_room_that_it_commu
   const auto messages_to = [&](const VertexName& other, std::uint64_t bytes) {
     return GuestEdge{.guest = arriving, .other = other, .is_sent = 1, .count = 1, .bytes = bytes};
   };
-  // Child 0 is full. Children 2 and 3 are idle, but the vertex exchanges no messages with them.
+  // Child 0 is full. Children 2 and 3 are idle, but the arriving vertex exchanges no messages with
+  // them. So it goes to child 1.
   EXPECT_THAT(decide({machine, groups, keep}, groups.top(), 0, guests,
                      {messages_to(large, 1'000'000), messages_to(small, 1'000)}),
               testing::ElementsAre(0, 1, 1));

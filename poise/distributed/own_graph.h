@@ -37,7 +37,8 @@ class OwnGraph {
   const std::vector<VertexName>& ghosts() const { return ghosts_; }
 
   /// Returns the rank on which the receiver of message i will be. own[t] is the rank chosen for
-  /// this rank's task t; ghosts[g] is that of ghost g (a receiving task owned by another rank).
+  /// this rank's task t; ghosts[g] is the rank chosen for ghost g (a receiving task owned by
+  /// another rank).
   std::uint32_t rank_of_receiver(std::size_t i, const std::vector<std::uint32_t>& own,
                                  const std::vector<std::uint32_t>& ghosts) const {
     return target_[i] < own.size() ? own[target_[i]] : ghosts[target_[i] - own.size()];

@@ -65,9 +65,9 @@ class Cycle {
   }
 
   /// Limits for the graph that a leader sends to its parent. The maximum numbers of vertices and
-  /// edges grow with the weight of the leader's vertices. The upper ends of their ranges are the
-  /// numbers in DistributedLimits, the lower ends these numbers divided by the number of the
-  /// parent's children.
+  /// edges grow with the weight of the leader's vertices, up to the numbers in DistributedLimits.
+  /// They are at least the numbers in DistributedLimits divided by the number of the parent's
+  /// children.
   MergeLimits limits_of(std::size_t level, double weight) const {
     const auto siblings =
         static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
@@ -276,8 +276,9 @@ class Cycle {
   std::vector<Piece> pieces_;
 };
 
-/// Returns a hash of what must be the same on all ranks. Of the machine, only what decides which
-/// collectives a rank calls, and for whom it decides, counts: the groups of places and a few sums.
+/// Returns a hash of what must be the same on all ranks: the strategy, the seed, and of the machine
+/// the groups of places and a few sums. These determine which collectives a rank calls, and for
+/// which ranks it decides.
 std::uint64_t hash_of(const Machine& machine, const Choice& strategy, std::uint64_t seed) {
   const UnitCosts unit = unit_costs(machine, machine.costs());
   std::uint64_t hash = mix(seed);

@@ -118,7 +118,7 @@ void connect_to_a_hub(Workload& workload) {
 
 /// Makes a problem whose tasks start as `start` says. "one rank": one rank has all tasks. "few
 /// ranks": a few ranks have all tasks. "drifted": the placement was good for earlier loads. "hub":
-/// tasks start in blocks, and all messages are between one of them and the others.
+/// tasks start in blocks, and all messages are between one task and the others.
 OwnedProblem made(const CostCase& wanted) {
   OwnedProblem problem = made(physical(wanted.machine), wanted.recipe, wanted.tasks);
   const TaskId n = problem.workload.num_tasks();
@@ -344,7 +344,8 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_strategy_seed_or_machine_differ_
 }
 
 TEST(DistributedPlan, all_ranks_get_an_error_if_they_would_form_different_groups) {
-  // With equal numbers of nodes, but groups of four ranks are racks on one machine only.
+  // The two machines have equal numbers of nodes, but only one of them has racks. There, the racks
+  // are the groups of four ranks.
   const OwnedProblem problem = made(physical("node:6 core:2"), "ring", 120);
   const Machine with_racks = physical("rack:3 node:2 core:2");
   const std::vector<OwnArrays> own = split(problem.view());

@@ -13,8 +13,8 @@
 namespace poise {
 
 /// Nested groups of ranks; rank r is place r of the machine. On level 0 each rank is a group. Each
-/// further level joins at most `width` consecutive groups of the level below. The groups are those
-/// of the machine (such as nodes and racks) where these are small enough. On the last level all
+/// further level joins at most `width` consecutive groups of the level below. Groups of the machine
+/// (such as nodes and racks) that are small enough become groups of ranks. On the last level all
 /// ranks are one group. The leader of a group is its first rank. Takes little more than 4 bytes per
 /// rank.
 class RankGroups {

@@ -118,8 +118,8 @@ class Shares {
     }
   }
 
-  /// Collective. The time of a place has shares of several ranks. Adds them up for each place,
-  /// passes the sum to `time`, and returns the longest time of any place.
+  /// Collective. Several ranks know shares of the times of a place. For each place, combines the
+  /// shares of all ranks and passes the result to `time`. Returns the longest time of any place.
   template <typename Time>
   double slowest_s(Communicator& ranks, const Time& time) const {
     Mail<Share> mail;

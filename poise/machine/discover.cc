@@ -106,8 +106,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  // before[p] is the last core with local memory among the cores up to p, after[p] the first one
-  // among the cores from p on; null if there is none.
+  // before[p] is the last core with local memory among the cores up to p, after[p] is the first
+  // core with local memory among the cores from p on. Null if there is no such core.
   std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
@@ -254,7 +254,7 @@ std::optional<std::vector<double>> factors_in(const hwloc_distances_s& matrix,
 double ratio(double a, double b) { return a / b; }
 
 /// Latency between NUMA nodes according to the firmware, divided by the local latency (10 in the
-/// ACPI SLIT). Returns nothing if the firmware has no latencies or implausible ones.
+/// ACPI SLIT). Returns nothing if the firmware has no latencies, or if they are implausible.
 std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
                                                     const std::vector<hwloc_obj_t>& domains) {
   Distances distances{topology};
@@ -268,7 +268,7 @@ std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
 }
 
 /// Sets the NUMA factors of `kind` from the matrices that hwloc_xml.h writes. Returns false if the
-/// topology does not contain valid ones.
+/// topology does not contain valid matrices.
 bool set_measured_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains,
                           NodeKind& kind) {
   Distances latency{topology}, bandwidth{topology};

@@ -2,9 +2,10 @@
 // Machines from hwloc: this host, an XML file, or a synthetic text. Only this file and
 // hwloc_xml.h use hwloc.
 //
-// A place is a core. Its os_index is the first processing unit that this process may use on it.
-// Cores and processing units that are offline or outside the allowed set (cgroups) do not appear. A
-// NUMA node whose memory is not allowed is not a domain: its cores belong to the nearest domain.
+// A place is a core. Place::os_index is the number of the first processing unit of the core that
+// this process may use. Cores and processing units that are offline or outside the allowed set
+// (cgroups) do not appear. A NUMA node whose memory is not allowed is not a domain: its cores
+// belong to the nearest domain.
 #pragma once
 
 #include <string>

@@ -9,15 +9,16 @@
 
 namespace poise {
 
-/// Gives the same results as Machine::message_factor() and byte_factor(). Stores message factors
-/// per pair of domains if there are up to 128 domains with factor 1 inside (128 KB, which fits into
-/// a processor's cache), otherwise per pair of nodes if there are up to 2,048 nodes (32 MB). Asks
-/// the machine, to which it keeps a reference, for all other factors.
+/// Gives the same results as Machine::message_factor() and byte_factor(). If the machine has at
+/// most 128 domains, and all message factors inside domains are 1, stores message factors per pair
+/// of domains (128 KB, which fits into a processor's cache). On other machines with at most 2,048
+/// nodes, stores them per pair of nodes (32 MB). Asks the machine, to which it keeps a reference,
+/// for all other factors.
 class FactorTable {
  public:
-  /// Whether factors between nodes are stored, or computed at each query. On a torus of hundreds of
-  /// nodes, computing the table takes longer than a short decision. So if there are few queries,
-  /// choose `computed`.
+  /// Whether factors are stored, or computed at each query. On a torus of hundreds of nodes,
+  /// computing the table takes longer than a short decision. So if there are few queries, choose
+  /// `computed`.
   enum class PairsOfNodes : std::uint8_t { tabulated, computed };
 
   explicit FactorTable(const Machine& machine, PairsOfNodes pairs = PairsOfNodes::tabulated);

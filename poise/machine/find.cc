@@ -154,8 +154,8 @@ std::vector<std::string> machine_folders() {
     if (!folder.empty()) folders.emplace_back(folder);
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  // The library comes first: the program may be an interpreter beside which an older version of
-  // Poise is installed.
+  // The folders near the library are searched before those near the program, because the program
+  // may be an interpreter such as Python, near which an older version of Poise is installed.
   for (const fs::path& file : {own_library(), program}) {
     if (file.empty()) continue;
     folders.push_back((file.parent_path() / "machines")

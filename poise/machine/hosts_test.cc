@@ -75,7 +75,7 @@ TEST(Hosts, network_cost_factors_are_multiples_of_the_cost_of_local_memory_acces
   EXPECT_EQ(node.num_nodes(), 1u);
   EXPECT_EQ(node.network().factor, 20);
   // Four cores share 1 GB/s of the link to other hosts, but two cores share 40 GB/s of memory
-  // bandwidth: (40 / 2) / (1 / 4) = 80.
+  // bandwidth. The bandwidth factor is (40 / 2) / (1 / 4) = 80.
   EXPECT_NEAR(node.network().bandwidth_factor, 80, 1e-9);
   EXPECT_EQ(node.parts().network_source, Source::measured);
 }

@@ -236,7 +236,8 @@ Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
   const Machine cluster = cluster_of(node, names);
   if (!are_known || first_seen.size() < 2 || cluster.network().shape != Network::Shape::tree)
     return cluster;
-  // The times between switches are not measured, so only the number of hops tells near from far.
+  // The times between switches are not measured, so all pairs of nodes keep the same factor. Only
+  // their numbers of hops then tell which nodes are near.
   MachineParts parts = cluster.parts();
   Tier tier{{}, parts.network.factor};
   Level level{.name = "switch"};

@@ -53,7 +53,8 @@ std::string_view name_of(Source source);
 struct MachineParts {
   std::string name;
   std::vector<Place> places;
-  /// The levels, coarsest first. Each refines the one before it; the groups of the last are places.
+  /// The levels, coarsest first. Each level refines the one before it; each group of the last level
+  /// is a single place.
   std::vector<Level> levels;
   std::vector<NodeKind> node_kinds{NodeKind{}};
   /// The kind of each group of level "node", or of the whole machine if there is no such level.
@@ -101,7 +102,7 @@ class Machine {
   /// there is no such level.
   int common_level(PlaceId a, PlaceId b) const;
 
-  /// Domains are numbered in the order of their places, so those of a node are consecutive.
+  /// Domains are numbered in the order of their places, so the domains of a node are consecutive.
   std::uint32_t num_domains() const { return static_cast<std::uint32_t>(node_of_domain_.size()); }
   std::uint32_t num_nodes() const { return static_cast<std::uint32_t>(first_domain_.size()) - 1; }
   NodeId node_of(DomainId d) const { return node_of_domain_[d]; }
@@ -156,7 +157,7 @@ class Machine {
 /// Assumed bandwidth of the memory bus of a domain, in bytes per second, for machines on which it
 /// was not measured: 3.5 GB/s per place of the largest domain, at least 20 GB/s. Reason: processors
 /// with many cores share 3 to 4 GB/s per core among all of them (STREAM), and one core alone
-/// reaches 10 to 20 GB/s. `places` are those of a machine, ordered by domain. O(places).
+/// reaches 10 to 20 GB/s. `places` are the places of a machine, ordered by domain. O(places).
 double assumed_bus_bytes_per_s(std::span<const Place> places);
 
 /// The costs of one message and of one byte if latency and bandwidth factors are 1, for strategies

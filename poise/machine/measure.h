@@ -2,10 +2,10 @@
 // What to measure on a node, and how to compute factors from the results. The probes are arguments,
 // so tests can pass simulated ones; the probes that really measure are in probe.h.
 //
-// A latency factor is a latency divided by that of one local memory read, like the NUCO factor
-// (Pilla et al., ICPP 2012, section III-A). Between domains, the latency is that of reading the
-// sender's memory. Inside a domain, the latency is the time of a cache line from core to core; the
-// factor is then below 1 for cores that share a cache. A bandwidth factor is the time per byte,
+// A latency factor is a latency divided by the latency of one local memory read, like the NUCO
+// factor (Pilla et al., ICPP 2012, section III-A). Between domains, the latency is the time to read
+// the sender's memory. Inside a domain, the latency is the time of a cache line from core to core;
+// the factor is then below 1 for cores that share a cache. A bandwidth factor is the time per byte,
 // divided by the time per byte of local memory.
 #pragma once
 

@@ -14,9 +14,9 @@
 namespace poise {
 namespace {
 
-/// Probes with known latencies: 100 ns for local memory and 50 ns more per domain of distance.
-/// Readers in domain 0 take twice as long, so the matrix is not symmetric. Noise and a few outliers
-/// are added.
+/// Probes with known latencies: 100 ns for local memory and 50 ns more per domain of distance. For
+/// readers in domain 0, this additional time is twice as long, so the matrix is not symmetric.
+/// Noise and a few outliers are added.
 class World {
  public:
   World(const Machine& machine, std::uint64_t seed) : machine_(machine), random_(seed) {}

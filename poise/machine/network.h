@@ -40,8 +40,8 @@ struct Network {
   /// connected by one link; in group a, it is at router ((b - a - 1) mod groups) mod routers.
   std::vector<std::uint32_t> dims;
   std::uint32_t nodes_per_router = 1;
-  /// The router of each node, if the nodes are only some of the network's nodes, such as those of a
-  /// job. If this is empty, node n is on router n / nodes_per_router.
+  /// The router of each node, if the nodes are only some of the network's nodes, such as the nodes
+  /// of a job. If this list is empty, node n is on router n / nodes_per_router.
   std::vector<std::uint32_t> router_of_node;
 
   std::vector<double> matrix;  // shape `matrix` only: factor at [from * nodes + to]
