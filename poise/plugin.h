@@ -35,7 +35,7 @@ struct poise_problem {
   const uint8_t* movable;      ///< per task: 0 or 1
   const uint32_t* current;     ///< per task: its current place
 
-  /// Messages by sender, as a sparse matrix in CSR form: those of task t are entries
+  /// Messages by sender, as a sparse matrix in CSR form: the messages of task t are entries
   /// indptr[t] to indptr[t + 1] - 1 of indices (the receivers), counts and bytes (totals).
   const uint64_t* indptr;
   const uint32_t* indices;

@@ -61,8 +61,8 @@ class EvenOut {
       given = leaves;
       taken = comes;
     };
-    // Of the vertices up to the gap, only the heaviest may leave. Trying all of them would take
-    // quadratic time if one part has most of them.
+    // Of the vertices that weigh at most `gap`, only the heaviest may leave. If one part has most
+    // of the vertices, trying all of them would take quadratic time.
     const std::set<Item>& items = items_[from];
     const auto heavier = items.upper_bound({gap, kNothing});
     auto leaves = heavier;

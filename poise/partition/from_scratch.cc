@@ -23,8 +23,8 @@ namespace {
 using graphs::Graph;
 using graphs::Part;
 
-/// Two sums are taken as equal if the larger one is less than this factor times the smaller
-/// one.
+/// Two values of the traffic, or of the makespan, are taken as equal if the larger one is at most
+/// this factor times the smaller one.
 constexpr double kEqual = 1 + 1e-9;
 
 double makespan_s(const Problem& problem, const Placement& placement) {

@@ -27,8 +27,8 @@ struct Effort {
 Placement placed_from_scratch(const Problem& problem, const Effort& effort,
                               const Tuning& tuning = kTuning);
 
-/// The same for a caller that has a graph already: `graph` must be the traffic_graph() of the
-/// problem.
+/// Does the same with a graph that the caller has already made: `graph` must be the traffic_graph()
+/// of the problem.
 Placement placed_from_scratch(const Problem& problem, const graphs::Graph& graph,
                               const Effort& effort, const Tuning& tuning);
 

@@ -155,8 +155,8 @@ TEST(FromScratch, does_not_add_traffic_if_the_current_placement_meets_the_load_c
         const Workload workload = generate(parse_recipe(recipe), 512, seed).front();
         Placement current = blocked(512, machine.num_places());
         // The current placement comes from a search with the default effort, so it has little
-        // traffic. The search below has less effort. It must keep that placement or find one with
-        // no more traffic.
+        // traffic. The search below has less effort. It must return the current placement, or a
+        // placement with no more traffic.
         current = placed_from_scratch({machine, workload, current, machine.costs()}, {});
         const Problem problem{machine, workload, current, machine.costs()};
         const double now =

@@ -62,7 +62,7 @@ TEST(LoadCap, if_no_task_fits_elsewhere_the_best_of_all_exchanges_is_made) {
 
 TEST(LoadCap, the_least_attached_of_the_tasks_that_fit_elsewhere_leaves_an_overloaded_place) {
   // Task 0 has the least affinity to the other tasks of its place, but is too large for the slower
-  // place. Of the others, task 2 has the least.
+  // place. Of the other tasks, task 2 has the least affinity.
   const Machine machine = machine_from_text("core:2 speeds:1.9,1");
   Workload workload;
   for (const double load_s : {3.0, 0.6, 0.5, 0.5}) workload.tasks.push_back({.load_s = load_s});
@@ -124,7 +124,8 @@ TEST(LoadCap, a_task_stays_on_its_node_or_in_its_row_of_a_torus_if_a_place_there
 }
 
 TEST(LoadCap, light_tasks_make_way_for_a_heavy_one_if_no_exchange_meets_the_cap) {
-  // One task of 5 s fits only on place 1, after two of its tasks have left for place 2.
+  // Place 0 has two tasks of 5 s. One of them fits only on place 1, after two tasks have moved from
+  // place 1 to place 2.
   const Machine machine = machine_from_text("core:3");
   Workload workload;
   for (const double load_s : {5, 5, 1, 1, 1, 1, 3}) workload.tasks.push_back({.load_s = load_s});
@@ -133,8 +134,8 @@ TEST(LoadCap, light_tasks_make_way_for_a_heavy_one_if_no_exchange_meets_the_cap)
 }
 
 TEST(LoadCap, takes_less_than_quadratic_time_if_most_tasks_have_no_load) {
-  // The loads of the two places are 7 and 5. An exchange of 3 for 2 meets the cap; no single move
-  // does. If each pair of tasks were tried, this test would run for minutes.
+  // The loads of the two places are 7 and 5 s. Exchanging a task of 3 s for a task of 2 s meets the
+  // cap; no single move does. If each pair of tasks were tried, this test would run for minutes.
   constexpr TaskId kTasks = 800'000;
   Workload workload;
   workload.tasks.resize(kTasks);

@@ -65,8 +65,8 @@ class Multisection {
     std::iota(all.begin(), all.end(), 0);
     Placement group_of(names.size());
     halve(graph, all, siblings, 0, siblings.count(), threads, group_of);
-    // If the groups are single places, they are not improved here, because the caller improves all
-    // places at once.
+    // If the groups are single places, the division among them is not improved here, because the
+    // caller improves the placement on all places at once.
     const bool are_places = last - first == siblings.count();
     if (sections_.climbs > 0 && siblings.count() > 2 && !are_places)
       cycle_on_traffic({distances_, siblings.places(), graph, caps_of(graph, siblings),

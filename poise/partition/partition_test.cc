@@ -101,8 +101,9 @@ TEST(MultilevelBisection,
   Random random(5);
   std::vector<Vertex> clique_of;
   const Graph graph = cliques(kCliques, kSize, random, clique_of);
-  // Of a ring of cliques, every second one is drawn or fixed to the left. The cliques are so large
-  // that the right sides are found only on coarse graphs, not by moving one vertex after another.
+  // In a ring of cliques, one vertex of each clique is drawn or fixed to a side: to the left in
+  // every second clique, to the right in the others. The cliques are so large that the expected
+  // sides are found only on coarse graphs, not by moving one vertex after another.
   std::vector<Side> expected;
   for (const Vertex clique : clique_of)
     expected.push_back(clique % 2 == 1 ? Side::left : Side::right);

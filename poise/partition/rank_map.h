@@ -29,11 +29,11 @@ bool is_one_per_slot(const Machine& machine, const Placement& placement, const R
 /// (rank_sections.h), then swaps ranks of the best result, or of the best few results if the graph
 /// is small (swap_search.h). On a torus, mesh or dragonfly, it also divides the ranks into nodes
 /// first and then maps the nodes, and returns the better map. With at most 9 ranks, every map is
-/// tried, with the mean of the distances of both directions, and the sum exceeds neither that of
-/// `current` nor that of block order. With more ranks, neither the sum, nor the bytes between
-/// nodes, nor those of the busiest node, nor those of the busiest network card exceed those of
-/// `current`, or those of block order if `current` is null or uses a slot twice. Loads are ignored.
-/// Throws Error if the machine has too few slots. O((ranks + messages) log ranks).
+/// tried, with the mean of the distances of both directions. The sum is then at most that of
+/// `current` and at most that of block order. With more ranks, four values are at most those of
+/// `current`, or those of block order if `current` is null or uses a slot twice: the sum, the bytes
+/// between nodes, the bytes of the busiest node, and the bytes of the busiest network card. Loads
+/// are ignored. Throws Error if the machine has too few slots. O((ranks + messages) log ranks).
 Placement map_ranks(const Machine& machine, const Workload& workload, const Placement* current,
                     const RankMapOptions& options);
 

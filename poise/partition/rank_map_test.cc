@@ -398,7 +398,8 @@ TEST(TryAllMaps, tries_only_one_of_several_maps_that_differ_by_an_exchange_of_eq
   const RankDistances distances(machine, Distance::hops);
   const graphs::Graph graph = graphs::affinity_graph(workload, graphs::Affinity::bytes);
   const RankProblem problem{graph, machine, distances, slots};
-  // All maps are equivalent, so there is only one partial map of each number of ranks from 0 to 4.
+  // All maps are equivalent, so only one partial map is visited for each number of mapped ranks
+  // from 0 to 4.
   std::vector<Slot> map = {3, 2, 1, 0};
   EXPECT_TRUE(try_all_maps(problem, 4, 6, map));
   EXPECT_FALSE(try_all_maps(problem, 4, 4, map));
@@ -431,7 +432,8 @@ TEST(OnePerSlot, the_ranks_that_exchange_most_bytes_keep_their_places) {
   EXPECT_EQ(
       one_per_slot(machine, workload, Placement(std::vector<PlaceId>{0, 1, 2, 2, 3}), {}).of(3),
       2u);
-  // If two ranks share each place, ranks 0 and 1 stay, although all other ranks have more bytes.
+  // If two ranks may share a place, ranks 0 and 1 stay at place 0, although all other ranks
+  // exchange more bytes.
   const Placement crowded(std::vector<PlaceId>{0, 0, 1, 1, 1});
   EXPECT_EQ(one_per_slot(machine_from_text("core:3"), workload, crowded,
                          {.shape = {.ranks_per_place = 2}}),

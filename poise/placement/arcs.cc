@@ -32,7 +32,7 @@ bool add(double& sum, std::uint64_t more) {
 }  // namespace
 
 /// The indices of each task's messages: for task t, indices[first[t], first[t + 1]). A message is
-/// in two rows, that of its sender and that of its receiver.
+/// in two rows: the row of its sender and the row of its receiver.
 struct MessagesOfTasks {
   // The index of each task's first entry; the last element is the number of all entries.
   LargeArray<std::size_t> first;

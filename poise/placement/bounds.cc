@@ -37,10 +37,11 @@ double least_between_nodes(const Machine& machine) {
   }
 }
 
-/// Returns lower bounds on the factors of messages between different places. Some pairs of places
-/// are enough: inside a domain consecutive ones, because any two places of a domain have the same
-/// finest common group as some two consecutive ones; inside a node one pair per pair of domains.
-/// Between nodes, the network's smallest factors count.
+/// Returns lower bounds on the factors of messages between different places. Not all pairs of
+/// places are examined. Inside a domain, pairs of consecutive places are enough, because any two
+/// places of a domain have the same finest common group as some two consecutive places. Inside a
+/// node, one pair per pair of domains is enough. Between nodes, the network's smallest factors
+/// count.
 LeastFactors least_factors(const Machine& machine) {
   LeastFactors least{0, 0};
   if (machine.num_places() < 2) return least;

@@ -27,10 +27,11 @@ struct LeastMigrations {
 };
 
 /// Lower bounds on the number of migrations and on the bytes migrated, for any placement with a
-/// makespan of at most makespan_s. Each place that works longer than that must give away tasks. The
-/// number is lowest if it gives away its largest tasks. The bytes are lowest if it gives away the
-/// tasks with the fewest bytes per second of load, and the last one in part (a relaxed knapsack).
-/// Both are 0 if subphases overlap or have speeds of their own. O(tasks log tasks).
+/// makespan of at most makespan_s. Each place that works longer than makespan_s must give away
+/// tasks. The number is lowest if the place gives away its largest tasks. The bytes are lowest if
+/// it gives away the tasks with the fewest bytes per second of load, and the last one in part (a
+/// relaxed knapsack). Both bounds are 0 if subphases overlap or have speeds of their own. O(tasks
+/// log tasks).
 LeastMigrations least_migrations(const Machine& machine, const Workload& workload,
                                  const Placement& current, double makespan_s);
 

@@ -132,7 +132,7 @@ TEST(Bounds, one_task_must_move_if_its_load_is_exactly_what_exceeds_the_makespan
   const Machine machine = machine_from_text("core:2");
   Workload workload;
   workload.tasks = {{.load_s = 1, .bytes = 10}, {.load_s = 2, .bytes = 100}};
-  const double makespan_s = 1 / (1 + 1e-9);  // times the margin for rounding: 1 s
+  const double makespan_s = 1 / (1 + 1e-9);  // 1 s if multiplied by the margin for rounding
   const LeastMigrations least = least_migrations(machine, workload, Placement(2, 0), makespan_s);
   EXPECT_EQ(least.tasks, 1u);
   EXPECT_EQ(least.bytes, 60u);  // the task of 10 bytes and half of the other

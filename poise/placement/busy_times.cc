@@ -122,7 +122,8 @@ void BusyTimes::wait_for_resources() {
     busy_s_[spot] += offset_s_[spot] *= share_exposed();
 }
 
-/// Computes the weights of resources in the sum of (busy time)^exponent. One more second on a
+/// Computes the weights of shared resources in the sum that strategies minimise. The terms of this
+/// sum are the busy times of places and resources to the power `exponent`. One more second on a
 /// resource delays each place that waits for it. Without overlap, the weight of the resource is
 /// therefore the sum over these places of (busy time of the place / busy time of the
 /// resource)^(exponent - 1).

@@ -106,8 +106,9 @@ class BusyTimes {
   double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
 
   /// Computes the times X and A (see the top of this class) if a task has moved since the last
-  /// refresh(). Computes the weights of spots in the sum of busy^exponent. O(messages + spots), or
-  /// O(spots) if no task has moved. Does nothing under the formula `nuco`.
+  /// refresh(). Computes the weights of spots in the sum of (busy time)^`exponent` over all spots,
+  /// which strategies minimise. O(messages + spots), or O(spots) if no task has moved. Does nothing
+  /// under the formula `nuco`.
   void refresh(int exponent = 1);
 
   /// Seconds that the messages of task t would cost if t were at place `at`: the sum over both ends

@@ -54,8 +54,8 @@ class CoreRoom {
 /// free cores. If a task then finds no room, returns the current placement. If that exceeds a
 /// capacity, returns a placement that ignores `wanted`: it places the tasks that need most cores
 /// first, each on the place with the most free cores. Returns `wanted` itself if there is no
-/// capacity. Throws Error if a task finds no room even so, or if tasks that are not movable exceed
-/// a capacity. O(tasks * (log tasks + levels * log places)).
+/// capacity. Throws Error if a task finds no room in that placement either, or if tasks that are
+/// not movable exceed a capacity. O(tasks * (log tasks + levels * log places)).
 Placement within_capacity(const Problem& problem, const Placement& wanted);
 
 }  // namespace poise

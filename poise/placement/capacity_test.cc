@@ -116,7 +116,7 @@ TEST(Capacity,
   workload.capacity.per_place = 4;
   workload.capacity.cores = {3, 1, 2, 2};
   // Task 2 takes 2 of the 4 cores of a place. In `wanted`, it fits neither beside task 0, which
-  // takes 3 cores, nor beside tasks 1 and 3, which take 1 and 2.
+  // takes 3 cores, nor beside tasks 1 and 3, which take 1 and 2 cores.
   const Placement wanted(std::vector<PlaceId>{0, 1, 0, 1});
   const Placement packed(std::vector<PlaceId>{0, 0, 1, 1}), crowded(4);
   EXPECT_EQ(within_capacity({machine, workload, packed, machine.costs()}, wanted), packed);

@@ -35,8 +35,8 @@ class Cuts {
 
   /// Returns the first task of the block of each place.
   std::vector<std::size_t> best() const {
-    // All work fits if each place may exceed its fair share by the longest task: a place that has
-    // no room for the next task then has at least its share.
+    // All work fits if each place may exceed its fair share by the longest task: if a place then
+    // has no room for the next task, it already has at least its fair share.
     double low_s = fair_s(), high_s = low_s + longest_s_ / least_speed();
     for (int i = 0; i < kHalvings; ++i) {
       const double middle_s = (low_s + high_s) / 2;

@@ -6,11 +6,11 @@
 
 namespace poise {
 
-/// Cuts the movable tasks into blocks of consecutive tasks, the i-th for place i, such that the
-/// busiest place has little more work than in the best such cut: at most 1/1000 of the longest
-/// task more. Of the cuts that reach this, it takes the one nearest to the fair shares
-/// (fair_shares.h). Many programs number tasks so that those with near numbers communicate most;
-/// then this placement has little traffic. O(tasks + p log tasks).
+/// Cuts the movable tasks into blocks of consecutive tasks, the i-th block for place i. The work of
+/// the busiest place exceeds that in the best such cut by at most 1/1000 of the longest task. Of
+/// the cuts that meet this limit, takes the one nearest to the fair shares (fair_shares.h). Many
+/// programs number tasks so that those with near numbers communicate most; then this placement has
+/// little traffic. O(tasks + p log tasks).
 ///
 /// Pinar and Aykanat, "Fast optimal load balancing algorithms for 1D partitioning", JPDC 2004.
 Placement consecutive_shares(const Problem& problem);

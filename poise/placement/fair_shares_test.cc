@@ -30,7 +30,8 @@ TEST(FairShares, give_nothing_to_a_place_with_too_much_fixed_work) {
   Workload workload;
   workload.tasks = {{3}, {3}, {.load_s = 9, .movable = false}};
   workload.background_s = {2, 0, 0, 0};
-  // Place 1 has 9 s of fixed work; the others are equally busy at 8 / 3 s.
+  // Place 1 has 9 s of fixed work and gets no more. The other three places share 2 s of fixed and 6
+  // s of movable work, so each is busy for 8 / 3 s.
   const auto shares = fair_shares(flat_machine(4), workload, Placement(3, 1));
   EXPECT_THAT(shares, ElementsAre(DoubleNear(1.0 / 9, 1e-12), 0, DoubleNear(4.0 / 9, 1e-12),
                                   DoubleNear(4.0 / 9, 1e-12)));

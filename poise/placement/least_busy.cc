@@ -47,7 +47,7 @@ void LeastBusy::set(PlaceId p, double busy_s) {
     const std::uint64_t loses = -std::uint64_t{sibling_rank < rank + sibling_is_left};
     winner ^= (winner ^ sibling) & loses;
     rank ^= (rank ^ sibling_rank) & loses;
-    // If the winner at this node is not p and has not changed, no node above changes.
+    // If this node has the same winner as before, and the winner is not p, no node above changes.
     if (winner_[node / 2] == winner && winner != p) return;
     winner_[node / 2] = winner;
   }

@@ -33,9 +33,8 @@ class MemoryRoom {
 
   /// True if place `to` and its domain have memory for task t, or if t is already at `to`.
   bool fits(TaskId t, PlaceId to) const { return !is_limited_ || has_room(t, to); }
-  /// A quick test, faster than fits(). If it returns false, task t fits on none of those places of
-  /// the domain at which tasks use `bytes` or more; its own place is an exception. If it returns
-  /// true, t may fit.
+  /// A quick test, faster than fits(). If it returns false, task t fits on no place of the domain
+  /// at which tasks use `bytes` or more, except its own place. If it returns true, t may fit.
   bool may_fit(TaskId t, DomainId domain, std::uint64_t bytes) const;
   /// True if the places of tasks t and u stay within their caps when the two tasks are exchanged.
   bool fits_exchange(TaskId t, TaskId u) { return !is_limited_ || has_room_for_both(t, u); }

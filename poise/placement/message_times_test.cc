@@ -140,7 +140,8 @@ TEST(MessageTimes, messages_inside_a_place_are_free) {
 }
 
 TEST(MessageTimes, no_place_waits_for_a_message_that_is_sent_0_times) {
-  // The messages from place 0 keep its card busy for 1 s, but place 2 receives none of them.
+  // The message to place 1 keeps the network card of place 0 busy for 1 s. Place 2 receives no
+  // message from place 0, so it does not wait for this card.
   const Scene scene("node:4 core:1 factors:10,1 bandwidth:1e6 latency:1",
                     {{0, 1, 1, 1000000}, {0, 2, 0, 0}});
   EXPECT_EQ(scene.times().exposed_s[2], 0);

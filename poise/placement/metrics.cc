@@ -22,8 +22,8 @@ double fastest_speed(const Machine& machine) {
   return fastest;
 }
 
-/// On p places, some place must run at least k + 1 of the k p + 1 largest tasks. At best these are
-/// the k + 1 smallest of the k p + 1 tasks.
+/// For every k, one of the p places must run at least k + 1 of the k p + 1 largest tasks. Its load
+/// is smallest if these are the k + 1 smallest of the k p + 1 tasks.
 double pigeonhole_load_s(const Workload& workload, std::uint32_t num_places) {
   std::vector<double> loads_s;
   loads_s.reserve(workload.tasks.size());

@@ -87,7 +87,7 @@ std::vector<double> migration_s_by_place(const Machine& machine, const Workload&
 struct MakespanBounds {
   double average_s = 0;       // all work / sum of all speeds
   double largest_task_s = 0;  // time of the largest task on the fastest place
-  double pigeonhole_s = 0;    // of the k p + 1 largest tasks, one of the p places holds k + 1
+  double pigeonhole_s = 0;    // for any k, one of p places holds k + 1 of the k p + 1 largest tasks
   /// Lower bound from the pinned tasks of each place and the largest movable tasks.
   double pinned_s = 0;
 

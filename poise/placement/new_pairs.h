@@ -10,7 +10,8 @@
 
 namespace poise {
 
-/// Messages between the same two places wait for the same resources, so most need not be examined.
+/// Records the pairs of places that have been examined. All messages from one place to another wait
+/// for the same resources, so it is enough to examine each pair once.
 class NewPairs {
  public:
   /// Keeps no table of pairs if it would have more than `entries` entries: the number of tasks,

@@ -64,7 +64,8 @@ TEST(Subphases, loads_per_subphase_whose_sum_overflows_are_ignored) {
 }
 
 TEST(Subphases, the_makespan_adds_up_the_time_of_the_busiest_place_in_each_subphase) {
-  // Both places work 10 s, one in the first subphase and the other in the second.
+  // Places 0 and 1 work for 10 s each, place 0 in the first subphase and place 1 in the second.
+  // Place 2 has half of their speed and works for 10 s in each subphase.
   Workload workload = divided({{10, 0}, {0, 10}, {5, 5}}, {10, 10, 10});
   const Machine machine = machine_from_text("core:3 speeds:1,1,0.5 message:1");
   const Placement apart(std::vector<PlaceId>{0, 1, 2});

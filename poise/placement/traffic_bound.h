@@ -12,8 +12,8 @@ namespace poise {
 /// A cluster of tasks, with the eigenvalues of the graph of its messages.
 struct Cluster {
   double weight = 0;  // sum of the weights of the cluster's tasks
-  /// In ascending order, in messages per unit of weight. Eigenvalues of D^-1/2 L D^-1/2, where L is
-  /// the Laplacian of the graph, and D the diagonal matrix of the tasks' weights.
+  /// The eigenvalues of D^-1/2 L D^-1/2 in ascending order, in messages per unit of weight. L is
+  /// the Laplacian of the graph, and D is the diagonal matrix of the tasks' weights.
   std::vector<double> eigenvalues;
 };
 

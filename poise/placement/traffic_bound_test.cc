@@ -61,7 +61,8 @@ TEST(TrafficBound,
       for (const Metrics& metrics : all) best_s = std::min(best_s, metrics.makespan_s);
       for (const Metrics& metrics : all)
         if (metrics.makespan_s <= best_s) least = std::min(least, metrics.nuco_messages);
-      // The first limit allows one cluster of all tasks, the second two clusters of 3 tasks each.
+      // With the first value of max_work, all tasks form one cluster; with the second, they form
+      // two clusters of 3 tasks each.
       for (const double max_work : {3e8, 6 * 9.0}) {
         const Spectra spectra = spectra_of(workload, max_work);
         for (const Metrics& metrics : all)

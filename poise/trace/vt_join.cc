@@ -84,8 +84,8 @@ class Tasks {
     }
   }
 
-  /// Returns the number of a task that sends or receives a message in the file of rank `part`. If
-  /// no rank lists this task, adds it if it cannot migrate, and otherwise fails.
+  /// Returns the number of a task that sends or receives a message in the file of rank `part`. A
+  /// task that no rank lists is added if it cannot migrate. If it can migrate, throws Error.
   std::size_t find(const Part& part, const Key& key, bool movable, const char* which) {
     if (key.kind != TaskName::Kind::place)
       if (const auto listed = find_listed(part, key, which)) return *listed;

@@ -239,8 +239,7 @@ void read_message(const Where& where, element value, std::uint32_t rank, RankPha
     if (key == "bytes") bytes = bytes_in(where, key, field);
     if (key == "type") type = string_in(where, key, field);
   }
-  // If vt does not support the kind of a message, it writes only the message's size. Such a message
-  // is skipped.
+  // vt writes only the size of a message whose kind it does not support. Such a message is skipped.
   if (!type && !from && !to) return;
   if (!from) where.fail_here("it has no \"from\"");
   if (!to) where.fail_here("it has no \"to\"");

@@ -173,7 +173,8 @@ TEST(VtRead, phases_listed_as_identical_to_the_phase_before_become_copies_of_it)
 }
 
 TEST(VtRead, repeated_phases_are_refused_if_they_are_larger_than_2_to_the_24_more_than_the_files) {
-  // One rank and its empty phase count as 65; 258111 times 65 is 2^24 - 1.
+  // Each copy of an empty phase of one rank has the size 65 (see size_of() in vt_join.cc), and
+  // 258111 times 65 is 2^24 - 1.
   const auto repeated = [](int times) {
     const std::string last = phase(times + 1, task(object(1, 0), 1) + "," + task(object(2, 0), 1),
                                    message(object(1, 0), object(2, 0), 1, 1) + "," +

@@ -27,9 +27,9 @@ struct Box {
 
 /// Returns a box for `size` points in 1 to 4 dimensions. Among the boxes of exactly `size` points,
 /// considers the one whose longest side is shortest (the first one found, if there are several),
-/// and returns it if that side is at most twice its shortest. Otherwise returns the smallest box
-/// that has room for the points and whose sides differ by at most one; its last rows may be
-/// incomplete.
+/// and returns it if its longest side is at most twice its shortest side. Otherwise returns the
+/// smallest box that has room for the points and whose sides differ by at most one; its last rows
+/// may be incomplete.
 Box box_of(std::uint32_t size, std::size_t dims);
 
 }  // namespace poise

@@ -17,7 +17,7 @@ struct Interval {
   double start, length;
   bool holds(double x) const {
     const double ahead = x - start;
-    return length >= 1 || ahead - std::floor(ahead) < length;  // the difference may round to 1
+    return length >= 1 || ahead - std::floor(ahead) < length;  // the fraction may round to 1
   }
 };
 

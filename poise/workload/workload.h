@@ -63,7 +63,7 @@ enum class SubphaseRule : std::uint8_t {
 
 /// Which costs of messages the measured loads already contain, so that a formula does not add them
 /// again. Loads of Charm++ contain sending and receiving (Pilla et al., ICPP 2012, section IV);
-/// those of a profile contain neither.
+/// loads from a profile contain neither.
 enum class LoadsInclude : std::uint8_t { none, send, send_and_receive };
 
 /// One phase of a program. Optional columns are empty if unknown; otherwise they have one entry per
