@@ -4,10 +4,9 @@
 """Compares Charm++'s own balancers with Poise's on real Charm++ programs. Each part of the benchmark is printed
 and stored as JSON under bench/results.
 
-Part `live`: the programs of table III of the NucoLB paper run under every balancer. They run on 2 PEs, on more PEs
-than cores, and on 32 PEs (as many as those of the paper's machine NUMA32) that sleep instead of computing. The part
-reports the migrated objects and the seconds of each decision, and the milliseconds per iteration after the last
-decision.
+Part `live`: the programs of table III of the NucoLB paper run under every balancer. They run on 2 PEs, on more PEs than
+cores, and on 32 PEs (as many as the paper's machine NUMA32 has) that sleep instead of computing. The part reports the
+migrated objects and the seconds of each decision, and the milliseconds per iteration after the last decision.
 
 Part `machines`: all balancers decide for the same measured phases on the papers' machines. Loads and messages come
 from LB dumps of the running programs; objects start round-robin, as in Charm++. Charm++'s balancers replay the dumps
@@ -145,7 +144,8 @@ def poise_json(*words):
 
 
 def replayed(balancer, stem, dump, places):
-    """Lets a Charm++ balancer decide on a dump; returns the new places, the seconds, and how it ended."""
+    """Lets a Charm++ balancer decide on a dump. Returns the new places, the seconds of the decision, and how the run
+    ended."""
     # To replay a dump, Charm++ needs a program that links the balancer; any such program will do. The arguments keep the
     # program's own work small.
     out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
@@ -251,8 +251,8 @@ BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
 
 
 def network(home, repeats):
-    """Compares two builds of Charm++ by the times of BUILDS_COMPARED: the shared-memory build, and the network build,
-    whose messages go through sockets."""
+    """Compares two builds of Charm++ by the iteration times of the programs in BUILDS_COMPARED: the shared-memory
+    build, and the network build, whose messages go through sockets."""
     subprocess.run(["cmake", "--preset", "release", "-B", NETWORK, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"],
                    cwd=ROOT, env={**os.environ, "CHARM_HOME": str(home)}, stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["ninja", "-C", NETWORK, *(f"{program}_on_charm" for program, _ in BUILDS_COMPARED)],

@@ -55,7 +55,8 @@ ObjectName name_of(TaskId t, TaskId side) {
 }
 
 constexpr const char* kUsual = "stencil3d:skew=lognormal,spread=0.5,hot=3,hot_extent=0.5";
-/// Loads are so long, and messages so large, that `poise` partitions the graph of all objects.
+/// The loads are so long and the messages so large that the strategy `poise` partitions the graph
+/// of all objects.
 constexpr const char* kHeavyMessages =
     "stencil3d:skew=lognormal,spread=0.5,hot=3,hot_extent=0.5,load_s=0.01,message_bytes=1e7";
 

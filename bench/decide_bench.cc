@@ -9,8 +9,8 @@
 // have the sizes for which there is a goal; the growth/ benchmarks have 30 tasks per place and 1k
 // to 1M tasks. A benchmark that would take more than a minute, by extrapolation from the previous
 // size, is skipped and says so. Counters give the quality of the placement, the peak memory of the
-// process during the decision (which includes the workload), and the part of it that the decision
-// added.
+// process during the decision (which includes the workload), and the part of this memory that the
+// decision added.
 #include <benchmark/benchmark.h>
 #include <cstdio>
 #include <cstdlib>

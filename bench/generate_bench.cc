@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the time to generate a workload of a million tasks of each kind, and how it grows with
-// the number of tasks.
+// Measures the time to generate a workload of a million tasks of each kind, and how this time grows
+// with the number of tasks.
 #include <benchmark/benchmark.h>
 #include <string>
 

@@ -7,8 +7,9 @@ import statistics
 
 
 def rank_of_interval(count, confidence):
-    """Returns the largest r such that the median lies between the r-th smallest and the r-th largest of `count`
-    samples with this confidence. If there are too few samples, returns 1 (from the smallest to the largest)."""
+    """Returns the largest r for which the interval from the r-th smallest to the r-th largest of `count` samples
+    contains the median of the distribution with at least this confidence. If there are too few samples, returns 1: the
+    interval from the smallest to the largest sample."""
     outside, rank = 0.0, 0
     while rank < count // 2:
         outside += 2 * math.comb(count, rank) / 2**count

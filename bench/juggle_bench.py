@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures what `poise juggle` gains and costs. Each program runs alternately without and with it, and the share
-of the cpu time that other programs used is recorded.
+"""Measures what `poise juggle` gains and costs. Each program runs alternately without and with `poise juggle`, and the
+share of the cpu time that other programs used is recorded.
 
 The first programs are threads that compute and meet at barriers. A program runs alone, or alongside another program
 that computes on one of the cpus, or two programs share the cpus. The last two cases are after sections 4.4 and 6 of

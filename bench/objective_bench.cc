@@ -62,7 +62,8 @@ struct Result {
   /// strategies: among all of them (`best`), among those that decided within decision_limit_s of
   /// CPU time (`best_in_time`), and among outside tools (`best_outside`).
   Answer ours, best, best_in_time, best_outside;
-  /// Total time with the current placement; target for the CPU time of the decision for `ours`.
+  /// keep_s: total time with the current placement. decision_limit_s: maximum CPU time that the
+  /// decision for `ours` should take.
   double keep_s = 0, decision_limit_s = 0;
   double bound_s = 0;  // lower bound on the total time: steps * lower bound on the makespan
 

@@ -2,10 +2,10 @@
 // Simulates the programs that engine_cases prints, with SimGrid (S4U): an actor per place works,
 // sends and receives, and an actor per message transfers it. Prints the time of each program.
 //
-// Links have no latency. A message waits for its latency before it enters the network, because
-// SimGrid's TCP model would give paths with short latency a larger share. If a byte crosses a
-// resource several times, the route lists the resource several times. Each program is simulated in
-// a process of its own, because an engine cannot be used twice.
+// The simulated links have no latency. Instead, a message waits for the latency of its route before
+// it enters the network, because SimGrid's TCP model would give paths with short latency a larger
+// share. If a byte crosses a resource several times, the route lists the resource several times.
+// Each program is simulated in a process of its own, because an engine cannot be used twice.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -76,7 +76,7 @@ Outcome outcome_of(const Instance& instance, const Contest& contest);
 void print(const Outcome& outcome);
 
 /// Returns the results as JSON: a summary with the limits for the strategy `poise`, and one row per
-/// instance. Also prints the limits, and whether they are held.
+/// instance. Also prints the limits, and whether `poise` keeps them.
 nlohmann::json report_of(const std::vector<Outcome>& outcomes);
 
 }  // namespace poise::mapping

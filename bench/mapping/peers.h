@@ -36,8 +36,8 @@ bool is_outside(const std::string& tool);
 /// cannot handle this machine.
 std::optional<Answer> answer_of(const Choice& choice, const Instance& instance);
 
-/// Reads the answers of outside tools: INSTANCE@TOOL.place, and INSTANCE@TOOL.seconds with the
-/// time. Returns none if the folder is "".
+/// Reads the answers of outside tools: INSTANCE@TOOL.place has the placement, INSTANCE@TOOL.seconds
+/// the CPU seconds of the decision. Returns no answers if the folder is "".
 std::map<std::string, Answer> answers_in(const std::string& folder, const Instance& instance);
 
 }  // namespace poise::mapping

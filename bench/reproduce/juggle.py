@@ -17,7 +17,7 @@ from sections import Assumed, Paper, Plot, Section
 from verdicts import Estimate, about, above, below, claim
 
 EP_PHASE_S = 30
-OUR_PHASE_S = 0.6  # length in seconds of the phase in our runs with a single phase; in those of the paper, EP_PHASE_S
+OUR_PHASE_S = 0.6  # seconds of the phase in our runs that have one phase; EP_PHASE_S: in such runs of the paper
 
 
 def runs(figure, runner=None):

@@ -2,7 +2,8 @@
 
 """Compares steps whose ranks lend tasks: measured with the tasks runtime (lending_mpi.cc), and simulated by `poise
 simulate --engine events --lend`. No number of the simulation was fitted to these measurements. Two cases (SEEN) did
-influence its design: they showed that simulated ranks must not know in advance how long each task takes."""
+influence the design of the simulation: they showed that simulated ranks must not know in advance how long each task
+takes."""
 
 import itertools
 import json
