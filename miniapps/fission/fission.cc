@@ -58,7 +58,7 @@ Tally& operator+=(Tally& sum, const Tally& tally) {
   return sum;
 }
 
-/// Follows the neutron chains of this rank in a step; `first` is the index of the first one.
+/// Follows the neutron chains of this rank in a step; `first` is the index of the first chain.
 Tally step(tasks::Context& context, const Wanted& wanted, std::uint64_t first) {
   Tally sum;
   if (wanted.plain) {

@@ -36,8 +36,8 @@ struct Grid {
     return id(cell % cells + o % 3 + step, cell / cells % cells + o / 3 % 3 + step,
               cell / cells / cells + o / 9 + step);
   }
-  /// Returns the id of the compute object for a cell and its neighbour at offset 13 + half. Offset
-  /// 13 is the cell itself.
+  /// Returns the id of the compute object for a cell and its neighbour number 13 + half, as
+  /// neighbour() numbers them. Number 13 is the cell itself.
   ObjectId compute(ObjectId cell, std::uint32_t half) const {
     return num_cells() + cell * kHalf + half;
   }
@@ -137,7 +137,7 @@ struct Cell {
 
 struct Compute {
   Grid grid;
-  ObjectId first = 0, second = 0;  // ids of both cells; equal for the pairs within a cell
+  ObjectId first = 0, second = 0;  // ids of both cells; equal: pairs of atoms of one cell
   std::uint32_t phase = 0;
 
   void step(const Inbox& inbox, Outbox& outbox) {

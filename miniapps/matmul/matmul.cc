@@ -98,8 +98,8 @@ double timed(tasks::Context& context, const Wanted& wanted, bool openmp,
   return took.count();
 }
 
-/// The products that this rank computes in a step: all of them or, with --random, a random number
-/// of them, counted from the first.
+/// The products that this rank computes in a step: all of them or, with --random, only the first
+/// ones, whose number is random.
 std::span<Product> products_in(int step, int rank, const Wanted& wanted,
                                std::vector<Product>& products) {
   if (!wanted.random) return products;

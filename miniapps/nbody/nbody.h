@@ -4,8 +4,8 @@
 // are active, nearly all in the dense cores: the load is uneven and varies from step to step.
 //
 // In each step a piece sends the positions of its active particles to all pieces. Each replies with
-// its gravity there: near particles count singly, far groups as one mass (Barnes and Hut, 1986; for
-// groups of targets: Barnes, 1990). A far piece replies only with its centre (Salmon, 1991).
+// its gravity at them: near particles count singly, far groups as one mass (Barnes and Hut, 1986;
+// for groups of targets: Barnes, 1990). A far piece replies only with its centre (Salmon, 1991).
 // Forces, momentum and energy are checked. Particles do not change their piece.
 #pragma once
 
@@ -79,7 +79,7 @@ struct Group : Box {
 };
 
 /// Adds the gravity of `group` to the fields at the particles of `on`. A group whose opening angle,
-/// seen from `on`, is below theta acts as one mass. Otherwise halves `on` or, if a leaf, `group`.
+/// seen from `on`, is below theta acts as one mass. Else halves `on`, or `group` if `on` is a leaf.
 inline void pull(const Group& group, const Group& on, double theta, Field* fields) {
   const auto add = [&](const Vector& at, std::size_t num_particles) {
     for (std::size_t i = 0; i < on.members.size(); ++i)
@@ -107,7 +107,7 @@ struct Settings {
 
 struct Piece {
   Settings settings;
-  std::uint64_t now = 0;  // index of the step; odd steps attract(), even ones move() and tell()
+  std::uint64_t now = 0;  // step number; odd steps call attract(), even ones move() and tell()
   std::vector<Particle> particles;
   double first_energy = 0, energy = 0;      // measured when all particles are active
   Vector sampled{}, sample_acceleration{};  // position and acceleration of a particle at time 0

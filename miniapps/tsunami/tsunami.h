@@ -177,7 +177,7 @@ struct Patch {
 
   void step(const Inbox& inbox, Outbox& outbox) {
     std::array<std::vector<Cell>, 4> beyond;
-    for (std::uint32_t side = 0; side < 4; ++side) {  // a coast mirrors the momentum
+    for (std::uint32_t side = 0; side < 4; ++side) {  // beyond a coast: mirrored momentum
       beyond[side] = edge(side);
       for (Cell& cell : beyond[side]) cell.momentum[side / 2] *= -1;
     }

@@ -51,7 +51,7 @@ struct Block {
   // pressures.
   std::uint64_t now = 0, last = 0;
   std::vector<double> pressure;
-  // `part` has the three parts of the pressure. It is empty unless the block touches a layer.
+  // `part`: the three parts of the pressure; empty unless the block touches an absorbing layer.
   std::array<std::vector<double>, 3> velocity, part;
   double first_energy = 0, energy = 0;
   // work_out() computes the members below from those above.

@@ -37,16 +37,17 @@ struct Outcome {
 /// The problems of strategies that exceeded their budgets. Each exists as long as its strategy
 /// runs.
 using Overdue = std::vector<std::weak_ptr<const OwnedProblem>>;
-/// Several, because on a busy host one strategy at the priority of idle cores may run for hours.
+/// Maximum number of strategies that run beyond their budgets at the same time. It is above 1,
+/// because on a busy host a strategy that only gets idle cores may run for hours.
 inline constexpr std::size_t kMaxOverdue = 4;
 
 /// Runs the strategy and checks its placement. Returns the current placement if the strategy
 /// throws, returns an invalid placement, moves a task that must stay, or exceeds `budget_s` seconds
 /// (0: no limit). A strategy that exceeds the budget keeps running in a detached thread, which then
-/// takes only the time of idle cores (SCHED_IDLE), and its placement is discarded. A caller that
-/// passes the same `overdue` to all its calls has at most kMaxOverdue such threads: as long as they
-/// run, further calls return the current placement, because the threads and their problems would
-/// otherwise pile up.
+/// takes only the time of idle cores (SCHED_IDLE), and its placement is discarded. If a caller
+/// passes the same `overdue` to all its calls, at most kMaxOverdue such threads run: while
+/// kMaxOverdue of them run, further calls return the current placement. Otherwise the threads and
+/// their problems would pile up.
 Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s,
                      Overdue* overdue = nullptr);
 

@@ -18,11 +18,12 @@ struct PeMap {
 };
 inline constexpr PlaceId kNoPlace = ~PlaceId{0};
 
-/// A message to an object without a row, which may be on a PE without a row.
+/// A message to an object that has no row in the statistics. The object may be on a PE that has no
+/// row either.
 struct OutsideMessage {
   ObjectName to;
   std::int32_t last_known_pe = -1;  // of the object, in Charm++'s numbering
-  TaskId from = 0;                  // a task, or the number of objects plus the row of a PE
+  TaskId from = 0;                  // a task, or the number of objects plus the index of a PE's row
 };
 
 /// Two tasks between which a message made a detour: it was sent to a PE that did not have the

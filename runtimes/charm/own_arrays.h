@@ -17,8 +17,8 @@ namespace poise::charm {
 std::uint64_t task_id_of(const ObjectName& object);
 std::uint64_t task_id_of_pe(std::int32_t pe);
 
-/// First come the objects, in order of their names. If the PE itself sends messages, one more task
-/// follows; it has no load and is pinned.
+/// The tasks of one PE. First come its objects, in order of their names. If the PE itself sends
+/// messages, one more task follows; it has no load and is pinned.
 struct OwnArrays : poise::OwnArrays {
   std::vector<std::uint32_t> row_of_task;  // of the objects
   /// Per message: its receiver, and the PE to which it was sent (-1 if this PE is unknown).

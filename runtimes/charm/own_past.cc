@@ -44,7 +44,8 @@ void OwnPast::record(const OwnArrays& arrays) {
 std::uint64_t OwnPast::replace_spikes(Communicator& ranks, OwnArrays& arrays) {
   record(arrays);
   constexpr std::size_t kDecisions = std::tuple_size_v<Loads>;
-  // First the sums of the known loads, one per decision, then the numbers of known loads.
+  // The list begins with the sum of the known loads of each decision. The number of known loads of
+  // each decision follows.
   std::vector<double> sums(2 * kDecisions);
   for (const Record& record : records_)
     for (std::size_t d = 0; d < kDecisions; ++d) {

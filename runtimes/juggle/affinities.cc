@@ -128,9 +128,9 @@ Affinities::Ancestry Affinities::ancestry_of(const FoundThread& thread) const {
 }
 
 /// Returns the affinity that the program gave a new thread. The new thread may have inherited
-/// `seen` from a thread that the balancer has pinned or widened; then the result is the affinity
-/// that the program gave that older thread. If it may have inherited `seen` from any of several
-/// threads, the result is that of a thread of the nearest ancestor process.
+/// `seen` from a thread that the balancer has pinned to one cpu or let use several; then the result
+/// is the affinity that the program gave that older thread. If it may have inherited `seen` from
+/// any of several threads, the result is that of a thread of the nearest ancestor process.
 CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   std::optional<Ancestry> ancestry;
@@ -141,8 +141,9 @@ CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen
     if (!is_wide && (cpus.size() != 1 || !kept.was_on(cpus[0]))) continue;
     if (!ancestry) ancestry = ancestry_of(thread);
     const auto generations = ancestry->generations(kept.process);
-    // If `seen` is all allowed cpus, it need not be inherited, because many threads have this
-    // affinity. So it counts as inherited only from a process that is known to be an ancestor.
+    // If `seen` is all allowed cpus, the thread need not have inherited it, because many threads
+    // have this affinity. So `seen` counts as inherited only from a process that is known to be an
+    // ancestor.
     const bool is_known = generations && *generations < ancestry->processes.size();
     if (!generations || (is_wide && seen == allowed_ && !is_known)) continue;
     const bool is_alive = kernel_.threads().contains(key);

@@ -68,8 +68,9 @@ class Affinities {
   /// True if set_limit() excludes some cpus that could otherwise be used.
   bool is_limited() const { return cpus_.size() < num_unlimited_; }
 
-  /// Adds a new thread. If it may have inherited its affinity from a pinned or widened thread of
-  /// its own or an ancestor process, gives it the affinity that the program gave that older thread.
+  /// Adds a new thread. If it may have inherited its affinity from a thread of its own or an
+  /// ancestor process that was passed to pin() or widen(), gives it the affinity that the program
+  /// gave that older thread.
   void add(std::uint64_t key);
   /// To be called at the end of a scan, when all threads that were created before the scan have
   /// been added.

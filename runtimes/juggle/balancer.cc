@@ -91,7 +91,8 @@ JuggleFacts Balancer::facts() const {
   return facts;
 }
 
-/// Finds out whether threads wait actively or asleep, but only if active waiting would be harmful.
+/// If there are more threads than cpus, finds out whether waiting threads spin or sleep. With fewer
+/// threads, spinning does no harm.
 void Balancer::ask_how_threads_wait() {
   if (team_.num_taking_part() <= affinities_.cpus().size()) return;
   for (const JuggleMember& member : team_.members()) {

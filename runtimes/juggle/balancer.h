@@ -59,8 +59,8 @@ class Balancer {
   /// The number of seconds until the next balancing point.
   double next_s();
   void count_early_wake_up() { ++tally_.early_wake_ups; }
-  /// Pins all threads again. To be called when the guard has restored the affinities of all
-  /// threads.
+  /// Pins all threads again. To be called when the guard process (guard.h) has restored the
+  /// affinities of all threads.
   void start_anew();
   /// Restores the affinities of all threads. Returns what the balancer did.
   Tally finish();

@@ -50,8 +50,9 @@ class Guard : public AffinityStore {
   /// If the balancer is stopped (SIGSTOP), the guard process restores the affinities of all
   /// threads, so that they are not pinned meanwhile. This is called a release.
   enum class Release : std::uint8_t { none, under_way, done };
-  /// Tells whether the guard process is restoring affinities because the balancer was stopped. Do
-  /// not move threads while it does. Afterwards, returns `done` once, and then `none`.
+  /// Tells whether the guard process is restoring affinities because the balancer was stopped. As
+  /// long as the result is `under_way`, do not move threads. After that, returns `done` once, and
+  /// then `none`.
   Release release();
 
  private:

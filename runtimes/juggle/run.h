@@ -23,8 +23,8 @@ struct Outcome {
 /// why. Throws Error for cpus that are not allowed.
 Outcome run_balanced(const std::vector<std::string>& command, const BalancerOptions& options);
 
-/// Balances a running process and its children until it ends or a signal (INT, TERM, HUP, QUIT)
-/// tells the balancer to leave it. Throws Error if that process cannot be balanced.
+/// Balances a running process and its children until that process ends or a signal (INT, TERM, HUP,
+/// QUIT) tells the balancer to leave it. Throws Error if that process cannot be balanced.
 Outcome attach_balanced(pid_t pid, const BalancerOptions& options);
 
 }  // namespace poise::juggle

@@ -229,7 +229,8 @@ void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
   process.has_all = true;
   if (is_of_user) {
     process.num_links = status.st_nlink;
-    // Read only once, because the kernel visits all threads of the process to make this file.
+    // The parent is read once per process, not per thread: the kernel visits all threads of the
+    // process to make the file `stat`.
     process.parent = parent_of(id);
     for (const pid_t thread : *numbers) {
       const auto known = gone.find(thread);

@@ -37,7 +37,8 @@ concept Object =
     requires(T& object, const Inbox& inbox, Outbox& outbox) { object.step(inbox, outbox); };
 
 /// A fixed number of objects with ids from 0, distributed over the ranks. Members are collective,
-/// that is all ranks of the communicator must call them, unless they are const or say otherwise.
+/// that is all ranks of the communicator must call them, unless they are const or their comments
+/// say otherwise.
 ///
 /// A step calls every object's step() with the messages sent to it in the previous step, on the
 /// threads of its rank. Results do not depend on the placement. Environment variables control

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mode::hierarchical: all ranks decide together (poise/distributed). A rank passes in its own
+// Decisions by all ranks together (Mode::hierarchical; poise/distributed). A rank passes in its own
 // objects, and learns which of them leave and which objects arrive.
 #pragma once
 

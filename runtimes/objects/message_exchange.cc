@@ -28,8 +28,8 @@ void sort_by_sender(std::vector<Mail>& inbox) {
     std::stable_sort(inbox.begin(), inbox.end(), by_sender);
 }
 
-/// Tells where an object is. The object's home sends this answer to each rank from which the home
-/// got a message for the object.
+/// Tells where an object is. The object's home, the rank that always knows where the object is,
+/// sends this answer to each rank from which it got a message for the object.
 struct Answer {
   ObjectId id;
   std::uint32_t position;
@@ -79,8 +79,8 @@ void MessageExchange::exchange_with_ranks(std::span<const std::unique_ptr<Worker
       messenger_.sparse_all_to_all(outgoing, ghosts != nullptr ? &any : nullptr);
   if (ghosts != nullptr && any) {
     pass_on(received, objects, directory);
-    // A home sends no answer about an object that is on the home itself. So an object that is still
-    // unknown after the answers is on its home.
+    // A home (the rank that always knows where an object is) sends no answer about an object that
+    // is on the home itself. So an object that is still unknown after the answers is on its home.
     for (const ObjectId id : sent_to_homes)
       if (const auto [home, is_known] = ghosts->find(id); !is_known) ghosts->learn(id, home);
   }

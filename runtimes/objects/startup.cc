@@ -25,8 +25,8 @@ void visit_options(Archive& archive, CollectionOptions& o) {
           o.ranks_per_host, o.lend, o.seed, o.max_piece_bytes);
 }
 
-/// Returns an error unless all ranks or none have set subphase_of_step: other ranks would wait for
-/// values that this rank does not send.
+/// Returns an error unless all ranks or none have set subphase_of_step: otherwise the ranks that
+/// have set it would wait for values that the others do not send.
 std::string problem_of_subphases(MPI_Comm comm, const CollectionOptions& options) {
   double counts[] = {options.subphase_of_step ? 1.0 : 0.0, 1.0};
   sum_over_ranks(comm, counts);

@@ -75,7 +75,7 @@ TEST(attribution, message_and_byte_counts_of_collectives_match_formulas_in_the_n
     EXPECT_EQ(total(matrix_of({.meaning = Meaning::allreduce, .bytes = vector}, size)).bytes,
               2 * (n - 1) * vector);
   }
-  for (int power = 1; power <= 6; ++power) {  // recursive doubling: log n messages per rank
+  for (int power = 1; power <= 6; ++power) {  // recursive doubling: log2 n messages per rank
     const std::uint64_t n = std::uint64_t{1} << power;
     EXPECT_EQ(total(matrix_of({.meaning = Meaning::allreduce, .bytes = 8}, 1 << power)).messages,
               n * static_cast<std::uint64_t>(power));

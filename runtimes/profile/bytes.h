@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values in the reports that ranks send each other. All ranks have the same representation of
-// values, because they run the same program.
+// Writes and reads the values in the reports that ranks send each other. All ranks have the same
+// representation of values, because they run the same program.
 #pragma once
 
 #include <cstring>

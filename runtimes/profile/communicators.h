@@ -18,8 +18,8 @@ namespace poise::profile {
 /// The neighbours of a rank in the topology of a communicator.
 struct Neighbours {
   std::vector<int> receivers;  // the rank in the communicator for each block of the send buffer
-  /// The ranks in MPI_COMM_WORLD to which the rank sends and from which it receives, each once and
-  /// without itself.
+  /// The ranks in MPI_COMM_WORLD to which the rank sends and from which it receives. Each rank is
+  /// listed once; the rank itself is left out.
   std::vector<int> to, from;
 };
 

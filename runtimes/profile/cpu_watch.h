@@ -12,9 +12,9 @@ namespace poise::profile {
 
 /// CPU times in nanoseconds since a CpuWatch was constructed.
 struct CpuUse {
-  std::int64_t all_ns = -1;  // of all programs, on the cpus that this process may use; -1: unknown
-  std::int64_t own_ns = 0;   // of this process, and of its children that it has waited for
-  double quota_cpus = 0;     // how many cpus the quota of the process's cgroup pays for; 0: all
+  std::int64_t all_ns = -1;  // CPU time of all programs on this process's cpus; -1: unknown
+  std::int64_t own_ns = 0;   // CPU time of this process and the children it has waited for
+  double quota_cpus = 0;     // the quota of the process's cgroup, as a number of cpus; 0: none
   /// How long the kernel stopped the cgroup because it had used up its quota, summed over cpus.
   std::int64_t stopped_ns = 0;
 };

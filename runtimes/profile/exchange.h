@@ -29,9 +29,9 @@ class Exchange {
   static Word joined(const MpiLibrary& mpi);
   /// True if joined() returned 0 because another rank had given up.
   static bool was_refused();
-  /// If joined() returned 0, gives late ranks tuning::kMaxJoin_s seconds to complete what it began:
-  /// the MPI_Finalize of Open MPI crashes if a communicator is only half created. Does nothing
-  /// otherwise. To be called before MPI_Finalize.
+  /// If joined() returned 0, gives late ranks tuning::kMaxJoin_s seconds to complete the
+  /// duplication of MPI_COMM_WORLD: the MPI_Finalize of Open MPI crashes if a communicator is only
+  /// half created. Does nothing otherwise. To be called before MPI_Finalize.
   static void complete_join();
 
   /// `own` is the communicator that joined() returned. Collective.

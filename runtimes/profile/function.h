@@ -109,8 +109,8 @@ constexpr bool has_request_array(Meaning meaning) {
 constexpr bool is_neighbourhood(Meaning meaning) { return meaning >= Meaning::neighbor_allgather; }
 
 /// How a function works that all ranks of a communicator, a window or a file must call. `blocking`:
-/// it returns when it is done. `nonblocking`: a later call waits for it. `persistent`: MPI_Start
-/// starts it. `none`: other functions.
+/// it returns when it is done. `nonblocking`: a later call waits for its completion. `persistent`:
+/// MPI_Start starts it. `none`: other functions.
 enum class Mode : std::uint8_t { none, blocking, nonblocking, persistent };
 
 struct Function {

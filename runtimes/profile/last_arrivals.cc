@@ -73,10 +73,11 @@ std::vector<LastArrivals::Entry> LastArrivals::last_of_lower(const Part& part) {
   return found;
 }
 
-/// Returns the entries that this rank reports to the child of a round. For a collective with
-/// `is_for_lower`, the entry tells who was last among the ranks below the child. These are the
-/// ranks below this rank, which `part.last` describes by now, and the ranks from this one to the
-/// one before the child. No rank is below rank 0, on which `part.last` still describes all ranks.
+/// Returns the entries that this rank reports to its child of a round. For a collective with
+/// `is_for_lower`, the entry tells which rank arrived last among those below the child. It combines
+/// two entries: that of the ranks below this rank, which is in `part.last` by now, and that of the
+/// ranks from this one to the one before the child. On rank 0 the first is empty: no rank is below
+/// it, and `part.last` still describes all ranks.
 std::vector<LastArrivals::Entry> LastArrivals::last_for_child(const Part& part, int round) {
   std::vector<Entry> last = part.last;
   if (round >= std::ssize(part.before_child)) return last;

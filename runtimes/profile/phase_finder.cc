@@ -48,7 +48,7 @@ void PhaseFinder::search() {
 }
 
 bool PhaseFinder::follow(std::uint64_t token) {
-  if (++seen_ > tuning::kMaxTokens) {  // halves both counts: old tokens count less than recent ones
+  if (++seen_ > tuning::kMaxTokens) {  // halves seen_ and odd_, so that old tokens count less
     seen_ /= 2;
     odd_ /= 2;
   }

@@ -23,7 +23,7 @@ inline constexpr int kOldestVersion = 2;
 
 /// The topologies that this process created with reorder = true while POISE_REORDER was set.
 struct Reorderings {
-  std::uint64_t calls = 0, reordered = 0;  // all calls; calls that found a better order
+  std::uint64_t calls = 0, reordered = 0;  // all calls; those that found a better order
   /// Time from the start of calls with reorder = true until every rank knew its new rank.
   std::int64_t deciding_ns = 0;
   // Total distance of the edges: each edge's weight times its number of hops, summed over all

@@ -135,7 +135,7 @@ TEST(recorder, ends_a_phase_after_each_iteration_found_in_the_sequence_of_collec
   int ends = 0;
   for (int i = 0; i < 30; ++i)
     ends += recorder.collective(static_cast<std::uint64_t>(i % 3)) ? 1 : 0;
-  EXPECT_EQ(ends, 1 + 6);  // an iteration ends at the tenth token, then at every third
+  EXPECT_EQ(ends, 1 + 6);  // an iteration ends at the tenth collective, then at every third
 }
 
 }  // namespace

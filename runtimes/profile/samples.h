@@ -14,7 +14,7 @@ namespace poise::profile {
 /// others.
 struct Part {
   bool delays = false;  // other ranks cannot finish the collective before this rank arrives
-  bool waits = false;   // this rank cannot finish before all ranks with `delays` have arrived
+  bool waits = false;   // this rank cannot finish before all ranks that set `delays` arrive
   /// MPI may, but need not, make the ranks wait for each other in this call, as in MPI_Win_fence
   /// and in collective calls on files. If one rank left the call before another rank entered it,
   /// the profile assumes that none waited.

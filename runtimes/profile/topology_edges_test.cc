@@ -72,8 +72,8 @@ TEST(TopologyEdges, a_grid_that_mpi_refuses_has_no_edges) {
 }
 
 TEST(TopologyEdges, edges_of_an_mpi_graph_topology_match_the_example_in_the_mpi_standard) {
-  // MPI-3.1, section 7.5.3: rank 0 has the neighbours 1 and 3, rank 1 has 0, rank 2 has 3, and rank
-  // 3 has 0 and 2.
+  // The example of MPI-3.1, section 7.5.3: rank 0 has the neighbours 1 and 3, rank 1 has 0, rank 2
+  // has 3, and rank 3 has 0 and 2.
   const std::vector<int> index = {2, 3, 4, 6}, edges = {1, 3, 0, 3, 0, 2};
   const auto found = graph_edges(index, edges.data(), 4);
   ASSERT_TRUE(found);

@@ -87,13 +87,13 @@ inline constexpr std::size_t kMaxCompared = 1 << 26;
 /// Seconds after which a rank stops waiting for other ranks to join the profile. All ranks join at
 /// about the same time, because MPI_Init synchronises them.
 inline constexpr double kMaxJoin_s = 10;
-/// Seconds for which a rank then waits for the votes of all ranks. All ranks are there by then. If
-/// this rank stopped waiting while the kernel stops another one, that rank alone would join, and
-/// hang. So this wait is longer.
+/// Seconds for which a rank that has joined waits for the votes of all ranks. By then all ranks
+/// have joined, but the kernel may have stopped one of them. If the others stopped waiting for its
+/// vote, that rank alone would use the profile, and hang. So this limit is longer than kMaxJoin_s.
 inline constexpr double kMaxVote_s = 60;
-/// Maximum time between two tests of a join request that counts towards these limits. A longer gap
-/// means that this rank had no core: the machine is busy, and the other ranks may have had no core
-/// either.
+/// Maximum time between two tests of a join request that counts towards kMaxJoin_s and kMaxVote_s.
+/// A longer gap means that this rank had no core: the machine is busy, and the other ranks may have
+/// had no core either.
 inline constexpr double kMaxCountedPause_s = 10e-3;
 
 /// Tolerance for comparing times of two ranks of one host. Their clocks differ by less than 1 us;

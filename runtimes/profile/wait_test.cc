@@ -40,7 +40,7 @@ TEST(wait, the_estimated_wait_is_exact_if_every_call_was_sampled) {
   EXPECT_EQ(estimated({}, 10, 5).seconds, 0);
 }
 
-/// The 95 % interval contains the true value in about 95 of 100 runs, and is not too wide.
+/// The 95 % interval contains the true waiting time in about 95 of 100 runs, and is not too wide.
 TEST(wait, the_confidence_interval_of_the_estimated_wait_contains_the_true_wait) {
   Random random(17);
   int covered = 0;

@@ -74,7 +74,7 @@ struct With {
   // may submit tasks, which get the same parent as this task, but it must not wait. If it throws,
   // the task counts as failed.
   std::function<void()> on_finish = {};
-  // Called once, on this rank, before the task is first lent or replicated. It may change
+  // Called once, on this rank, before the task is first lent or replicated. The callback may change
   // Item::data and Item::bytes of the arguments and the result, for example to add data that only a
   // lent task needs. It must not call the context. If it throws, the task counts as failed.
   std::function<void(std::span<Item>)> on_lend = {};

@@ -92,8 +92,8 @@ void store_items(Task& task, std::span<const Item> items) {
 }
 
 // Keeps the engine of a context alive after an exception has destroyed the context, because other
-// ranks may still send messages to this rank. They wait for tasks, and report that this rank has
-// not entered the wait.
+// ranks may still send messages to this rank. Those ranks are in a wait for all tasks, and report
+// that this rank has not entered it.
 void abandon(std::unique_ptr<OffloadEngine> engine) {
   static auto& abandoned = *new std::vector<std::unique_ptr<OffloadEngine>>;
   abandoned.push_back(std::move(engine));

@@ -11,7 +11,8 @@ namespace poise::tasks::tuning {
 /// waits, its thread runs other tasks, which may wait in turn.
 inline constexpr unsigned kMaxNestedWaits = 32;
 /// Maximum number of tasks that are nested on the stack of one thread because each yielded to the
-/// next. A larger number lets more tasks yield, but leaves less stack to each: here 8 KiB of 8 MiB.
+/// next. A larger number lets more tasks yield, but leaves less stack to each. At this number, a
+/// stack of 8 MiB has 8 KiB for each task.
 inline constexpr unsigned kMaxNestedYields = 1000;
 /// Maximum number of finished tasks whose memory a pool keeps for new ones (3 MiB).
 inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;

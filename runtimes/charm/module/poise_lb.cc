@@ -124,7 +124,8 @@ void PoiseLB::pup(PUP::er& p) {
   p | with_messages_;
   if (p.isUnpacking()) {
     // If messages were measured before the restart, they are measured now, too, even if this host
-    // lacks the environment variables that require it: users may have set them on one host only.
+    // lacks the environment variables that require this: users may have set these variables on one
+    // host only.
     with_messages_ = with_messages_ || needs_messages(which_);
     begin(which_);
     tell_core();

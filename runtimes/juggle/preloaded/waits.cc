@@ -99,7 +99,7 @@ WaitSlot* own_slot() {
   if (own.has_asked) return own.slot;
   own.has_asked = true;
   own.slot = slot_of(*table, system_call(SYS_gettid), true);
-  if (own.slot != nullptr) {  // it may hold values of a killed thread with the same id
+  if (own.slot != nullptr) {  // the slot may hold values of a killed thread with the same id
     own.slot->is_inside.store(false, std::memory_order_relaxed);
     own.slot->yield_ns.store(0, std::memory_order_relaxed);
   }

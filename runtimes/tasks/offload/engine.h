@@ -50,8 +50,8 @@ class OffloadEngine {
   /// Completes all messages in flight. Collective.
   void drain();
 
-  /// True if a rank of this node has announced a message to this rank, or if transfers were not
-  /// complete or answers were due when step() last returned. Thread-safe.
+  /// True if a rank of this node has announced a message to this rank. Also true if transfers were
+  /// not complete, or answers were due, when step() last returned. Thread-safe.
   bool has_messages() const {
     return messenger_.doorbells.is_pending() || in_flight_.load(std::memory_order_relaxed);
   }

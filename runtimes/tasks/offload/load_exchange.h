@@ -27,7 +27,7 @@ class LoadExchange {
   /// published no load: it has never been in a wait.
   bool read_table(std::uint32_t rank);
   /// If this rank has more tasks to lend than threads, now and then sends its load to one of its
-  /// gossip partners in turn. No doorbell is rung, so sleeping threads of that rank do not wake.
+  /// gossip partners in turn. No doorbell is rung, so sleeping threads of the partner do not wake.
   void gossip(const TaskPool::State& state);
 
  private:

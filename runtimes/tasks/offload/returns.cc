@@ -30,7 +30,7 @@ struct ResultHeader {
 
 constexpr auto kMessageBytes = static_cast<std::size_t>(lending_tuning::kMessageBytes);
 
-// The most bytes that the result of a task takes in the header of a message.
+// Maximum number of bytes that the result of a task takes in the header of a message.
 std::size_t result_bytes(const Task& task) {
   return task.bytes().back + task.extras->result.size() + task.extras->error.size();
 }
@@ -49,9 +49,11 @@ void Returns::step(const TaskPool::State& state) {
     send(to, std::move(results));
 }
 
-// A collector forwards only results that are in the header of a message, without payloads. Large
-// results take their owner more time than the message around them. If the collector has not entered
-// this wait, it may be about to receive a message that the owner sends when it has the results.
+// Returns the rank to which to send the result of a task: the owner, or the collector of this node.
+// A collector forwards only results that are in the header of a message, without payloads. For a
+// large result, a collector would save the owner little time, because reading the result takes
+// longer than handling a message. If the collector has not entered this wait, its program may be
+// waiting for a message that the owner sends only when it has all results.
 std::uint32_t Returns::receiver_of(const Task& task) const {
   if (result_bytes(task) >= std::min(messenger_.large_bytes, kMessageBytes)) return task.owner;
   const auto receiver = [&] {
@@ -66,9 +68,9 @@ void Returns::send_results_of(std::uint32_t owner) {
   if (!results.empty()) send(owner, std::move(results));
 }
 
-// Long results, and results on the way through a collector that together are long, get messages of
-// their own. The latter come first, so that none of them finds the header full and becomes a
-// payload, which the collector would not forward.
+// Sends results in one or more messages. A long result ends its message, and so do results on the
+// way through a collector that together are long. The results for a collector come first: none of
+// them may find the header full and become a payload, which the collector would not forward.
 void Returns::send(std::uint32_t to, std::vector<Held> results) {
   std::ranges::stable_partition(
       results, [=](const Held& result) { return result.task && result.task->owner != to; });

@@ -37,9 +37,9 @@ class Returns {
   void end_wait();
 
  private:
-  /// A result to be sent: a finished borrowed task or, if this rank is the collector of its node
-  /// (LendingAgent::returns_to), the result of a task that another rank ran, as it stood in a
-  /// message.
+  /// A result to be sent: a finished borrowed task or, on the collector of a node
+  /// (LendingAgent::returns_to), the bytes of a result that another rank of the node has sent to
+  /// it.
   struct Held {
     std::unique_ptr<Task> task;
     std::vector<std::byte> collected;

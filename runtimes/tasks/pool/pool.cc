@@ -166,7 +166,8 @@ void TaskPool::set_waiting(bool waits) {
   std::ranges::find(running_, running_of_thread.batch, &Running::batch)->waits = waits;
 }
 
-// Takes the first task of a batch from the queue. From now on, the batch counts as running.
+// Takes the first task of a batch (tasks that a thread runs in succession and times as a whole)
+// from the queue. From now on, the batch counts as running.
 std::unique_ptr<Task> TaskPool::next(Batch& batch, double now_s) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Task> task;

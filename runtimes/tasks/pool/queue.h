@@ -54,8 +54,8 @@ class Queue {
   /// may be lent.
   std::unique_ptr<Task> take_last(bool borrowed_too);
 
-  /// Takes the task that had this ticket when it was pushed. Returns null if there is none. O(1) on
-  /// average.
+  /// Takes the replicated task that had this ticket, its identifier, when it was pushed. Returns
+  /// null if there is none. O(1) on average.
   std::unique_ptr<Task> take_ticket(Ticket ticket);
   /// Takes those lendable tasks for which `wanted` is true, in the order of the queue.
   std::vector<std::unique_ptr<Task>> take(const std::function<bool(const Task&)>& wanted);

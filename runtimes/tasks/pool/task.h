@@ -114,8 +114,8 @@ struct Task {
   std::int32_t priority = 0;
   bool pinned : 1 = false;
   bool has_parent : 1 = false;  // another task submitted this one, and may wait for it on any rank
-  // Of a lent task: its owner wants results collected; another rank than the owner lent the task to
-  // this rank (LendingAgent::returns_to).
+  // Of a lent task (LendingAgent::returns_to). wants_collector: its owner wants results collected.
+  // was_passed_on: another rank than the owner lent the task to this rank.
   bool wants_collector : 1 = false, was_passed_on : 1 = false;
   bool failed = false;
   bool replicated = false;  // other ranks have, had or will get copies of the task

@@ -21,8 +21,8 @@ std::string broadcast_text(MPI_Comm communicator, std::string text, int rank);
 /// number unless it is rank 0. Returns an empty text if every rank passes an empty text.
 std::string first_error(MPI_Comm communicator, const std::string& error);
 
-/// Throws Error on every rank if any rank passes an error: on a rank that passes one, with its own
-/// text; on the other ranks, with the text that first_error() returns.
+/// Throws Error on every rank if any rank passes an error. A rank that passes one throws it with
+/// its own text; the other ranks throw the text that first_error() returns.
 void throw_if_any_failed(MPI_Comm communicator, const std::string& error);
 
 /// Throws Error on every rank if one of these settings differs between ranks.
