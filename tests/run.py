@@ -199,8 +199,8 @@ def joined(before, last):
 
 
 def store(result, commit):
-    """Stores the last result of a part of the full tier, so that others need not run it to know its result. The rows
-    of other parts stay as they are."""
+    """Stores the last result of a part of the full tier, so that other people know the result without running the part.
+    The rows of other parts stay as they are."""
     measured = keep.stamp() | {"commit": commit}
     row = {"part": result.word, "runs": result.name, "passed": result.passed, "failed": result.failed, "skipped": result.skipped,
            "rounds": result.rounds, "seconds": round(result.seconds), "build_s": round(result.build_s), "failures": result.failures,

@@ -64,8 +64,8 @@ def balancers():
 
 
 def charm(*flags, pes=4, variables=()):
-    # There may be more PEs than cores, so idle PEs sleep. Builds whose processes have no threads lack this option.
-    # Without +LBPeriod, Charm++ 6.10 waits for half a second at each balancing step.
+    # There may be more PEs than cores, so +CmiSleepOnIdle makes idle PEs sleep. Network builds whose processes have no
+    # threads lack this option. Without +LBPeriod, Charm++ 6.10 waits for half a second at each balancing step.
     shared = ["+setcpuaffinity", *["+CmiSleepOnIdle"] * (HAS_THREADS or not IS_NETWORK)]
     if not (HOME / "include/LBManager.h").exists():
         shared += ["+LBPeriod", "0.001"]

@@ -242,9 +242,9 @@ class Recipes(JuggleTest):
     """Tests what the recipes of docs/juggle.md do. The commands are read from the page."""
 
     def run_recipe(self, words, programs, options=("--json", "s.json"), environment=None):
-        """Runs the command of the page that contains these words, after three changes: `programs` maps names of
-        programs in it to those of other programs; the number 8 becomes the number of cpus plus one; `poise juggle` gets
-        more options. Returns the finished process."""
+        """Runs the command of docs/juggle.md that contains these words, after three changes: names of programs in the
+        command are replaced as the dictionary `programs` says; the number 8 becomes the number of cpus plus one; `poise
+        juggle` gets more options. Returns the finished process."""
         commands = "".join(block.body for block in blocks_of(ROOT / "docs" / "juggle.md") if block.language == "sh")
         line, = (line for line in commands.splitlines() if words in line and not line.startswith("#"))
         line = re.sub(r"\b8\b", str(len(CPUS) + 1), line)

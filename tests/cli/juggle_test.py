@@ -211,8 +211,9 @@ class Affinities(JuggleTest):
             return sorted(sum(place == {cpu} for place in places) for cpu in two)
 
         for _ in range(20):
-            # The counts differ for moments: between the two system calls that swap two threads, one cpu may have all
-            # three; and a thread that has inherited its parent's cpu is first allowed all cpus, and then pinned to one.
+            # The counts of threads per cpu may be wrong for a moment. Between the two system calls that swap two
+            # threads, one cpu may have all three threads. A thread that has inherited the cpu of its parent is first
+            # allowed all cpus, and then pinned to one.
             self.assertTrue(eventually(lambda: threads_on_cpus() == [1, 2]), threads_on_cpus())
             time.sleep(0.01)
 

@@ -190,7 +190,8 @@ class Output(CliTest):
             process.wait(timeout=300)
 
     def test_a_closed_standard_stream_is_replaced_by_dev_null(self):
-        # The guard learns through a pipe that the balancer has ended. A message in this pipe would end the guard.
+        # The guard learns through a pipe that the balancer has ended. If the pipe got the number of a closed stream, a
+        # message to this stream would end the guard.
         show = 'readlink /proc/$PPID/fd/0 /proc/$PPID/fd/1 /proc/$PPID/fd/2 /proc/$$/fd/0 /proc/$$/fd/2 >"$0"'
         subprocess.run(["sh", "-c", '"$0" juggle --live -- "$@" <&- >&- 2>&-', POISE, "sh", "-c", show, "streams"],
                        cwd=self.folder, check=False, timeout=60)

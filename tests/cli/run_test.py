@@ -158,7 +158,8 @@ class RunTest(CliTest):
         program.write_text("#!/bin/sh\ntaskset -cp $$ | sed 's/.*: //' > rank$SLURM_PROCID\n")
         program.chmod(0o755)
         self.assertEqual(self.run_poise("generate", "ring", "--tasks", "4", "--machine", "node:2 core:2", "-o", "h.poise").returncode, 0)
-        # Rank 1 runs on core 0 of the second node, rank 2 on core 1. On the first node, the order is reversed.
+        # The map puts ranks 1 and 2 on cores 0 and 1 of the second node, and ranks 3 and 0 on cores 0 and 1 of the
+        # first node.
         for program_name, expected in (("./program", ["1", "0", "1", "0"]), ("./none", None)):
             with self.subTest(program=program_name):
                 command = [str(srun), "-n4", program_name]

@@ -22,7 +22,7 @@ using poise::OwnArrays;
 class Input : public poise::fuzz::Numbers {
  public:
   using Numbers::Numbers;
-  /// Returns true in one of 128 cases, in which the caller uses arbitrary bits instead of a valid
+  /// Returns true in one of 128 calls. The caller then uses arbitrary bits instead of a valid
   /// value.
   bool is_wild() { return below(128) == 127; }
   /// Returns a load. Most loads are short, so that decisions are short, too: a decision may take up

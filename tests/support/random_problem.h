@@ -107,8 +107,9 @@ inline OwnedProblem random_problem(Random& random) {
   return random_problem(random_machine(random), random);
 }
 
-/// Returns the busy time of the task's place without the task; `busy_s` is its busy time with it.
-/// If no other task there has a load, this is exactly the background load.
+/// Returns the busy time of the task's place without the task; `busy_s` is the busy time of that
+/// place with the task. If no other task there has a load, the result is exactly the background
+/// load.
 inline double busy_without_s(const Problem& problem, const Placement& placement, TaskId task,
                              double busy_s) {
   const Workload& workload = problem.workload;

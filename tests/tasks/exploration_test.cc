@@ -57,7 +57,8 @@ TEST(Exploration, a_rank_that_stopped_lending_lends_again_when_lending_pays) {
   Context context(MPI_COMM_WORLD);
   if (context.num_ranks() == 1) GTEST_SKIP() << "one rank lends nothing";
   ASSERT_TRUE(some_step(context, kLong, 5000, [](int lent) { return lent == 0; }));
-  // The rank has learnt that lending takes longer than these tasks, so only exploration lends them.
+  // The rank has learnt that lending takes longer than these tasks, so it lends them only now and
+  // then, to measure lending again.
   EXPECT_TRUE(some_step(context, kShort, 0, [](int lent) { return lent > 10; }));
 }
 

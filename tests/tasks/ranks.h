@@ -49,8 +49,8 @@ inline void meet() {
 }
 
 /// Calls `round` on all ranks until it returns true on all of them in the same round; returns false
-/// after 200 s. For events that need not happen in every round: on a busy machine a rank may come
-/// too late to borrow a task. The limit ends only tests that would otherwise hang.
+/// after 200 s. Tests use it for events that need not happen in every round: on a busy machine a
+/// rank may come too late to borrow a task. The limit ends only tests that would otherwise hang.
 template <typename Round>
 bool happens_in_some_round(const Round& round) {
   const double end_s = wall_now_s() + 200;
@@ -84,9 +84,9 @@ void submit_pauses(Context& context, int tasks, const With& with_of) {
   for (int t = 0; t < tasks && is_first(); ++t) context.submit(with_of(t), kPause, in(data), 1000);
 }
 
-/// Number of tasks that must still be lent. It makes sure that tasks are lent even on a slow
-/// machine: each task with says_when_it_leaves() decrements the number when it is lent, and tasks
-/// of the function kUntilEnoughHaveLeft keep threads of their rank busy until it is 0.
+/// Number of tasks that must still be lent. Each task with says_when_it_leaves() decrements this
+/// number when it is lent. Tasks of the function kUntilEnoughHaveLeft keep threads of their rank
+/// busy until the number is 0, so that tasks are lent even on a slow machine.
 inline std::atomic<std::int64_t> still_to_leave{0};
 
 inline bool enough_have_left() { return still_to_leave <= 0; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests how results return through a collector. Ranks 0 and 1 pretend to be on one node, and each
-// other rank on a node of its own.
+// Tests how results return to their owner through a collector, one rank of the borrower's node.
+// Ranks 0 and 1 pretend to be on one node, and each other rank on a node of its own.
 #include "runtimes/tasks/offload/returns.h"
 
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ class Collector : public testing::Test {
     made->items.assign({&item, 1});
     return made;
   }
-  // Begins a wait on all ranks but the collector if `without_collector` is true. The borrower runs
-  // all tasks.
+  // Begins a wait on all ranks or, if `without_collector` is true, on all ranks but the collector.
+  // The borrower runs all tasks.
   void begin(bool without_collector) {
     const bool is_late = without_collector && messenger_.rank == kCollector;
     if (!is_late) messenger_.agent.enter(1, 0);
