@@ -2,7 +2,10 @@
 
 #include "poise/search/distance_tree.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <string_view>
+#include <vector>
 
 #include "tests/support/random_problem.h"
 #include "tests/support/seeds.h"
@@ -67,6 +70,76 @@ TEST(DistanceTree, omits_machine_levels_that_do_not_affect_message_costs) {
   const DistanceTree tree(Machine(parts), {-1, -1});
   EXPECT_EQ(tree.num_levels(), 2u);
   EXPECT_FALSE(tree.level(0)[0].is_uniform);
+}
+
+TEST(DistanceTree, knows_the_least_weight_of_a_message_inside_each_group_and_between_its_children) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    const Machine machine = random_machine(random);
+    const MessageWeights weights{.same_place = random.below(2) == 0 ? -0.5 : 2,
+                                 .same_domain = random.below(2) == 0 ? -1.0 : 1.0,
+                                 .caches = random.below(2) == 0};
+    const DistanceTree tree(machine, weights);
+    const Network::Shape shape = machine.network().shape;
+    const bool is_exact = shape == Network::Shape::tree || shape == Network::Shape::matrix;
+    ASSERT_EQ(tree.level(0).size(), 1u);
+    for (std::size_t l = 0; l < tree.num_levels(); ++l)
+      for (const DistanceTree::Group& group : tree.level(l)) {
+        double least = weights.same_place, least_between = 1e9, most_between = -1e9;
+        const auto child_of = [&](PlaceId p) { return tree.group_of_leaf(l + 1, tree.leaf_of(p)); };
+        for (PlaceId a = group.first; a < group.last; ++a)
+          for (PlaceId b = group.first; b < group.last; ++b) {
+            if (tree.leaf_of(a) == tree.leaf_of(b)) continue;
+            const double weight = weight_by_tree(tree, a, b);
+            least = std::min(least, weight);
+            if (child_of(a) == child_of(b)) continue;
+            least_between = std::min(least_between, weight);
+            most_between = std::max(most_between, weight);
+          }
+        const bool has_children = least_between < 1e9;
+        EXPECT_LE(group.lightest, least);
+        if (has_children) {
+          EXPECT_LE(group.weight, least_between);
+        }
+        if (is_exact) {
+          EXPECT_EQ(group.lightest, least);
+        }
+        if (is_exact && has_children) {
+          EXPECT_EQ(group.weight, least_between);
+        }
+        if (is_exact && has_children) {
+          EXPECT_EQ(group.is_uniform, least_between == most_between);
+        }
+      }
+  }
+}
+
+TEST(DistanceTree, has_a_level_for_each_division_of_places_that_affects_message_costs) {
+  struct Case {
+    const char* machine;
+    MessageWeights weights;
+    std::vector<std::size_t> groups;  // per level
+  };
+  for (const auto& [text, weights, groups] :
+       {Case{"core:4", {-1, -1}, {1}}, Case{"core:4", {-1, 1}, {1, 4}},
+        Case{"core:4", {-1, -1, true}, {1, 4}}, Case{"core:1", {-1, 1}, {1}},
+        Case{"node:3 core:2 factors:7,1", {-1, -1}, {1, 3}},
+        Case{"node:3 numa:2 core:2 factors:7,2,1", {-1, -1}, {1, 3, 6}},
+        Case{"node:3 numa:2 core:2 factors:7,2,1", {0, -1}, {1, 3, 6, 12}},
+        Case{"rack:2 node:3 core:2 factors:9,7,1", {-1, -1}, {1, 2, 6}},
+        Case{"rack:2 switch:2 node:3 core:2 factors:9,8,7,1", {-1, -1}, {1, 2, 4, 12}},
+        Case{"numa:2 l3:2 core:3 factors:2,1.5,1", {-1, -1, false}, {1, 2}},
+        Case{"numa:2 l3:2 core:3 factors:2,1.5,1", {-1, -1, true}, {1, 2, 4, 12}},
+        Case{"torus:2x3 numa:2 core:2 factors:9,2,1", {-1, -1}, {1, 6, 12}}}) {
+    SCOPED_TRACE(text);
+    const Machine machine = machine_from_text(text);
+    const DistanceTree tree(machine, weights);
+    std::vector<std::size_t> found;
+    for (std::size_t l = 0; l < tree.num_levels(); ++l) found.push_back(tree.level(l).size());
+    EXPECT_EQ(found, groups);
+    EXPECT_EQ(tree.level(0)[0].is_uniform, std::string_view(text).find("torus") != 0);
+  }
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 
 #include "poise/search/even_subphases.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
+#include "poise/placement/subphases.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {
@@ -165,6 +169,186 @@ TEST(EvenSubphases, keeps_the_placement_if_loads_per_subphase_are_unknown) {
   workload.memory.clear();
   workload.subphase_load_s.clear();
   EXPECT_EQ(evened(), uneven);
+}
+
+/// A reference implementation, which computes the work of all places anew for each step that it
+/// considers. It has no limit on computing time. All times must be exact.
+class NaiveEvening {
+ public:
+  NaiveEvening(const Problem& problem, Placement start)
+      : problem_(problem),
+        subphases_(problem.workload),
+        placement_(std::move(start)),
+        tasks_at_(problem.machine.num_places()) {
+    for (TaskId t = 0; t < placement_.num_tasks(); ++t)
+      if (problem.workload.tasks[t].movable) tasks_at_[placement_.of(t)].push_back(t);
+    const std::vector<double> now_s = work_s(placement_);
+    min_gain_s_ = kTuning.min_gain * subphases_.time_of_all_s(busiest_s(now_s));
+    for (std::uint32_t s = 0; s < count(); ++s) {
+      double work = 0, speeds = 0;
+      for (PlaceId p = 0; p < num_places(); ++p) {
+        const double speed = subphases_.speed_of(problem.machine, p, s);
+        work += now_s[p * count() + s] * speed;
+        speeds += speed;
+      }
+      average_s_.push_back(work / speeds);
+    }
+  }
+
+  Placement run() {
+    for (bool has_moved = true; std::exchange(has_moved, false);) {
+      const std::vector<double> now_s = work_s(placement_);
+      std::vector<PlaceId> busy;
+      for (std::uint32_t s = 0; s < count(); ++s) {
+        PlaceId busiest = 0;
+        for (PlaceId p = 1; p < num_places(); ++p)
+          if (now_s[p * count() + s] > now_s[busiest * count() + s]) busiest = p;
+        if (std::ranges::find(busy, busiest) == busy.end()) busy.push_back(busiest);
+      }
+      for (const PlaceId p : busy)
+        for (PlaceId q = 0; q < num_places(); ++q)
+          while (p != q && even_pair(p, q)) has_moved = true;
+    }
+    return placement_;
+  }
+
+ private:
+  struct Step {
+    TaskId task;
+    PlaceId from, to;
+    TaskId partner;  // moves the other way; the task itself if there is no partner
+    bool has_partner() const { return partner != task; }
+  };
+
+  std::uint32_t count() const { return subphases_.count(); }
+  std::uint32_t num_places() const { return problem_.machine.num_places(); }
+  std::vector<double> work_s(const Placement& placement) const {
+    return subphase_work_s(problem_.machine, problem_.workload, subphases_, placement);
+  }
+  /// Per subphase, the longest time of the places, or of two of them but at least the average.
+  std::vector<double> busiest_s(const std::vector<double>& work_s) const {
+    std::vector<double> most_s(count(), 0);
+    for (std::size_t i = 0; i < work_s.size(); ++i)
+      most_s[i % count()] = std::max(most_s[i % count()], work_s[i]);
+    return most_s;
+  }
+  std::vector<double> busier_s(const std::vector<double>& work_s, PlaceId p, PlaceId q) const {
+    std::vector<double> most_s = average_s_;
+    for (std::uint32_t s = 0; s < count(); ++s)
+      for (const PlaceId place : {p, q})
+        most_s[s] = std::max(most_s[s], work_s[place * count() + s]);
+    return most_s;
+  }
+  double messages_s(const Placement& placement) const {
+    double sum_s = 0;
+    for (const Message& m : problem_.workload.messages)
+      sum_s +=
+          message_s(problem_.machine, problem_.costs, m, placement.of(m.from), placement.of(m.to));
+    return sum_s;
+  }
+  double added_messages_s(TaskId t, PlaceId to) const {
+    Placement moved = placement_;
+    moved.move(t, to);
+    return messages_s(moved) - messages_s(placement_);
+  }
+
+  bool even_pair(PlaceId p, PlaceId q) {
+    std::optional<Step> best;
+    double best_gain_s = min_gain_s_;
+    const auto consider = [&](const Step& step) {
+      const double gain_s = gain_of(step, best_gain_s);
+      if (gain_s <= best_gain_s) return;
+      best = step;
+      best_gain_s = gain_s;
+    };
+    for (const TaskId t : tasks_at_[p]) consider({t, p, q, t});
+    for (const TaskId t : tasks_at_[q]) consider({t, q, p, t});
+    for (const TaskId t : tasks_at_[p]) {
+      if (best) break;
+      for (const TaskId u : tasks_at_[q]) consider({t, p, q, u});
+    }
+    if (!best) return false;
+    relocate(best->task, best->from, best->to);
+    if (best->has_partner()) relocate(best->partner, best->to, best->from);
+    return true;
+  }
+
+  double gain_of(const Step& step, double least_s) const {
+    Placement after = placement_;
+    after.move(step.task, step.to);
+    if (step.has_partner()) after.move(step.partner, step.from);
+    const std::vector<double> before_s = work_s(placement_), after_s = work_s(after);
+    if (subphases_.time_of_all_s(busiest_s(after_s)) >
+        subphases_.time_of_all_s(busiest_s(before_s)))
+      return 0;
+    double gain_s = subphases_.time_of_all_s(busier_s(before_s, step.from, step.to)) -
+                    subphases_.time_of_all_s(busier_s(after_s, step.from, step.to));
+    if (gain_s <= least_s) return 0;
+    gain_s -= added_messages_s(step.task, step.to);
+    return step.has_partner() ? gain_s - added_messages_s(step.partner, step.from) : gain_s;
+  }
+
+  void relocate(TaskId t, PlaceId from, PlaceId to) {
+    std::erase(tasks_at_[from], t);
+    tasks_at_[to].push_back(t);
+    placement_.move(t, to);
+  }
+
+  const Problem& problem_;
+  const Subphases subphases_;
+  Placement placement_;
+  std::vector<std::vector<TaskId>> tasks_at_;
+  std::vector<double> average_s_;
+  double min_gain_s_ = 0;
+};
+
+TEST(EvenSubphases, gives_the_same_placement_as_a_reference_without_a_limit_on_computing_time) {
+  int num_evened = 0;
+  for (const char* text : {"core:3 message:0.25", "node:2 core:2 factors:2,1 message:0.25",
+                           "core:3 speeds:1,0.5,0.25 message:0"})
+    for (const SubphaseRule rule : {SubphaseRule::wait, SubphaseRule::overlap})
+      for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        SCOPED_TRACE(fmt::format("{}, rule {}, seed {}", text, static_cast<int>(rule), seed));
+        Random random(seed);
+        const Machine machine = machine_from_text(text);
+        Workload workload;
+        workload.subphase_rule = rule;
+        Placement start(12);
+        for (TaskId t = 0; t < 12; ++t) {
+          // The loads of each task add up to 8 s, so that sums and fractions are exact.
+          const double first = random.below(9), second = random.below(9 - random.below(9));
+          workload.subphase_load_s.push_back(
+              {std::min(first, second), std::abs(first - second), 8 - std::max(first, second)});
+          workload.tasks.push_back({.load_s = 8, .movable = random.below(8) != 0});
+          workload.messages.push_back(
+              {t, static_cast<TaskId>(random.below(12)), random.below(3), 0});
+          start.move(t, random.below(machine.num_places()));
+        }
+        if (machine.num_places() == 3 && seed % 2 == 0)
+          workload.subphase_speed = {1, 2, 0.5, 1, 0.5, 2, 2, 1, 1};
+        const Problem problem{machine, workload, start, machine.costs()};
+        const Placement evened = NaiveEvening(problem, start).run();
+        const bool is_worth_it =
+            iteration_s(problem, evened) < (1 - kTuning.tolerance) * iteration_s(problem, start);
+        Tuning tuning;
+        tuning.min_scans = 1'000'000'000;
+        EXPECT_EQ(even_in_subphases(start, problem, tuning), is_worth_it ? evened : start);
+        num_evened += is_worth_it ? 1 : 0;
+      }
+  EXPECT_GE(num_evened, 150);
+}
+
+TEST(EvenSubphases, leaves_the_placement_unchanged_if_the_table_of_loads_would_be_too_large) {
+  Random random(1);
+  const Machine machine = flat_machine(2);
+  const Placement uneven = blocked(20, 2);
+  const Workload workload = drawn(20, random);
+  Tuning tuning;
+  for (const std::size_t most : {20 * kSubphases, 20 * kSubphases - 1}) {
+    tuning.max_table = most;
+    const Problem problem{machine, workload, uneven, machine.costs()};
+    EXPECT_EQ(even_in_subphases(uneven, problem, tuning) == uneven, most < 20 * kSubphases);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "tests/support/random_problem.h"
 #include "tests/support/seeds.h"
@@ -13,6 +17,7 @@
 #include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
 #include "poise/search/finish_schedule.h"
+#include "poise/search/tuning.h"
 #include "poise/workload/generate.h"
 
 namespace poise {
@@ -142,6 +147,152 @@ TEST(Returns, each_step_back_towards_the_current_placement_keeps_or_lowers_the_m
       EXPECT_EQ(metrics.migrated_bytes, best.migrated_bytes);
     }
   }
+}
+
+/// A problem in which all times are multiples of 1/4 s, so that sums are exact in any order, and a
+/// placement of all tasks.
+struct Whole {
+  Machine machine = machine_from_text("node:2 core:3 factors:3,1 message:0.25 migrated_byte:0.25");
+  Workload workload;
+  Placement current{14}, far{14};
+  Problem problem{machine, workload, current, machine.costs()};
+
+  explicit Whole(std::uint64_t seed) {
+    Random random(seed);
+    for (TaskId t = 0; t < 14; ++t) {
+      workload.tasks.push_back({.load_s = 1.0 * random.below(12), .bytes = random.below(5)});
+      current.move(t, std::min(random.below(6), random.below(6)));
+      far.move(t, random.below(3) == 0 ? current.of(t) : random.below(6));
+      workload.messages.push_back(
+          {t, static_cast<TaskId>(random.below(14)), 1 + random.below(6), 0});
+    }
+    if (seed % 2 == 1) return;
+    // So many cores that both placements fit.
+    for (const Placement& placement : {current, far})
+      for (PlaceId p = 0; p < 6; ++p)
+        workload.capacity.per_place = std::max(workload.capacity.per_place, tasks_at(placement, p));
+  }
+  Whole(const Whole&) = delete;
+  Whole& operator=(const Whole&) = delete;
+
+  static std::uint32_t tasks_at(const Placement& placement, PlaceId p) {
+    return static_cast<std::uint32_t>(std::ranges::count(placement.places(), p));
+  }
+  bool has_room(const Placement& placement, PlaceId p) const {
+    return !workload.capacity.is_limited() || tasks_at(placement, p) < workload.capacity.per_place;
+  }
+  /// The tasks that are not at their current places, those with most bytes first.
+  std::vector<TaskId> away(const Placement& placement) const {
+    std::vector<TaskId> tasks;
+    for (TaskId t = 0; t < 14; ++t)
+      if (placement.of(t) != current.of(t)) tasks.push_back(t);
+    std::ranges::stable_sort(tasks, [&](TaskId a, TaskId b) {
+      return workload.tasks[a].bytes > workload.tasks[b].bytes;
+    });
+    return tasks;
+  }
+};
+
+/// A reference for the way back: for each fraction, returns every task whose return keeps the
+/// iteration within the limit.
+std::vector<Outcome> naive_curve(const Whole& whole, std::span<const double> parts) {
+  const Problem& problem = whole.problem;
+  const double far_s = outcome_of(problem, whole.far).iteration_s;
+  const double way_s = std::max(0.0, outcome_of(problem, whole.current).iteration_s - far_s);
+  std::vector<Outcome> curve;
+  Placement placement = whole.far;
+  for (const double part : parts) {
+    for (const TaskId t : whole.away(placement)) {
+      Placement returned = placement;
+      returned.move(t, whole.current.of(t));
+      if (whole.has_room(placement, whole.current.of(t)) &&
+          outcome_of(problem, returned).iteration_s <= far_s + part * way_s)
+        placement = returned;
+    }
+    curve.push_back(outcome_of(problem, placement));
+  }
+  curve.push_back(outcome_of(problem, whole.current));
+  return curve;
+}
+
+TEST(Returns, the_curve_back_to_the_current_placement_is_that_of_a_reference_implementation) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const Whole whole(seed);
+    const std::vector<Outcome> curve = curve_to_current(Way(whole.problem), whole.far),
+                               expected = naive_curve(whole, kShownReturnParts);
+    ASSERT_EQ(curve.size(), expected.size());
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      EXPECT_EQ(curve[i].placement, expected[i].placement) << i;
+      EXPECT_EQ(curve[i].total_s(3), expected[i].total_s(3)) << i;
+      EXPECT_EQ(curve[i].migrated_bytes, expected[i].migrated_bytes) << i;
+      EXPECT_EQ(curve[i].makespan_s, expected[i].makespan_s) << i;
+    }
+  }
+}
+
+/// A reference for best_on_the_way().
+Placement naive_best(const Whole& whole, double steps, double tolerance) {
+  const Outcome far = outcome_of(whole.problem, whole.far);
+  const bool is_cheap = far.migration_s <= tolerance * far.total_s(steps);
+  const std::vector<Outcome> curve =
+      naive_curve(whole, std::span(kReturnParts).first(is_cheap ? 1 : std::size(kReturnParts)));
+  std::vector<Outcome> tried{far};
+  for (std::size_t i = 0, rises = 0; i + 1 < curve.size() && rises < 2; ++i) {
+    rises += curve[i].total_s(steps) > tried.back().total_s(steps) ? 1 : 0;
+    tried.push_back(curve[i]);
+  }
+  tried.push_back(curve.back());
+  Outcome best = tried[0];
+  for (const Outcome& other : tried)
+    if (other.total_s(steps) < best.total_s(steps)) best = other;
+  const double limit_s = best.total_s(steps) * (1 + tolerance);
+  for (const Outcome& other : tried)
+    if (other.total_s(steps) <= limit_s && other.migrated_bytes < best.migrated_bytes) best = other;
+  return best.placement;
+}
+
+TEST(Returns, the_best_placement_on_the_way_is_that_of_a_reference_implementation) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed)
+    for (const double steps : {0.0, 0.125, 0.25, 0.5, 1.0, 4.0})
+      for (const double tolerance : {0.0, 0.03125, 0.25}) {
+        SCOPED_TRACE(testing::Message() << seed << ": " << steps << " steps, " << tolerance);
+        const Whole whole(seed);
+        const Way way(whole.problem, steps);
+        const Outcome best = best_on_the_way(way, outcome_of(whole.problem, whole.far), tolerance);
+        EXPECT_EQ(best.placement, naive_best(whole, steps, tolerance));
+        EXPECT_EQ(best.total_s(steps), outcome_of(whole.problem, best.placement).total_s(steps));
+      }
+}
+
+TEST(Returns, single_tasks_return_as_in_a_reference_that_tries_every_task_again_and_again) {
+  int num_changed = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    for (const double steps : {0.125, 0.5, 1.0, 4.0}) {
+      SCOPED_TRACE(testing::Message() << seed << ": " << steps << " steps");
+      const Whole whole(seed);
+      const Problem& problem = whole.problem;
+      Outcome expected = outcome_of(problem, whole.far);
+      for (bool has_returned = true; std::exchange(has_returned, false);)
+        for (const TaskId t : whole.away(expected.placement)) {
+          Placement returned = expected.placement;
+          returned.move(t, whole.current.of(t));
+          const Outcome trial = outcome_of(problem, returned);
+          if (!whole.has_room(expected.placement, whole.current.of(t)) ||
+              trial.total_s(steps) >= expected.total_s(steps))
+            continue;
+          expected = trial;
+          has_returned = true;
+        }
+      const Way way(problem, steps);
+      const Outcome far = outcome_of(problem, whole.far);
+      EXPECT_EQ(without_needless_moves(way, far, 100'000).placement, expected.placement);
+      EXPECT_EQ(without_needless_moves(way, far, 0).placement, whole.far);
+      EXPECT_GE(migrations(without_needless_moves(way, far, 1).placement, whole.current).size() + 1,
+                whole.away(whole.far).size());
+      num_changed += expected.placement == whole.far ? 0 : 1;
+    }
+  EXPECT_GE(num_changed, 200);
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 
 #include "poise/search/surroundings.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <utility>
+#include <vector>
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -137,6 +140,64 @@ TEST(Surroundings, lower_bounds_on_the_value_of_a_move_never_exceed_the_exact_va
       }
       EXPECT_GT(num_tight, 0);
     }
+}
+
+TEST(Surroundings, the_heaviest_places_are_those_whose_messages_would_take_longest) {
+  // A message takes 3 s and a byte 1 s, before factors. The task of place 0 exchanges messages with
+  // tasks at places 0 to 5, in both directions, in several messages per place.
+  const Machine machine = machine_from_text("node:2 core:3 factors:9,1 message:3 byte:1");
+  Workload workload;
+  workload.tasks.assign(9, {.load_s = 1});
+  workload.messages = {{0, 1, 1, 0}, {1, 0, 1, 1},  // place 0: 7 s
+                       {0, 2, 0, 5}, {0, 3, 1, 0},  // place 1: 8 s
+                       {4, 0, 3, 0},                // place 2: 9 s
+                       {0, 5, 0, 1}, {5, 0, 0, 5},  // place 3: 6 s
+                       {6, 0, 1, 0}, {7, 0, 0, 2},  // place 4: 5 s
+                       {0, 8, 1, 1}};               // place 5: 4 s
+  const Placement current(std::vector<PlaceId>{0, 0, 1, 1, 2, 3, 4, 4, 5});
+  const BusyTimes times(machine, workload, machine.costs(), current);
+  const Problem problem{machine, workload, current, machine.costs()};
+  Surroundings around(problem, times);
+  const std::vector<PlaceId> heaviest_first = {2, 1, 0, 3, 4, 5};
+  for (std::size_t most = 0; most <= 7; ++most) {
+    around.gather(0);
+    std::vector<PlaceId> places = {77};
+    around.append_heaviest(most, places);
+    ASSERT_EQ(places.size(), 1 + std::min<std::size_t>(most, 6));
+    EXPECT_EQ(places[0], 77u);
+    std::vector<PlaceId> found(places.begin() + 1, places.end());
+    std::vector<PlaceId> expected(heaviest_first.begin(),
+                                  heaviest_first.begin() + std::min<std::size_t>(most, 6));
+    std::ranges::sort(found);
+    std::ranges::sort(expected);
+    EXPECT_EQ(found, expected) << most;
+  }
+}
+
+TEST(Surroundings, counts_the_partners_and_places_that_it_examines) {
+  const Machine machine = machine_from_text("node:2 core:3 factors:9,1");
+  Workload workload;
+  workload.tasks.assign(6, {.load_s = 1});
+  for (TaskId t = 1; t < 6; ++t) workload.messages.push_back({t, 0, 1, 0});
+  const Placement current(std::vector<PlaceId>{0, 1, 1, 2, 3, 3});
+  const BusyTimes times(machine, workload, machine.costs(), current);
+  const Problem problem{machine, workload, current, machine.costs()};
+  Surroundings around(problem, times);
+  std::uint64_t before = 0;
+  const auto more = [&] { return around.scans() - std::exchange(before, around.scans()); };
+  const auto worth = [](SpotId, double busy_s) { return busy_s; };
+  around.gather(0);
+  EXPECT_EQ(more(), 5u + 3u) << "partners, and places with partners";
+  around.least_worth(worth);
+  EXPECT_EQ(more(), 3u) << "places with partners";
+  around.least_worth_at(4, worth);
+  EXPECT_EQ(more(), 0u);
+  around.worth_at(4, worth);
+  EXPECT_EQ(more(), 1u + 3u + 2u) << "the place, and the places and domains with partners";
+  around.worth_at(5, worth);
+  EXPECT_EQ(more(), 1u) << "another place of the same domain";
+  around.worth_at(1, worth);
+  EXPECT_EQ(more(), 1u + 3u + 2u) << "a place of another domain";
 }
 
 }  // namespace
