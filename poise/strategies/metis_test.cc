@@ -73,5 +73,21 @@ TEST_F(Metis, prints_nothing_even_if_one_task_is_huge) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+TEST_F(Metis, balances_loads_of_which_some_are_larger_than_the_share_of_a_place) {
+  double sum = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    LibraryExample lumpy = grid(seed % 2 == 0 ? "core:9" : "node:3 core:3 speeds:1,0.5,1", 12);
+    for (Task& task : lumpy.workload.tasks)
+      task.load_s = random.below(20) == 0 ? random.uniform(10, 30) : random.uniform(0.5, 1.5);
+    if (seed % 3 == 0) lumpy.workload.background_s = {0, 9, 0, 0, 400, 0, 3, 0, 0};
+    const Metrics metrics = lumpy.metrics(lumpy.placed("metis", seed));
+    EXPECT_LE(metrics.makespan_s, 2 * metrics.makespan_bound_s);
+    sum += metrics.makespan_s / metrics.makespan_bound_s;
+  }
+  EXPECT_LE(sum / 30, 1.144);
+}
+
 }  // namespace
 }  // namespace poise

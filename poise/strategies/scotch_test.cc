@@ -110,5 +110,43 @@ TEST_F(Scotch, accepts_very_large_and_very_small_loads_and_messages) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+TEST_F(Scotch, maps_nested_clusters_of_tasks_to_the_nodes_or_domains_and_their_cores) {
+  // Tasks of one core exchange most messages, tasks of one domain or node fewer, and others fewest.
+  for (const char* text : {"numa:4 core:2 factors:9,1", "core:6", "node:3 core:2 factors:20,1"}) {
+    SCOPED_TRACE(text);
+    LibraryExample nested{machine_from_text(text), {}, {}};
+    const Machine& machine = nested.machine;
+    std::vector<PlaceId> hidden;
+    for (PlaceId p = 0; p < machine.num_places(); ++p)
+      for (int i = 0; i < 8; ++i) hidden.push_back(p);
+    Random random(hidden.size());
+    for (std::size_t i = hidden.size(); i > 1; --i)
+      std::swap(hidden[i - 1], hidden[random.below(i)]);
+    nested.workload.tasks.assign(hidden.size(), {.load_s = 1});
+    for (TaskId a = 0; a < hidden.size(); ++a)
+      for (TaskId b = 0; b < a; ++b) {
+        const double factor = machine.message_factor(hidden[a], hidden[b]);
+        nested.workload.messages.push_back({a, b,
+                                            factor == 0   ? 400u
+                                            : factor == 1 ? 40u
+                                            : factor < 10 ? 5u
+                                                          : 1u,
+                                            0});
+      }
+    nested.current = round_robin(nested.workload.num_tasks(), machine.num_places());
+    const double least = nested.metrics(Placement(hidden)).nuco_messages;
+    const Metrics metrics = nested.metrics(nested.placed("scotch"));
+    EXPECT_LE(metrics.nuco_messages, 1.01 * least);
+    EXPECT_LE(metrics.imbalance, 1.01);
+  }
+}
+
+TEST_F(Scotch, moves_no_task_with_the_option_remap_if_migrations_are_very_expensive) {
+  LibraryExample square = grid("node:4 core:4 factors:20,1", 24);
+  square.current = square.placed("scotch");
+  for (const char* strategy : {"scotch:remap=1,migration=1000", "scotch:remap=1,migration=1"})
+    EXPECT_EQ(square.placed(strategy), square.current) << strategy;
+}
+
 }  // namespace
 }  // namespace poise

@@ -399,5 +399,44 @@ TEST(Treematch, level_numbers_that_are_too_large_select_the_last_level_above_the
             place("treematch:levels=2", machine, workload, current));
 }
 
+TEST(Treematch, shortens_the_paths_of_messages_on_every_kind_of_machine) {
+  struct Case {
+    const char *machine, *options;
+    bool has_pinned_tasks;
+    double most;  // of the hop bytes of the random placement at the start
+  };
+  for (const auto& [text, options, has_pinned_tasks, most] :
+       {Case{"core:6", "", false, 0.439}, Case{"numa:2 l3:2 core:3", "", false, 0.4852},
+        Case{"numa:2 core:4 speeds:1,0.5", "", false, 0.4513},
+        Case{"node:4 numa:2 core:2", "", false, 0.5244},
+        Case{"node:4 numa:2 core:2", "", true, 0.5926},
+        Case{"rack:2 switch:2 node:3 core:2", "", false, 0.5893},
+        Case{"rack:2 node:4 core:2", ",levels=1", false, 0.5104},
+        Case{"package:2 numa:3 core:3", ",levels=2", false, 0.5343},
+        Case{"torus:3x4 core:2", "", false, 0.628}, Case{"dragonfly:3x3 core:2", "", true, 0.6066},
+        Case{"mesh:7 numa:2 core:1", ",groups=current", false, 0.9199},
+        Case{"node:30 core:4", ",affinity=messages", false, 0.7499}}) {
+    SCOPED_TRACE(testing::Message() << text << options << has_pinned_tasks);
+    const Machine machine = machine_from_text(text);
+    const std::string strategy = std::string("treematch:only_better=0") + options;
+    double ratio = 0;
+    for (const TaskId side : {3u, 6u}) {
+      Random random(side);
+      Workload workload =
+          stencil(side, [&](TaskId t) { return t % 40 == 7 ? 3.0 : 0.5 + random.uniform(); });
+      for (Message& message : workload.messages) message.bytes += random.below(1000);
+      if (has_pinned_tasks)
+        for (Task& task : workload.tasks) task.movable = random.below(8) > 0;
+      const Placement start = drawn_placement(workload.num_tasks(), machine.num_places(), random);
+      const Placement placed = place(strategy.c_str(), machine, workload, start);
+      for (const Migration& moved : migrations(start, placed))
+        EXPECT_TRUE(workload.tasks[moved.task].movable);
+      ratio += 0.5 * static_cast<double>(judge(machine, workload, start, placed).hop_bytes) /
+               static_cast<double>(judge(machine, workload, start, start).hop_bytes);
+    }
+    EXPECT_LE(ratio, most);
+  }
+}
+
 }  // namespace
 }  // namespace poise

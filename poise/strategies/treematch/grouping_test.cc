@@ -2,12 +2,14 @@
 
 #include "poise/strategies/treematch/grouping.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <utility>
 
 #include "poise/partition/graph_testing.h"
 #include "poise/partition/partition.h"
+#include "poise/strategies/treematch/listing.h"
 
 namespace poise::tree_match {
 namespace {
@@ -68,6 +70,54 @@ TEST(Grouping, after_grouping_no_swap_of_two_elements_increases_the_affinity_ins
           std::swap(group_of[u], group_of[v]);
         }
     }
+  }
+}
+
+TEST(Grouping, finds_the_groups_with_the_most_affinity_inside_if_there_are_few_elements) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    for (const auto& [size, arity] :
+         {std::pair<Vertex, std::uint32_t>{6, 2}, {6, 3}, {8, 2}, {8, 4}, {9, 3}, {6, 6}, {5, 1}}) {
+      SCOPED_TRACE(testing::Message() << size << " in groups of " << arity << ", seed " << seed);
+      Random random(seed);
+      const Graph graph = drawn_graph(size, random);
+      std::vector<Vertex> group_of(size);
+      for (Vertex v = 0; v < size; ++v) group_of[v] = v / arity;
+      double most = 0;
+      do most = std::max(most, inside(graph, group_of));
+      while (std::next_permutation(group_of.begin(), group_of.end()));
+      group_of = group_by_affinity(graph, arity);
+      expect_groups_of(arity, group_of);
+      EXPECT_DOUBLE_EQ(inside(graph, group_of), most);
+    }
+}
+
+TEST(Grouping, groups_of_more_elements_have_nearly_as_much_affinity_inside_as_the_best) {
+  double pairs = 0, best_pairs = 0, by_pairs = 0;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Graph graph = drawn_graph(14, random);  // too many divisions to list
+    pairs += inside(graph, group_by_affinity(graph, 2));
+    double best = 0;
+    for_each_grouping(Matrix(graph), 2,
+                      [&](std::span<const Vertex>, double value) { best = std::max(best, value); });
+    best_pairs += best;
+    by_pairs += std::accumulate(graph.affinity.begin(), graph.affinity.end(), 0.0) / 2 / 13;
+  }
+  EXPECT_GE(pairs, 0.97 * best_pairs);
+  EXPECT_LE(by_pairs, 0.6 * best_pairs) << "random pairs would do, too";
+}
+
+TEST(Grouping, large_graphs_in_large_groups_keep_more_affinity_inside_than_random_groups) {
+  for (const auto& [size, arity] :
+       {std::pair<Vertex, std::uint32_t>{30, 3}, {40, 8}, {60, 20}, {100, 10}, {90, 45}}) {
+    SCOPED_TRACE(testing::Message() << size << " in groups of " << arity);
+    Random random(size);
+    const Graph graph = drawn_graph(size, random);
+    const std::vector<Vertex> group_of = group_by_affinity(graph, arity);
+    expect_groups_of(arity, group_of);
+    const double all = std::accumulate(graph.affinity.begin(), graph.affinity.end(), 0.0) / 2;
+    EXPECT_GE(inside(graph, group_of), 1.1 * all * (arity - 1) / (size - 1));
   }
 }
 

@@ -127,5 +127,104 @@ TEST(MapToNetwork,
   EXPECT_EQ(node_distance(machine)(2, 0), 9);
 }
 
+TEST(MapToNetwork, swaps_end_where_no_swap_with_a_slot_of_the_same_kind_lowers_the_cost) {
+  for (const char* text : {"torus:3x4 core:1", "mesh:12 core:1", "dragonfly:3x4 core:1",
+                           "rack:3 node:4 core:1", "mesh:2x6 core:1"})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(fmt::format("{} seed {}", text, seed));
+      Random random(seed);
+      const Machine machine = machine_from_text(text);
+      const Distance distance = tabulated(12, node_distance(machine));
+      Workload workload;
+      workload.tasks.resize(12);
+      for (Vertex a = 0; a < 10; ++a)  // the last two vertices have no edges
+        for (Vertex b = 0; b < a; ++b)
+          if (random.below(3) == 0) workload.messages.push_back({a, b, 1, 1 + random.below(100)});
+      const Graph graph = affinity_graph(workload, Affinity::bytes);
+      std::vector<std::uint32_t> kinds(12, 0);
+      if (seed % 2 == 1)
+        for (std::uint32_t& kind : kinds) kind = random.below(2);
+      std::vector<Vertex> slot_of = shuffled(12, random);
+      const std::vector<Vertex> start = slot_of;
+      swap_closer(graph, kinds, distance, slot_of);
+      EXPECT_TRUE(is_permutation(slot_of));
+      const double cost = hop_affinity(graph, slot_of, distance);
+      EXPECT_LE(cost, hop_affinity(graph, start, distance));
+      for (Vertex v = 0; v < 12; ++v) {
+        EXPECT_EQ(kinds[slot_of[v]], kinds[start[v]]) << v;
+        for (Vertex u = 0; u < v; ++u) {
+          if (kinds[slot_of[v]] != kinds[slot_of[u]]) continue;
+          std::swap(slot_of[v], slot_of[u]);
+          EXPECT_GE(hop_affinity(graph, slot_of, distance), cost * (1 - 1e-6)) << v << " " << u;
+          std::swap(slot_of[v], slot_of[u]);
+        }
+      }
+    }
+}
+
+TEST(MapToNetwork, halving_alone_keeps_neighbours_of_a_shuffled_line_or_ring_close) {
+  for (const char* text : {"mesh:16 core:1", "torus:16 core:1", "mesh:9 core:1"})
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      SCOPED_TRACE(fmt::format("{} seed {}", text, seed));
+      Random random(seed);
+      const Machine machine = machine_from_text(text);
+      const Vertex size = machine.num_nodes();
+      const std::vector<Vertex> name = shuffled(size, random);
+      Workload workload;
+      workload.tasks.resize(size);
+      for (Vertex i = 0; i + 1 < size; ++i)
+        workload.messages.push_back({name[i], name[i + 1], 1, 10});
+      const Graph graph = affinity_graph(workload, Affinity::bytes);
+      const Distance distance = node_distance(machine);
+      for (const auto& coordinates :
+           {node_coordinates(machine), std::vector<std::vector<std::uint32_t>>{}}) {
+        const std::vector<Vertex> slot_of = map_by_halving(graph, distance, coordinates);
+        EXPECT_TRUE(is_permutation(slot_of));
+        EXPECT_LE(hop_affinity(graph, slot_of, distance), 1.5 * 10 * (size - 1));
+      }
+    }
+}
+
+TEST(MapToNetwork, cost_is_the_sum_of_affinity_times_distance_with_each_edge_counted_once) {
+  Workload workload;
+  workload.tasks.resize(4);
+  workload.messages = {{0, 1, 1, 10}, {1, 0, 1, 1}, {2, 1, 1, 100}};
+  const Graph graph = affinity_graph(workload, Affinity::bytes);
+  const Distance distance = [](Vertex a, Vertex b) { return a > b ? a - b : 2.0 * (b - a); };
+  // The edges of 11 and 100 bytes join slots 3 and 1, and 1 and 0. The distance of two slots is the
+  // mean of both directions: 1.5 times their difference.
+  EXPECT_EQ(hop_affinity(graph, std::vector<Vertex>{3, 1, 0, 2}, distance), 1.5 * (2 * 11 + 100));
+}
+
+TEST(MapToNetwork, nodes_of_a_torus_or_mesh_have_the_coordinates_of_their_routers) {
+  using Coordinates = std::vector<std::vector<std::uint32_t>>;
+  EXPECT_EQ(node_coordinates(machine_from_text("torus:2x3 core:2")),
+            (Coordinates{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}));
+  EXPECT_EQ(
+      node_coordinates(machine_from_text("mesh:2x1x2 node:2 core:1")),
+      (Coordinates{
+          {0, 0, 0}, {0, 0, 0}, {0, 0, 1}, {0, 0, 1}, {1, 0, 0}, {1, 0, 0}, {1, 0, 1}, {1, 0, 1}}));
+  EXPECT_TRUE(node_coordinates(machine_from_text("dragonfly:2x3 core:1")).empty());
+  EXPECT_TRUE(node_coordinates(machine_from_text("rack:2 node:2 core:1")).empty());
+}
+
+TEST(MapToNetwork, all_nodes_are_equally_far_apart_without_tiers_or_if_there_are_at_most_two) {
+  for (const auto& [text, uniform] : {std::pair{"core:4", true},
+                                      {"node:5 core:1", true},
+                                      {"rack:2 node:2 core:1", false},
+                                      {"rack:1 node:2 core:1", true},
+                                      {"torus:3 core:1", false},
+                                      {"torus:2 core:1", true},
+                                      {"dragonfly:2x2 core:1", false}})
+    EXPECT_EQ(is_uniform(machine_from_text(text)), uniform) << text;
+}
+
+TEST(MapToNetwork, a_table_of_distances_gives_the_distance_of_every_pair_in_both_directions) {
+  const Distance distance = [](Vertex a, Vertex b) { return 10.0 * a + b; };
+  const Distance table = tabulated(5, distance);
+  for (Vertex a = 0; a < 5; ++a)
+    for (Vertex b = 0; b < 5; ++b) EXPECT_EQ(table(a, b), distance(a, b));
+}
+
 }  // namespace
 }  // namespace poise::tree_match

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "poise/base/random.h"
 #include "poise/machine/json.h"
 #include "poise/machine/text.h"
 
@@ -82,6 +83,93 @@ TEST(MapGroups, if_two_mappings_cost_the_same_it_migrates_fewer_bytes_of_tasks) 
   EXPECT_EQ(map_groups({machine, workload, current, machine.costs()}, demand, all_nodes(machine),
                        {0, 0, 0, 1}),
             (std::vector<std::uint32_t>{1, 0}));
+}
+
+TEST(Blocks, are_the_nodes_or_the_groups_of_a_level_of_the_machine) {
+  const Machine machine = machine_from_text("node:2 numa:2 core:2");
+  const std::vector<PlaceId> nodes = {0, 4, 8}, domains = {0, 2, 4, 6, 8}, all = {0, 8};
+  EXPECT_EQ(all_nodes(machine).first_place, nodes);
+  EXPECT_EQ(all_nodes(machine).of_place, (std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_TRUE(all_nodes(machine).are_nodes);
+  EXPECT_EQ(blocks_at(machine, 0).first_place, all);
+  EXPECT_FALSE(blocks_at(machine, 0).are_nodes);
+  EXPECT_EQ(blocks_at(machine, 1).first_place, nodes);
+  EXPECT_TRUE(blocks_at(machine, 1).are_nodes);
+  EXPECT_EQ(blocks_at(machine, 2).first_place, domains);
+  EXPECT_FALSE(blocks_at(machine, 2).are_nodes);
+  const auto first_places = [](const char* text) {
+    std::vector<std::vector<PlaceId>> firsts;
+    for (const Blocks& blocks : possible_blocks(machine_from_text(text)))
+      firsts.push_back(blocks.first_place);
+    return firsts;
+  };
+  EXPECT_EQ(first_places("node:2 numa:2 core:2"),
+            (std::vector<std::vector<PlaceId>>{nodes, all, domains}));
+  EXPECT_EQ(first_places("numa:2 core:2"), (std::vector<std::vector<PlaceId>>{{0, 4}, {0, 2, 4}}));
+  EXPECT_EQ(first_places("core:3"), (std::vector<std::vector<PlaceId>>{{0, 3}}));
+}
+
+/// The weights of the groups into which tasks are divided.
+std::vector<double> weights_of(const Demand& demand, const std::vector<std::uint32_t>& group_of,
+                               std::uint32_t num_groups) {
+  std::vector<double> weights(num_groups, 0);
+  for (TaskId t = 0; t < group_of.size(); ++t) weights.at(group_of[t]) += demand.graph.weight[t];
+  return weights;
+}
+
+TEST(GroupPerBlock, follows_the_shares_of_the_blocks_and_leaves_pinned_tasks_in_their_blocks) {
+  const Machine machine = machine_from_text("node:3 core:2");
+  for (const bool keeps_groups : {false, true})
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << (keeps_groups ? " keeps groups" : ""));
+      Random random(seed);
+      Workload workload;
+      Placement current(120);
+      for (TaskId t = 0; t < 120; ++t) {
+        workload.tasks.push_back({.load_s = 1, .movable = random.below(8) != 0});
+        workload.messages.push_back({t, static_cast<TaskId>(random.below(120)), 1, 10});
+        current.move(t, random.below(6));
+      }
+      Demand demand{affinity_graph(workload, Affinity::bytes), {1, 2, 1, 0, 1, 1}, 0.05, true};
+      demand.open_places = 5;
+      const std::vector<std::uint32_t> group_of = group_per_block(
+          {machine, workload, current, machine.costs()}, demand, all_nodes(machine), keeps_groups);
+      for (TaskId t = 0; t < 120; ++t)
+        if (!workload.tasks[t].movable) {
+          EXPECT_EQ(group_of[t], current.of(t) / 2) << t;
+        }
+      const std::vector<double> weights = weights_of(demand, group_of, 3);
+      EXPECT_LE(weights[0], 63);
+      EXPECT_LE(weights[1], 22);
+      EXPECT_LE(weights[2], 42);
+    }
+}
+
+TEST(GroupPerBlock, gives_each_block_at_most_as_many_tasks_as_it_has_open_places) {
+  const Machine machine = machine_from_text("node:3 core:3");
+  for (const bool keeps_groups : {false, true})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << (keeps_groups ? " keeps groups" : ""));
+      Random random(seed);
+      const TaskId size = 4 + random.below(5);
+      Workload workload;
+      Placement current(size);
+      for (TaskId t = 0; t < size; ++t) {
+        workload.tasks.push_back({.load_s = 1});
+        workload.messages.push_back({t, static_cast<TaskId>(random.below(size)), 1, 10});
+        current.move(t, random.below(9));
+      }
+      Demand demand{affinity_graph(workload, Affinity::bytes), {1, 1, 5, 1, 0, 1, 2, 1, 1}};
+      demand.one_each = true;
+      demand.open_places = 8;
+      const std::vector<std::uint32_t> group_of = group_per_block(
+          {machine, workload, current, machine.costs()}, demand, all_nodes(machine), keeps_groups);
+      ASSERT_EQ(group_of.size(), size);
+      const std::vector<double> weights = weights_of(demand, group_of, 3);
+      EXPECT_LE(weights[0], 3);
+      EXPECT_LE(weights[1], 2);
+      EXPECT_LE(weights[2], 3);
+    }
 }
 
 }  // namespace

@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "tests/support/seeds.h"
 
@@ -138,6 +142,77 @@ TEST(TreeMatch, reordering_subtrees_reduces_migrations_and_leaves_the_cost_of_me
   for (const Vertex leaf : home) mirrored.push_back(11 - leaf);
   EXPECT_EQ(cost(graph, mirrored, arities), cost(graph, home, arities));
   EXPECT_EQ(turn_to_anchors(mirrored, arities, anchors), home);
+}
+
+TEST(TreeMatch, the_subtrees_with_the_heaviest_anchors_choose_their_positions_first) {
+  // A tree of one level: each vertex is a child of the root. A vertex gets the position for which
+  // it has the heaviest anchors, unless a heavier wish has taken it. Without such a wish, it gets
+  // the first free position.
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Vertex size = 2 + random.below(6);
+    std::vector<Vertex> leaf_of(size);
+    std::iota(leaf_of.begin(), leaf_of.end(), 0);
+    for (std::size_t i = size; i > 1; --i) std::swap(leaf_of[i - 1], leaf_of[random.below(i)]);
+    std::vector<std::vector<Anchor>> anchors(size);
+    std::map<std::pair<Vertex, Vertex>, double> weight;  // of a leaf and a wanted position
+    for (Vertex v = 0; v < size; ++v)
+      for (std::uint64_t n = random.below(4); n > 0; --n) {
+        anchors[v].push_back({static_cast<Vertex>(random.below(size)), 1.0 + random.below(4)});
+        weight[{leaf_of[v], anchors[v].back().leaf}] += anchors[v].back().weight;
+      }
+    std::vector<std::tuple<double, Vertex, Vertex>> wishes;
+    for (const auto& [wish, sum] : weight) wishes.push_back({-sum, wish.first, wish.second});
+    std::sort(wishes.begin(), wishes.end());
+    std::vector<Vertex> position(size, size);
+    const auto is_free = [&](Vertex p) {
+      return std::find(position.begin(), position.end(), p) == position.end();
+    };
+    for (const auto& [sum, leaf, wanted] : wishes)
+      if (position[leaf] == size && is_free(wanted)) position[leaf] = wanted;
+    for (Vertex& p : position)
+      for (Vertex q = 0; p == size; ++q)
+        if (is_free(q)) p = q;
+    const std::vector<Vertex> turned = turn_to_anchors(leaf_of, {{size}}, anchors);
+    for (Vertex v = 0; v < size; ++v) EXPECT_EQ(turned[v], position[leaf_of[v]]) << v;
+  }
+}
+
+TEST(TreeMatch, reordering_subtrees_undoes_any_permutation_of_the_subtrees_of_a_tree) {
+  for (const std::vector<std::uint32_t>& arities :
+       {std::vector<std::uint32_t>{2, 3, 2}, {4, 3}, {3, 1, 2, 2}, {1, 5}, {2, 2, 2, 2}})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(testing::Message() << testing::PrintToString(arities) << " seed " << seed);
+      Random random(seed);
+      // Permutes the children of each inner vertex, from the root down.
+      const Vertex leaves = count_leaves(arities);
+      std::vector<Vertex> permuted(leaves);
+      std::iota(permuted.begin(), permuted.end(), 0);
+      Vertex size = leaves;
+      for (const std::uint32_t arity : arities) {
+        for (Vertex first = 0; first < leaves; first += size)
+          for (Vertex child = arity; child > 1; --child) {
+            const Vertex other = random.below(child), below = size / arity;
+            if (other + 1 == child) continue;
+            const auto begin = permuted.begin() + first;
+            std::swap_ranges(begin + other * below, begin + (other + 1) * below,
+                             begin + (child - 1) * below);
+          }
+        size /= arity;
+      }
+      // Some leaves have no vertex.
+      std::vector<Vertex> leaf_of, home;
+      std::vector<std::vector<Anchor>> anchors;
+      for (Vertex leaf = 0; leaf < leaves; ++leaf) {
+        if (random.below(5) == 0) continue;
+        leaf_of.push_back(permuted[leaf]);
+        home.push_back(leaf);
+        anchors.push_back({{leaf, 1.0 + random.below(3)}});
+      }
+      const std::vector<Vertex> turned = turn_to_anchors(leaf_of, arities, anchors);
+      EXPECT_EQ(turned, home);
+    }
 }
 
 }  // namespace
