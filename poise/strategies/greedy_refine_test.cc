@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <string>
 #include <vector>
 
 #include "poise/base/random.h"
@@ -40,6 +43,54 @@ TEST(GreedyRefine, balances_nearly_as_well_as_greedy_with_far_fewer_migrations) 
   const Metrics greedy = metrics("greedy"), refined = metrics("greedy_refine");
   EXPECT_LE(refined.imbalance, 1.05 + 1e-12);
   EXPECT_LT(refined.migrations, greedy.migrations / 3);
+}
+
+TEST(GreedyRefine, gives_the_same_placement_as_a_reference_that_tries_all_places) {
+  for (const char* text : {"core:5", "core:4 speeds:1,0.5,0.25,1"})
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      SCOPED_TRACE(testing::Message() << text << " seed " << seed);
+      Random random(seed);
+      const Machine machine = machine_from_text(text);
+      Workload workload;
+      Placement current(20);
+      for (TaskId t = 0; t < 20; ++t) {
+        workload.tasks.push_back(
+            {.load_s = 1.0 * random.below(9), .movable = random.below(8) != 0});
+        current.move(t, random.below(1 + random.below(machine.num_places())));
+      }
+      for (const double tolerance : {1.0, 1.25, 1.5}) {
+        const std::vector<double> before_s = work_s(machine, workload, current);
+        const double threshold_s = std::max(tolerance * average_s(machine, workload),
+                                            makespan_bound_s(machine, workload, current));
+        std::vector<double> busy_s(machine.num_places(), 0);
+        std::vector<TaskId> heaviest_first;
+        const auto time_s = [&](TaskId t, PlaceId p) {
+          return workload.tasks[t].load_s / machine.speed_of(p);
+        };
+        for (TaskId t = 0; t < 20; ++t)
+          if (workload.tasks[t].movable)
+            heaviest_first.push_back(t);
+          else
+            busy_s[current.of(t)] += time_s(t, current.of(t));
+        std::ranges::stable_sort(heaviest_first, [&](TaskId a, TaskId b) {
+          return workload.tasks[a].load_s > workload.tasks[b].load_s;
+        });
+        Placement expected = current;
+        for (const TaskId t : heaviest_first) {
+          PlaceId best = current.of(t);
+          for (PlaceId p = 0; p < busy_s.size(); ++p)
+            if (busy_s[current.of(t)] + time_s(t, current.of(t)) > threshold_s &&
+                busy_s[p] + time_s(t, p) < busy_s[best] + time_s(t, best))
+              best = p;
+          expected.move(t, best);
+          busy_s[best] += time_s(t, best);
+        }
+        const double now_s = *std::ranges::max_element(before_s);
+        if (now_s <= threshold_s || *std::ranges::max_element(busy_s) >= now_s) expected = current;
+        const std::string strategy = fmt::format("greedy_refine:tolerance={}", tolerance);
+        EXPECT_EQ(rebalanced(strategy.c_str(), machine, workload, current), expected) << tolerance;
+      }
+    }
 }
 
 }  // namespace

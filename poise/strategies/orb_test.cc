@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
+#include "poise/placement/fair_shares.h"
 #include "poise/placement/metrics.h"
 #include "poise/strategies/strategy.h"
 
@@ -100,6 +105,113 @@ TEST(Orb, throws_if_tasks_have_no_positions) {
   workload = grid(2, 1);
   workload.positions[1][2] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(orb(flat_machine(2), workload, Placement(2)), Error);
+}
+
+/// A reference implementation, which sorts the tasks of each box completely.
+class NaiveOrb {
+ public:
+  explicit NaiveOrb(const Problem& problem)
+      : problem_(problem),
+        shares_(fair_shares(problem.machine, problem.workload, problem.current)),
+        placement_(problem.current) {}
+
+  Placement run() {
+    std::vector<TaskId> tasks;
+    for (TaskId t = 0; t < problem_.workload.num_tasks(); ++t)
+      if (problem_.workload.tasks[t].movable) tasks.push_back(t);
+    divide(tasks, 0, problem_.machine.num_places());
+    return placement_;
+  }
+
+ private:
+  /// The load of the task as a whole number, scaled such that all movable loads add up to 2^52.
+  double weight_of(TaskId t) const {
+    double total_s = 0;
+    for (const Task& task : problem_.workload.tasks)
+      if (task.movable) total_s += task.load_s;
+    return std::floor(problem_.workload.tasks[t].load_s / total_s * 0x1p52);
+  }
+  double share_before(PlaceId p) const {
+    return std::accumulate(shares_.begin(), shares_.begin() + p, 0.0);
+  }
+
+  void divide(std::vector<TaskId> tasks, PlaceId first, PlaceId last) {
+    if (tasks.empty()) return;
+    if (last - first == 1) {
+      for (const TaskId t : tasks) placement_.move(t, first);
+      return;
+    }
+    const PlaceId middle = middle_of(first, last);
+    const double left = share_before(middle) - share_before(first);
+    const double both = share_before(last) - share_before(first);
+    double all = 0;
+    for (const TaskId t : tasks) all += weight_of(t);
+    const std::size_t axis = longest_axis(tasks);
+    std::ranges::sort(tasks, {},
+                      [&](TaskId t) { return std::pair(problem_.workload.positions[t][axis], t); });
+    // Of all prefixes of the sorted tasks, takes the one whose weight is closest to the wanted
+    // weight: a task belongs below the plane if at least half of it does.
+    const double wanted = both > 0 ? all * (left / both) : 0;
+    std::size_t best = 0;
+    for (double prefix = 0; best < tasks.size(); ++best) {
+      if (prefix + weight_of(tasks[best]) / 2 > wanted) break;
+      prefix += weight_of(tasks[best]);
+    }
+    divide({tasks.begin(), tasks.begin() + best}, first, middle);
+    divide({tasks.begin() + best, tasks.end()}, middle, last);
+  }
+
+  std::size_t longest_axis(const std::vector<TaskId>& tasks) const {
+    std::array<double, 3> extent{};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      for (const TaskId a : tasks)
+        for (const TaskId b : tasks)
+          extent[axis] = std::max(extent[axis], problem_.workload.positions[a][axis] -
+                                                    problem_.workload.positions[b][axis]);
+    return std::max_element(extent.begin(), extent.end()) - extent.begin();
+  }
+
+  /// The first place of the middle group on the coarsest level with several groups in the range.
+  PlaceId middle_of(PlaceId first, PlaceId last) const {
+    for (const Level& level : problem_.machine.levels()) {
+      std::vector<PlaceId> inside;
+      for (const PlaceId start : level.first_place)
+        if (start >= first && start < last) inside.push_back(start);
+      if (inside.size() > 1) return inside[inside.size() / 2];
+    }
+    return first;
+  }
+
+  const Problem& problem_;
+  const std::vector<double> shares_;
+  Placement placement_;
+};
+
+TEST(Orb, gives_the_same_placement_as_a_reference_implementation_on_random_problems) {
+  for (const char* text :
+       {"core:5", "node:3 numa:2 core:3", "node:2 core:4 speeds:1,0.5", "torus:3x2 core:2"})
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+      SCOPED_TRACE(testing::Message() << text << " seed " << seed);
+      Random random(seed);
+      const Machine machine = machine_from_text(text);
+      const TaskId size = 1 + random.below(60);
+      Workload workload;
+      Placement current(size);
+      for (TaskId t = 0; t < size; ++t) {
+        // Loads of 1 to 3, or random ones. Few different coordinates, so that ties are common.
+        workload.tasks.push_back(
+            {.load_s = seed % 2 == 0 ? 1.0 + random.below(3) : random.uniform(),
+             .movable = random.below(9) != 0});
+        workload.positions.push_back(
+            {1.0 * random.below(9), 2.0 * random.below(5), random.uniform()});
+        current.move(t, random.below(machine.num_places()));
+      }
+      if (seed % 3 == 0)
+        for (PlaceId p = 0; p < machine.num_places(); ++p)
+          workload.background_s.push_back(random.below(4));
+      const Problem problem{machine, workload, current, machine.costs()};
+      EXPECT_EQ(orb(machine, workload, current), NaiveOrb(problem).run());
+    }
 }
 
 }  // namespace

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "tests/support/random_problem.h"
 #include "tests/support/seeds.h"
@@ -12,6 +17,8 @@
 #include "poise/placement/initial.h"
 #include "poise/placement/memory_room.h"
 #include "poise/placement/metrics.h"
+#include "poise/placement/migration_times.h"
+#include "poise/search/local_search.h"
 #include "poise/search/returns.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/generate.h"
@@ -609,6 +616,176 @@ TEST(Poise, tuning_parameters_are_read_and_checked_like_strategy_options) {
   EXPECT_EQ(choice.text(), "poise:steps=3,candidates=5");
   EXPECT_THROW(parse_strategy("poise:candidates=0"), Error);
   EXPECT_THROW(parse_strategy("greedy_comm:candidates=5"), Error);
+}
+
+/// A problem with messages, whose tasks are placed at random.
+struct Drawn {
+  Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
+  Workload workload = generate(parse_recipe("rmat"), 512, 3).front();
+  Placement current = initial_placement("random", 512, 32, 3);
+  Problem problem{machine, workload, current, machine.costs()};
+
+  Placement placed(const std::string& knobs) const {
+    return parse_strategy("poise:" + knobs).rebalance(problem);
+  }
+};
+
+TEST(Poise, computing_time_counts_alike_whether_it_is_granted_per_decision_or_task_or_phase) {
+  Drawn drawn;
+  const double phases_s =
+      20 * outcome_of(drawn.problem, drawn.current).iteration_s;  // 20 steps before migrations
+  const auto placed = [&](double effort, double effort_s, double effort_per_task_s,
+                          const std::string& others) {
+    return drawn.placed(fmt::format("steps=20,effort={},effort_s={},effort_per_task_s={}{}", effort,
+                                    effort_s, effort_per_task_s, others));
+  };
+  std::set<std::vector<PlaceId>> different;
+  for (const double seconds : {0.0, 0x1p-14, 0x1p-12, 0x1p-10, 0x1p-8}) {
+    SCOPED_TRACE(seconds);
+    const Placement expected = placed(0, seconds, 0, ",scan_s=0.00000001");
+    EXPECT_EQ(placed(0, 0, seconds / 512, ",scan_s=0.00000001"), expected);
+    EXPECT_EQ(placed(0, seconds / 2, seconds / 1024, ",scan_s=0.00000001"), expected);
+    EXPECT_EQ(placed(0, seconds / 2, 0, ",scan_s=0.000000005"), expected);
+    EXPECT_EQ(placed(0, 2 * seconds, 0, ",scan_s=0.00000001,cached_entries=1"), expected);
+    EXPECT_EQ(placed(seconds / phases_s * (1 + 1e-12), seconds / 2, 0, ",scan_s=0.00000001"),
+              expected);
+    different.emplace(expected.places().begin(), expected.places().end());
+  }
+  EXPECT_GE(different.size(), 3u);
+}
+
+TEST(Poise, the_option_steps_replaces_the_number_of_steps_of_the_problem) {
+  Drawn drawn;
+  for (Task& task : drawn.workload.tasks) task.bytes *= 100;
+  const Placement usual = drawn.placed("steps=0");
+  drawn.problem.steps = 1;
+  const Placement one = drawn.placed("steps=0");
+  EXPECT_NE(one, usual);
+  EXPECT_EQ(drawn.placed("steps=10"), usual);
+  drawn.problem.steps = 10;
+  EXPECT_EQ(drawn.placed("steps=1"), one);
+}
+
+/// Small problems of many kinds: random ones, and programs with different graphs and placements.
+std::vector<OwnedProblem> various_problems() {
+  std::vector<OwnedProblem> all;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(mix(seed));
+    all.push_back(random_problem(random));
+    if (seed % 2 == 1) all.back().machine = with_formula(all.back().machine, CostFormula::physical);
+    for (Task& task : all.back().workload.tasks) task.bytes = random.below(3) * 3'000'000;
+  }
+  for (const char* recipe : {"stencil3d:skew=lognormal", "rmat", "clusters", "commbench"})
+    for (const char* start : {"blocked", "round_robin", "random"})
+      for (const std::uint64_t factor : {1, 30}) {
+        all.push_back({machine_from_text("node:4 numa:2 core:2 factors:10,1.5,1"),
+                       generate(parse_recipe(recipe), 250, all.size()).front(), Placement()});
+        for (Task& task : all.back().workload.tasks) task.bytes *= factor;
+        all.back().current =
+            initial_placement(start, all.back().workload.num_tasks(), 16, all.size());
+      }
+  return all;
+}
+
+TEST(Poise, its_total_times_get_shorter_with_more_computing_time_compared_with_other_strategies) {
+  struct Budget {
+    double scans_per_entry;
+    double most_random, most_programs;  // mean time relative to the best of the other strategies
+  };
+  const std::vector<OwnedProblem> all = various_problems();
+  const auto total_s = [](const OwnedProblem& owned, const std::string& strategy) {
+    const Problem problem = owned.view();
+    return outcome_of(problem, parse_strategy(strategy).rebalance(problem)).total_s(problem.steps);
+  };
+  std::vector<double> least_s;
+  for (const OwnedProblem& owned : all) {
+    least_s.push_back(total_s(owned, "keep"));
+    for (const char* other : {"greedy", "greedy_refine", "refine", "refine_comm", "nuco"})
+      least_s.back() = std::min(least_s.back(), total_s(owned, other));
+  }
+  for (const auto& [scans_per_entry, most_random, most_programs] :
+       {Budget{3, 1.374, 0.9819}, Budget{10, 1.0032, 0.9819}, Budget{14, 1.0022, 0.8878},
+        Budget{20, 1.0009, 0.8427}, Budget{36, 0.9974, 0.8299}, Budget{60, 0.9959, 0.8224},
+        Budget{120, 0.9958, 0.8115}}) {
+    double random_sum = 0, programs_sum = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double entries = 1.0 * all[i].workload.num_tasks() + Arcs(all[i].workload).count() +
+                             all[i].machine.num_places();
+      const double ratio =
+          least_s[i] == 0
+              ? 1
+              : total_s(all[i], fmt::format("poise:effort=0,effort_per_task_s=0,effort_s={}",
+                                            scans_per_entry * entries * kTuning.scan_s)) /
+                    least_s[i];
+      (i < 30 ? random_sum : programs_sum) += ratio;
+    }
+    EXPECT_LE(random_sum / 30, most_random) << scans_per_entry;
+    EXPECT_LE(programs_sum / 24, most_programs) << scans_per_entry;
+  }
+}
+
+/// What the strategy does without computing time to spare: a short search from the current
+/// placement, after which moves that do not pay are undone.
+Placement hurried(const Problem& problem) {
+  const double steps = problem.steps;
+  const Way way(problem, steps);
+  const double entries =
+      1.0 * problem.workload.num_tasks() + way.shared->arcs.count() + problem.machine.num_places();
+  const double bound_s = makespan_bound_s(problem.machine, problem.workload, problem.current);
+  const double most_saved_s = steps * (way.current.iteration_s - bound_s);
+  std::vector<double> packing(problem.machine.num_places(), 0);
+  for (TaskId t = 0; t < problem.workload.num_tasks(); ++t)
+    packing[problem.current.of(t)] += packing_s(problem.costs, problem.workload.tasks[t]);
+  const bool is_dear = std::ranges::max(packing) > most_saved_s;
+
+  LocalSearch search(problem, problem.current, way.shared, 0);
+  if (is_dear) {
+    search.limit_migration(most_saved_s);
+    search.remember_shortest(steps);
+  }
+  // The search may make 2 scans per entry, and the way back takes 2 more.
+  double left = 4 * entries;
+  const auto run = [&](const LocalSearch::Stage& stage) {
+    if (left > 2 * entries) left = std::max(0.0, left - search.run(stage, left - 2 * entries));
+  };
+  run({.exponent = 8, .swaps = false});
+  if (search.peak_s() > (1 + kTuning.tolerance) * search.average_s())
+    run({.exponent = 8, .swaps = false});
+  run({.exponent = 48, .swaps = true});
+
+  Outcome best = way.current;
+  const double now_s = best.total_s(steps);
+  if (Outcome far = outcome_of(problem, search.placement());
+      steps * far.iteration_s <= (1 + kTuning.same_total) * now_s) {
+    left = std::max(0.0, left - 2 * entries);
+    far = best_on_the_way(way, far, kTuning.same_total);
+    const bool is_same = std::abs(far.total_s(steps) - now_s) <= kTuning.same_total * now_s;
+    if (is_same ? far.migrated_bytes < best.migrated_bytes : far.total_s(steps) < now_s) best = far;
+  }
+  if (is_dear)
+    if (const Outcome shortest = outcome_of(problem, search.shortest());
+        shortest.total_s(steps) < best.total_s(steps))
+      best = shortest;
+  const auto num_trials = static_cast<std::size_t>(left / (0.5 * entries + 1));
+  return without_needless_moves(way, best, num_trials).placement;
+}
+
+TEST(Poise, without_computing_time_it_searches_briefly_from_the_current_placement) {
+  int num_moved = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(mix(seed));
+    OwnedProblem owned = random_problem(random);
+    if (seed % 3 == 1) owned.machine = with_formula(owned.machine, CostFormula::physical);
+    for (Task& task : owned.workload.tasks) task.bytes = random.below(3) * 3'000'000;
+    Problem problem = owned.view();
+    problem.steps = 1 + static_cast<double>(random.below(20));
+    const Placement placed =
+        parse_strategy("poise:effort=0,effort_s=0,effort_per_task_s=0").rebalance(problem);
+    EXPECT_EQ(placed, hurried(problem));
+    num_moved += placed == problem.current ? 0 : 1;
+  }
+  EXPECT_GE(num_moved, 100);
 }
 
 }  // namespace
