@@ -79,5 +79,39 @@ TEST(SlotCosts, the_costs_of_all_vertices_add_up_to_twice_the_sum_over_edges) {
   EXPECT_DOUBLE_EQ(twice, 2 * sum_of(graph, classes, slot_of));
 }
 
+TEST(SlotCosts, after_any_exchange_all_costs_equal_those_from_the_definition) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Graph graph = random_graph(random);
+    const SlotClasses classes = row_of_classes();
+    std::vector<Slot> slot_of(kSize);
+    std::iota(slot_of.begin(), slot_of.end(), 0);
+    SlotCosts costs(graph, classes, slot_of);
+    for (int i = 0; i < 50; ++i) {
+      const Vertex v = random.below(kSize), u = random.below(kSize);
+      const SlotClass a = costs.at(v), b = costs.at(u);
+      EXPECT_EQ(costs.class_at(slot_of[v]), a);
+      // Each class is nearer to one of the two classes than to the other, unless it is midway.
+      std::vector<SlotClass> changed;
+      for (SlotClass c = 0; c < 4; ++c)
+        if (classes.distance(a, c) != classes.distance(b, c)) changed.push_back(c);
+      const std::size_t visited = changed.empty() ? 0
+                                                  : (graph.degree(v) + graph.degree(u)) *
+                                                        (changed.back() - changed.front() + 1);
+      EXPECT_EQ(costs.exchange(v, u), visited);
+      std::swap(slot_of[v], slot_of[u]);
+      for (Vertex w = 0; w < kSize; ++w)
+        for (SlotClass c = 0; c < 4; ++c) {
+          double cost = 0;
+          for (std::size_t e = graph.first[w]; e < graph.first[w + 1]; ++e)
+            cost += graph.affinity[e] * classes.distance(classes.class_of[slot_of[graph.to[e]]], c);
+          EXPECT_DOUBLE_EQ(costs.cost(w, c), cost) << w << " in class " << c;
+          EXPECT_DOUBLE_EQ(costs.moved(w, c), cost - costs.cost(w, costs.at(w)));
+        }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace poise
