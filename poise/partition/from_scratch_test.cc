@@ -167,5 +167,49 @@ TEST(FromScratch, does_not_add_traffic_if_the_current_placement_meets_the_load_c
       }
 }
 
+TEST(FromScratch, finds_nearly_the_least_traffic_of_all_placements_within_the_load_cap) {
+  double sum = 0, least_sum = 0;
+  for (const char* text :
+       {"node:2 core:2 factors:10,1", "torus:4 core:1", "core:3 speeds:1,0.5,0.5"})
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      SCOPED_TRACE(fmt::format("{} {}", text, seed));
+      Random random(seed);
+      const Machine machine = machine_from_text(text);
+      const std::uint32_t num_places = machine.num_places();
+      Workload workload;
+      for (TaskId t = 0; t < 8; ++t) {
+        workload.tasks.push_back({.load_s = 1.0 + random.below(3)});
+        for (TaskId u = 0; u < t; ++u)
+          if (random.below(2) == 0) workload.messages.push_back({t, u, 1 + random.below(50), 0});
+      }
+      Placement current(8), placement(8);
+      for (TaskId t = 0; t < 8; ++t) current.move(t, random.below(num_places));
+      const Problem problem{machine, workload, current, machine.costs()};
+      const Placement found = placed_from_scratch(problem, {});
+      const Metrics ours = judged(machine, workload, current, found);
+      // Compares it with all placements in which no place works longer.
+      std::uint32_t num_placements = 1;
+      for (TaskId t = 0; t < 8; ++t) num_placements *= num_places;
+      double least = ours.nuco_messages;
+      for (std::uint32_t code = 0; code < num_placements; ++code) {
+        std::vector<double> busy_s(num_places, 0);
+        double traffic = 0, longest_s = 0;
+        for (std::uint32_t t = 0, rest = code; t < 8; ++t, rest /= num_places) {
+          placement.move(t, rest % num_places);
+          longest_s =
+              std::max(longest_s, busy_s[rest % num_places] +=
+                                  workload.tasks[t].load_s / machine.speed_of(rest % num_places));
+        }
+        if (longest_s > ours.makespan_s) continue;
+        for (const Message& m : workload.messages)
+          traffic += m.count * machine.message_factor(placement.of(m.from), placement.of(m.to));
+        least = std::min(least, traffic);
+      }
+      sum += ours.nuco_messages;
+      least_sum += least;
+    }
+  EXPECT_LE(sum, 1.051 * least_sum);
+}
+
 }  // namespace
 }  // namespace poise

@@ -151,5 +151,131 @@ TEST(LoadCap, takes_less_than_quadratic_time_if_most_tasks_have_no_load) {
   EXPECT_EQ(makespan_s(machine, workload, placement), 6);
 }
 
+/// A few tasks with whole loads; some are pinned and some exchange messages.
+struct Drawn {
+  Machine machine;
+  Workload workload;
+  Placement start;
+
+  double makespan(const Placement& placement) const {
+    return makespan_s(machine, workload, placement);
+  }
+  /// The shortest makespan of all placements that leave pinned tasks in place.
+  double least_s(TaskId t, Placement& placement) const {
+    if (t == workload.num_tasks()) return makespan(placement);
+    if (!workload.tasks[t].movable) return least_s(t + 1, placement);
+    double least = 1e18;
+    for (PlaceId p = 0; p < machine.num_places(); ++p) {
+      placement.move(t, p);
+      least = std::min(least, least_s(t + 1, placement));
+    }
+    placement.move(t, start.of(t));
+    return least;
+  }
+};
+
+Drawn drawn(const char* text, TaskId num_tasks, std::uint64_t seed) {
+  Random random(seed);
+  Drawn made{machine_from_text(text), {}, Placement(num_tasks)};
+  for (TaskId t = 0; t < num_tasks; ++t) {
+    made.workload.tasks.push_back(
+        {.load_s = 1.0 + random.below(9), .movable = random.below(6) > 0});
+    made.start.move(t, random.below(made.machine.num_places()));
+    made.workload.messages.push_back(
+        {t, static_cast<TaskId>(random.below(num_tasks)), 1, 1 + random.below(9)});
+  }
+  if (seed % 3 == 0)
+    for (PlaceId p = 0; p < made.machine.num_places(); ++p)
+      made.workload.background_s.push_back(random.below(4));
+  return made;
+}
+
+constexpr const char* kSmall[] = {"core:3", "node:2 core:2", "core:3 speeds:1,0.5,0.25",
+                                  "core:4 speeds:1,0.75,0.75,0.5"};
+
+TEST(LoadCap, pinned_tasks_stay_and_the_makespan_never_exceeds_both_the_cap_and_the_one_before) {
+  for (const char* text : kSmall)
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      SCOPED_TRACE(testing::Message() << text << " seed " << seed);
+      const Drawn problem = drawn(text, 14, seed);
+      const double before_s = problem.makespan(problem.start);
+      for (const double part : {0.3, 0.5, 0.7, 0.9, 1.0}) {
+        const double cap_s = part * before_s;
+        const Placement after = held(problem.machine, problem.workload, problem.start, cap_s);
+        EXPECT_LE(problem.makespan(after), before_s) << part;
+        for (const Migration& moved : migrations(problem.start, after))
+          EXPECT_TRUE(problem.workload.tasks[moved.task].movable) << moved.task;
+        if (part == 1) {
+          EXPECT_EQ(after, problem.start);
+        }
+      }
+    }
+}
+
+TEST(LoadCap, a_cap_that_some_placement_meets_is_nearly_always_met) {
+  int num_met = 0, num_cases = 0;
+  for (const char* text : kSmall)
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(testing::Message() << text << " seed " << seed);
+      const Drawn problem = drawn(text, 7, seed);
+      Placement scratch = problem.start;
+      const double least_s = problem.least_s(0, scratch);
+      for (const double factor : {1.0, 1.1, 1.25, 1.5}) {
+        const double cap_s = factor * least_s;
+        const Placement after = held(problem.machine, problem.workload, problem.start, cap_s);
+        ++num_cases;
+        num_met += problem.makespan(after) <= cap_s * (1 + 1e-9) ? 1 : 0;
+      }
+    }
+  EXPECT_GE(num_met, num_cases - 10);
+}
+
+TEST(LoadCap, if_no_placement_meets_the_cap_the_makespan_comes_close_to_the_shortest_possible) {
+  double sum = 0;
+  int num_cases = 0;
+  for (const char* text : kSmall)
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(testing::Message() << text << " seed " << seed);
+      const Drawn problem = drawn(text, 7, seed);
+      Placement scratch = problem.start;
+      const double least_s = problem.least_s(0, scratch);
+      const Placement after =
+          held(problem.machine, problem.workload, problem.start, 0.99 * least_s);
+      sum += problem.makespan(after) / least_s;
+      ++num_cases;
+    }
+  EXPECT_LE(sum / num_cases, 1.018);
+}
+
+TEST(LoadCap, a_task_leaves_its_row_of_a_torus_or_dragonfly_for_the_next_larger_group_with_room) {
+  // Place 3 is in the same plane as place 5, or in the same group of routers; place 12 is not, but
+  // is less busy.
+  Workload workload;
+  workload.tasks = {{.load_s = 1}, {.load_s = 2}};
+  const Placement before(std::vector<PlaceId>{5, 5});
+  for (const char* text : {"torus:2x2x4 core:1", "mesh:2x8 core:1", "mesh:2x4 node:2 core:1",
+                           "dragonfly:2x8 core:1", "dragonfly:2x2 node:4 core:1"}) {
+    SCOPED_TRACE(text);
+    const Machine machine = machine_from_text(text);
+    workload.background_s.assign(16, 2);
+    workload.background_s[5] = 0;
+    workload.background_s[3] = 0.5;
+    workload.background_s[12] = 0;
+    EXPECT_EQ(held(machine, workload, before, 2).of(0), 3u);
+    workload.background_s[3] = 1.5;
+    EXPECT_EQ(held(machine, workload, before, 2).of(0), 12u);
+  }
+}
+
+TEST(LoadCap, is_the_larger_of_the_average_with_tolerance_and_the_bound_on_the_makespan) {
+  const Machine machine = machine_from_text("core:2");
+  Workload workload;
+  for (const double load_s : {5, 3, 2}) workload.tasks.push_back({.load_s = load_s});
+  const Placement current(3, 0);
+  EXPECT_EQ(load_cap_s({machine, workload, current, machine.costs()}, 1.5), 7.5);
+  workload.tasks[0].load_s = 30;
+  EXPECT_EQ(load_cap_s({machine, workload, current, machine.costs()}, 1.5), 30);
+}
+
 }  // namespace
 }  // namespace poise

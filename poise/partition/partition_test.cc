@@ -3,6 +3,7 @@
 #include "poise/partition/partition.h"
 
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 #include <numeric>
@@ -14,6 +15,7 @@
 #include "poise/partition/even_out.h"
 #include "poise/partition/graph_testing.h"
 #include "poise/partition/multilevel_bisection.h"
+#include "poise/workload/generate.h"
 
 namespace poise::graphs {
 namespace {
@@ -184,6 +186,114 @@ TEST(EvenOut, many_light_vertices_leave_a_part_whose_heaviest_vertex_is_too_heav
   even_out_by_swaps(graph, {{1, 1}, 0, {}}, part_of);
   EXPECT_EQ(part_of[0], 0u);
   EXPECT_NEAR(weights_of(graph, part_of, 2)[0], 350'000, 1);
+}
+
+TEST(Partition, cuts_little_of_the_affinity_of_grids_and_random_graphs_and_keeps_to_the_shares) {
+  struct Case {
+    const char* recipe;
+    TaskId size;
+    Part parts;
+    double most;  // of all affinity that may be cut
+  };
+  for (const auto& [recipe, size, parts, most] :
+       {Case{"stencil2d", 400, 4, 0.058}, Case{"geometric", 600, 7, 0.0445},
+        Case{"rmat", 800, 16, 0.573}, Case{"stencil3d", 1000, 70, 0.377},
+        Case{"random", 300, 5, 0.3695}, Case{"clusters", 500, 130, 0.6645}}) {
+    SCOPED_TRACE(testing::Message() << recipe << " in " << parts);
+    double share_cut = 0;
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      Workload workload = generate(parse_recipe(recipe), size, seed).front();
+      for (Message& message : workload.messages) message.bytes = 1 + mix(message.from) % 100;
+      Graph graph = affinity_graph(workload, Affinity::bytes);
+      graph.weight.assign(graph.num_vertices(), 1);
+      std::vector<double> shares;
+      for (Part p = 0; p < parts; ++p) shares.push_back(1 + p % 3);
+      const std::vector<Part> part_of = partition(graph, {shares, 0.05, {}, 4});
+      const std::vector<double> weights = weights_of(graph, part_of, parts);
+      const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+      for (Part p = 0; p < parts; ++p)
+        EXPECT_LE(weights[p], 1.05 * shares[p] * graph.num_vertices() / sum + 1) << p;
+      share_cut += cut(graph, part_of) /
+                   std::accumulate(graph.affinity.begin(), graph.affinity.end(), 0.0) * 2 / 3;
+    }
+    EXPECT_LE(share_cut, most);
+  }
+}
+
+TEST(EvenOut, makes_the_step_that_brings_the_fullest_and_the_emptiest_part_closest_together) {
+  struct Case {
+    std::vector<double> weights;
+    std::vector<Part> before, after;
+    std::vector<Part> fixed = {};
+  };
+  for (const auto& [weights, before, after, fixed] :
+       {Case{{5, 3, 2}, {0, 0, 1}, {0, 1, 1}},                     // 8 and 2: moves 3
+        Case{{6, 4, 1, 2}, {0, 0, 1, 1}, {0, 1, 1, 1}},            // 10 and 3: moves 4
+        Case{{8, 6, 1, 4}, {0, 0, 1, 1}, {0, 1, 0, 1}},            // 14 and 5: swaps 6 and 1
+        Case{{7, 1, 3, 1}, {0, 0, 1, 1}, {0, 1, 1, 1}},            // 8 and 4: moves 1
+        Case{{4, 4}, {0, 1}, {0, 1}},                              // even already
+        Case{{9, 1}, {0, 1}, {0, 1}},                              // nothing helps
+        Case{{5, 3, 2}, {0, 0, 1}, {1, 0, 0}, {kFree, 0, kFree}},  // swaps 5 and 2
+        Case{{5, 3, 2}, {0, 0, 1}, {0, 0, 1}, {0, 0, kFree}}}) {
+    SCOPED_TRACE(testing::PrintToString(weights));
+    Graph graph;
+    graph.weight = weights;
+    graph.first.assign(weights.size() + 1, 0);
+    std::vector<Part> part_of = before;
+    // So large a tolerance that one step is enough if any helps.
+    even_out_by_swaps(graph, {{1, 1}, 0.08, fixed}, part_of);
+    EXPECT_EQ(part_of, after);
+  }
+}
+
+TEST(EvenOut, never_increases_the_largest_excess_and_ends_where_no_step_between_two_parts_helps) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Graph graph;
+    std::vector<Part> part_of;
+    const Shares shares{{1, 2, 1}, 0, {}};
+    for (Vertex v = 0; v < 15; ++v) {
+      graph.weight.push_back(1 + random.below(9));
+      part_of.push_back(random.below(3));
+    }
+    graph.first.assign(16, 0);
+    const double total = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
+    const auto excess = [&](const std::vector<Part>& parts) {
+      std::vector<double> weights = weights_of(graph, parts, 3);
+      for (Part p = 0; p < 3; ++p) weights[p] -= total * shares.of_part[p] / 4;
+      return weights;
+    };
+    const auto most = [&](const std::vector<Part>& parts) {
+      return std::ranges::max(excess(parts));
+    };
+    const double before = most(part_of);
+    even_out_by_swaps(graph, shares, part_of);
+    EXPECT_LE(most(part_of), before);
+    const std::vector<double> now = excess(part_of);
+    if (std::ranges::max(now) <= 0) continue;
+    const Part fullest = std::ranges::max_element(now) - now.begin();
+    const Part emptiest = std::ranges::min_element(now) - now.begin();
+    if (std::ranges::count(now, now[fullest]) > 1 || std::ranges::count(now, now[emptiest]) > 1)
+      continue;
+    const double gap = now[fullest] - now[emptiest];
+    const auto expect_no_gain = [&](std::vector<Part> changed) {
+      const std::vector<double> then = excess(changed);
+      EXPECT_GE(std::abs(then[fullest] - then[emptiest]), gap * (1 - 1e-6));
+    };
+    for (Vertex v = 0; v < 15; ++v) {
+      if (part_of[v] != fullest) continue;
+      std::vector<Part> changed = part_of;
+      changed[v] = emptiest;
+      expect_no_gain(changed);
+      for (Vertex u = 0; u < 15; ++u) {
+        if (part_of[u] != emptiest) continue;
+        changed[u] = fullest;
+        expect_no_gain(changed);
+        changed[u] = emptiest;
+      }
+    }
+  }
 }
 
 }  // namespace

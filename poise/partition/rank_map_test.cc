@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -438,6 +439,177 @@ TEST(OnePerSlot, the_ranks_that_exchange_most_bytes_keep_their_places) {
   EXPECT_EQ(one_per_slot(machine_from_text("core:3"), workload, crowded,
                          {.shape = {.ranks_per_place = 2}}),
             Placement(std::vector<PlaceId>{0, 0, 1, 1, 2}));
+}
+
+/// A reference implementation of one_per_slot() for ranks with one core each: of the ranks on a
+/// place, the one that exchanges most bytes stays; the others, in that order, take the nearest
+/// free places.
+Placement naive_single(const Machine& machine, const Workload& workload, const Placement& placement,
+                       Distance distance) {
+  const TaskId ranks = workload.num_tasks();
+  std::vector<double> bytes(ranks, 0);
+  for (const Message& message : workload.messages)
+    if (message.from != message.to) {
+      bytes[message.from] += message.bytes;
+      bytes[message.to] += message.bytes;
+    }
+  std::vector<TaskId> order(ranks);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](TaskId a, TaskId b) { return bytes[a] > bytes[b]; });
+  Placement single(ranks);
+  std::set<PlaceId> taken;
+  std::vector<TaskId> waiting;
+  for (const TaskId rank : order)
+    if (taken.insert(placement.of(rank)).second)
+      single.move(rank, placement.of(rank));
+    else
+      waiting.push_back(rank);
+  for (const TaskId rank : waiting) {
+    std::optional<std::pair<double, PlaceId>> nearest;
+    for (const PlaceId p : rank_slots(machine, ranks, {}, &placement)) {
+      if (taken.contains(p)) continue;
+      const double mean = (distance_between(machine, distance, p, placement.of(rank)) +
+                           distance_between(machine, distance, placement.of(rank), p)) /
+                          2;
+      if (!nearest || std::pair(mean, p) < *nearest) nearest = {mean, p};
+    }
+    taken.insert(nearest->second);
+    single.move(rank, nearest->second);
+  }
+  return single;
+}
+
+TEST(OnePerSlot, gives_the_same_map_as_a_reference_implementation_on_random_placements) {
+  for (const char* text :
+       {"node:3 numa:2 core:3 factors:10,1.5,1", "torus:3x3 core:2", "core:9", "node:4 core:4"})
+    for (std::uint64_t seed = 0; seed < 40; ++seed)
+      for (const Distance distance : {Distance::hops, Distance::factors}) {
+        SCOPED_TRACE(std::string(text) + " seed " + std::to_string(seed));
+        Random random(seed);
+        const Machine machine = machine_from_text(text);
+        const Workload workload = random_ranks(2 + random.below(machine.num_places() - 1), random);
+        Placement placement(workload.num_tasks());
+        for (TaskId t = 0; t < workload.num_tasks(); ++t)
+          placement.move(t, random.below(machine.num_places()));
+        const Placement single = one_per_slot(machine, workload, placement, {.distance = distance});
+        EXPECT_TRUE(is_single(single));
+        EXPECT_EQ(single, naive_single(machine, workload, placement, distance));
+        EXPECT_EQ(is_one_per_slot(machine, placement, {}), is_single(placement));
+      }
+}
+
+TEST(OnePerSlot, a_rank_on_a_core_that_begins_no_slot_takes_the_slot_that_contains_the_core) {
+  const Machine machine = machine_from_text("node:2 core:8");
+  Workload workload;
+  workload.tasks.resize(3);
+  const Placement inside(std::vector<PlaceId>{3, 7, 13});
+  const RankShape shape{.cores_per_rank = 3};  // each node has slots at 0 and 3, and two cores left
+  EXPECT_FALSE(is_one_per_slot(machine, inside, shape));
+  EXPECT_EQ(one_per_slot(machine, workload, inside, {.shape = shape}),
+            Placement(std::vector<PlaceId>{3, 0, 11}));
+  EXPECT_TRUE(is_one_per_slot(machine, Placement(std::vector<PlaceId>{3, 0, 11}), shape));
+}
+
+TEST(IsOnePerSlot, a_place_has_no_more_ranks_than_fit_and_no_rank_begins_inside_a_slot) {
+  const Machine machine = machine_from_text("core:4");
+  const auto fits = [&](std::vector<PlaceId> places, const RankShape& shape) {
+    return is_one_per_slot(machine, Placement(std::move(places)), shape);
+  };
+  EXPECT_TRUE(fits({0, 3, 1}, {}));
+  EXPECT_FALSE(fits({0, 3, 0}, {}));
+  EXPECT_TRUE(fits({0, 3, 0}, {.ranks_per_place = 2}));
+  EXPECT_FALSE(fits({0, 0, 0}, {.ranks_per_place = 2}));
+  EXPECT_TRUE(fits({3, 3, 0, 0}, {.ranks_per_place = 2}));
+  EXPECT_TRUE(fits({2, 0}, {.cores_per_rank = 2}));
+  EXPECT_FALSE(fits({1, 3}, {.cores_per_rank = 2}));
+  EXPECT_FALSE(fits({3, 0}, {.cores_per_rank = 2}));
+}
+
+TEST(MapRanks, more_than_nine_ranks_get_as_little_traffic_as_a_search_with_far_more_effort) {
+  double sum = 0, least = 0;
+  for (const char* text : {"node:4 core:4 factors:7,1", "torus:4x4 core:1", "torus:2x3 core:3",
+                           "dragonfly:3x2 core:2", "node:2 numa:3 core:2"})
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      Random random(seed);
+      const Machine machine = machine_from_text(text);
+      const Workload workload = random_ranks(machine.num_places() - seed % 2, random);
+      const auto traffic_with = [&](const SwapEffort& effort) {
+        const Placement map = map_ranks(machine, workload, nullptr, {.effort = effort});
+        EXPECT_TRUE(is_single(map));
+        return cost_of(machine, workload, map).traffic;
+      };
+      sum += traffic_with({.scans_per_edge = 300});
+      least += traffic_with({.scans_per_edge = 4000});
+    }
+  EXPECT_LE(sum / least, 1.002);
+}
+
+TEST(MapRanks, lowers_the_traffic_of_shuffled_ranks_on_every_kind_of_machine) {
+  struct Case {
+    const char *machine, *recipe;
+    RankShape shape;
+    double most;  // traffic relative to block order
+  };
+  for (const auto& [text, recipe, shape, most] :
+       {Case{"node:4 core:8 factors:10,1", "stencil2d", {}, 0.706},
+        Case{"rack:2 node:2 numa:2 core:4 factors:12,8,1.5,1", "geometric", {}, 0.543},
+        Case{"torus:4x2x2 core:2", "stencil3d", {}, 0.6895},
+        Case{"torus:6x5 core:1", "stencil2d", {}, 0.677},
+        Case{"dragonfly:4x2 node:2 core:2", "rmat", {}, 0.8065},
+        Case{"mesh:3x4 core:4", "geometric", {.cores_per_rank = 2}, 0.6785},
+        Case{"node:3 numa:2 core:3", "stencil2d", {.ranks_per_place = 2}, 0.4045}}) {
+    SCOPED_TRACE(std::string(recipe) + " on " + text);
+    const Machine machine = machine_from_text(text);
+    const auto ranks =
+        static_cast<TaskId>(machine.num_places() / shape.cores_per_rank * shape.ranks_per_place);
+    double ratio = 0;
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      Random random(seed);
+      std::vector<TaskId> name(ranks);
+      std::iota(name.begin(), name.end(), 0);
+      for (std::size_t i = ranks; i > 1; --i) std::swap(name[i - 1], name[random.below(i)]);
+      Workload workload = generate(parse_recipe(recipe), ranks, seed).front();
+      ASSERT_LE(workload.num_tasks(), ranks);
+      for (Message& m : workload.messages)
+        m = {name[m.from] % workload.num_tasks(), name[m.to] % workload.num_tasks(), 1,
+             1 + random.below(1000)};
+      const RankMapOptions options{.shape = shape, .effort = {.scans_per_edge = 1000}};
+      const Placement map = map_ranks(machine, workload, nullptr, options);
+      EXPECT_TRUE(is_one_per_slot(machine, map, shape));
+      const Placement block = in_block_order(machine, workload, shape);
+      ratio +=
+          cost_of(machine, workload, map).traffic / cost_of(machine, workload, block).traffic / 3;
+    }
+    EXPECT_LE(ratio, most);
+  }
+}
+
+TEST(TryAllMaps, visits_few_partial_maps_because_it_abandons_those_that_cannot_become_the_best) {
+  // Eight ranks have 40,320 maps and 109,601 partial maps.
+  std::size_t sum = 0;
+  for (const char* text : {"torus:8 core:1", "node:4 core:2 factors:9,1", "mesh:2x4 core:1"})
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      Random random(seed);
+      const Machine machine = machine_from_text(text);
+      const std::vector<PlaceId> slots = rank_slots(machine, 8, {});
+      const RankDistances distances(machine, Distance::factors);
+      const graphs::Graph graph =
+          graphs::affinity_graph(random_ranks(8, random), graphs::Affinity::bytes);
+      const RankProblem problem{graph, machine, distances, slots};
+      std::vector<Slot> best(8);
+      std::iota(best.begin(), best.end(), 0);
+      EXPECT_TRUE(try_all_maps(problem, 8, 1'000'000, best));
+      // Starting from the best map, finds the smallest number of visits that suffices.
+      std::size_t too_few = 0, enough = 1'000'000;
+      while (enough - too_few > 1) {
+        std::vector<Slot> map = best;
+        const std::size_t middle = (too_few + enough) / 2;
+        (try_all_maps(problem, 8, middle, map) ? enough : too_few) = middle;
+        EXPECT_DOUBLE_EQ(traffic(problem, map), traffic(problem, best));
+      }
+      sum += enough;
+    }
+  EXPECT_LE(sum, 215132u);
 }
 
 }  // namespace
