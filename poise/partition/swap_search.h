@@ -57,8 +57,10 @@ struct SwapEffort {
 /// the graph (Schulz and Traff, "Better process mapping and sparse quadratic assignment", 2017). A
 /// table of costs (slot_costs.h) shows at once which vertices of a group of cores can be swapped
 /// with a vertex; if the table would be too large, the edges of both vertices are scanned for each
-/// swap. If limits are set, each byte above a limit costs more than its traffic ever can, so a map
-/// within the limits stays within them. The result is never worse than the start. O(scans + edges).
+/// swap. If limits are set, each byte above a limit costs more than its own traffic ever can, so a
+/// map within the limits seldom leaves them: only if one byte above a limit saves the traffic of
+/// many others. The sum of traffic and this penalty is never larger than at the start. O(scans +
+/// edges).
 void search_by_swaps(const RankProblem& problem, const TrafficLimits& limits,
                      const SwapEffort& effort, std::vector<Slot>& slot_of);
 
