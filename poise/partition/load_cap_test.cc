@@ -277,5 +277,18 @@ TEST(LoadCap, is_the_larger_of_the_average_with_tolerance_and_the_bound_on_the_m
   EXPECT_EQ(load_cap_s({machine, workload, current, machine.costs()}, 1.5), 30);
 }
 
+TEST(LoadCap, consecutive_nodes_of_a_torus_form_no_row_if_their_routers_are_listed) {
+  MachineParts parts = machine_from_text("torus:4x4 core:1").parts();
+  for (std::uint32_t node = 0; node < 16; ++node) parts.network.router_of_node.push_back(15 - node);
+  const Machine machine(std::move(parts));
+  Workload workload;
+  workload.tasks = {{.load_s = 1}, {.load_s = 2}};
+  workload.background_s.assign(16, 2);
+  workload.background_s[5] = 0;
+  workload.background_s[6] = 0.5;
+  workload.background_s[12] = 0;
+  EXPECT_EQ(held(machine, workload, Placement(std::vector<PlaceId>{5, 5}), 2).of(0), 12u);
+}
+
 }  // namespace
 }  // namespace poise

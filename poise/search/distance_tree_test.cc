@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/support/random_problem.h"
@@ -112,6 +113,28 @@ TEST(DistanceTree, knows_the_least_weight_of_a_message_inside_each_group_and_bet
           EXPECT_EQ(group.is_uniform, least_between == most_between);
         }
       }
+  }
+}
+
+TEST(DistanceTree, on_a_torus_no_message_between_nodes_weighs_less_than_the_root_says) {
+  // Nodes 0 and 1 are at opposite corners of the torus, or share a router.
+  for (const std::vector<std::uint32_t>& routers :
+       {std::vector<std::uint32_t>{0, 10, 5, 1, 2, 3}, {4, 4, 5, 1, 2, 3}}) {
+    MachineParts parts = machine_from_text("torus:4x4 core:2 factors:3,1 hop:0.5").parts();
+    parts.places.resize(2 * routers.size());
+    for (Level& level : parts.levels) {
+      std::erase_if(level.first_place, [&](PlaceId p) { return p > 2 * routers.size(); });
+    }
+    parts.kind_of_node.resize(routers.size());
+    parts.network.router_of_node = routers;
+    const Machine machine(std::move(parts));
+    const DistanceTree tree(machine, {-1, -1});
+    EXPECT_FALSE(tree.level(0)[0].is_uniform);
+    for (PlaceId a = 0; a < machine.num_places(); ++a)
+      for (PlaceId b = 0; b < machine.num_places(); ++b)
+        if (a / 2 != b / 2) {
+          EXPECT_LE(tree.level(0)[0].weight, weight_by_tree(tree, a, b)) << a << " " << b;
+        }
   }
 }
 

@@ -389,5 +389,24 @@ TEST(LocalSearch, makes_no_scan_if_no_place_is_busy) {
   EXPECT_EQ(search.placement(), current);
 }
 
+TEST(LocalSearch, counts_the_tasks_and_partners_that_it_examines) {
+  // Both tasks of place 0 are tried on place 1, and one of them moves there; then no move gains.
+  const Machine machine = machine_from_text("core:2 message:0");
+  Workload workload;
+  workload.tasks.assign(2, {.load_s = 1});
+  const Placement current(2, 0);
+  const auto scans = [&] {
+    const Problem problem{machine, workload, current, machine.costs()};
+    const auto shared =
+        std::make_shared<const BusyTimes::Shared>(machine, workload, machine.costs());
+    return LocalSearch(problem, current, shared, 0).run({.exponent = 8, .swaps = false}, 1e9);
+  };
+  EXPECT_EQ(scans(), 2 + 2) << "the places, and each task on the other place";
+  // With messages, each task has one partner, at one place of one domain. A task is selected in two
+  // scans, bounded in one, and tried in three. After the move, three tasks are examined again.
+  workload.messages = {{0, 1, 1, 0}, {1, 0, 1, 0}};
+  EXPECT_EQ(scans(), 2 + 2 * (2 + 1 + 3) + 2 + 3 * (2 + 1));
+}
+
 }  // namespace
 }  // namespace poise

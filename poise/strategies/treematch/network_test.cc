@@ -204,6 +204,10 @@ TEST(MapToNetwork, nodes_of_a_torus_or_mesh_have_the_coordinates_of_their_router
       node_coordinates(machine_from_text("mesh:2x1x2 node:2 core:1")),
       (Coordinates{
           {0, 0, 0}, {0, 0, 0}, {0, 0, 1}, {0, 0, 1}, {1, 0, 0}, {1, 0, 0}, {1, 0, 1}, {1, 0, 1}}));
+  MachineParts parts = machine_from_text("torus:2x3 core:2").parts();
+  parts.network.router_of_node = {5, 0, 2, 4, 1, 3};
+  EXPECT_EQ(node_coordinates(Machine(std::move(parts))),
+            (Coordinates{{1, 2}, {0, 0}, {0, 2}, {1, 1}, {0, 1}, {1, 0}}));
   EXPECT_TRUE(node_coordinates(machine_from_text("dragonfly:2x3 core:1")).empty());
   EXPECT_TRUE(node_coordinates(machine_from_text("rack:2 node:2 core:1")).empty());
 }
