@@ -139,5 +139,35 @@ TEST(Multisection, puts_vertices_with_much_affinity_on_one_node_and_others_on_di
   }
 }
 
+TEST(Multisection, only_levels_with_more_than_two_groups_of_several_places_are_improved) {
+  const auto traffics = [](const char* text) {
+    std::vector<double> sums;
+    for (const unsigned climbs : {0u, 1u}) {
+      sums.push_back(0);
+      for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        Random random(seed);
+        const Machine machine = machine_from_text(text);
+        const Graph graph = graphs::drawn_graph(60, random);
+        const std::vector<double> shares(machine.num_places(), 60.0 / machine.num_places());
+        const Placement placement(
+            cut_along(machine, graph, {.shares = shares, .tolerance = 0.2, .climbs = climbs}));
+        const Workload none;
+        const Placement nowhere;
+        sums.back() +=
+            traffic(Distances({machine, none, nowhere, machine.costs()}), graph, placement);
+      }
+    }
+    return sums;
+  };
+  for (const char* text : {"node:2 numa:2 core:2 factors:10,3,1", "core:6", "node:2 core:5"}) {
+    const std::vector<double> sums = traffics(text);
+    EXPECT_EQ(sums[1], sums[0]) << text;
+  }
+  for (const char* text : {"node:3 core:2 factors:10,1", "node:5 core:2 factors:10,1"}) {
+    const std::vector<double> sums = traffics(text);
+    EXPECT_LT(sums[1], sums[0]) << text;
+  }
+}
+
 }  // namespace
 }  // namespace poise

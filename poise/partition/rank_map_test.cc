@@ -598,7 +598,10 @@ TEST(TryAllMaps, visits_few_partial_maps_because_it_abandons_those_that_cannot_b
       const RankProblem problem{graph, machine, distances, slots};
       std::vector<Slot> best(8);
       std::iota(best.begin(), best.end(), 0);
+      std::vector<Slot> swapped = best;
+      search_by_swaps(problem, {}, {}, swapped);
       EXPECT_TRUE(try_all_maps(problem, 8, 1'000'000, best));
+      EXPECT_LE(traffic(problem, best), traffic(problem, swapped) * (1 + 1e-9));
       // Starting from the best map, finds the smallest number of visits that suffices.
       std::size_t too_few = 0, enough = 1'000'000;
       while (enough - too_few > 1) {
