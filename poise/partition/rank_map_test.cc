@@ -615,5 +615,27 @@ TEST(TryAllMaps, visits_few_partial_maps_because_it_abandons_those_that_cannot_b
   EXPECT_LE(sum, 215132u);
 }
 
+TEST(MapRanks, a_search_without_effort_keeps_a_current_map_that_is_better_than_any_it_finds) {
+  // On a single node, no bytes travel between nodes, so only the traffic decides.
+  const Machine machine = machine_from_text("package:2 numa:2 core:6");
+  int num_better = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Workload workload = random_ranks(24, random);
+    const auto mapped = [&](const Placement* current, double scans_per_edge) {
+      const SwapEffort effort{.scans_per_edge = scans_per_edge};
+      return map_ranks(machine, workload, current, {.effort = effort});
+    };
+    const Placement best = mapped(nullptr, 2000), hurried = mapped(nullptr, 0);
+    num_better += cost_of(machine, workload, best).traffic <
+                          cost_of(machine, workload, hurried).traffic * (1 - 1e-6)
+                      ? 1
+                      : 0;
+    EXPECT_EQ(mapped(&best, 0), best);
+  }
+  EXPECT_GE(num_better, 1);
+}
+
 }  // namespace
 }  // namespace poise
