@@ -54,5 +54,65 @@ TEST(Eigenvalues, multiple_eigenvalues_are_found_with_their_multiplicity) {
   for (std::size_t k = 1; k < 4; ++k) EXPECT_NEAR(values[k], 4, 1e-12);
 }
 
+/// The eigenvalues by Jacobi's method: rotations make one entry beside the diagonal zero at a time.
+std::vector<double> by_rotations(std::vector<double> matrix, std::size_t size) {
+  const auto at = [&](std::size_t i, std::size_t j) -> double& { return matrix[i * size + j]; };
+  for (int sweep = 0; sweep < 60; ++sweep)
+    for (std::size_t p = 0; p < size; ++p)
+      for (std::size_t q = p + 1; q < size; ++q) {
+        const double angle = 0.5 * std::atan2(2 * at(p, q), at(q, q) - at(p, p));
+        const double c = std::cos(angle), s = std::sin(angle);
+        for (std::size_t k = 0; k < size; ++k) {
+          const double first = at(k, p), second = at(k, q);
+          at(k, p) = c * first - s * second;
+          at(k, q) = s * first + c * second;
+        }
+        for (std::size_t k = 0; k < size; ++k) {
+          const double first = at(p, k), second = at(q, k);
+          at(p, k) = c * first - s * second;
+          at(q, k) = s * first + c * second;
+        }
+      }
+  std::vector<double> values;
+  for (std::size_t i = 0; i < size; ++i) values.push_back(at(i, i));
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+TEST(Eigenvalues, agree_with_the_method_of_jacobi_on_random_matrices_that_may_have_many_zeros) {
+  Random random(3);
+  for (int round = 0; round < 60; ++round) {
+    const std::size_t size = 1 + random.below(9);
+    std::vector<double> matrix(size * size);
+    double square = 0;
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = 0; j <= i; ++j)
+        matrix[i * size + j] = matrix[j * size + i] =
+            random.below(2) == 0 ? 0 : random.uniform(-2, 3);
+    for (const double entry : matrix) square += entry * entry;
+    const std::vector<double> values = eigenvalues_from_below(matrix, size);
+    const std::vector<double> expected = by_rotations(matrix, size);
+    ASSERT_EQ(values.size(), size);
+    for (std::size_t k = 0; k < size; ++k)
+      EXPECT_NEAR(values[k], expected[k], 1e-13 * static_cast<double>(size) * std::sqrt(square))
+          << "round " << round;
+  }
+}
+
+TEST(Eigenvalues, those_of_a_diagonal_matrix_are_its_entries_rounded_down) {
+  const std::vector<double> values = eigenvalues_from_below({5, 0, 0, 0, -7, 0, 0, 0, 2}, 3);
+  const double expected[] = {-7, 2, 5};
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_LE(values[k], expected[k]);
+    EXPECT_GT(values[k], expected[k] - 3e-13 * 9);
+  }
+  EXPECT_EQ(eigenvalues_from_below({0, 0, 0, 0}, 2), (std::vector<double>{0, 0}));
+  EXPECT_TRUE(eigenvalues_from_below({}, 0).empty());
+}
+
+TEST(Eigenvalues, a_matrix_that_is_not_square_is_an_error_in_the_program) {
+  EXPECT_DEATH(eigenvalues_from_below({1, 2, 3}, 2), "matrix.size.* does not hold");
+}
+
 }  // namespace
 }  // namespace poise

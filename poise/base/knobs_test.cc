@@ -54,5 +54,46 @@ TEST(Knobs, refuse_wrong_values_with_an_error_that_says_which_values_would_work)
   EXPECT_THAT(error_of("count=2.5"), HasSubstr("is not a whole number; give one from 0 to 9"));
 }
 
+constexpr Knob kTuning[] = {{"noise", 3, 0, 10, "a tuned number"},
+                            {"patience", 5, 1, 7, "another tuned number"}};
+
+TEST(Knobs, tuned_numbers_are_set_by_name_like_other_knobs_and_read_in_their_order) {
+  Knobs knobs(kKnobs, kTuning);
+  ASSERT_EQ(knobs.tuning_values().size(), 2u);
+  EXPECT_EQ(knobs.tuning_values()[0], 3);
+  EXPECT_EQ(knobs.tuning_values()[1], 5);
+  knobs.set_all("strategy x", "patience=2,count=4,noise=7");
+  EXPECT_EQ(knobs.tuning_values()[0], 7);
+  EXPECT_EQ(knobs.tuning_values()[1], 2);
+  EXPECT_EQ(knobs["count"], 4);
+  EXPECT_EQ(knobs["noise"], 7);
+  EXPECT_EQ(knobs["patience"], 2);
+  EXPECT_EQ(knobs["alpha"], 1e-5);
+  EXPECT_EQ(knobs.text(), "count=4,noise=7,patience=2");
+  knobs.set("strategy x", "noise", "3");
+  EXPECT_EQ(knobs.text(), "count=4,patience=2");
+}
+
+TEST(Knobs, both_ends_of_a_range_are_allowed_values) {
+  for (const char* settings : {"alpha=0", "alpha=1", "count=0", "count=9", "colour=red", ""})
+    EXPECT_EQ(error_of(settings), "") << settings;
+  for (const char* settings : {"alpha=-1e-9", "alpha=1.000001", "count=10", "count=-1"})
+    EXPECT_THAT(error_of(settings), testing::HasSubstr("is out of range")) << settings;
+}
+
+TEST(Knobs, setting_a_knob_of_something_without_knobs_is_an_error_that_says_so) {
+  try {
+    Knobs(std::span<const Knob>()).set("strategy y", "alpha", "1");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "strategy y has no knobs, so \"alpha\" cannot be set");
+  }
+}
+
+TEST(Knobs, asking_for_a_knob_that_does_not_exist_is_an_error_in_the_program) {
+  const Knobs knobs(kKnobs, kTuning);
+  EXPECT_DEATH((void)knobs["beta"], "internal error: index < values_.size");
+}
+
 }  // namespace
 }  // namespace poise

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace poise {
 namespace {
@@ -14,6 +15,8 @@ TEST(Random, draws_the_same_numbers_on_every_platform) {
   EXPECT_EQ(random.bits(), 0x99ec5f36cb75f2b4u);
   EXPECT_EQ(random.bits(), 0xbf6e1f784956452au);
   EXPECT_EQ(random.bits(), 0x1a5f849d4933e6e0u);
+  for (int i = 3; i < 999; ++i) random.bits();
+  EXPECT_EQ(random.bits(), 0x7aac8c483a2edd2fu);
 }
 
 TEST(Random, draws_below_n_give_each_integer_from_0_to_n_minus_1_about_equally_often) {
@@ -49,6 +52,36 @@ TEST(Random, portable_exp_and_log_agree_with_the_standard_library) {
     EXPECT_NEAR(portable_log(x), std::log(x), 1e-14 * std::max(1.0, std::fabs(std::log(x)))) << x;
   EXPECT_EQ(portable_log(1), 0);
   EXPECT_EQ(portable_exp(0), 1);
+}
+
+TEST(Random, a_draw_below_a_bound_is_the_first_draw_that_is_not_in_the_incomplete_last_interval) {
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
+  for (const std::uint64_t bound : {std::uint64_t{2}, std::uint64_t{3}, kHalf - 1, kHalf, kHalf + 1,
+                                    kHalf + kHalf / 2, ~std::uint64_t{0}}) {
+    Random random(5), bits(5);
+    // 2^64 mod bound, the size of the interval whose draws would make small results more likely.
+    const std::uint64_t rest = (~std::uint64_t{0} % bound + 1) % bound;
+    for (int i = 0; i < 200; ++i) {
+      std::uint64_t drawn = bits.bits();
+      while (drawn < rest) drawn = bits.bits();
+      ASSERT_EQ(random.below(bound), drawn % bound) << bound;
+    }
+  }
+}
+
+TEST(Random, different_seeds_give_different_numbers) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed)
+    EXPECT_NE(Random(seed).bits(), Random(seed + 1).bits());
+}
+
+TEST(Random, portable_exp_and_log_are_exact_at_the_limits_of_their_ranges) {
+  EXPECT_EQ(portable_exp(-746), 0);
+  EXPECT_GT(portable_exp(-745), 0);
+  EXPECT_NEAR(portable_exp(709) / std::exp(709), 1, 1e-12);
+  EXPECT_EQ(portable_exp(711), std::numeric_limits<double>::infinity());
+  for (double x = -2; x < 2; x += 0.01)
+    EXPECT_NEAR(portable_exp(x), std::exp(x), 1e-14 * std::exp(x)) << x;
+  for (double x = 0.3; x < 3; x += 0.01) EXPECT_NEAR(portable_log(x), std::log(x), 1e-15) << x;
 }
 
 }  // namespace

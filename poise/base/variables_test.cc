@@ -2,8 +2,12 @@
 
 #include "poise/base/variables.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <set>
+#include <utility>
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
@@ -129,6 +133,91 @@ TEST(Variables, refuse_unknown_choices_and_numbers_out_of_range_and_times_withou
   EXPECT_EQ(duration_s_of(variable("POISE_BUDGET"), "100ms"), 0.1);
   EXPECT_EQ(error_of([] { duration_s_of(variable("POISE_BUDGET"), "2"); }),
             "\"2\" is not a time such as 2s or 100ms");
+}
+
+TEST(Variables, a_name_resembles_one_that_differs_in_one_letter_or_if_that_is_long_in_two) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"POISE_LOGG", "POISE_LOG?"},
+      {"POISE_LXGG", ""},
+      {"POISE_PERIO", "POISE_PERIOD?"},
+      {"POISE_PERI", ""},
+      {"POISE_MACHIN", "POISE_MACHINE?"},
+      {"POISE_MACHI", ""},
+      {"POISE_STRATE", "POISE_STRATEGY?"},
+      {"POISE_STRAT", ""},
+      {"POISE_RANKS_PER_HO", "POISE_RANKS_PER_HOST?"},
+      {"POISE_RANKS_PER_H", ""}};
+  for (const auto& [name, meant] : cases) {
+    const std::vector<std::string> found = notes({name}, reader::objects | reader::charm);
+    if (*meant == '\0')
+      EXPECT_THAT(found, IsEmpty()) << name;
+    else
+      EXPECT_THAT(found, ElementsAre(HasSubstr(meant))) << name;
+  }
+}
+
+TEST(Variables, notes_are_sorted_and_name_every_misspelt_variable) {
+  EXPECT_THAT(
+      notes({"POISE_TRAC=a", "POISE_LOGG=b", "POISE_LEND=1", "POISE_MODEE=c"}, reader::objects),
+      ElementsAre(HasSubstr("POISE_LOGG has"), HasSubstr("POISE_MODEE has"),
+                  HasSubstr("POISE_TRAC has")));
+  const char* const environment[] = {"POISE_TRAC=a", "POISE_LEND=1", "POISE_LOGG", nullptr};
+  EXPECT_THAT(notes_on_misspelt(environment),
+              ElementsAre(Pair("POISE_LOGG", HasSubstr("did you mean POISE_LOG?")),
+                          Pair("POISE_TRAC", HasSubstr("did you mean POISE_TRACE?"))));
+}
+
+TEST(Variables, are_listed_with_the_task_runtime_settings_between_those_of_objects_and_of_others) {
+  const auto index_of = [](std::string_view name) {
+    return std::ranges::find(variables(), name, &Variable::name) - variables().begin();
+  };
+  const auto settings = static_cast<std::ptrdiff_t>(task_settings().size());
+  EXPECT_EQ(index_of("POISE_STRATEGY"), 0);
+  EXPECT_EQ(index_of("POISE_TASKS_POLICY"), index_of("POISE_MACHINE") + 1);
+  EXPECT_EQ(index_of("POISE_TASKS_SUMMARY"), index_of("POISE_TASKS_POLICY") + settings - 1);
+  EXPECT_EQ(index_of("POISE_TASKS_TRACE"), index_of("POISE_TASKS_SUMMARY") + 1);
+  for (const Knob& knob : task_settings()) {
+    const Variable& row = variable(task_variable(knob.name));
+    EXPECT_EQ(row.readers, reader::tasks);
+    EXPECT_EQ(row.takes, fmt::format("{} to {}", knob.min, knob.max));
+    if (knob.choices.empty()) {
+      EXPECT_EQ(parse_number(row.initial), knob.initial);
+    }
+  }
+}
+
+TEST(Variables, texts_of_several_readers_are_separated_by_commas) {
+  EXPECT_EQ(readers_text(0), "");
+  EXPECT_EQ(readers_text(reader::tasks), "tasks");
+  EXPECT_EQ(readers_text(reader::tasks | reader::objects | reader::charm),
+            "objects, tasks, Charm++");
+}
+
+TEST(Variables, numbers_may_be_0_and_each_choice_has_its_index) {
+  EXPECT_EQ(count_of(variable("POISE_RANKS_PER_HOST"), "0"), 0u);
+  for (const char* text : {"-1", "1.5", "", "x"})
+    EXPECT_THROW(count_of(variable("POISE_RANKS_PER_HOST"), text), Error) << text;
+  const Variable& mode = variable("POISE_MODE");
+  for (std::size_t i = 0; i < mode.choices.size(); ++i)
+    EXPECT_EQ(choice_of(mode, mode.choices[i]), i);
+  EXPECT_EQ(error_of([] { choice_of(variable("POISE_MODE"), "xxxxxxxx"); }),
+            "\"xxxxxxxx\" is not allowed; the choices are auto, root, replicated, hierarchical");
+}
+
+TEST(Variables, asking_for_a_variable_that_does_not_exist_is_an_error_in_the_program) {
+  EXPECT_DEATH(variable("POISE_NO_SUCH_NAME"), "internal error: found != nullptr does not hold");
+}
+
+TEST(Variables, of_equally_near_names_a_note_suggests_one_that_the_program_reads) {
+  const auto expect_meant = [](const char* name, unsigned readers, const char* meant) {
+    EXPECT_THAT(notes({name}, readers),
+                ElementsAre(HasSubstr(fmt::format("did you mean {}?", meant))));
+  };
+  expect_meant("POISE_MACHINEX", reader::command, "POISE_MACHINES");
+  expect_meant("POISE_MACHINEX", reader::charm, "POISE_MACHINE");
+  expect_meant("POISE_MACHINEX", reader::objects, "POISE_MACHINE");
+  // POISE_MACHINE is nearer than POISE_MACHINES, which commands read.
+  expect_meant("POISE_MCHINE", reader::command, "POISE_MACHINE");
 }
 
 }  // namespace
