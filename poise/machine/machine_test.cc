@@ -2,12 +2,18 @@
 
 #include "poise/machine/machine.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <fmt/format.h>
 #include <functional>
 #include <gtest/gtest.h>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "poise/base/error.h"
+#include "poise/base/random.h"
 #include "poise/machine/text.h"
 
 namespace poise {
@@ -277,7 +283,462 @@ TEST(UnitCosts,
   EXPECT_EQ(unit_costs(machine, costs).byte_s, 6);
 }
 
-}  // namespace
+/// True if the machine of the text is still valid after a change of its parts.
+bool is_valid_after(const char* text, const std::function<void(MachineParts&)>& change) {
+  MachineParts parts = machine_from_text(text).parts();
+  change(parts);
+  try {
+    (void)Machine(std::move(parts));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST(Machine, refuses_levels_whose_groups_do_not_contain_every_place_once_or_do_not_nest) {
+  const auto with_groups = [](std::size_t level, std::vector<PlaceId> first_place) {
+    return is_valid_after("l3:2 l2:2 core:2", [&](MachineParts& parts) {
+      parts.levels.at(level).first_place = first_place;
+    });
+  };
+  EXPECT_TRUE(with_groups(0, {0, 8}));
+  EXPECT_TRUE(with_groups(0, {0, 6, 8}));
+  EXPECT_TRUE(with_groups(1, {0, 4, 6, 7, 8}));
+  for (const std::vector<PlaceId>& groups : {std::vector<PlaceId>{},
+                                             {0},
+                                             {8},
+                                             {1, 8},
+                                             {0, 7},
+                                             {0, 4, 9},
+                                             {0, 4, 4, 8},
+                                             {0, 6, 4, 8},
+                                             {0, 5, 8}})
+    EXPECT_FALSE(with_groups(0, groups));
+  EXPECT_FALSE(with_groups(1, {0, 2, 6, 8})) << "a group is in both groups of the level above";
+  EXPECT_FALSE(with_groups(2, {0, 2, 4, 6, 8})) << "a group of the last level has two places";
+  EXPECT_FALSE(is_valid_after("core:1", [](MachineParts& parts) { parts.levels.clear(); }));
+  EXPECT_FALSE(is_valid_after("core:1", [](MachineParts& parts) { parts.places.clear(); }));
+}
+
+TEST(Machine, factors_are_from_0_to_a_billion_and_speeds_also_at_least_a_billionth) {
+  using Set = void (*)(MachineParts&, double);
+  const Set factors[] = {
+      [](MachineParts& parts, double value) { parts.levels[0].latency_factor = value; },
+      [](MachineParts& parts, double value) { parts.levels[2].bandwidth_factor = value; },
+      [](MachineParts& parts, double value) { parts.node_kinds[0].latency_factor[1] = value; },
+      [](MachineParts& parts, double value) { parts.node_kinds[0].bandwidth_factor[2] = value; },
+      [](MachineParts& parts, double value) { parts.network.factor = value; },
+      [](MachineParts& parts, double value) { parts.network.factor_per_hop = value; },
+      [](MachineParts& parts, double value) { parts.network.same_router_factor = value; },
+      [](MachineParts& parts, double value) { parts.network.bandwidth_factor = value; },
+      [](MachineParts& parts, double value) { parts.root_latency_factor = value; },
+      [](MachineParts& parts, double value) { parts.root_bandwidth_factor = value; }};
+  const Set speed = [](MachineParts& parts, double value) { parts.places[7].speed = value; };
+  const auto is_valid = [](Set set, double value) {
+    return is_valid_after("node:2 numa:2 core:2", [&](MachineParts& parts) { set(parts, value); });
+  };
+  for (const Set set : factors) {
+    for (const double value : {0.0, 0.5, 1.5e-10, 1e9}) EXPECT_TRUE(is_valid(set, value)) << value;
+    for (const double value : {-1e-9, 1.001e9, std::nan("")})
+      EXPECT_FALSE(is_valid(set, value)) << value;
+  }
+  for (const double value : {1 / 1e9, 0.5, 1e9}) EXPECT_TRUE(is_valid(speed, value)) << value;
+  for (const double value : {0.0, -1.0, 0.99e-9, 1.001e9, std::nan("")})
+    EXPECT_FALSE(is_valid(speed, value)) << value;
+}
+
+TEST(Machine, bandwidths_are_unlimited_or_from_1_to_a_quintillion_bytes_per_second) {
+  using Set = void (*)(CostModel&, double);
+  const Set bandwidths[] = {
+      [](CostModel& costs, double value) { costs.bus_bytes_per_s = value; },
+      [](CostModel& costs, double value) { costs.card_bytes_per_s = value; },
+      [](CostModel& costs, double value) { costs.shared_network_bytes_per_s = value; },
+      [](CostModel& costs, double value) {
+        costs.uplink_bytes_per_s = {5, value};
+      }};
+  for (const Set set : bandwidths) {
+    const auto is_valid = [&](double value) {
+      return is_valid_after("node:2 core:1", [&](MachineParts& parts) { set(parts.costs, value); });
+    };
+    for (const double value : {0.0, 1.0, 1.5, 1e18}) EXPECT_TRUE(is_valid(value)) << value;
+    for (const double value : {-1.0, 0.999, 1.001e18, std::nan("")})
+      EXPECT_FALSE(is_valid(value)) << value;
+  }
+}
+
+TEST(Machine, domains_must_be_numbered_in_the_order_of_places_and_be_inside_one_node) {
+  const auto with_domains = [](std::vector<DomainId> domains) {
+    return is_valid_after("node:2 numa:2 core:2", [&](MachineParts& parts) {
+      for (PlaceId p = 0; p < 8; ++p) parts.places[p].domain = domains[p];
+    });
+  };
+  EXPECT_TRUE(with_domains({0, 0, 1, 1, 2, 2, 3, 3}));
+  EXPECT_TRUE(with_domains({0, 1, 1, 1, 2, 2, 2, 3}));
+  for (const std::vector<DomainId>& domains : {std::vector<DomainId>{1, 1, 2, 2, 3, 3, 4, 4},
+                                               {0, 0, 2, 2, 3, 3, 4, 4},
+                                               {0, 0, 1, 1, 2, 2, 4, 4},
+                                               {0, 1, 0, 1, 2, 2, 3, 3},
+                                               {0, 0, 1, 1, 1, 2, 2, 2},
+                                               {0, 1, 2, 2, 3, 3, 3, 3}})
+    EXPECT_FALSE(with_domains(domains));
+}
+
+TEST(Machine, each_node_needs_a_kind_with_square_matrices_for_its_number_of_domains) {
+  const auto is_valid = [](const std::function<void(MachineParts&)>& change) {
+    return is_valid_after("node:3 numa:2 core:1", change);
+  };
+  const NodeKind three{3, std::vector<double>(9, 1), std::vector<double>(9, 1)};
+  EXPECT_TRUE(is_valid([&](MachineParts& parts) {
+    parts.node_kinds.push_back(parts.node_kinds[0]);
+    parts.kind_of_node = {1, 0, 1};
+  }));
+  EXPECT_TRUE(is_valid([&](MachineParts& parts) { parts.node_kinds.push_back(three); }));
+  const std::function<void(MachineParts&)> changes[] = {
+      [](MachineParts& parts) {
+        parts.kind_of_node = {0, 0};
+      },
+      [](MachineParts& parts) {
+        parts.kind_of_node = {0, 0, 0, 0};
+      },
+      [](MachineParts& parts) {
+        parts.kind_of_node = {0, 0, 1};
+      },
+      [](MachineParts& parts) {
+        parts.kind_of_node = {1, 0, 0};
+      },
+      [&](MachineParts& parts) {
+        parts.node_kinds.push_back(three);
+        parts.kind_of_node = {0, 0, 1};
+      },
+      [&](MachineParts& parts) {
+        parts.node_kinds.push_back(three);
+        parts.kind_of_node = {1, 0, 0};
+      },
+      [](MachineParts& parts) { parts.node_kinds[0].latency_factor.pop_back(); },
+      [](MachineParts& parts) { parts.node_kinds[0].bandwidth_factor.push_back(1); },
+      [](MachineParts& parts) { parts.node_kinds[0].num_domains = 1; }};
+  for (const auto& change : changes) EXPECT_FALSE(is_valid(change));
+}
+
+TEST(Machine, total_speed_and_equality_of_speeds_and_factors_agree_with_a_look_at_all_places) {
+  Random random(1);
+  for (int round = 0; round < 300; ++round) {
+    MachineParts parts =
+        machine_from_text(round % 2 == 0 ? "numa:3 l3:2 core:2" : "node:2 numa:1 l3:2 core:3")
+            .parts();
+    for (Place& place : parts.places) place.speed = random.below(20) == 0 ? 0.5 : 1;
+    for (Level& level : parts.levels) {
+      if (random.below(4) == 0) level.latency_factor = 2;
+      if (random.below(4) == 0) level.bandwidth_factor = 0.5;
+    }
+    // A level whose groups all have one place has a factor that no pair of places uses.
+    const Machine machine(parts);
+    double sum = 0;
+    bool speeds = true, messages = true, bytes = true;
+    for (PlaceId p = 0; p < machine.num_places(); ++p) {
+      sum += machine.speed_of(p);
+      speeds = speeds && machine.speed_of(p) == machine.speed_of(0);
+      for (PlaceId q = 0; q < machine.num_places(); ++q) {
+        if (p == q || machine.domain_of(p) != machine.domain_of(q)) continue;
+        messages = messages && machine.message_factor(p, q) == 1;
+        bytes = bytes && machine.byte_factor(p, q) == 1;
+      }
+    }
+    EXPECT_DOUBLE_EQ(machine.total_speed(), sum);
+    EXPECT_EQ(machine.has_equal_speeds(), speeds);
+    EXPECT_EQ(machine.has_equal_messages_inside(), messages);
+    EXPECT_EQ(machine.has_equal_bytes_inside(), bytes);
+  }
+}
+
+TEST(Machine, factors_inside_a_domain_may_differ_only_between_its_first_or_its_last_two_places) {
+  for (const std::vector<PlaceId>& l3 : {std::vector<PlaceId>{0, 1, 6}, {0, 5, 6}, {0, 6}}) {
+    MachineParts parts = machine_from_text("l3:1 core:6").parts();
+    parts.levels[0].first_place = l3;
+    parts.root_latency_factor = 2;
+    parts.root_bandwidth_factor = 3;
+    EXPECT_EQ(Machine(parts).has_equal_messages_inside(), l3.size() == 2);
+    EXPECT_EQ(Machine(parts).has_equal_bytes_inside(), l3.size() == 2);
+  }
+}
+
+TEST(Machine, groups_levels_domains_and_nodes_are_found_by_their_numbers) {
+  const Machine machine = machine_from_text("rack:2 node:2 numa:3 core:2");
+  EXPECT_EQ(machine.level_named("rack"), 0u);
+  EXPECT_EQ(machine.level_named("core"), 3u);
+  EXPECT_EQ(machine.level_named("l3"), 4u);
+  for (PlaceId p = 0; p < 24; ++p) {
+    EXPECT_EQ(machine.group_of(0, p), p / 12);
+    EXPECT_EQ(machine.group_of(1, p), p / 6);
+    EXPECT_EQ(machine.group_of(2, p), p / 2);
+    EXPECT_EQ(machine.group_of(3, p), p);
+    EXPECT_EQ(machine.domain_of(p), p / 2);
+    EXPECT_EQ(machine.node_of_place(p), p / 6);
+  }
+  for (NodeId n = 0; n <= 4; ++n) EXPECT_EQ(machine.first_domain(n), 3 * n);
+  for (DomainId d = 0; d <= 12; ++d) EXPECT_EQ(machine.first_place(d), 2 * d);
+}
+
+TEST(Machine, hops_between_places_are_edges_of_the_tree_and_between_nodes_also_of_the_network) {
+  for (const char* text : {"core:5", "numa:2 l3:2 core:2", "rack:2 node:2 numa:2 core:2",
+                           "torus:3x2 numa:2 core:2", "mesh:4 node:2 core:2",
+                           "torus:5 node:1 numa:1 l3:2 core:1", "dragonfly:3x2 node:2 core:1"}) {
+    SCOPED_TRACE(text);
+    const Machine machine = machine_from_text(text);
+    const auto depth = static_cast<std::uint32_t>(machine.levels().size());
+    const bool is_tree = machine.network().shape == Network::Shape::tree;
+    for (PlaceId a = 0; a < machine.num_places(); ++a)
+      for (PlaceId b = 0; b < machine.num_places(); ++b) {
+        std::uint32_t common = 0;  // levels on which both places are in the same group
+        while (common < depth && machine.group_of(common, a) == machine.group_of(common, b))
+          ++common;
+        std::uint32_t expected = 2 * (depth - common);
+        const NodeId node_a = machine.node_of_place(a), node_b = machine.node_of_place(b);
+        if (!is_tree && node_a != node_b) {
+          const auto below = depth - 1 - static_cast<std::uint32_t>(machine.level_named("node"));
+          expected = 2 * below + machine.network().hops(node_a, node_b);
+        }
+        EXPECT_EQ(machine.hops(a, b), expected) << a << " to " << b;
+        EXPECT_EQ(machine.common_level(a, b), static_cast<int>(common) - 1);
+      }
+  }
+}
+
+/// The numbers of hops from one node to all others, found by breadth-first search in the graph of
+/// links between routers.
+std::vector<std::uint32_t> searched_hops(const Network& network, std::uint32_t num_routers,
+                                         std::uint32_t from) {
+  const auto are_linked = [&](std::uint32_t a, std::uint32_t b) {
+    if (network.shape == Network::Shape::dragonfly) {
+      const std::uint32_t groups = network.dims[0], size = network.dims[1];
+      const std::uint32_t group_a = a / size, group_b = b / size;
+      if (group_a == group_b) return a != b;
+      const auto port = [&](std::uint32_t own, std::uint32_t other) {
+        return (other + 2 * groups - own - 1) % groups % size;
+      };
+      return a % size == port(group_a, group_b) && b % size == port(group_b, group_a);
+    }
+    std::uint32_t steps = 0;
+    for (auto dim = network.dims.rbegin(); dim != network.dims.rend(); ++dim) {
+      const std::uint32_t x = a % *dim, y = b % *dim;
+      a /= *dim, b /= *dim;
+      if (x == y) continue;
+      const bool wraps = network.shape == Network::Shape::torus && (x + 1) % *dim == y % *dim;
+      const bool wraps_back = network.shape == Network::Shape::torus && (y + 1) % *dim == x % *dim;
+      steps += x + 1 == y || y + 1 == x || wraps || wraps_back ? 1 : 2;
+    }
+    return steps == 1;
+  };
+  std::vector<std::uint32_t> hops(num_routers, ~0u), queue{from};
+  hops[from] = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    for (std::uint32_t r = 0; r < num_routers; ++r)
+      if (hops[r] == ~0u && are_linked(queue[i], r)) {
+        hops[r] = hops[queue[i]] + 1;
+        queue.push_back(r);
+      }
+  return hops;
+}
+
+TEST(Network, numbers_of_hops_are_shortest_paths_in_the_graph_of_links) {
+  for (const char* text : {"torus:5x3x4 core:1", "mesh:4x3x3 core:1", "torus:6 core:1",
+                           "mesh:2x7 core:1", "dragonfly:5x4 core:1", "dragonfly:4x3 core:1",
+                           "dragonfly:3x2 core:1", "dragonfly:1x4 core:1"}) {
+    SCOPED_TRACE(text);
+    const Machine machine = machine_from_text(text);
+    const Network& network = machine.network();
+    for (NodeId a = 0; a < machine.num_nodes(); ++a) {
+      const auto expected = searched_hops(network, machine.num_nodes(), a);
+      for (NodeId b = 0; b < machine.num_nodes(); ++b) {
+        EXPECT_EQ(network.hops(a, b), expected[b]) << a << " to " << b;
+        EXPECT_EQ(network.hops_on_routers(a, b), expected[b]);
+        EXPECT_EQ(network.router_hops(a, b), expected[b]);
+      }
+    }
+  }
+}
+
+TEST(Network, in_a_tree_the_finest_tier_that_two_nodes_share_gives_their_factor_and_hops) {
+  const Machine machine = machine_from_text("hall:2 rack:3 node:2 core:1 factors:30,20,10,1");
+  for (NodeId a = 0; a < 12; ++a)
+    for (NodeId b = 0; b < 12; ++b) {
+      const int apart = a == b ? 0 : a / 2 == b / 2 ? 1 : a / 6 == b / 6 ? 2 : 3;
+      EXPECT_EQ(machine.network().hops(a, b), 2u * static_cast<unsigned>(apart));
+      EXPECT_EQ(machine.network().latency_factor(a, b), apart == 0 ? 1 : 10 * apart);
+    }
+}
+
+TEST(Network, the_latency_factor_grows_by_the_factor_per_hop_after_the_first_hop) {
+  const Machine machine = machine_from_text("mesh:5 node:2 core:1 factors:10,4,1 hop:0.75");
+  const Network& network = machine.network();
+  EXPECT_EQ(network.latency_factor(2, 2), 1);
+  EXPECT_EQ(network.latency_factor(2, 3), 4);
+  for (NodeId node = 2; node < 10; ++node) {
+    EXPECT_DOUBLE_EQ(network.latency_factor(1, node), 10 + 0.75 * (node / 2 - 1));
+    EXPECT_EQ(network.hops(1, node), node / 2 + 2);
+    EXPECT_EQ(network.router_of(node), node / 2);
+  }
+  EXPECT_EQ(network.hops(0, 1), 2u);
+  EXPECT_EQ(network.hops(3, 3), 0u);
+  MachineParts parts = machine_from_text("node:3 core:1").parts();
+  parts.network.shape = Network::Shape::matrix;
+  parts.network.matrix_nodes = 3;
+  parts.network.matrix = {1, 2, 3, 4, 1, 5, 6, 7, 1};
+  const Machine matrix(parts);
+  EXPECT_EQ(matrix.network().latency_factor(1, 2), 5);
+  EXPECT_EQ(matrix.network().latency_factor(2, 0), 6);
+  EXPECT_EQ(matrix.network().hops(0, 2), 2u);
+  EXPECT_EQ(matrix.network().hops(1, 1), 0u);
+}
+
+TEST(Network, coordinates_are_stored_for_at_most_8_dimensions) {
+  EXPECT_FALSE(machine_from_text("torus:2x2x1x1x1x1x1x2 core:1").network().coordinates.empty());
+  const Machine machine = machine_from_text("torus:2x2x1x1x1x1x1x1x2 core:1");
+  EXPECT_TRUE(machine.network().coordinates.empty());
+  EXPECT_EQ(machine.network().hops(0, 7), 3u);
+  EXPECT_TRUE(machine_from_text("node:4 core:1").network().coordinates.empty());
+}
+
+/// The factor of a message between two places by the definition in text.h: `factors` has a number
+/// per level, which is that of the first level on which the two places are in different groups.
+double factor_between(const std::vector<std::uint32_t>& counts, const std::vector<double>& factors,
+                      PlaceId p, PlaceId q) {
+  PlaceId size = 1;
+  for (const std::uint32_t count : counts) size *= count;
+  for (std::size_t l = 0; l < counts.size(); ++l) {
+    size /= counts[l];
+    if (p / size != q / size) return factors[l];
+  }
+  return 0;
+}
+
+TEST(MachineText, random_levels_and_factors_give_the_machine_that_the_text_describes) {
+  Random random(3);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::string> names;
+    for (const char* name : {"rack", "switch", "node", "numa", "l3", "core"})
+      if (random.below(2) == 0) names.emplace_back(name);
+    if (names.empty()) names.emplace_back("core");
+    std::vector<std::uint32_t> counts;
+    std::vector<double> factors, usual;
+    std::string text, list;
+    for (std::size_t l = 0; l < names.size(); ++l) {
+      counts.push_back(1 + static_cast<std::uint32_t>(random.below(3)));
+      factors.push_back(1 + static_cast<double>(random.below(40)) / 8);
+      text += fmt::format("{}:{} ", names[l], counts[l]);
+      list += fmt::format("{}{}", l == 0 ? "factors:" : ",", factors[l]);
+    }
+    const auto level_of = [&](const char* name) {
+      return std::find(names.begin(), names.end(), name) - names.begin();
+    };
+    const auto depth = static_cast<std::ptrdiff_t>(names.size());
+    const std::ptrdiff_t node = level_of("node") < depth ? level_of("node") + 1 : 0;
+    const std::ptrdiff_t domain = level_of("numa") < depth ? level_of("numa") + 1 : node;
+    for (std::ptrdiff_t l = 0; l < depth; ++l)
+      usual.push_back(l < node ? 10 : l < domain ? 1.5 : 1);
+    const bool is_given = round % 2 == 0;
+    SCOPED_TRACE(text + list);
+    const Machine machine = machine_from_text(is_given ? text + list : text);
+    PlaceId places = 1, per_node = 1, per_domain = 1;
+    for (std::ptrdiff_t l = 0; l < depth; ++l) {
+      const std::uint32_t count = counts[static_cast<std::size_t>(l)];
+      places *= count;
+      if (l >= node) per_node *= count;
+      if (l >= domain) per_domain *= count;
+    }
+    ASSERT_EQ(machine.num_places(), places);
+    EXPECT_EQ(machine.num_nodes(), places / per_node);
+    EXPECT_EQ(machine.num_domains(), places / per_domain);
+    EXPECT_EQ(machine.parts().numa_source, is_given ? Source::given : Source::assumed);
+    EXPECT_EQ(machine.parts().network_source,
+              is_given && node > 0 ? Source::given : Source::assumed);
+    for (PlaceId p = 0; p < places; ++p) {
+      EXPECT_EQ(machine.domain_of(p), p / per_domain);
+      EXPECT_EQ(machine.place(p).os_index, p);
+      for (PlaceId q = 0; q < places; ++q)
+        ASSERT_EQ(machine.message_factor(p, q),
+                  factor_between(counts, is_given ? factors : usual, p, q))
+            << p << " to " << q;
+    }
+  }
+}
+
+TEST(MachineText, speeds_are_repeated_and_costs_of_the_nuco_formula_are_read) {
+  const Machine machine =
+      machine_from_text("core:7 speeds:1,0.5,0.25 message:0.125 byte:0.0625 migrated_byte:0.5");
+  for (PlaceId p = 0; p < 7; ++p)
+    EXPECT_EQ(machine.speed_of(p), p % 3 == 0 ? 1 : p % 3 == 1 ? 0.5 : 0.25);
+  EXPECT_EQ(machine.costs().seconds_per_message, 0.125);
+  EXPECT_EQ(machine.costs().seconds_per_byte, 0.0625);
+  EXPECT_EQ(machine.costs().seconds_per_migrated_byte, 0.5);
+  EXPECT_EQ(machine.parts().name,
+            "core:7 speeds:1,0.5,0.25 message:0.125 byte:0.0625 migrated_byte:0.5");
+}
+
+TEST(MachineText, each_hop_after_the_first_adds_a_twentieth_of_the_factor_unless_it_is_given) {
+  EXPECT_DOUBLE_EQ(machine_from_text("mesh:4 core:1").network().latency_factor(0, 3), 11);
+  EXPECT_DOUBLE_EQ(machine_from_text("mesh:4 core:1 factors:20,1").network().latency_factor(0, 3),
+                   22);
+  EXPECT_DOUBLE_EQ(machine_from_text("mesh:4 core:1 hop:3").network().latency_factor(0, 3), 16);
+  EXPECT_DOUBLE_EQ(machine_from_text("mesh:4 core:1 hop:0").network().latency_factor(0, 3), 10);
+}
+
+TEST(MachineText, the_first_of_numa_package_pack_socket_and_node_gives_the_memory_domains) {
+  const std::pair<const char*, std::uint32_t> cases[] = {
+      {"package:2 numa:3 core:1", 6}, {"package:2 socket:3 core:1", 2}, {"pack:2 l3:2 core:1", 2},
+      {"node:2 socket:3 core:1", 6},  {"node:2 l3:3 core:1", 2},        {"l3:3 core:1", 1}};
+  for (const auto& [text, domains] : cases)
+    EXPECT_EQ(machine_from_text(text).num_domains(), domains) << text;
+}
+
+TEST(MachineText, a_level_whose_name_differs_from_a_setting_in_two_letters_is_refused) {
+  for (const char* word : {"ltncy", "latencie", "fctor", "overhea", "upliks", "sharednetwrk"})
+    EXPECT_THROW(machine_from_text(std::string("core:2 ") + word + ":2"), Error) << word;
+  for (const char* word : {"ltnc", "fct", "book", "drawer", "mesh_", "Die2"})
+    EXPECT_EQ(machine_from_text(std::string(word) + ":2 core:2").num_places(), 4u) << word;
+}
+
+TEST(MachineText, words_without_a_name_or_a_value_or_with_other_characters_are_refused) {
+  for (const char* text : {":2",
+                           "core:",
+                           "core",
+                           "co-re:2",
+                           "core:2 :1",
+                           "core:2,3",
+                           "core:1.5",
+                           "core: 2",
+                           "l3:2 torus:2x2",
+                           "torus:2x core:1",
+                           "torus:0 core:1",
+                           "dragonfly:4 core:1",
+                           "dragonfly:2x2x2 core:1",
+                           "core:2 speeds:1,",
+                           "core:2 speeds:-1",
+                           "core:2 hop:-1",
+                           "core:2 cards:0",
+                           "core:2 cards:1.5",
+                           "core:2 factors:1,2",
+                           "core:2 core:2",
+                           "node:2 core:2 factors:5",
+                           "torus:2 node:2 core:2 factors:5,1"})
+    EXPECT_THROW(machine_from_text(text), Error) << text;
+  EXPECT_EQ(machine_from_text("  node:2   core:3 ").num_places(), 6u);
+}
+
+TEST(MachineText, counts_and_their_products_are_limited) {
+  EXPECT_EQ(machine_from_text("core:5", 5).num_places(), 5u);
+  EXPECT_THROW(machine_from_text("core:6", 5), Error);
+  EXPECT_THROW(machine_from_text("l3:2 core:3", 5), Error);
+  EXPECT_THROW(machine_from_text("core:67108865"), Error);
+  EXPECT_THROW(machine_from_text("node:8192 core:8193"), Error);
+  EXPECT_THROW(machine_from_text("torus:8192x8193 core:1"), Error);
+  EXPECT_EQ(machine_from_text("numa:2048").num_domains(), 2048u);
+  EXPECT_THROW(machine_from_text("numa:2049"), Error);
+  EXPECT_THROW(flat_machine(0), Error);
+  EXPECT_EQ(flat_machine(3).num_places(), 3u);
+  EXPECT_EQ(flat_machine(3).num_domains(), 1u);
+}
+
 TEST(AssumedBus, the_bandwidth_of_a_domain_grows_with_its_number_of_places) {
   const auto bus = [](const char* text) { return machine_from_text(text).costs().bus_bytes_per_s; };
   EXPECT_EQ(bus("core:2"), 2e10);
@@ -289,4 +750,5 @@ TEST(AssumedBus, the_bandwidth_of_a_domain_grows_with_its_number_of_places) {
   EXPECT_EQ(assumed_bus_bytes_per_s(uneven), 9 * 3.5e9);
 }
 
+}  // namespace
 }  // namespace poise

@@ -2,10 +2,12 @@
 
 #include "poise/machine/resources.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "poise/machine/text.h"
 
@@ -102,6 +104,55 @@ TEST(ResourceRates, messages_take_the_time_of_the_slowest_resource_that_they_cro
   EXPECT_DOUBLE_EQ(rates.slowest_s(0, 3, 1e6, 10), 0.5 + 5e-9);
   EXPECT_DOUBLE_EQ(rates.slowest_s(0, 6, 10, 1e6), 2e-3);  // the uplinks
   EXPECT_DOUBLE_EQ(rates.slowest_s(0, 0, 10, 1e6), 6e-4);  // the bus
+}
+
+TEST(Resources, are_numbered_by_kind_buses_cards_shared_network_uplinks_and_links) {
+  const Machine machine = machine_from_text("hall:2 rack:2 node:1 numa:2 core:1");
+  CostModel costs;
+  costs.uplink_bytes_per_s = {1e9, 2e9};
+  std::vector<std::string> expected;
+  for (int d = 0; d < 8; ++d) expected.push_back(fmt::format("memory bus of domain {}", d));
+  for (int n = 0; n < 4; ++n) expected.push_back(fmt::format("card out of node {}", n));
+  for (int n = 0; n < 4; ++n) expected.push_back(fmt::format("card into node {}", n));
+  expected.emplace_back("shared network");
+  for (int tier = 0; tier < 2; ++tier)
+    for (const char* direction : {"uplink", "downlink"})
+      for (int group = 0; group < 2 * (tier + 1); ++group)
+        expected.push_back(fmt::format("{} of group {} in tier {}", direction, group, tier));
+  for (int node = 0; node < 4; ++node)
+    for (int from = 2 * node; from < 2 * node + 2; ++from)
+      for (int to = 2 * node; to < 2 * node + 2; ++to)
+        expected.push_back(fmt::format("link from domain {} to domain {}", from, to));
+  const Resources resources(machine, costs);
+  ASSERT_EQ(resources.count(), expected.size());
+  for (ResourceId r = 0; r < resources.count(); ++r) EXPECT_EQ(resources.name(r), expected[r]);
+}
+
+TEST(Resources, a_message_crosses_the_resources_of_its_own_domains_nodes_and_groups) {
+  TwoRacks racks;
+  racks.costs.shared_network_bytes_per_s = 1e8;
+  EXPECT_THAT(racks.seconds(6, 1),
+              UnorderedElementsAre(Pair("memory bus of domain 6", DoubleEq(1e-4)),
+                                   Pair("memory bus of domain 1", DoubleEq(1e-4)),
+                                   Pair("card out of node 3", DoubleEq(5e-6 + 5e-4)),
+                                   Pair("card into node 0", DoubleEq(5e-6 + 5e-4)),
+                                   Pair("shared network", DoubleEq(1e-2)),
+                                   Pair("uplink of group 1 in tier 0", DoubleEq(2e-3)),
+                                   Pair("downlink of group 0 in tier 0", DoubleEq(2e-3))));
+  EXPECT_THAT(racks.seconds(3, 2),
+              UnorderedElementsAre(Pair("memory bus of domain 3", DoubleEq(3e-4)),
+                                   Pair("memory bus of domain 2", DoubleEq(3e-4)),
+                                   Pair("link from domain 3 to domain 2", DoubleEq(1e-4))));
+}
+
+TEST(Resources, tiers_without_a_bandwidth_and_bandwidths_without_a_tier_do_not_count) {
+  TwoRacks racks;
+  racks.costs.uplink_bytes_per_s = {5e8, 1e8};
+  EXPECT_EQ(ResourceRates(racks.machine, racks.costs).num_tiers(), 1u);
+  EXPECT_EQ(racks.seconds(2, 5).size(), 6u);
+  racks.costs.uplink_bytes_per_s = {};
+  EXPECT_EQ(ResourceRates(racks.machine, racks.costs).num_tiers(), 0u);
+  EXPECT_EQ(racks.seconds(2, 5).size(), 4u);
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 
 #include "poise/machine/sequence.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <string>
+#include <vector>
 
 #include "tests/support/seeds.h"
 
@@ -61,6 +64,81 @@ TEST(Sequence, random_lists_are_unchanged_after_writing_and_reading) {
     ASSERT_TRUE(repeat_to(size, back));
     EXPECT_EQ(back, numbers);
   }
+}
+
+TEST(Sequence, an_item_may_have_as_many_numbers_as_the_limit_allows) {
+  const auto appended = [](const char* item, std::size_t limit) {
+    std::vector<double> numbers{7};
+    const bool is_done = append_item(item, limit, numbers);
+    EXPECT_EQ(numbers[0], 7);
+    EXPECT_TRUE(is_done || numbers.size() == 1) << item;
+    return is_done ? numbers.size() - 1 : 99;
+  };
+  EXPECT_EQ(appended("5", 1), 1u);
+  EXPECT_EQ(appended("5", 0), 99u);
+  EXPECT_EQ(appended("3 x 2", 3), 3u);
+  EXPECT_EQ(appended("3 x 2", 2), 99u);
+  EXPECT_EQ(appended("0 x 2", 0), 0u);
+  EXPECT_EQ(appended("4-6", 3), 3u);
+  EXPECT_EQ(appended("4-6", 2), 99u);
+  EXPECT_EQ(appended("4-4", 1), 1u);
+  EXPECT_EQ(read({"11-13", "2 x -0.5"}), (std::vector<double>{11, 12, 13, -0.5, -0.5}));
+}
+
+/// Writes a list by trying all periods, and at each number the range and the run that begin there.
+std::vector<std::string> naive_items(std::vector<double> numbers) {
+  for (std::size_t period = 1; period < numbers.size(); ++period) {
+    bool repeats = numbers.size() % period == 0;
+    for (std::size_t i = period; i < numbers.size(); ++i)
+      repeats = repeats && numbers[i] == numbers[i - period];
+    if (repeats) numbers.resize(period);
+  }
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < numbers.size();) {
+    const bool is_whole = numbers[i] >= 0 && numbers[i] == std::floor(numbers[i]);
+    std::size_t run = 1, range = 1;
+    while (i + run < numbers.size() && numbers[i + run] == numbers[i]) ++run;
+    while (is_whole && i + range < numbers.size() &&
+           numbers[i + range] == numbers[i] + static_cast<double>(range))
+      ++range;
+    if (range >= 3)
+      items.push_back(fmt::format("{}-{}", numbers[i], numbers[i + range - 1]));
+    else if (run > 1)
+      items.push_back(fmt::format("{} x {}", run, numbers[i]));
+    else
+      items.push_back(fmt::format("{}", numbers[i]));
+    i += range >= 3 ? range : run;
+  }
+  return items;
+}
+
+TEST(Sequence, lists_are_written_as_one_period_of_ranges_and_repetitions) {
+  Random random(2);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<double> numbers;
+    const std::size_t pieces = 1 + random.below(4);
+    for (std::size_t i = 0; i < pieces; ++i) {
+      const double first = random.below(5) == 0 ? 0.5 : static_cast<double>(random.below(3));
+      const double step = static_cast<double>(random.below(3)) / 2;
+      for (std::uint64_t k = 1 + random.below(4), n = 0; n < k; ++n)
+        numbers.push_back(first + step * static_cast<double>(n));
+    }
+    const std::size_t length = numbers.size();
+    ASSERT_TRUE(repeat_to(length * (1 + random.below(3)), numbers));
+    if (random.below(4) == 0) numbers.pop_back();
+    if (numbers.empty()) continue;
+    EXPECT_EQ(items_of(numbers), naive_items(numbers)) << "round " << round;
+  }
+}
+
+TEST(Sequence, negative_and_huge_numbers_form_no_range) {
+  using Items = std::vector<std::string>;
+  EXPECT_EQ(items_of({-1, 0, 1}), (Items{"-1", "0", "1"}));
+  EXPECT_EQ(items_of({-3, -2, -1, 0, 1, 2}), (Items{"-3", "-2", "-1", "0-2"}));
+  EXPECT_EQ(items_of({0.5, 1.5, 2.5}), (Items{"0.5", "1.5", "2.5"}));
+  EXPECT_EQ(items_of({9007199254740989, 9007199254740990, 9007199254740991}),
+            (Items{"9007199254740989-9007199254740991"}));
+  EXPECT_EQ(items_of({9007199254740990, 9007199254740991, 9007199254740992}).size(), 3u);
 }
 
 }  // namespace
