@@ -3,7 +3,13 @@
 #include "poise/machine/discover.h"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unistd.h>
+#include <vector>
 
 #include "tests/support/paths.h"
 
@@ -398,6 +404,274 @@ TEST(Discover, the_error_for_a_file_without_a_valid_hwloc_topology_names_the_fil
     } catch (const Error& error) {
       EXPECT_TRUE(std::string(error.what()).starts_with("some.xml")) << error.what();
     }
+}
+
+TEST(Discover, this_host_has_its_own_name) {
+  char host[256] = "";
+  ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
+  EXPECT_EQ(discover_machine().name(), host);
+}
+
+constexpr const char* kL2 = "depth=\"2\" cache_linesize=\"64\" cache_type=\"0\"";
+constexpr const char* kL3 = "depth=\"3\" cache_linesize=\"128\" cache_type=\"0\"";
+
+TEST(Discover, caches_of_the_same_level_and_size_are_counted_together) {
+  Xml xml;
+  xml.open("Machine", 0x3f, 1, machine_allowing(0x3f, 1)).numa(0, 0x3f);
+  xml.open("L3Cache", 0x3f, 1, fmt::format("cache_size=\"4096\" {}", kL3));
+  for (int pair = 0; pair < 3; ++pair)
+    xml.open("L2Cache", 0b11u << 2 * pair, 1,
+             fmt::format("cache_size=\"{}\" {}", pair == 1 ? 4096 : 2048, kL2))
+        .core(1u << 2 * pair, 1)
+        .core(2u << 2 * pair, 1)
+        .close();
+  const Machine machine = xml.close().close().machine();
+  const std::vector<Cache>& caches = machine.parts().facts.caches;
+  ASSERT_EQ(caches.size(), 3u);
+  const Cache expected[] = {{"l3", 4096, 1, 128}, {"l2", 2048, 2, 64}, {"l2", 4096, 1, 64}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(caches[i].name, expected[i].name);
+    EXPECT_EQ(caches[i].bytes, expected[i].bytes);
+    EXPECT_EQ(caches[i].count, expected[i].count);
+    EXPECT_EQ(caches[i].line_bytes, expected[i].line_bytes);
+  }
+  EXPECT_EQ(names_of_levels(machine), "numa:1 l2:3 core:6 ");
+  EXPECT_EQ(machine.levels()[0].also, "l3");
+}
+
+TEST(Discover, a_level_with_one_core_per_group_is_left_out_and_one_with_one_such_group_is_not) {
+  EXPECT_EQ(names_of_levels(machine_from_hwloc_synthetic("l3:2 l2:2 core:1 pu:2")),
+            "numa:1 l3:2 core:4 ");
+  Xml xml;
+  xml.open("Machine", 0b111, 1, machine_allowing(0b111, 1)).numa(0, 0b111);
+  xml.open("L2Cache", 0b011, 1, fmt::format("cache_size=\"2048\" {}", kL2));
+  xml.core(0b001, 1).core(0b010, 1).close();
+  xml.open("L2Cache", 0b100, 1, fmt::format("cache_size=\"2048\" {}", kL2));
+  xml.core(0b100, 1).close().close();
+  EXPECT_EQ(names_of_levels(xml.machine()), "numa:1 l2:2 core:3 ");
+}
+
+TEST(Discover, levels_of_the_same_type_are_numbered) {
+  EXPECT_EQ(names_of_levels(machine_from_hwloc_synthetic("group:2 group:3 group:2 core:2 pu:1")),
+            "numa:1 group:2 group2:6 group3:12 core:24 ");
+}
+
+TEST(Discover, bandwidth_of_the_memory_bus_and_name_and_order_of_places_are_set) {
+  const Machine machine = machine_from_hwloc_synthetic("numa:2 core:10 pu:2");
+  EXPECT_EQ(machine.costs().bus_bytes_per_s, 10 * 3.5e9);
+  EXPECT_EQ(machine.name(), "numa:2 core:10 pu:2");
+  for (PlaceId p = 0; p < 20; ++p) {
+    EXPECT_EQ(machine.place(p).os_index, 2 * p);
+    EXPECT_EQ(machine.domain_of(p), p / 10);
+  }
+  EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{0, 1}));
+  for (DomainId from = 0; from < 2; ++from)
+    for (DomainId to = 0; to < 2; ++to) {
+      EXPECT_EQ(machine.latency_factor(from, to), from == to ? 1 : 1.5);
+      EXPECT_EQ(machine.bandwidth_factor(from, to), 1);
+    }
+}
+
+/// A machine of `count` packages, each with one core and its own NUMA node, with a matrix of
+/// latencies that the firmware reports. Row i and column i belong to the NUMA node order[i].
+Machine with_latencies(unsigned count, const std::vector<unsigned>& order,
+                       const std::vector<unsigned>& latencies) {
+  const std::uint64_t all = (std::uint64_t{1} << count) - 1;
+  Xml xml;
+  xml.open("Machine", all, all, machine_allowing(all, all));
+  for (unsigned package = 0; package < count; ++package)
+    xml.open("Package", 1u << package, 1u << package, fmt::format("os_index=\"{}\"", package))
+        .numa(package, 1u << package)
+        .core(1u << package, 1u << package)
+        .close();
+  std::string text = xml.close().text();
+  const std::string indexes = fmt::format("{} ", fmt::join(order, " "));
+  const std::string values = fmt::format("{} ", fmt::join(latencies, " "));
+  text.insert(text.find("</topology>"),
+              fmt::format("<distances2 type=\"NUMANode\" nbobjs=\"{}\" kind=\"5\" "
+                          "indexing=\"os\"><indexes length=\"{}\">{}</indexes><u64values "
+                          "length=\"{}\">{}</u64values></distances2>",
+                          order.size(), indexes.size(), indexes, values.size(), values));
+  return machine_from_hwloc_xml(text, "distances.xml");
+}
+
+TEST(Discover, the_latency_factor_is_relative_to_the_local_latency_of_the_reading_domain) {
+  const std::vector<std::vector<double>> expected{
+      {1, 2.5, 1.75}, {1.5, 1, 2}, {3, 4, 1}};  // [from][to]
+  // Rows are readers, columns the NUMA nodes whose memory they read.
+  const Machine machines[] = {with_latencies(3, {0, 1, 2}, {10, 15, 30, 25, 10, 40, 35, 40, 20}),
+                              with_latencies(3, {2, 0, 1}, {20, 35, 40, 30, 10, 15, 40, 25, 10})};
+  for (const Machine& machine : machines) {
+    EXPECT_EQ(machine.parts().numa_source, Source::firmware);
+    for (DomainId from = 0; from < 3; ++from)
+      for (DomainId to = 0; to < 3; ++to) {
+        EXPECT_EQ(machine.latency_factor(from, to), expected[from][to]) << from << " to " << to;
+        EXPECT_EQ(machine.bandwidth_factor(from, to), 1);
+      }
+  }
+}
+
+TEST(Discover, latencies_that_are_implausible_or_not_known_for_all_domains_are_ignored) {
+  const auto source_of = [](unsigned latency) {
+    return with_latencies(2, {0, 1}, {10, latency, 20, 10}).parts().numa_source;
+  };
+  for (const unsigned latency : {10u, 11u, 10000u})
+    EXPECT_EQ(source_of(latency), Source::firmware) << latency;
+  for (const unsigned latency : {1u, 9u, 10001u, 10009u})
+    EXPECT_EQ(source_of(latency), Source::assumed) << latency;
+  const Machine partial = with_latencies(3, {0, 1}, {10, 30, 30, 10});
+  EXPECT_EQ(partial.parts().numa_source, Source::assumed);
+  for (DomainId from = 0; from < 3; ++from)
+    for (DomainId to = 0; to < 3; ++to)
+      EXPECT_EQ(partial.latency_factor(from, to), from == to ? 1 : 1.5);
+}
+
+/// The speeds of cores of different kinds; kind k is described by infos[k].
+std::vector<double> speeds_of_kinds(const std::vector<std::string>& infos, Source& source,
+                                    const std::vector<int>& efficiencies = {}) {
+  const auto count = static_cast<unsigned>(infos.size());
+  const std::uint64_t all = (std::uint64_t{1} << count) - 1;
+  Xml xml;
+  xml.open("Machine", all, 1, machine_allowing(all, 1)).numa(0, all);
+  for (unsigned core = 0; core < count; ++core) xml.core(1u << core, 1);
+  xml.close();
+  for (unsigned kind = 0; kind < count; ++kind) xml.cpukind(1u << kind, infos[kind]);
+  std::string text = xml.text();
+  for (std::size_t kind = 0, at = 0; kind < efficiencies.size(); ++kind) {
+    at = text.find("<cpukind ", at) + std::string_view("<cpukind ").size();
+    text.insert(at, fmt::format("forced_efficiency=\"{}\" ", efficiencies[kind]));
+  }
+  const Machine machine = machine_from_hwloc_xml(text, "kinds.xml");
+  source = machine.parts().speed_source;
+  std::vector<double> speeds;
+  for (const Place& place : machine.places()) speeds.push_back(place.speed);
+  return speeds;
+}
+
+TEST(Discover, speeds_follow_the_best_figure_that_is_known_for_all_kinds_of_cores) {
+  const auto capacity = [](const char* value) { return Xml::info("LinuxCapacity", value); };
+  const auto max_mhz = [](const char* value) { return Xml::info("FrequencyMaxMHz", value); };
+  const auto base_mhz = [](const char* value) { return Xml::info("FrequencyBaseMHz", value); };
+  const std::string small = Xml::info("CoreType", "IntelAtom"),
+                    large = Xml::info("CoreType", "IntelCore");
+  using Speeds = std::vector<double>;
+  const std::tuple<std::vector<std::string>, Speeds, Source> cases[] = {
+      {{capacity("1") + max_mhz("9"), capacity("4") + max_mhz("8")}, {0.25, 1}, Source::firmware},
+      {{capacity("1") + max_mhz("1"), max_mhz("4")}, {0.25, 1}, Source::firmware},
+      {{max_mhz("2000") + base_mhz("1"), base_mhz("4")}, {0.25, 1}, Source::firmware},
+      {{base_mhz("3000") + large, base_mhz("1500") + small}, {1, 0.35}, Source::firmware},
+      {{max_mhz("1000") + small, max_mhz("1400") + large}, {0.5, 1}, Source::firmware}};
+  for (const auto& [infos, expected, source] : cases) {
+    Source found = Source::given;
+    const Speeds speeds = speeds_of_kinds(infos, found);
+    ASSERT_EQ(speeds.size(), expected.size());
+    for (std::size_t p = 0; p < speeds.size(); ++p)
+      EXPECT_NEAR(speeds[p], expected[p], 1e-12) << infos[0] << infos[1];
+    EXPECT_EQ(found, source) << infos[0] << infos[1];
+  }
+}
+
+TEST(Discover, speeds_are_assumed_from_the_order_of_kinds_of_cores_if_only_that_is_known) {
+  Source source = Source::given;
+  const std::vector<double> speeds = speeds_of_kinds(
+      {Xml::info("X", "1"), Xml::info("X", "2"), Xml::info("X", "3")}, source, {7, 3, 5});
+  ASSERT_EQ(speeds.size(), 3u);
+  EXPECT_NEAR(speeds[0], 1, 1e-12);
+  EXPECT_NEAR(speeds[1], 0.75 * 0.75, 1e-12);
+  EXPECT_NEAR(speeds[2], 0.75, 1e-12);
+  EXPECT_EQ(source, Source::assumed);
+}
+
+TEST(Discover, a_core_belongs_to_the_nearest_dram_and_to_other_memory_only_if_there_is_no_dram) {
+  const auto package = [](Xml& xml, std::uint32_t first_numa, const char* first, const char* second,
+                          unsigned units) {
+    xml.open("Package", units, 0b11u << first_numa, fmt::format("os_index=\"{}\"", first_numa))
+        .numa(first_numa, units, first)
+        .numa(first_numa + 1, units, second)
+        .core(units, 0b11u << first_numa)
+        .close();
+  };
+  Xml xml;
+  xml.open("Machine", 0xf, 0xff, machine_allowing(0xf, 0xff));
+  package(xml, 0, "subtype=\"HBM\"", "", 0b1);
+  package(xml, 2, "subtype=\"HBM\"", "subtype=\"DRAM\"", 0b10);
+  package(xml, 4, "", "subtype=\"HBM\"", 0b100);
+  package(xml, 6, "subtype=\"HBM\"", "subtype=\"NVM\"", 0b1000);
+  std::string text = xml.close().text();
+  const Machine machine = machine_from_hwloc_xml(text, "memory.xml");
+  EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{1, 3, 4, 6}));
+  std::string others;
+  for (const Memory& memory : machine.parts().facts.other_memory) {
+    EXPECT_EQ(memory.bytes, 1024u);
+    others += fmt::format("{}{} ", memory.os_index, memory.kind);
+  }
+  EXPECT_EQ(others, "0HBM 2HBM 5HBM 7NVM ");
+}
+
+TEST(Discover, the_processor_is_the_model_of_the_first_package) {
+  Xml xml;
+  xml.open("Machine", 0b11, 1, machine_allowing(0b11, 1)).numa(0, 0b11);
+  for (unsigned package = 0; package < 2; ++package)
+    xml.open("Package", 1u << package, 1, fmt::format("os_index=\"{}\"", package))
+        .core(1u << package, 1)
+        .close();
+  std::string text = xml.close().text();
+  EXPECT_EQ(machine_from_hwloc_xml(text, "x.xml").parts().facts.processor, "");
+  for (const char* model : {"Second", "First"}) {  // from the end, so that positions stay valid
+    const std::size_t at = *model == 'F' ? text.find("\"Package\"") : text.rfind("\"Package\"");
+    text.insert(text.find('>', at) + 1, Xml::info("CPUModel", model));
+  }
+  EXPECT_EQ(machine_from_hwloc_xml(text, "x.xml").parts().facts.processor, "First");
+}
+
+TEST(Discover, cores_without_usable_memory_adopt_the_neighbouring_domain_in_the_same_group) {
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    Random random(seed);
+    std::vector<int> packages_per_group(1 + random.below(3));
+    std::vector<std::size_t> group_of_package;
+    for (std::size_t group = 0; group < packages_per_group.size(); ++group) {
+      packages_per_group[group] = 1 + static_cast<int>(random.below(3));
+      group_of_package.insert(group_of_package.end(),
+                              static_cast<std::size_t>(packages_per_group[group]), group);
+    }
+    const std::size_t packages = group_of_package.size();
+    const std::uint64_t nodes = 1 + random.below((std::uint64_t{1} << packages) - 1);
+    std::uint64_t units = 0;
+    std::vector<std::size_t> package_of_place;
+    for (std::size_t package = 0; package < packages; ++package) {
+      const std::uint64_t cores = 1 + random.below(3);  // the first, the second or both
+      units |= cores << 2 * package;
+      package_of_place.insert(package_of_place.end(), cores == 3 ? 2 : 1, package);
+    }
+    SCOPED_TRACE(fmt::format("seed {}, nodes {:b}, units {:b}", seed, nodes, units));
+    const Machine machine = packages_with_memory(packages_per_group, nodes, units).machine();
+    ASSERT_EQ(machine.num_places(), package_of_place.size());
+    for (PlaceId p = 0; p < machine.num_places(); ++p) {
+      const std::size_t own = package_of_place[p];
+      std::optional<std::size_t> before, after;  // the nearest packages with usable memory
+      for (std::size_t package = 0; package <= own; ++package)
+        if ((nodes >> package & 1) != 0) before = package;
+      for (std::size_t package = packages; package-- > own;)
+        if ((nodes >> package & 1) != 0) after = package;
+      const bool is_after =
+          !before || (after && group_of_package[*after] == group_of_package[own] &&
+                      group_of_package[*before] != group_of_package[own]);
+      EXPECT_EQ(machine.parts().facts.numa_index.at(machine.domain_of(p)),
+                is_after ? *after : *before)
+          << "place " << p;
+    }
+  }
+}
+
+TEST(Discover, hwloc_synthetic_descriptions_up_to_the_limits_are_accepted) {
+  EXPECT_EQ(machine_from_hwloc_synthetic("core:512 pu:1").num_places(), 512u);
+  EXPECT_THROW(machine_from_hwloc_synthetic("pack:33 core:500 pu:1"), Error);
+  EXPECT_THROW(machine_from_hwloc_synthetic("core:129 pu:128"), Error);
+  EXPECT_EQ(machine_from_hwloc_synthetic(" pack:2  core:0x3 pu:1 ").num_places(), 6u);
+  EXPECT_EQ(machine_from_hwloc_synthetic("(memory=9999) pack:3 core:2 pu:1").num_places(), 6u);
+  EXPECT_EQ(machine_from_hwloc_synthetic("pack:3(memory=9999) [numa(memory=9999)] core:2 pu:1")
+                .num_domains(),
+            3u);
 }
 
 }  // namespace

@@ -2,12 +2,17 @@
 
 #include "poise/machine/find.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <optional>
+#include <string>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -101,6 +106,107 @@ TEST(FindMachine, the_machine_name_live_stands_for_the_stored_measurement_of_thi
 
   write_file(path, machine_to_json(machine_from_text("core:4097")));
   EXPECT_THROW(live_machine(), Error);
+}
+
+/// Sets environment variables during a test; a value that is null unsets the variable.
+class Environment {
+ public:
+  using Variables = std::vector<std::pair<const char*, const char*>>;
+  explicit Environment(const Variables& variables) {
+    for (const auto& [name, value] : variables) {
+      const char* before = std::getenv(name);
+      before_.emplace_back(name,
+                           before == nullptr ? std::nullopt : std::optional<std::string>(before));
+      set(name, value);
+    }
+  }
+  ~Environment() {
+    for (const auto& [name, value] : before_) set(name, value ? value->c_str() : nullptr);
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  static void set(const char* name, const char* value) {
+    if (value == nullptr)
+      ::unsetenv(name);
+    else
+      ::setenv(name, value, 1);
+  }
+  std::vector<std::pair<const char*, std::optional<std::string>>> before_;
+};
+
+TEST(FindMachine, the_machine_name_job_stands_for_the_hosts_of_the_batch_job) {
+  const TestFolder folder("XDG_DATA_HOME");
+  const PlaceId places = live_machine().num_places();
+  const Environment none(
+      {{"SLURM_JOB_NODELIST", nullptr}, {"LSB_MCPU_HOSTS", nullptr}, {"PBS_NODEFILE", nullptr}});
+  EXPECT_THAT([] { find_machine("job"); }, ThrowsMessage<Error>(HasSubstr("not a batch job")));
+  {
+    const Environment lsf(Environment::Variables{{"LSB_MCPU_HOSTS", "b 3 a 4"}});
+    EXPECT_EQ(find_machine("job").num_places(), 2 * places);
+    EXPECT_EQ(job_machine().ranks, 7u);
+    EXPECT_EQ(job_machine().hosts, (std::vector<std::string>{"b", "a"}));
+  }
+  write_file(folder.path() + "/nodes", "x\ny\nx\n");
+  const std::string nodes = folder.path() + "/nodes";
+  const Environment pbs(Environment::Variables{{"PBS_NODEFILE", nodes.c_str()}});
+  EXPECT_EQ(job_machine().ranks, 3u);
+  EXPECT_EQ(job_machine().hosts, (std::vector<std::string>{"x", "y"}));
+  write_file(folder.path() + "/topology.conf", "SwitchName=s Nodes=n1,n3\nSwitchName=t Nodes=n2\n");
+  const std::string settings = folder.path() + "/slurm.conf";
+  const Environment slurm(Environment::Variables{{"SLURM_JOB_NODELIST", "n[1-3]"},
+                                                 {"SLURM_JOB_CPUS_PER_NODE", "8(x3)"},
+                                                 {"SLURM_TASKS_PER_NODE", "4(x2),5"},
+                                                 {"SLURM_CONF", settings.c_str()}});
+  const Job job = job_machine();
+  EXPECT_EQ(job.ranks, 13u);
+  EXPECT_EQ(job.hosts, (std::vector<std::string>{"n1", "n3", "n2"}));
+  EXPECT_EQ(job.machine.num_nodes(), 3u);
+  EXPECT_EQ(job.machine.levels()[0].name, "switch");
+}
+
+TEST(FindMachine, the_file_of_a_measurement_depends_on_the_topology_but_not_on_sizes_of_memory) {
+  const TestFolder folder("XDG_DATA_HOME");
+  MachineParts parts = machine_from_text("numa:2 core:2").parts();
+  parts.facts.memory_bytes = {100, 200};
+  const std::string path = measurement_file(Machine(parts));
+  parts.facts.memory_bytes = {100, 300};
+  parts.facts.other_memory = {{"HBM", 1, 2}};
+  EXPECT_EQ(measurement_file(Machine(parts)), path);
+  parts.places[3].os_index = 9;
+  EXPECT_NE(measurement_file(Machine(parts)), path);
+  EXPECT_TRUE(path.starts_with(folder.path() + "/poise/numa:2 core:2-")) << path;
+  const Environment home(Environment::Variables{{"XDG_DATA_HOME", nullptr}, {"HOME", "/h"}});
+  EXPECT_TRUE(measurement_file(Machine(parts)).starts_with("/h/.local/share/poise/numa:2 core:2-"));
+  const Environment homeless(Environment::Variables{{"HOME", nullptr}});
+  EXPECT_EQ(measurement_file(Machine(parts)), "");
+}
+
+TEST(FindMachine, text_is_in_the_syntax_of_hwloc_if_it_has_a_processing_unit_or_a_bracket) {
+  EXPECT_EQ(find_machine("core:3 PU:2").num_places(), 3u);
+  EXPECT_EQ(find_machine("core:3 cpu:2").num_places(), 6u) << "cpu is the name of a level";
+  EXPECT_THROW(find_machine("core:3(x"), Error);
+}
+
+TEST(FindMachine, a_file_may_begin_with_blanks_and_an_empty_file_is_an_error) {
+  const TestFolder folder("POISE_MACHINES");
+  const std::string path = folder.path() + "/a.json";
+  write_file(path, "\xEF\xBB\xBF \n\t" + machine_to_json(machine_from_text("core:3")));
+  EXPECT_EQ(find_machine(path).num_places(), 3u);
+  write_file(path, " \n");
+  EXPECT_THAT([&] { find_machine(path); }, ThrowsMessage<Error>(HasSubstr("the file is empty")));
+}
+
+TEST(FindMachine, folders_in_POISE_MACHINES_come_first_and_empty_ones_are_skipped) {
+  const Environment folders(Environment::Variables{{"POISE_MACHINES", ":/first::/second:"}});
+  const std::vector<std::string> found = machine_folders();
+  ASSERT_GT(found.size(), 4u);
+  EXPECT_EQ(found[0], "/first");
+  EXPECT_EQ(found[1], "/second");
+  EXPECT_TRUE(found[2].ends_with("machines")) << found[2];
+  const std::vector<std::string> names = machine_names();
+  EXPECT_TRUE(std::ranges::is_sorted(names));
 }
 
 }  // namespace

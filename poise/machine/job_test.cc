@@ -105,5 +105,114 @@ TEST(Job, hosts_keep_their_order_if_the_network_topology_is_unknown) {
   EXPECT_THROW(machine_of_job(machine_from_text("core:4"), {}, names), Error);
 }
 
+TEST(Job, lists_of_hosts_may_have_brackets_anywhere_and_empty_pieces) {
+  EXPECT_THAT(expanded_hosts(""), ElementsAre());
+  EXPECT_THAT(expanded_hosts("a"), ElementsAre("a"));
+  EXPECT_THAT(expanded_hosts(",a,,b,"), ElementsAre("a", "b"));
+  EXPECT_THAT(expanded_hosts("[1-2]x,c[9-11]"), ElementsAre("1x", "2x", "c9", "c10", "c11"));
+  EXPECT_THAT(expanded_hosts("r[1,3]s[0-1,7]t,z"),
+              ElementsAre("r1s0t", "r1s1t", "r1s7t", "r3s0t", "r3s1t", "r3s7t", "z"));
+  EXPECT_THAT(expanded_hosts("n[5-5]"), ElementsAre("n5"));
+  for (const char* bad : {"n[1", "n[1-2", "n[-]", "n[1-]", "n[-1]", "n[1-2-3]", "a,n[]", "n[x-2]"})
+    EXPECT_THROW(expanded_hosts(bad), Error) << bad;
+}
+
+TEST(Job, a_list_may_have_up_to_1048576_hosts) {
+  EXPECT_EQ(expanded_hosts("n[1-1048576]").size(), 1048576u);
+  EXPECT_THROW(expanded_hosts("n[0-1048576]"), Error);
+  EXPECT_THROW(expanded_hosts("n[1-1048576],m"), Error);
+  EXPECT_THROW(expanded_hosts("n[1-1048576,0]"), Error);
+}
+
+TEST(Job, counts_of_slurm_repeat_and_are_limited) {
+  EXPECT_EQ(ranks_of_slurm("3,1(x2),10(x4),0"), 45u);
+  EXPECT_EQ(ranks_of_slurm("1(x1048576)"), 1048576u);
+  EXPECT_EQ(ranks_of_slurm("1048576"), 1048576u);
+  for (const char* bad : {"1048577", "1(x1048577)", "1(x)", "(x2)", "1(2)", "1(x2))", "1(x2", "a",
+                          "1,,2", "-1", "1 "})
+    EXPECT_THROW(ranks_of_slurm(bad), Error) << bad;
+  const auto hosts = hosts_of_slurm("n[1-3],m", "2,16(x3)");
+  EXPECT_THAT(names_of(hosts), ElementsAre("n1", "n2", "n3", "m"));
+  EXPECT_EQ(hosts[0].slots, 2u);
+  EXPECT_EQ(hosts[1].slots, 16u);
+  EXPECT_EQ(hosts[3].slots, 16u);
+  EXPECT_THROW(hosts_of_slurm("n[1-3]", "2(x4)"), Error);
+}
+
+TEST(Job, hosts_of_pbs_and_lsf_are_separated_by_any_blanks_and_their_slots_are_added_up) {
+  const auto pbs = hosts_of_pbs(" b \t\r\n\na\r\nb\nc");
+  EXPECT_THAT(names_of(pbs), ElementsAre("b", "a", "c"));
+  EXPECT_EQ(pbs[0].slots, 2u);
+  EXPECT_EQ(pbs[1].slots, 1u);
+  EXPECT_EQ(pbs[2].slots, 1u);
+  EXPECT_TRUE(hosts_of_pbs(" \n").empty());
+  const auto lsf = hosts_of_lsf(" a 3\tb 1048576 a 4 ");
+  EXPECT_THAT(names_of(lsf), ElementsAre("a", "b"));
+  EXPECT_EQ(lsf[0].slots, 7u);
+  EXPECT_EQ(lsf[1].slots, 1048576u);
+  for (const char* bad : {"a", "a 1048577", "a b", "a 1 b", "a -1"})
+    EXPECT_THROW(hosts_of_lsf(bad), Error) << bad;
+}
+
+std::vector<std::string> switches_of(const std::vector<JobHost>& hosts) {
+  std::vector<std::string> switches;
+  for (const JobHost& host : hosts) switches.push_back(host.leaf_switch);
+  return switches;
+}
+
+TEST(Job, the_switch_of_a_host_is_the_first_of_those_with_the_fewest_hosts_that_list_it) {
+  std::vector<JobHost> hosts = hosts_of_slurm("n[0-4]", "");
+  find_switches(
+      "SwitchName=all Nodes=n[0-9]\n"
+      "nodes=n[0-1]\n"                // no name
+      "SwitchName=none\n"             // no hosts
+      "switchName=  Nodes=n0\n"       // an empty name
+      "SwitchNames=other Nodes=n0\n"  // another key
+      "# SwitchName=comment Nodes=n[0]\n"
+      "  SWITCHNAME=first LinkSpeed=1\tNODES=n[0-1,7]  # rack\n"
+      "SwitchName=second Nodes=n[1-3]\n"
+      "SwitchName=third Nodes=n[3],x \\\n"
+      "  LinkSpeed=2\n",
+      hosts);
+  EXPECT_THAT(switches_of(hosts), ElementsAre("first", "first", "second", "third", "all"));
+}
+
+TEST(Job, switches_become_groups_of_nodes_of_different_size) {
+  std::vector<JobHost> hosts = hosts_of_slurm("n[5,1,6,2,7,9]", "");
+  find_switches("SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[5-7]\nSwitchName=c Nodes=n9\n",
+                hosts);
+  std::vector<std::string> names;
+  const Machine machine = machine_of_job(machine_from_text("core:4"), hosts, names);
+  EXPECT_THAT(names, ElementsAre("n5", "n6", "n7", "n1", "n2", "n9"));
+  EXPECT_EQ(machine.levels()[0].name, "switch");
+  EXPECT_THAT(machine.levels()[0].first_place, ElementsAre(0, 12, 20, 24));
+  ASSERT_EQ(machine.network().tiers.size(), 1u);
+  EXPECT_THAT(machine.network().tiers[0].group_of_node, ElementsAre(0, 0, 0, 1, 1, 2));
+  EXPECT_EQ(machine.network().tiers[0].latency_factor, machine.network().factor);
+  EXPECT_EQ(machine.message_factor(0, 4), machine.message_factor(0, 12));
+  EXPECT_EQ(machine.network().hops(0, 2), 2u);
+  EXPECT_EQ(machine.network().hops(2, 3), 4u);
+}
+
+TEST(Job, there_is_no_level_of_switches_if_there_is_one_switch_or_the_switch_of_a_host_is_unknown) {
+  for (const char* known : {"SwitchName=a Nodes=n[0-9]\n", "SwitchName=a Nodes=n[7,8]\n"}) {
+    std::vector<JobHost> hosts = hosts_of_slurm("n[7,2,8]", "");
+    find_switches(known, hosts);
+    std::vector<std::string> names{"old"};
+    const Machine machine = machine_of_job(machine_from_text("core:4"), hosts, names);
+    EXPECT_THAT(names, ElementsAre("n7", "n2", "n8"));
+    EXPECT_EQ(machine.levels()[0].name, "node");
+    EXPECT_EQ(machine.num_nodes(), 3u);
+  }
+}
+
+TEST(Job, a_job_on_one_host_gets_the_machine_of_this_host) {
+  std::vector<std::string> names;
+  const Machine machine = machine_of_job(machine_from_text("core:4"), {{.name = "n1"}}, names);
+  EXPECT_EQ(machine.name(), "core:4");
+  EXPECT_EQ(machine.levels()[0].name, "core");
+  EXPECT_THAT(names, ElementsAre("n1"));
+}
+
 }  // namespace
 }  // namespace poise

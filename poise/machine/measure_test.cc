@@ -4,8 +4,13 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/discover.h"
 #include "poise/machine/spread.h"
@@ -160,6 +165,185 @@ TEST(Spread, gives_the_median_and_the_quartiles_of_measured_values) {
   EXPECT_EQ(spread.high, 4);
   EXPECT_EQ(spread_of({1, 2}).median, 1.5);
   EXPECT_EQ(spread_of({}).median, 0);
+}
+
+/// Probes that note their arguments and return the number of the call.
+struct Notes {
+  std::vector<std::pair<PlaceId, PlaceId>> reads, balls, streams;
+  std::vector<double> read_s, ball_s, stream_s;
+
+  Probes probes() {
+    Probes probes;
+    probes.read_ns = [this](PlaceId owner, PlaceId reader, double seconds) {
+      reads.emplace_back(owner, reader);
+      read_s.push_back(seconds);
+      return std::optional<double>(10 * static_cast<double>(reads.size()));
+    };
+    probes.one_way_ns = [this](PlaceId a, PlaceId b, double seconds) {
+      balls.emplace_back(a, b);
+      ball_s.push_back(seconds);
+      return std::optional<double>(static_cast<double>(balls.size()));
+    };
+    probes.gigabytes_per_s = [this](DomainId owner, DomainId readers, double seconds) {
+      streams.emplace_back(owner, readers);
+      stream_s.push_back(seconds);
+      return std::optional<double>(static_cast<double>(streams.size()));
+    };
+    return probes;
+  }
+};
+
+using Pairs = std::vector<std::pair<PlaceId, PlaceId>>;
+
+TEST(Measure, each_probe_gets_its_share_of_the_time_in_3_to_9_repetitions_of_limited_length) {
+  const Machine machine = machine_from_text("core:2");
+  const auto measured = [&](double seconds) {
+    Notes notes;
+    measure_node(machine, notes.probes(), {.seconds = seconds, .progress = {}});
+    return notes;
+  };
+  const auto expect_all = [](const std::vector<double>& seconds, std::size_t count, double each_s) {
+    EXPECT_EQ(seconds.size(), count);
+    for (const double s : seconds) EXPECT_NEAR(s, each_s, 1e-12);
+  };
+  // 16 s for latencies, 16 s for bandwidths, 8 s for cache lines: more than is needed.
+  const Notes plenty = measured(40);
+  expect_all(plenty.read_s, 9, 0.4);
+  expect_all(plenty.stream_s, 9, 0.4);
+  expect_all(plenty.ball_s, 9, 0.1);
+  // 0.72 s, 0.72 s and 0.36 s, in 9 repetitions each.
+  const Notes enough = measured(1.8);
+  expect_all(enough.read_s, 9, 0.08);
+  expect_all(enough.stream_s, 9, 0.08);
+  expect_all(enough.ball_s, 9, 0.04);
+  // 10.4 ms, 10.4 ms and 5.2 ms: 9 latencies, 3 bandwidths of 4 ms, 5 cache lines of over 1 ms.
+  const Notes little = measured(0.026);
+  expect_all(little.read_s, 9, 0.0104 / 9);
+  expect_all(little.stream_s, 3, 0.004);
+  expect_all(little.ball_s, 5, 0.0052 / 5);
+}
+
+TEST(Measure, the_fastest_place_of_a_domain_reads_memory_that_the_first_place_of_a_domain_owns) {
+  const Machine machine = machine_from_text("numa:2 core:3 speeds:0.5,1,1,1,0.5,2");
+  Notes notes;
+  const Measurement result = measure_node(machine, notes.probes(), {.seconds = 0, .progress = {}});
+  const Pairs reads{{0, 1}, {0, 5}, {0, 1}, {0, 5}, {0, 1}, {0, 5},
+                    {3, 1}, {3, 5}, {3, 1}, {3, 5}, {3, 1}, {3, 5}};
+  EXPECT_EQ(notes.reads, reads);
+  const Pairs streams{{0, 0}, {0, 0}, {0, 0}, {0, 1}, {0, 1}, {0, 1},
+                      {1, 0}, {1, 0}, {1, 0}, {1, 1}, {1, 1}, {1, 1}};
+  EXPECT_EQ(notes.streams, streams);
+  // The k-th call returns 10 k and k, and the median of three calls is the second.
+  const double latencies[] = {30, 40, 90, 100}, bandwidths[] = {2, 5, 8, 11};
+  ASSERT_EQ(result.latency_ns.size(), 4u);
+  ASSERT_EQ(result.gigabytes_per_s.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(result.latency_ns[i].median, latencies[i]);
+    EXPECT_EQ(result.gigabytes_per_s[i].median, bandwidths[i]);
+  }
+  EXPECT_EQ(notes.balls,
+            (Pairs{{0, 3}, {0, 3}, {0, 3}, {0, 2}, {3, 5}, {0, 2}, {3, 5}, {0, 2}, {3, 5}}));
+  ASSERT_EQ(result.levels.size(), 2u);
+  EXPECT_EQ(result.levels[0].level, "machine");
+  EXPECT_EQ(result.levels[0].one_way_ns.median, 2);
+  EXPECT_EQ(result.levels[1].level, "numa");
+  EXPECT_EQ(result.levels[1].one_way_ns.median, 6.5);
+  EXPECT_EQ(result.host, machine.name());
+}
+
+TEST(Measure, reports_progress_as_the_fraction_of_all_probes_that_are_done) {
+  const Machine machine = machine_from_text("numa:2 l3:2 core:3");
+  Notes notes;
+  std::vector<double> done;
+  MeasureOptions options;
+  options.progress = [&](double fraction, const std::string&) { done.push_back(fraction); };
+  measure_node(machine, notes.probes(), options);
+  const std::size_t count = notes.reads.size() + notes.balls.size() + notes.streams.size();
+  ASSERT_EQ(done.size(), count);
+  for (std::size_t i = 0; i < count; ++i)
+    EXPECT_DOUBLE_EQ(done[i], static_cast<double>(i) / static_cast<double>(count));
+}
+
+TEST(Measure, pairs_of_cores_are_the_first_and_last_parts_of_the_first_middle_and_last_group) {
+  const Machine machine = machine_from_text("numa:2 l3:8 core:8");
+  EXPECT_EQ(sample_pairs(machine, -1), (Pairs{{0, 64}}));
+  EXPECT_EQ(sample_pairs(machine, 0), (Pairs{{0, 56}, {64, 120}}));
+  EXPECT_EQ(sample_pairs(machine, 1), (Pairs{{0, 7}, {64, 71}, {120, 127}}));
+  MachineParts parts = machine_from_text("l3:3 core:2").parts();
+  parts.levels[0].first_place = {0, 1, 4, 6};
+  EXPECT_EQ(sample_pairs(Machine(parts), 0), (Pairs{{1, 3}, {4, 5}})) << "the first has one core";
+  EXPECT_EQ(sample_pairs(Machine(parts), -1), (Pairs{{0, 4}}));
+  EXPECT_EQ(sample_pairs(machine_from_text("l3:3 core:2"), 0), (Pairs{{0, 1}, {2, 3}, {4, 5}}));
+  EXPECT_EQ(sample_pairs(machine_from_text("l3:4 core:2"), 0), (Pairs{{0, 1}, {4, 5}, {6, 7}}));
+}
+
+TEST(Measure, factors_and_costs_follow_from_measured_latencies_and_bandwidths) {
+  const auto all = [](std::vector<double> medians) {
+    std::vector<Spread> spreads;
+    for (const double median : medians) spreads.push_back({median, median, median});
+    return spreads;
+  };
+  Measurement measurement;
+  measurement.latency_ns = all({100, 250, 150, 200});
+  measurement.gigabytes_per_s = all({40, 10, 8, 20});
+  measurement.levels = {{"machine", {900, 0, 0}}, {"core", {60, 0, 0}}, {"numa", {75, 0, 0}}};
+  const Machine machine = with_measurement(machine_from_text("numa:2 core:3"), measurement);
+  EXPECT_EQ(machine.latency_factor(0, 0), 1);
+  EXPECT_EQ(machine.latency_factor(0, 1), 1.25);  // 250 / 200
+  EXPECT_EQ(machine.latency_factor(1, 0), 1.5);   // 150 / 100
+  EXPECT_EQ(machine.bandwidth_factor(0, 1), 2);   // 20 / 10
+  EXPECT_EQ(machine.bandwidth_factor(1, 0), 5);   // 40 / 8
+  EXPECT_EQ(machine.bandwidth_factor(1, 1), 1);
+  EXPECT_EQ(local_latency_ns(machine, measurement), 150);
+  EXPECT_EQ(machine.levels()[0].latency_factor, 0.5);
+  EXPECT_EQ(machine.levels()[1].latency_factor, 0.4);
+  EXPECT_EQ(machine.parts().root_latency_factor, 1) << "there are two domains";
+  EXPECT_EQ(machine.costs().seconds_per_message, 1.5e-7);
+  EXPECT_EQ(machine.costs().inside.latency_s, 1.5e-7);
+  EXPECT_DOUBLE_EQ(machine.costs().seconds_per_byte, 3 / 40e9);
+  EXPECT_EQ(machine.costs().bus_bytes_per_s, 40e9);
+  EXPECT_EQ(machine.parts().facts.measurement.levels.size(), 3u);
+
+  measurement.latency_ns = all({100});
+  measurement.gigabytes_per_s = all({30});
+  const Machine flat = with_measurement(machine_from_text("l3:2 core:3"), measurement);
+  EXPECT_EQ(flat.parts().root_latency_factor, 9);
+  EXPECT_EQ(flat.levels()[0].latency_factor, 1) << "l3 was not measured";
+  EXPECT_THROW(local_latency_ns(machine, measurement), Error);
+}
+
+TEST(Measure, probes_that_return_nothing_are_left_out) {
+  const Machine machine = machine_from_text("numa:1 core:2");
+  Notes notes;
+  Probes probes = notes.probes();
+  int calls = 0;
+  probes.read_ns = [&](PlaceId, PlaceId, double) {
+    return ++calls == 2 ? std::optional<double>(7) : std::nullopt;
+  };
+  probes.gigabytes_per_s = [](DomainId, DomainId, double) { return std::nullopt; };
+  EXPECT_THROW(measure_node(machine, probes, {}), std::runtime_error);
+  probes.gigabytes_per_s = notes.probes().gigabytes_per_s;
+  calls = 0;
+  EXPECT_EQ(measure_node(machine, probes, {}).latency_ns[0].median, 7);
+}
+
+TEST(Spread, quartiles_lie_between_the_neighbouring_values) {
+  const Spread spread = spread_of({8, 1, 4, 2});
+  EXPECT_EQ(spread.low, 1.75);
+  EXPECT_EQ(spread.median, 3);
+  EXPECT_EQ(spread.high, 5);
+  const Spread one = spread_of({7});
+  EXPECT_EQ(one.low + one.median + one.high, 21);
+  EXPECT_EQ(four_digits(123456), 123500);
+  EXPECT_EQ(four_digits(-0.00123449), -0.001234);
+  EXPECT_EQ(four_digits(0), 0);
+}
+
+TEST(Measure, measuring_several_nodes_at_once_is_an_error_in_the_program) {
+  const Machine machine = machine_from_text("node:2 core:2");
+  Notes notes;
+  const Probes probes = notes.probes();
+  EXPECT_DEATH(measure_node(machine, probes, {}), "num_nodes.* does not hold");
 }
 
 }  // namespace

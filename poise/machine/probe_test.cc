@@ -2,11 +2,15 @@
 
 #include "poise/machine/probe.h"
 
+#include <cstdint>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "poise/machine/discover.h"
+#include "poise/machine/text.h"
 
 namespace poise {
 namespace {
@@ -23,11 +27,17 @@ TEST(Probe, measures_this_host_and_restores_the_affinity_of_the_caller) {
   const cpu_set_t before = own_affinity();
   const Probes probes = live_probes(machine);
   const PlaceId last = machine.num_places() - 1;
-  EXPECT_GT(probes.read_ns(0, last, 0.001).value(), 0);
-  EXPECT_GT(probes.gigabytes_per_s(0, 0, 0.001).value(), 0);
+  // Wide limits, which hold on every computer, show that the units are right.
+  const double read_ns = probes.read_ns(0, last, 0.001).value();
+  EXPECT_GT(read_ns, 0.1);
+  EXPECT_LT(read_ns, 1e5);
+  const double gigabytes_per_s = probes.gigabytes_per_s(0, 0, 0.001).value();
+  EXPECT_GT(gigabytes_per_s, 1e-3);
+  EXPECT_LT(gigabytes_per_s, 1e5);
   const auto one_way = last > 0 ? probes.one_way_ns(0, last, 0.001) : std::nullopt;
   if (one_way) {
-    EXPECT_GT(*one_way, 0);
+    EXPECT_GT(*one_way, 0.1);
+    EXPECT_LT(*one_way, 1e7);
   }
   const cpu_set_t after = own_affinity();
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
@@ -87,6 +97,55 @@ TEST(Probe, the_bandwidth_buffer_is_four_times_the_caches_of_a_domain_unless_mem
   facts.memory_bytes = {512u << 20};
   EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{128} << 20);
   EXPECT_EQ(bandwidth_buffer_bytes({}, 1), 64u << 20);
+}
+
+TEST(Probe, the_size_of_a_buffer_is_a_multiple_of_a_cache_line_and_at_least_1_mebibyte) {
+  constexpr std::uint64_t kMebibyte = 1 << 20;
+  const auto bytes = [](std::vector<std::uint64_t> memory) {
+    Facts facts;
+    facts.memory_bytes = std::move(memory);
+    EXPECT_EQ(latency_buffer_bytes(facts), bandwidth_buffer_bytes(facts, 1));
+    return latency_buffer_bytes(facts);
+  };
+  EXPECT_EQ(bytes({0}), 64 * kMebibyte) << "0 stands for an unknown size";
+  EXPECT_EQ(bytes({0, 16 * kMebibyte, 0}), 4 * kMebibyte);
+  EXPECT_EQ(bytes({400 * kMebibyte, 100 * kMebibyte, 300 * kMebibyte}), 25 * kMebibyte);
+  EXPECT_EQ(bytes({4 * kMebibyte + 4 * 100}), kMebibyte + 64);
+  EXPECT_EQ(bytes({4 * kMebibyte - 4 * 64}), kMebibyte);
+  EXPECT_EQ(bytes({1}), kMebibyte);
+}
+
+TEST(Probe, the_bandwidth_buffer_has_at_most_4_gibibytes_and_the_latency_buffer_1) {
+  Facts facts;
+  facts.caches = {{"l3", std::uint64_t{1} << 40, 2, 64}};
+  EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{4} << 30);
+  EXPECT_EQ(latency_buffer_bytes(facts), std::size_t{1} << 30);
+  facts.caches = {{"l3", 25 << 20, 1, 64}, {"l2", 6 << 20, 3, 64}, {"l2", 5 << 20, 1, 64}};
+  EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{100} << 20) << "l3: 25 MiB, l2: 23 MiB";
+  EXPECT_EQ(latency_buffer_bytes(facts), std::size_t{100} << 20);
+}
+
+TEST(Probe, measures_every_pair_of_domains_although_domains_have_different_numbers_of_places) {
+  // Three places on the first core of this host. Small memories keep the buffers small.
+  MachineParts parts = machine_from_text("numa:2 core:2").parts();
+  parts.places.resize(3);
+  parts.places[1].domain = parts.places[2].domain = 1;
+  parts.levels[0].first_place = {0, 1, 3};
+  parts.levels[1].first_place = {0, 1, 2, 3};
+  for (Place& place : parts.places) place.os_index = discover_machine().place(0).os_index;
+  parts.facts.memory_bytes = {4 << 20, 4 << 20};
+  const Machine machine(parts);
+  const Probes probes = live_probes(machine);
+  for (const DomainId owner : {0u, 1u, 0u})
+    for (const DomainId reader : {0u, 1u}) {
+      const double gigabytes_per_s = probes.gigabytes_per_s(owner, reader, 0.001).value();
+      EXPECT_GT(gigabytes_per_s, 1e-3);
+      EXPECT_LT(gigabytes_per_s, 1e5);
+      const double read_ns =
+          probes.read_ns(machine.first_place(owner), machine.first_place(reader), 0.001).value();
+      EXPECT_GT(read_ns, 0.1);
+      EXPECT_LT(read_ns, 1e5);
+    }
 }
 
 }  // namespace
