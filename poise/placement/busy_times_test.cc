@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <vector>
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -21,14 +22,16 @@ constexpr const char* kMachines[] = {
     "torus:3x2 node:2 core:2 factors:10,8,1 speeds:1,0.5 byte:1e-9",
 };
 
-/// Draws random messages. Some pairs appear several times, and some tasks send to themselves.
+/// Draws random messages. Some pairs appear several times, some tasks send to themselves, and some
+/// entries have no bytes or no messages.
 Workload drawn_workload(TaskId num_tasks, Random& random) {
   Workload workload;
   for (TaskId t = 0; t < num_tasks; ++t) workload.tasks.push_back({.load_s = random.uniform()});
   for (TaskId m = 0; m < 5 * num_tasks; ++m)
     workload.messages.push_back({static_cast<TaskId>(random.below(num_tasks)),
                                  static_cast<TaskId>(random.below(num_tasks)),
-                                 1 + random.below(100), random.below(100000)});
+                                 random.below(4) == 0 ? 0 : 1 + random.below(100),
+                                 random.below(4) == 0 ? 0 : random.below(100000)});
   return workload;
 }
 
@@ -124,7 +127,7 @@ constexpr const char* kPhysicalMachines[] = {
     "numa:2 core:2 factors:2,1.3 bus:1e5 overhead:1e-2 copy:1e-6 latency:0",
     ("rack:2 node:2 numa:2 core:2 factors:9,5,2,1 bus:1e6 bandwidth:3e5 gap:1e-3 uplink:1e5 "
      "overhead:1e-2 copy:1e-6 latency:1e-2"),
-    "node:3 core:2 bandwidth:0 shared_network:1e5 overhead:1e-2 copy:0 latency:0",
+    "node:3 core:2 bandwidth:0 shared_network:1e5 overhead:1e-2 copy:0 latency:0 speeds:1,0.5,2",
 };
 
 TEST(BusyTimes, busy_times_by_the_physical_formula_equal_those_computed_anew_after_every_move) {
@@ -251,8 +254,8 @@ TEST(BusyTimes, until_the_next_refresh_waiting_times_increase_where_a_move_uses_
             expected_s[p] = std::max(expected_s[p], times.resource_s(r));
         };
         const DomainId here = scene.machine.domain_of(to), there = scene.machine.domain_of(other);
-        if (arc.in > 0) times.resources()->for_each_crossed(there, here, wait);
-        if (arc.out > 0) times.resources()->for_each_crossed(here, there, wait);
+        if (arc.in + arc.in_bytes > 0) times.resources()->for_each_crossed(there, here, wait);
+        if (arc.out + arc.out_bytes > 0) times.resources()->for_each_crossed(here, there, wait);
       }
       const Placement placement(times.places());
       const std::vector<double> work = work_s(scene.machine, scene.workload, placement);
@@ -340,6 +343,95 @@ TEST(BusyTimes, the_lower_bound_on_the_busy_time_after_a_move_never_exceeds_the_
         times.move(t, to);
       }
       EXPECT_GT(num_tight, 0);
+    }
+}
+
+TEST(BusyTimes, a_trial_touches_all_that_the_move_changes_and_returns_the_largest_time_there) {
+  for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
+    for (const char* text : kPhysicalMachines) {
+      SCOPED_TRACE(text);
+      Random random(12);
+      Scene scene(text, random);
+      scene.costs.formula = formula;
+      scene.workload.overlap = 1;  // so waiting for resources does not change busy times
+      BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+      for (int trial = 0; trial < 100; ++trial) {
+        const auto t = static_cast<TaskId>(random.below(30));
+        const auto u = static_cast<TaskId>(random.below(30));
+        if (t == u) continue;
+        const PlaceId from = times.place_of(t), to = times.place_of(u);
+        const bool is_swap = trial % 2 == 0;
+        BusyTimes after = times;
+        after.move(t, to);
+        if (is_swap) after.move(u, from);
+        const BusyTimes::Effect effect = is_swap ? times.try_swap(t, u) : times.try_move(t, to);
+        std::vector<bool> is_touched(times.num_spots(), false);
+        double peak_s = 0;
+        for (const SpotId spot : times.touched()) {
+          EXPECT_FALSE(is_touched[spot]) << "spot " << spot << " is there twice";
+          is_touched[spot] = true;
+          peak_s = std::max(peak_s, after.busy_s(spot));
+        }
+        double largest_s = 0;
+        for (SpotId spot = 0; spot < times.num_spots(); ++spot) {
+          ASSERT_NEAR(times.change_s(spot), after.busy_s(spot) - times.busy_s(spot), 1e-9);
+          largest_s = std::max(largest_s, after.busy_s(spot));
+        }
+        EXPECT_NEAR(effect.peak_s, peak_s, 1e-9);
+        EXPECT_EQ(after.peak_s(), largest_s);
+        if (!is_swap) {
+          EXPECT_NEAR(effect.traffic_s, times.traffic_s(t, to) - times.traffic_s(t, from), 1e-9);
+        }
+        if (trial % 5 == 0) times.move(t, to);
+      }
+    }
+}
+
+TEST(BusyTimes, the_traffic_of_a_task_is_the_cost_of_its_messages_at_both_ends) {
+  for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
+    for (const char* text : kPhysicalMachines) {
+      SCOPED_TRACE(text);
+      Random random(13);
+      Scene scene(text, random);
+      scene.costs.formula = formula;
+      const BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+      for (TaskId t = 0; t < 30; ++t)
+        for (PlaceId at = 0; at < scene.machine.num_places(); ++at) {
+          double expected = 0;
+          for (const Message& message : scene.workload.messages) {
+            if ((message.from == t) == (message.to == t)) continue;
+            const PlaceId from = message.from == t ? at : scene.placement.of(message.from);
+            const PlaceId to = message.to == t ? at : scene.placement.of(message.to);
+            if (formula == CostFormula::nuco) {
+              expected += message_s(scene.machine, scene.costs, message, from, to);
+              continue;
+            }
+            const EndTimes ends = end_times(scene.machine, scene.costs, LoadsInclude::none,
+                                            static_cast<double>(message.count),
+                                            static_cast<double>(message.bytes), from, to);
+            expected += ends.sender_s + ends.receiver_s;
+          }
+          EXPECT_NEAR(times.traffic_s(t, at), expected, 1e-9);
+        }
+    }
+}
+
+TEST(BusyTimes,
+     the_lower_bound_after_a_move_is_exact_if_all_partners_of_the_task_are_at_its_place) {
+  const Machine machine = machine_from_text("node:2 core:2 factors:7,3 speeds:1,0.5 byte:1e-3");
+  Workload workload;
+  workload.tasks = {{.load_s = 2}, {.load_s = 3}, {.load_s = 5}, {.load_s = 1}};
+  workload.messages = {{0, 1, 11, 100}, {1, 0, 13, 200}, {0, 2, 17, 300}, {3, 2, 5, 50}};
+  CostModel costs = machine.costs();
+  costs.seconds_per_message = 0.01;
+  for (const PlaceId home : {0u, 1u, 2u})
+    for (const PlaceId to : {0u, 1u, 3u}) {
+      if (home == to) continue;
+      BusyTimes times(machine, workload, costs,
+                      Placement(std::vector<PlaceId>{home, to, to, home}));
+      const double least_s = times.least_busy_s(0, to);
+      times.try_move(0, to);
+      EXPECT_NEAR(least_s, times.busy_s(to) + times.change_s(to), 1e-12);
     }
 }
 

@@ -53,7 +53,7 @@ TEST(FairShares, add_up_to_1_even_if_fixed_work_is_far_larger_than_movable_work)
 }
 
 TEST(FairShares, make_all_places_that_receive_movable_work_equally_busy) {
-  for (std::uint64_t seed = 0; seed < num_seeds(30); ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Machine machine = machine_from_text("core:9 speeds:1,0.5,3");

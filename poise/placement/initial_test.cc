@@ -2,7 +2,9 @@
 
 #include "poise/placement/initial.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <string_view>
 #include <vector>
 
 #include "poise/base/error.h"
@@ -34,6 +36,39 @@ TEST(InitialPlacement, the_random_placement_gives_every_place_about_equally_many
 
 TEST(InitialPlacement, unknown_names_are_refused) {
   EXPECT_THROW(initial_placement("blocks", 4, 2, 0), Error);
+}
+
+std::vector<PlaceId> places_of(std::string_view name, TaskId num_tasks, std::uint32_t num_places) {
+  const Placement placement = initial_placement(name, num_tasks, num_places, 5);
+  return {placement.places().begin(), placement.places().end()};
+}
+
+TEST(InitialPlacement, blocked_and_round_robin_are_those_of_the_functions_of_this_name) {
+  EXPECT_EQ(initial_placement("blocked", 7, 3, 0), blocked(7, 3));
+  EXPECT_EQ(initial_placement("round_robin", 7, 3, 0), round_robin(7, 3));
+  EXPECT_EQ(places_of("blocked", 5, 2), (std::vector<PlaceId>{0, 0, 0, 1, 1}));
+  EXPECT_EQ(places_of("round_robin", 5, 2), (std::vector<PlaceId>{0, 1, 0, 1, 0}));
+}
+
+TEST(InitialPlacement, the_first_q_places_of_the_uneven_placement_get_q_2p_minus_q_of_p_squared) {
+  for (const TaskId tasks : {1u, 10u, 97u, 1000u})
+    for (const std::uint32_t places : {1u, 2u, 3u, 7u, 16u}) {
+      const std::vector<PlaceId> placed = places_of("uneven", tasks, places);
+      ASSERT_EQ(placed.size(), tasks);
+      EXPECT_TRUE(std::is_sorted(placed.begin(), placed.end()));
+      for (std::uint32_t q = 1; q <= places; ++q) {
+        const auto below =
+            std::count_if(placed.begin(), placed.end(), [&](PlaceId p) { return p < q; });
+        EXPECT_NEAR(static_cast<double>(below),
+                    1.0 * tasks * q * (2 * places - q) / (places * places), 0.51)
+            << tasks << " tasks, " << places << " places, " << q;
+      }
+    }
+}
+
+TEST(InitialPlacement, the_random_placement_depends_on_the_seed_alone) {
+  EXPECT_EQ(initial_placement("random", 50, 7, 1), initial_placement("random", 50, 7, 1));
+  EXPECT_NE(initial_placement("random", 50, 7, 1), initial_placement("random", 50, 7, 2));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ PlaceId scan(const std::vector<double>& busy_s, PlaceId first, PlaceId last) {
 }
 
 TEST(LeastBusy, finds_the_same_place_as_a_full_search_after_many_changes) {
-  for (std::uint64_t seed = 0; seed < num_seeds(20); ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     std::vector<double> busy_s(1 + random.below(70));
@@ -39,6 +39,27 @@ TEST(LeastBusy, finds_the_same_place_as_a_full_search_after_many_changes) {
                     busy_s.begin());
     }
   }
+}
+
+TEST(LeastBusy, a_negative_zero_counts_as_zero) {
+  LeastBusy places({1, -0.0, 2, 3});
+  places.set(0, 0.5);
+  EXPECT_EQ(places.least(), 1u);
+  places.set(2, -0.0);
+  EXPECT_EQ(places.least_in(0, 4), 1u);
+  places.set(1, 1);
+  places.set(3, 0.25);
+  EXPECT_EQ(places.least(), 2u);
+}
+
+TEST(LeastBusy, one_place_is_always_the_least_busy_and_there_must_be_one) {
+  LeastBusy places({5});
+  EXPECT_EQ(places.least(), 0u);
+  places.add(0, 1.5);
+  EXPECT_EQ(places.busy_s(0), 6.5);
+  EXPECT_EQ(places.least(), 0u);
+  EXPECT_EQ(places.busy_s().size(), 1u);
+  EXPECT_DEATH(LeastBusy({}), "num_places_ > 0 does not hold");
 }
 
 }  // namespace

@@ -177,29 +177,6 @@ class Naive {
     }
     return longest_s;
   }
-
- private:
-  struct Flow {
-    PlaceId from, to;
-    double count, bytes;
-  };
-  std::vector<Flow> flows() const {
-    std::vector<Flow> flows;
-    for (const Message& m : workload_.messages)
-      if (placement_.of(m.from) != placement_.of(m.to))
-        flows.push_back(
-            {placement_.of(m.from), placement_.of(m.to), double(m.count), double(m.bytes)});
-    return flows;
-  }
-  bool same_node(const Flow& f) const {
-    return machine_.node_of_place(f.from) == machine_.node_of_place(f.to);
-  }
-  double work(PlaceId p) const {
-    double sum = workload_.background_s.empty() ? 0 : workload_.background_s[p];
-    for (TaskId t = 0; t < workload_.num_tasks(); ++t)
-      if (placement_.of(t) == p) sum += workload_.tasks[t].load_s / machine_.speed_of(p);
-    return sum;
-  }
   double overhead(PlaceId p) const {
     double sum = 0;
     for (const Flow& f : flows()) {
@@ -211,6 +188,49 @@ class Naive {
       if (f.to == p && workload_.loads_include != LoadsInclude::send_and_receive)
         sum += f.count * t.receive_s * factor + f.bytes * t.copy_s_per_byte * byte_factor;
     }
+    return sum;
+  }
+  double exposed(PlaceId p) const { return longest_crossed(p) + latency(p); }
+  /// The time of the slowest of the resources that the messages of a place cross.
+  double longest_crossed(PlaceId p) const {
+    std::map<std::string, double> total;
+    for (const Flow& f : flows())
+      for (const auto& [name, seconds] : crossed(f)) total[name] += seconds;
+    double slowest = 0;
+    for (const Flow& f : flows())
+      if (f.from == p || f.to == p)
+        for (const auto& [name, seconds] : crossed(f)) slowest = std::max(slowest, total[name]);
+    return slowest;
+  }
+  double latency(PlaceId p) const {
+    double longest = 0;
+    for (const Flow& f : flows())
+      if (f.to == p)
+        longest = std::max(longest, (same_node(f) ? costs_.inside : costs_.network).latency_s *
+                                        machine_.message_factor(f.from, f.to));
+    return longest;
+  }
+
+ private:
+  struct Flow {
+    PlaceId from, to;
+    double count, bytes;
+  };
+  std::vector<Flow> flows() const {
+    std::vector<Flow> flows;
+    for (const Message& m : workload_.messages)
+      if (placement_.of(m.from) != placement_.of(m.to) && (m.count > 0 || m.bytes > 0))
+        flows.push_back(
+            {placement_.of(m.from), placement_.of(m.to), double(m.count), double(m.bytes)});
+    return flows;
+  }
+  bool same_node(const Flow& f) const {
+    return machine_.node_of_place(f.from) == machine_.node_of_place(f.to);
+  }
+  double work(PlaceId p) const {
+    double sum = workload_.background_s.empty() ? 0 : workload_.background_s[p];
+    for (TaskId t = 0; t < workload_.num_tasks(); ++t)
+      if (placement_.of(t) == p) sum += workload_.tasks[t].load_s / machine_.speed_of(p);
     return sum;
   }
   /// The names of the resources that a flow crosses, with the time of all its messages on each.
@@ -244,21 +264,6 @@ class Naive {
     }
     return used;
   }
-  double exposed(PlaceId p) const {
-    std::map<std::string, double> total;
-    for (const Flow& f : flows())
-      for (const auto& [name, seconds] : crossed(f)) total[name] += seconds;
-    double slowest = 0, latency = 0;
-    for (const Flow& f : flows()) {
-      if (f.from != p && f.to != p) continue;
-      for (const auto& [name, seconds] : crossed(f)) slowest = std::max(slowest, total[name]);
-      if (f.to == p)
-        latency = std::max(latency, (same_node(f) ? costs_.inside : costs_.network).latency_s *
-                                        machine_.message_factor(f.from, f.to));
-    }
-    return slowest + latency;
-  }
-
   const Machine& machine_;
   const CostModel& costs_;
   const Workload& workload_;
@@ -283,7 +288,7 @@ Machine random_physical_machine(Random& random) {
 }
 
 TEST(MessageTimes, are_the_same_as_those_of_a_simple_computation_on_random_machines) {
-  for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(400); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
     const Machine machine = random_physical_machine(random);
@@ -296,14 +301,92 @@ TEST(MessageTimes, are_the_same_as_those_of_a_simple_computation_on_random_machi
     }
     for (std::uint64_t m = random.below(40); m > 0; --m)
       workload.messages.push_back({static_cast<TaskId>(random.below(tasks)),
-                                   static_cast<TaskId>(random.below(tasks)), 1 + random.below(50),
-                                   random.below(500000)});
+                                   static_cast<TaskId>(random.below(tasks)),
+                                   random.below(3) == 0 ? 0 : random.below(50),
+                                   random.below(3) == 0 ? 0 : random.below(500000)});
     workload.loads_include = static_cast<LoadsInclude>(random.below(3));
     workload.overlap = 0.5 * static_cast<double>(random.below(3));
     const Placement placement(places);
+    const Naive naive(machine, workload, placement);
     EXPECT_NEAR(evaluate(machine, workload, machine.costs(), placement, placement).iteration_s,
-                Naive(machine, workload, placement).iteration_s(), 1e-12);
+                naive.iteration_s(), 1e-12);
+    const MessageTimes times = message_times(machine, workload, machine.costs(), placement);
+    for (const PlaceId p : places) {
+      EXPECT_NEAR(times.overhead_s[p], naive.overhead(p), 1e-12);
+      EXPECT_NEAR(times.exposed_s[p], naive.exposed(p), 1e-12);
+    }
   }
+}
+
+TEST(MessageTimes, one_message_alone_takes_the_times_at_both_ends_on_a_resource_and_of_latency) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(mix(seed));
+    const Machine machine = random_physical_machine(random);
+    Workload workload;
+    workload.tasks.resize(2);
+    for (const Message& message :
+         {Message{0, 1, 3, 200000}, Message{0, 1, 0, 70000}, Message{0, 1, 5, 0}}) {
+      workload.messages = {message};
+      const auto from = static_cast<PlaceId>(random.below(machine.num_places()));
+      const auto to = static_cast<PlaceId>(random.below(machine.num_places()));
+      const Placement placement(std::vector<PlaceId>{from, to});
+      const Naive naive(machine, workload, placement);
+      const double expected =
+          from == to ? 0 : naive.overhead(from) + naive.overhead(to) + naive.exposed(to);
+      EXPECT_NEAR(physical_message_s(machine, machine.costs(), message, from, to), expected, 1e-12);
+      EXPECT_EQ(physical_message_s(machine, machine.costs(), message, to, to), 0);
+      if (from != to) {
+        EXPECT_NEAR(latency_s(machine, machine.costs(), from, to), naive.latency(to), 1e-12);
+      }
+    }
+  }
+}
+
+TEST(MessageTimes, tasks_migrate_like_messages_of_their_size_that_both_ends_pack) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(mix(seed));
+    MachineParts parts = random_physical_machine(random).parts();
+    parts.costs.seconds_per_migrated_task = 0.25;
+    parts.costs.seconds_per_migrated_byte = 1e-5;
+    const Machine machine(parts);
+    const TaskId tasks = 1 + static_cast<TaskId>(random.below(12));
+    const Placement before = initial_placement("random", tasks, machine.num_places(), seed);
+    const Placement after = initial_placement("random", tasks, machine.num_places(), seed + 99);
+    // Task t moves like messages from a task at its old place to a task t + tasks at the new place.
+    Workload workload, moves;
+    std::vector<PlaceId> ends(before.places().begin(), before.places().end());
+    ends.insert(ends.end(), after.places().begin(), after.places().end());
+    moves.tasks.resize(2 * std::size_t{tasks});
+    std::vector<double> packing_s(machine.num_places(), 0);
+    for (TaskId t = 0; t < tasks; ++t) {
+      workload.tasks.push_back({.load_s = 1,
+                                .bytes = random.below(200000),
+                                .parts = 1 + static_cast<std::uint32_t>(random.below(3))});
+      const Task& task = workload.tasks[t];
+      moves.messages.push_back({t, t + tasks, task.parts, task.bytes});
+      if (before.of(t) == after.of(t)) continue;
+      const double pack_s = 0.25 * task.parts + 1e-5 * static_cast<double>(task.bytes);
+      packing_s[before.of(t)] += pack_s;
+      packing_s[after.of(t)] += pack_s;
+    }
+    const Placement ends_placement(ends);
+    const Naive naive(machine, moves, ends_placement);
+    const std::vector<double> seconds =
+        physical_migration_s(machine, workload, machine.costs(), before, after);
+    for (PlaceId p = 0; p < machine.num_places(); ++p) {
+      const bool is_end = packing_s[p] > 0;
+      EXPECT_NEAR(seconds[p], is_end ? packing_s[p] + naive.longest_crossed(p) : 0, 1e-12);
+    }
+  }
+}
+
+TEST(MessageTimes, the_busy_time_is_at_least_the_waiting_time) {
+  EXPECT_EQ(busy_s(1, 2, 4, 0), 7);
+  EXPECT_EQ(busy_s(1, 2, 4, 0.25), 6);
+  EXPECT_EQ(busy_s(1, 2, 4, 1), 4);
+  EXPECT_EQ(busy_s(3, 2, 4, 1), 5);
 }
 
 TEST(MessageTimes, leaving_out_waiting_times_does_not_change_overheads_and_resource_times) {

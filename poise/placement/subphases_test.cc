@@ -112,5 +112,54 @@ TEST(Subphases, throws_for_invalid_loads_per_subphase) {
   EXPECT_NO_THROW(check(workload, 2));
 }
 
+TEST(Subphases, a_workload_may_have_up_to_64_subphases_and_needs_a_row_for_each_task) {
+  const Workload most = divided({std::vector<double>(kMaxSubphases, 1), {}}, {3, 1});
+  EXPECT_EQ(Subphases(most).count(), kMaxSubphases);
+  EXPECT_DOUBLE_EQ(Subphases(most).load_s(0, 63), 3.0 / 64);
+  EXPECT_EQ(Subphases(divided({{1, 1}}, {3, 1})).count(), 1u);
+  EXPECT_EQ(Subphases(divided({{1}, {1, 2}}, {3, 1})).count(), 2u);
+}
+
+TEST(Subphases, tasks_without_a_row_and_background_load_are_divided_like_all_rows_together) {
+  // In the first subphase the rows have 1 + 4 s, in the second 2 s, in the third 3 s.
+  const Workload workload = divided({{}, {2, 4, 6}, {3}, {0, 0, 0}}, {20, 6, 4, 5});
+  const Subphases subphases(workload);
+  ASSERT_EQ(subphases.count(), 3u);
+  const double parts[] = {0.5, 0.2, 0.3};
+  for (std::uint32_t s = 0; s < 3; ++s) {
+    EXPECT_DOUBLE_EQ(subphases.part(s), parts[s]);
+    EXPECT_DOUBLE_EQ(subphases.part_of_rest(s), parts[s]);
+    EXPECT_DOUBLE_EQ(subphases.load_s(0, s), 20 * parts[s]);
+    EXPECT_DOUBLE_EQ(subphases.load_s(1, s), s + 1);
+    EXPECT_DOUBLE_EQ(subphases.load_s(2, s), s == 0 ? 4 : 0);
+    EXPECT_DOUBLE_EQ(subphases.load_s(3, s), 5 * parts[s]);
+  }
+}
+
+TEST(Subphases, if_subphases_overlap_the_longest_counts_and_the_first_has_all_the_rest) {
+  Workload workload = divided({{1, 3}, {2, 2}}, {4, 4});
+  const std::vector<double> seconds{2, 5, 3};
+  EXPECT_EQ(Subphases(workload).time_of_all_s(seconds), 10);
+  EXPECT_FALSE(Subphases(workload).overlap());
+  workload.subphase_rule = SubphaseRule::overlap;
+  const Subphases subphases(workload);
+  EXPECT_TRUE(subphases.overlap());
+  EXPECT_EQ(subphases.time_of_all_s(seconds), 5);
+  EXPECT_EQ(subphases.part_of_rest(0), 1);
+  EXPECT_EQ(subphases.part_of_rest(1), 0);
+}
+
+TEST(Subphases, a_place_may_have_a_speed_for_each_subphase) {
+  const Machine machine = machine_from_text("core:3 speeds:1,0.5,2");
+  Workload workload = divided({{1, 3}}, {4});
+  EXPECT_EQ(Subphases(workload).speed_of(machine, 1, 1), 0.5);
+  workload.subphase_speed = {1, 2, 3, 4, 5, 6};
+  for (PlaceId p = 0; p < 3; ++p)
+    for (std::uint32_t s = 0; s < 2; ++s)
+      EXPECT_EQ(Subphases(workload).speed_of(machine, p, s), 2 * p + s + 1);
+  workload.subphase_rule = SubphaseRule::no_wait;
+  EXPECT_EQ(Subphases(workload).speed_of(machine, 2, 0), 2);
+}
+
 }  // namespace
 }  // namespace poise
