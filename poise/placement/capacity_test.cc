@@ -6,6 +6,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "tests/support/brute_force.h"
@@ -14,6 +16,7 @@
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
+#include "poise/placement/initial.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {
@@ -239,6 +242,184 @@ TEST(Capacity, strategy_poise_is_within_1_percent_of_the_best_time_if_each_place
     EXPECT_LT(poise / static_cast<double>(draws), 1.01) << name_of(formula);
     EXPECT_GT(keep / static_cast<double>(draws), 1.1) << "there is nothing to improve";
   }
+}
+
+/// Counts of free cores, recomputed from a list of placed tasks at each question.
+struct NaiveFilling {
+  const Problem& problem;
+  std::vector<std::pair<TaskId, PlaceId>> placed = {};
+
+  std::int64_t room_at(PlaceId p) const {
+    const Capacity& capacity = problem.workload.capacity;
+    const Machine& machine = problem.machine;
+    std::int64_t place = capacity.of_place(p), domain = place;
+    if (!capacity.of_domains.empty()) domain = capacity.of_domains[machine.domain_of(p)];
+    for (const auto& [t, at] : placed) {
+      if (at == p) place -= capacity.cores_of(t);
+      if (!capacity.of_domains.empty() && machine.domain_of(at) == machine.domain_of(p))
+        domain -= capacity.cores_of(t);
+    }
+    return capacity.of_domains.empty() ? place : std::min(place, domain);
+  }
+  bool has_room(TaskId t, PlaceId p) const {
+    return room_at(p) >= problem.workload.capacity.cores_of(t);
+  }
+  PlaceId roomiest(PlaceId first, PlaceId last) const {
+    PlaceId best = first;
+    for (PlaceId p = first; p < last; ++p)
+      if (room_at(p) > room_at(best)) best = p;
+    return best;
+  }
+};
+
+/// Puts the tasks that need most cores first on the places with the most free cores, beside the
+/// tasks in `filling`; throws Error if one finds no room.
+Placement naive_largest_first(NaiveFilling filling, std::vector<TaskId> tasks,
+                              Placement placement) {
+  const Capacity& capacity = filling.problem.workload.capacity;
+  std::stable_sort(tasks.begin(), tasks.end(),
+                   [&](TaskId a, TaskId b) { return capacity.cores_of(a) > capacity.cores_of(b); });
+  for (const TaskId t : tasks) {
+    const PlaceId p = filling.roomiest(0, filling.problem.machine.num_places());
+    if (!filling.has_room(t, p)) fail("no room");
+    filling.placed.emplace_back(t, p);
+    placement.move(t, p);
+  }
+  return placement;
+}
+
+/// The procedure described at within_capacity(); throws Error if a task finds no room.
+Placement naive_within_capacity(const Problem& problem, const Placement& wanted) {
+  const Workload& workload = problem.workload;
+  const Machine& machine = problem.machine;
+  const Capacity& capacity = workload.capacity;
+  NaiveFilling fixed{problem};
+  Placement start = wanted;
+  std::vector<TaskId> movable;
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+    const PlaceId p = problem.current.of(t);
+    if (workload.tasks[t].movable) {
+      movable.push_back(t);
+      continue;
+    }
+    if (!fixed.has_room(t, p)) fail("no room for a fixed task");
+    fixed.placed.emplace_back(t, p);
+    start.move(t, p);
+  }
+  NaiveFilling filling = fixed;
+  Placement placement = start;
+  const auto is_before = [&](TaskId a, TaskId b) {
+    const bool stays_a = problem.current.of(a) == wanted.of(a);
+    const bool stays_b = problem.current.of(b) == wanted.of(b);
+    if (stays_a != stays_b) return stays_a;
+    if (capacity.cores_of(a) != capacity.cores_of(b))
+      return capacity.cores_of(a) > capacity.cores_of(b);
+    if (workload.tasks[a].load_s != workload.tasks[b].load_s)
+      return workload.tasks[a].load_s > workload.tasks[b].load_s;
+    return a < b;
+  };
+  std::vector<TaskId> order = movable, rest;
+  std::sort(order.begin(), order.end(), is_before);
+  for (const TaskId t : order)
+    if (filling.has_room(t, wanted.of(t)))
+      filling.placed.emplace_back(t, wanted.of(t));
+    else
+      rest.push_back(t);
+  const auto needs_more = [&](TaskId a, TaskId b) {
+    return capacity.cores_of(a) > capacity.cores_of(b);
+  };
+  std::stable_sort(rest.begin(), rest.end(), needs_more);
+  bool is_done = true;
+  for (const TaskId t : rest) {
+    std::optional<PlaceId> found;
+    for (std::size_t l = machine.levels().size() + 1; l-- > 0 && !found;) {
+      PlaceId first = 0, last = machine.num_places();
+      if (l > 0) {
+        const Level& level = machine.levels()[l - 1];
+        const std::uint32_t group = machine.group_of(l - 1, wanted.of(t));
+        first = level.first_place[group], last = level.first_place[group + 1];
+      }
+      const PlaceId p = filling.roomiest(first, last);
+      if (filling.has_room(t, p)) found = p;
+    }
+    is_done = is_done && found;
+    if (!is_done) break;
+    filling.placed.emplace_back(t, *found);
+    placement.move(t, *found);
+  }
+  if (is_done) return placement;
+  NaiveFilling now{problem};
+  for (TaskId t = 0; t < workload.num_tasks(); ++t)
+    now.placed.emplace_back(t, problem.current.of(t));
+  bool is_within = true;
+  for (PlaceId p = 0; p < machine.num_places(); ++p) is_within = is_within && now.room_at(p) >= 0;
+  if (is_within) return problem.current;
+  return naive_largest_first(fixed, movable, start);
+}
+
+TEST(Capacity, placements_are_repaired_by_the_documented_procedure) {
+  int num_thrown = 0, num_kept = 0, num_changed = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Drawn drawn(seed);
+    Random random(seed);
+    Capacity& capacity = drawn.workload.capacity;
+    for (TaskId t = 0; t < 20; ++t) {
+      if (random.below(6) == 0) capacity.cores[t] = 3;
+      if (random.below(3) == 0) drawn.workload.tasks[t].load_s = 0.5;
+      drawn.workload.tasks[t].movable = random.below(8) != 0;
+    }
+    if (seed % 5 == 0) capacity.cores.clear();
+    if (seed % 7 == 0) {
+      capacity.of_places.clear();
+      capacity.per_place = 4;
+    }
+    for (std::uint32_t& cores : capacity.of_places) cores -= seed % 3 == 0 ? 1 : 0;
+    const Placement wanted =
+        initial_placement(seed % 2 == 0 ? "random" : "uneven", 20, 12, seed + 7);
+    if (seed % 4 == 1) {  // a current placement that is within the capacity, if there is one
+      try {
+        drawn.current = naive_within_capacity(drawn.view(), drawn.current);
+      } catch (const Error&) {
+      }
+    }
+    std::optional<Placement> expected;
+    try {
+      expected = naive_within_capacity(drawn.view(), wanted);
+    } catch (const Error&) {
+      EXPECT_THROW(within_capacity(drawn.view(), wanted), Error);
+      ++num_thrown;
+      continue;
+    }
+    const Placement placed = within_capacity(drawn.view(), wanted);
+    EXPECT_EQ(placed, *expected);
+    num_kept += placed == drawn.current;
+    num_changed += placed != wanted;
+    const CoreRoom room(drawn.machine, drawn.workload, drawn.current);
+    EXPECT_TRUE(room.is_limited());
+    const Problem problem = drawn.view();
+    NaiveFilling filled{problem};
+    for (TaskId t = 0; t < 20; ++t) filled.placed.emplace_back(t, drawn.current.of(t));
+    for (PlaceId p = 0; p < 12; ++p) EXPECT_EQ(room.is_over(p), filled.room_at(p) < 0);
+  }
+  EXPECT_GT(num_thrown, 0);
+  EXPECT_GT(num_kept, 0);
+  EXPECT_GT(num_changed, 50);
+}
+
+TEST(Capacity, without_a_limit_everything_fits_and_the_wanted_placement_is_returned) {
+  const Machine machine = machine_from_text(kMachine);
+  Workload workload;
+  workload.tasks.resize(3, {.load_s = 1});
+  workload.capacity.cores = {1000, 1000, 1000};
+  const Placement current(3), wanted(3, 5);
+  EXPECT_EQ(within_capacity({machine, workload, current, machine.costs()}, wanted), wanted);
+  CoreRoom room(machine, workload, current);
+  EXPECT_FALSE(room.is_limited());
+  EXPECT_FALSE(room.is_over(0));
+  EXPECT_TRUE(room.fits(0, 5));
+  EXPECT_TRUE(room.fits_exchange(0, 1));
+  room.move(0, 5);
 }
 
 }  // namespace

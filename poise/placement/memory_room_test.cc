@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -117,6 +120,177 @@ TEST(MemoryRoom, tasks_leave_one_full_place_in_less_than_quadratic_time) {
     else
       EXPECT_LE(*std::max_element(at.begin(), at.end()), 10u);
   }
+}
+
+/// The memory of a domain computed directly from its definition.
+std::uint64_t domain_bytes(const Machine& machine, const Workload& workload,
+                           const Placement& placement, DomainId domain) {
+  std::uint64_t bytes = 0;
+  for (PlaceId p = 0; p < machine.num_places(); ++p)
+    if (machine.domain_of(p) == domain) bytes += bytes_at(workload, placement, p);
+  return bytes;
+}
+
+/// A machine of three domains of unequal memory, each with one to three places.
+Machine with_memory(std::vector<std::uint64_t> memory_bytes) {
+  MachineParts parts = machine_from_text("numa:3 core:2 factors:2,1").parts();
+  const DomainId domains[] = {0, 1, 1, 2, 2, 2};
+  for (PlaceId p = 0; p < 6; ++p) parts.places[p].domain = domains[p];
+  parts.levels[0].first_place = {0, 1, 3, 6};
+  parts.facts.memory_bytes = std::move(memory_bytes);
+  return Machine(parts);
+}
+
+TEST(MemoryRoom, caps_of_places_and_domains_agree_with_their_definitions_after_every_move) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    const std::uint64_t caps[] = {250, 600, 800};
+    const Machine machine = with_memory({caps[0], caps[1], caps[2]});
+    const Workload workload = drawn_workload(30, 6, seed);
+    Placement placement = initial_placement("random", 30, 6, seed);
+    const std::uint64_t place_cap = seed % 3 == 0 ? 0 : 330;
+    const std::uint64_t cap = place_cap == 0 ? ~std::uint64_t{0} : place_cap;
+    MemoryRoom room(machine, workload, placement, place_cap);
+    EXPECT_TRUE(room.is_limited());
+    Random random(seed);
+    const auto is_over = [&](const Placement& at, PlaceId p) {
+      const DomainId domain = machine.domain_of(p);
+      return bytes_at(workload, at, p) > cap ||
+             domain_bytes(machine, workload, at, domain) > caps[domain];
+    };
+    for (int i = 0; i < 150; ++i) {
+      const auto t = static_cast<TaskId>(random.below(30)),
+                 u = static_cast<TaskId>(random.below(30));
+      const auto to = static_cast<PlaceId>(random.below(6));
+      const PlaceId from = placement.of(t);
+      const DomainId domain = machine.domain_of(to);
+      Placement moved = placement;
+      moved.move(t, to);
+      const std::uint64_t after = bytes_at(workload, moved, to);
+      // Inside a domain, only the footprint certainly becomes free.
+      const std::uint64_t freed =
+          machine.domain_of(from) == domain ? workload.memory[t].footprint_bytes : 0;
+      const std::uint64_t others = domain_bytes(machine, workload, placement, domain) -
+                                   bytes_at(workload, placement, to) - freed;
+      const bool fits = from == to || (after <= cap && others + after <= caps[domain]);
+      ASSERT_EQ(room.fits(t, to), fits);
+      for (DomainId d = 0; d < 3; ++d)
+        for (const std::uint64_t bytes : {0u, 100u, 200u, 300u}) {
+          const std::uint64_t footprint = workload.memory[t].footprint_bytes;
+          const bool may_fit =
+              bytes + footprint <= cap &&
+              (machine.domain_of(from) == d ||
+               domain_bytes(machine, workload, placement, d) + footprint <= caps[d]);
+          ASSERT_EQ(room.may_fit(t, d, bytes), may_fit);
+          if (may_fit) continue;
+          for (PlaceId p = 0; p < 6; ++p)
+            if (machine.domain_of(p) == d && p != from && bytes_at(workload, placement, p) >= bytes)
+              ASSERT_FALSE(room.fits(t, p));
+        }
+      if (placement.of(u) != from && room.fits_exchange(t, u)) {
+        Placement swapped = placement;
+        swapped.move(t, placement.of(u));
+        swapped.move(u, from);
+        EXPECT_FALSE(is_over(swapped, from));
+        EXPECT_FALSE(is_over(swapped, placement.of(u)));
+      }
+      if (i % 3 != 0 && !fits) continue;
+      room.move(t, to);
+      placement = moved;
+      for (PlaceId p = 0; p < 6; ++p) {
+        ASSERT_EQ(room.bytes_at(p), bytes_at(workload, placement, p));
+        ASSERT_EQ(room.is_over(p), is_over(placement, p));
+      }
+    }
+  }
+}
+
+TEST(MemoryRoom, tasks_of_different_domains_may_change_places_if_both_fit_afterwards) {
+  const Machine machine = with_memory({100, 100, 1000});
+  Workload workload;
+  workload.tasks.assign(3, {.load_s = 1});
+  workload.memory = {{.footprint_bytes = 90}, {.footprint_bytes = 95}, {.footprint_bytes = 300}};
+  MemoryRoom room(machine, workload, Placement(std::vector<PlaceId>{0, 1, 3}), 0);
+  EXPECT_TRUE(room.fits_exchange(0, 1));
+  EXPECT_FALSE(room.fits_exchange(0, 2));
+  EXPECT_FALSE(room.fits_exchange(2, 1));
+  EXPECT_FALSE(room.fits(0, 1));
+  EXPECT_TRUE(room.fits(1, 4)) << "the exchanges were only tried";
+  EXPECT_EQ(room.bytes_at(0), 90u);
+  EXPECT_EQ(room.bytes_at(1), 95u);
+}
+
+TEST(MemoryRoom, everything_fits_without_caps_or_without_known_sizes_of_tasks) {
+  const Workload sized = drawn_workload(9, 6, 1);
+  Workload unsized = sized;
+  unsized.memory.clear();
+  const Machine plain = machine_from_text("numa:2 core:3 factors:2,1");
+  MachineParts parts = plain.parts();
+  parts.facts.memory_bytes = {1};  // not one per domain
+  const Placement all(9, 0), wanted(9, 5);
+  for (const auto& [machine, workload, cap] :
+       {std::tuple(plain, sized, 0), {plain, unsized, 1}, {Machine(parts), sized, 0}}) {
+    MemoryRoom room(machine, workload, all, static_cast<std::uint64_t>(cap));
+    EXPECT_FALSE(room.is_limited());
+    EXPECT_FALSE(room.is_over(0));
+    EXPECT_TRUE(room.fits(0, 5));
+    EXPECT_TRUE(room.fits_exchange(0, 1));
+    EXPECT_EQ(within_memory(machine, workload, all, wanted, static_cast<std::uint64_t>(cap)),
+              wanted);
+  }
+}
+
+/// The procedure described at within_memory(), looking at all places each time.
+Placement naive_within_memory(const Machine& machine, const Workload& workload,
+                              const Placement& current, const Placement& wanted,
+                              std::uint64_t cap) {
+  MemoryRoom room(machine, workload, current, cap);
+  Placement placement = current;
+  std::vector<TaskId> tasks;
+  for (TaskId t = 0; t < workload.num_tasks(); ++t)
+    if (workload.tasks[t].movable) tasks.push_back(t);
+  std::stable_sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
+    return workload.memory[a].footprint_bytes > workload.memory[b].footprint_bytes;
+  });
+  for (const TaskId t : tasks) {
+    const PlaceId from = placement.of(t);
+    if (!room.is_over(from)) continue;
+    PlaceId best = from;
+    for (PlaceId p = 0; p < machine.num_places(); ++p)
+      if (p != from && room.fits(t, p) && (best == from || room.bytes_at(p) < room.bytes_at(best)))
+        best = p;
+    room.move(t, best);
+    placement.move(t, best);
+  }
+  for (int round = 0; round < 4; ++round)
+    for (const TaskId t : tasks)
+      if (room.fits(t, wanted.of(t))) {
+        room.move(t, wanted.of(t));
+        placement.move(t, wanted.of(t));
+      }
+  return placement;
+}
+
+TEST(MemoryRoom, full_places_give_large_tasks_to_the_emptiest_places_before_tasks_go_where_wanted) {
+  int num_different = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const Machine machine = seed % 2 == 0 ? with_memory({250, 500, 700}) : with_memory({});
+    Workload workload = drawn_workload(25, 6, seed);
+    for (TaskId t = 0; t < 25; ++t) workload.tasks[t].movable = (t + seed) % 5 != 0;
+    const std::uint64_t cap = seed % 4 == 0 ? 0 : 260;
+    const Placement current =
+        seed % 3 == 0 ? Placement(25, 3) : initial_placement("random", 25, 6, seed);
+    const Placement wanted = initial_placement("random", 25, 6, seed + 1000);
+    const Placement placed = within_memory(machine, workload, current, wanted, cap);
+    EXPECT_EQ(placed, naive_within_memory(machine, workload, current, wanted, cap));
+    num_different += placed != wanted;
+    for (TaskId t = 0; t < 25; ++t)
+      if (!workload.tasks[t].movable) {
+        EXPECT_EQ(placed.of(t), current.of(t));
+      }
+  }
+  EXPECT_GT(num_different, 100);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <utility>
+#include <vector>
 
 #include "tests/support/random_problem.h"
 #include "tests/support/seeds.h"
@@ -22,7 +24,7 @@ OwnedProblem random_migrations(Random& random, bool is_physical) {
 
 TEST(MigrationTimes,
      updating_the_migration_time_move_by_move_never_gives_less_than_computing_it_anew) {
-  for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
     const bool is_physical = seed % 2 == 0;
@@ -89,7 +91,7 @@ TEST(MigrationTimes, if_two_tasks_swap_places_both_migrations_count_toward_the_t
 
 TEST(MigrationTimes, an_exchange_fits_if_the_time_after_moving_both_tasks_is_within_the_limit) {
   int num_fitting = 0, num_exceeding = 0;
-  for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
     const bool is_physical = seed % 2 == 0;
@@ -144,6 +146,119 @@ TEST(MigrationTimes, returns_how_long_a_task_occupies_a_resource_that_is_busy_fo
   }
   for (const TaskId t : {0, 1, 2}) EXPECT_EQ(times.resource_s_of(t, 4.001), 0) << t;
   EXPECT_EQ(times.resource_s_of(2, 0), 0) << "a task at home";
+}
+
+/// The seconds of all migrations, per place (under the formula `nuco` as sender, then as receiver)
+/// and per resource, added up task by task.
+struct Added {
+  std::vector<double> places_s, resources_s;
+
+  Added(const Problem& problem, const std::vector<PlaceId>& places, CostFormula formula)
+      : places_s(2 * problem.machine.num_places(), 0) {
+    const bool is_physical = formula == CostFormula::physical;
+    const Resources resources(problem.machine, problem.costs);
+    if (is_physical) resources_s.assign(resources.count(), 0);
+    for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
+      const PlaceId home = problem.current.of(t), at = places[t];
+      if (home == at) continue;
+      const Task& task = problem.workload.tasks[t];
+      const double bytes = static_cast<double>(task.bytes), parts = task.parts;
+      const double pack_s = bytes * problem.costs.seconds_per_migrated_byte +
+                            (is_physical ? parts * problem.costs.seconds_per_migrated_task : 0);
+      EXPECT_DOUBLE_EQ(packing_s(problem.costs, task), pack_s);
+      places_s[home] += pack_s;
+      places_s[is_physical ? at : problem.machine.num_places() + at] += pack_s;
+      if (!is_physical) continue;
+      resources.for_each_crossed(problem.machine.domain_of(home), problem.machine.domain_of(at),
+                                 [&](ResourceId r, double s_per_message, double s_per_byte) {
+                                   resources_s[r] += parts * s_per_message + bytes * s_per_byte;
+                                 });
+    }
+  }
+  static double largest(const std::vector<double>& seconds) {
+    double most = 0;
+    for (const double s : seconds) most = std::max(most, s);
+    return most;
+  }
+  double place_s() const { return largest(places_s); }
+  double resource_s() const { return largest(resources_s); }
+  /// The longest time of a place plus that of a resource, among those with more time than before.
+  double grown_s(const Added& before) const {
+    std::vector<double> grown_places, grown_resources;
+    for (std::size_t i = 0; i < places_s.size(); ++i)
+      if (places_s[i] > before.places_s[i]) grown_places.push_back(places_s[i]);
+    for (std::size_t i = 0; i < resources_s.size(); ++i)
+      if (resources_s[i] > before.resources_s[i]) grown_resources.push_back(resources_s[i]);
+    return largest(grown_places) + largest(grown_resources);
+  }
+};
+
+TEST(MigrationTimes, agree_with_sums_over_all_migrations_and_limit_only_what_a_move_makes_longer) {
+  int num_fitting = 0, num_refused = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(mix(seed));
+    const CostFormula formula = seed % 2 == 0 ? CostFormula::physical : CostFormula::nuco;
+    OwnedProblem owned = random_migrations(random, seed % 2 == 0);
+    CostModel costs = owned.machine.costs();
+    costs.seconds_per_migrated_byte = 0x1p-20;  // powers of 2, so that sums are exact
+    costs.seconds_per_migrated_task = 0.125;
+    costs.bus_bytes_per_s = costs.card_bytes_per_s = 0x1p20;
+    costs.card_s_per_message = 0x1p-10;
+    for (Task& task : owned.workload.tasks)
+      task.parts = 1 + static_cast<std::uint32_t>(random.below(3));
+    const Problem problem{owned.machine, owned.workload, owned.current, costs};
+    std::vector<PlaceId> places(owned.current.places().begin(), owned.current.places().end());
+    MigrationTimes times(problem, owned.current);
+    double most_place_s = 0, most_resource_s = 0;
+    for (int move = 0; move < 25; ++move) {
+      const auto t = static_cast<TaskId>(random.below(owned.workload.num_tasks()));
+      const auto u = static_cast<TaskId>(random.below(owned.workload.num_tasks()));
+      const auto to = static_cast<PlaceId>(random.below(owned.machine.num_places()));
+      const Added before(problem, places, formula);
+      std::vector<PlaceId> moved = places, swapped = places;
+      moved[t] = to;
+      std::swap(swapped[t], swapped[u]);
+      const Added after(problem, moved, formula);
+      const double grown_s = after.grown_s(before);
+      const double swapped_s = Added(problem, swapped, formula).grown_s(before);
+      for (const double share : {0.5, 1 - 1e-6, 1 + 1e-6, 2.0}) {
+        const bool fits = to == owned.current.of(t) || grown_s <= share * grown_s;
+        EXPECT_EQ(times.fits(t, to, share * grown_s), fits);
+        ++(fits ? num_fitting : num_refused);
+        if (t != u) {
+          EXPECT_EQ(times.fits_exchange(t, u, share * swapped_s), swapped_s <= share * swapped_s);
+        }
+      }
+      if (move % 3 == 0 && t != u) {
+        const PlaceId from = places[t];
+        times.move(t, places[u]);
+        std::vector<PlaceId> half = places;
+        half[t] = places[u];
+        const Added between(problem, half, formula);
+        most_place_s = std::max(most_place_s, between.place_s());
+        most_resource_s = std::max(most_resource_s, between.resource_s());
+        times.move(u, from);
+        places = swapped;
+      } else {
+        times.move(t, to);
+        places = moved;
+      }
+      const Added now(problem, places, formula);
+      most_place_s = std::max(most_place_s, now.place_s());
+      most_resource_s = std::max(most_resource_s, now.resource_s());
+      EXPECT_NEAR(times.busiest_place_s(), now.place_s(), 1e-9);
+      EXPECT_NEAR(times.busiest_resource_s(), now.resource_s(), 1e-9);
+      EXPECT_NEAR(times.seconds(), now.place_s() + now.resource_s(), 1e-9);
+      EXPECT_NEAR(times.most_so_far_s(), most_place_s + most_resource_s, 1e-9);
+    }
+    const MigrationTimes fresh(problem, Placement(places));
+    EXPECT_NEAR(fresh.busiest_place_s(), times.busiest_place_s(), 1e-9);
+    EXPECT_NEAR(fresh.busiest_resource_s(), times.busiest_resource_s(), 1e-9);
+    EXPECT_NEAR(fresh.most_so_far_s(), times.seconds(), 1e-9);
+  }
+  EXPECT_GT(num_fitting, 100);
+  EXPECT_GT(num_refused, 100);
 }
 
 }  // namespace
