@@ -37,7 +37,6 @@ Topology new_topology() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0)
     fail("hwloc cannot be initialised (hwloc_topology_init failed); check whether lstopo works");
-  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
   return {topology, hwloc_topology_destroy};
 }
 
@@ -65,17 +64,14 @@ bool is_dram(hwloc_obj_t numa) {
   return numa->subtype == nullptr || std::string_view(numa->subtype) == "DRAM";
 }
 
-/// hwloc attaches memory to the object of the tree to which the memory is local, possibly behind
-/// memory-side caches. The domain of a core is the nearest DRAM; HBM, NVM and similar memory count
-/// only if there is no DRAM.
+/// hwloc attaches memory to the object of the tree to which the memory is local. (By default, it
+/// leaves out memory-side caches.) The domain of a core is the nearest DRAM; HBM, NVM and similar
+/// memory count only if there is no DRAM.
 hwloc_obj_t domain_memory(hwloc_obj_t core) {
   hwloc_obj_t fallback = nullptr;
   for (hwloc_obj_t object = core; object != nullptr; object = object->parent) {
-    for (hwloc_obj_t child = object->memory_first_child; child != nullptr;
-         child = child->next_sibling) {
-      hwloc_obj_t numa = child;
-      while (numa != nullptr && numa->type == HWLOC_OBJ_MEMCACHE) numa = numa->memory_first_child;
-      if (numa == nullptr || numa->type != HWLOC_OBJ_NUMANODE) continue;
+    for (hwloc_obj_t numa = object->memory_first_child; numa != nullptr;
+         numa = numa->next_sibling) {
       if (is_dram(numa)) return numa;
       if (fallback == nullptr) fallback = numa;
     }

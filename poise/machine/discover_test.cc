@@ -674,5 +674,22 @@ TEST(Discover, hwloc_synthetic_descriptions_up_to_the_limits_are_accepted) {
             3u);
 }
 
+TEST(Discover, memory_behind_a_memory_side_cache_is_the_domain_of_the_cores_beside_it) {
+  Xml xml;
+  xml.open("Machine", 0b11, 0b11, machine_allowing(0b11, 0b11));
+  for (unsigned package = 0; package < 2; ++package)
+    xml.open("Package", 1u << package, 1u << package, fmt::format("os_index=\"{}\"", package))
+        .open("MemCache", 1u << package, 1u << package,
+              "cache_size=\"2048\" depth=\"1\" cache_linesize=\"64\" cache_type=\"0\"")
+        .numa(package, 1u << package)
+        .close()
+        .core(1u << package, 1u << package)
+        .close();
+  const Machine machine = xml.close().machine();
+  EXPECT_EQ(machine.num_domains(), 2u);
+  EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_TRUE(machine.parts().facts.caches.empty());
+}
+
 }  // namespace
 }  // namespace poise
