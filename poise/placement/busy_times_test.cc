@@ -41,10 +41,10 @@ struct Scene {
   Placement placement;
   CostModel costs;
 
-  Scene(const char* text, Random& random)
+  Scene(const char* text, Random& random, TaskId num_tasks = 30)
       : machine(machine_from_text(text)),
-        workload(drawn_workload(30, random)),
-        placement(round_robin(30, machine.num_places())),
+        workload(drawn_workload(num_tasks, random)),
+        placement(round_robin(num_tasks, machine.num_places())),
         costs(machine.costs()) {
     costs.seconds_per_message = 1e-2;
   }
@@ -282,7 +282,7 @@ TEST(BusyTimes, the_weight_of_a_resource_adds_up_the_relative_busy_times_of_wait
         scene.workload.overlap = overlap;
         const PlaceId num_places = scene.machine.num_places();
         BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
-        times.refresh(exponent);
+        if (exponent != 1) times.refresh(exponent);  // at first, the exponent is 1
         std::vector<double> waiting(times.num_spots(), 0);
         for (PlaceId p = 0; p < num_places; ++p)
           if (const SpotId slowest = times.slowest_resource(p); slowest != 0) {
@@ -433,6 +433,26 @@ TEST(BusyTimes,
       times.try_move(0, to);
       EXPECT_NEAR(least_s, times.busy_s(to) + times.change_s(to), 1e-12);
     }
+}
+
+TEST(BusyTimes, waiting_times_are_exact_if_few_tasks_send_few_messages) {
+  for (const char* text : kPhysicalMachines) {
+    SCOPED_TRACE(text);
+    Random random(14);
+    for (int round = 0; round < 60; ++round) {
+      Scene scene(text, random, 4);
+      scene.costs.formula = CostFormula::physical;
+      scene.workload.messages.resize(random.below(4));
+      BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+      times.move(static_cast<TaskId>(random.below(4)),
+                 static_cast<PlaceId>(random.below(scene.machine.num_places())));
+      times.refresh();
+      const MessageTimes fresh =
+          message_times(scene.machine, scene.workload, scene.costs, Placement(times.places()));
+      for (PlaceId p = 0; p < scene.machine.num_places(); ++p)
+        ASSERT_NEAR(times.exposed_s(p), fresh.exposed_s[p], 1e-12) << "round " << round;
+    }
+  }
 }
 
 }  // namespace

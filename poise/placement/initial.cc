@@ -16,7 +16,7 @@ using Visit = std::function<void(TaskId, PlaceId)>;
 
 /// Place p, counted from 0, gets a number of tasks proportional to 2 (P - p) - 1, where P is the
 /// number of places. So the first q places together get the fraction q (2 P - q) / P^2 of all
-/// tasks.
+/// tasks, and the P places all of them.
 void visit_uneven(TaskId num_tasks, std::uint32_t num_places, const Visit& visit) {
   const double places = num_places;
   const auto end_of = [&](PlaceId p) {
@@ -26,7 +26,6 @@ void visit_uneven(TaskId num_tasks, std::uint32_t num_places, const Visit& visit
   TaskId t = 0;
   for (PlaceId p = 0; p < num_places; ++p)
     for (const TaskId end = end_of(p); t < end; ++t) visit(t, p);
-  for (; t < num_tasks; ++t) visit(t, num_places - 1);
 }
 
 constexpr std::array<std::string_view, 4> kNames{"blocked", "round_robin", "random", "uneven"};

@@ -71,5 +71,19 @@ TEST(InitialPlacement, the_random_placement_depends_on_the_seed_alone) {
   EXPECT_NE(initial_placement("random", 50, 7, 1), initial_placement("random", 50, 7, 2));
 }
 
+TEST(InitialPlacement, every_task_is_visited_once_and_in_order_with_the_place_of_the_placement) {
+  for (const auto name : initial_placements())
+    for (const std::uint32_t places : {1u, 3u, 5u}) {
+      SCOPED_TRACE(name);
+      std::vector<PlaceId> visited;
+      visit_initial_placement(name, 11, places, 5, [&](TaskId t, PlaceId p) {
+        EXPECT_EQ(t, visited.size());
+        visited.push_back(p);
+      });
+      EXPECT_EQ(visited, places_of(name, 11, places));
+      EXPECT_EQ(visited.size(), 11u);
+    }
+}
+
 }  // namespace
 }  // namespace poise
