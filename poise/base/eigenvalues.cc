@@ -44,7 +44,7 @@ void reflect(std::span<double> matrix, std::size_t size, std::size_t k, double l
 }
 
 ThreeDiagonals reduced(std::vector<double> matrix, std::size_t size) {
-  ThreeDiagonals three{std::vector<double>(size), std::vector<double>(size, 0)};
+  ThreeDiagonals three{std::vector<double>(size), std::vector<double>(size)};
   std::vector<double> mirror, image;
   for (std::size_t k = 0; k < size; ++k) {
     three.middle[k] = matrix[k * size + k];

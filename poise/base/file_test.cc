@@ -124,6 +124,9 @@ TEST(File, the_error_for_a_file_that_cannot_be_read_names_it) {
               ThrowsMessage<Error>(HasSubstr("cannot read " + folder.file("none"))));
   EXPECT_THAT([] { read_file(testing::TempDir()); },
               ThrowsMessage<Error>(HasSubstr("it is a directory")));
+  // No memory is mapped at address 0, so reading this file fails.
+  EXPECT_THAT([] { read_file("/proc/self/mem"); },
+              ThrowsMessage<Error>(HasSubstr("cannot read /proc/self/mem")));
 }
 
 TEST(File, a_byte_order_mark_is_removed_only_from_the_start_of_a_text) {
