@@ -40,8 +40,8 @@ double least_between_nodes(const Machine& machine) {
 /// Returns lower bounds on the factors of messages between different places. Not all pairs of
 /// places are examined. Inside a domain, pairs of consecutive places are enough, because any two
 /// places of a domain have the same finest common group as some two consecutive places. Inside a
-/// node, one pair per pair of domains is enough. Between nodes, the network's smallest factors
-/// count.
+/// node, one pair per pair of domains is enough. Between nodes, the network's smallest latency
+/// factor counts; all pairs have the same bandwidth factor.
 LeastFactors least_factors(const Machine& machine) {
   LeastFactors least{0, 0};
   if (machine.num_places() < 2) return least;
@@ -55,10 +55,8 @@ LeastFactors least_factors(const Machine& machine) {
     for (DomainId a = machine.first_domain(node); a < machine.first_domain(node + 1); ++a)
       for (DomainId b = machine.first_domain(node); b < machine.first_domain(node + 1); ++b)
         if (a != b) consider(machine.first_place(a), machine.first_place(b));
-  if (machine.num_nodes() > 1) {
+  if (machine.num_nodes() > 1)
     least.message = std::min(least.message, least_between_nodes(machine));
-    least.byte = std::min(least.byte, machine.network().bandwidth_factor);
-  }
   return least;
 }
 

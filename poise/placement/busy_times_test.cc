@@ -128,6 +128,8 @@ constexpr const char* kPhysicalMachines[] = {
     ("rack:2 node:2 numa:2 core:2 factors:9,5,2,1 bus:1e6 bandwidth:3e5 gap:1e-3 uplink:1e5 "
      "overhead:1e-2 copy:1e-6 latency:1e-2"),
     "node:3 core:2 bandwidth:0 shared_network:1e5 overhead:1e-2 copy:0 latency:0 speeds:1,0.5,2",
+    ("node:2 l3:2 core:2 factors:9,3,1.5 bus:1e6 bandwidth:3e5 overhead:1e-2 copy:1e-6 "
+     "latency:1e-2"),
 };
 
 TEST(BusyTimes, busy_times_by_the_physical_formula_equal_those_computed_anew_after_every_move) {
