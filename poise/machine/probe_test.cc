@@ -125,8 +125,9 @@ TEST(Probe, the_bandwidth_buffer_has_at_most_4_gibibytes_and_the_latency_buffer_
   EXPECT_EQ(latency_buffer_bytes(facts), std::size_t{100} << 20);
 }
 
-TEST(Probe, measures_every_pair_of_domains_although_domains_have_different_numbers_of_places) {
-  // Three places on the first core of this host. Small memories keep the buffers small.
+/// A machine of two domains with one and two places, all on the first core of this host. Small
+/// memories keep the buffers small.
+MachineParts three_places() {
   MachineParts parts = machine_from_text("numa:2 core:2").parts();
   parts.places.resize(3);
   parts.places[1].domain = parts.places[2].domain = 1;
@@ -134,7 +135,11 @@ TEST(Probe, measures_every_pair_of_domains_although_domains_have_different_numbe
   parts.levels[1].first_place = {0, 1, 2, 3};
   for (Place& place : parts.places) place.os_index = discover_machine().place(0).os_index;
   parts.facts.memory_bytes = {4 << 20, 4 << 20};
-  const Machine machine(parts);
+  return parts;
+}
+
+TEST(Probe, measures_every_pair_of_domains_although_domains_have_different_numbers_of_places) {
+  const Machine machine(three_places());
   const Probes probes = live_probes(machine);
   for (const DomainId owner : {0u, 1u, 0u})
     for (const DomainId reader : {0u, 1u}) {
@@ -146,6 +151,21 @@ TEST(Probe, measures_every_pair_of_domains_although_domains_have_different_numbe
       EXPECT_GT(read_ns, 0.1);
       EXPECT_LT(read_ns, 1e5);
     }
+}
+
+TEST(Probe, only_places_of_the_reading_domain_measure_its_bandwidth) {
+  for (const PlaceId missing : {0u, 1u, 2u}) {
+    SCOPED_TRACE(missing);
+    MachineParts parts = three_places();
+    parts.places[missing].os_index = 100000;  // a thread there fails
+    const Machine machine(parts);
+    const Probes probes = live_probes(machine);
+    const DomainId other = 1 - machine.domain_of(missing);
+    EXPECT_GT(probes.gigabytes_per_s(other, other, 0.001).value(), 0);
+    if (missing == 0) {
+      EXPECT_THROW(probes.gigabytes_per_s(1, 0, 0.001), std::runtime_error);
+    }
+  }
 }
 
 }  // namespace
