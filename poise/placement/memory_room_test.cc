@@ -183,9 +183,11 @@ TEST(MemoryRoom, caps_of_places_and_domains_agree_with_their_definitions_after_e
                domain_bytes(machine, workload, placement, d) + footprint <= caps[d]);
           ASSERT_EQ(room.may_fit(t, d, bytes), may_fit);
           if (may_fit) continue;
-          for (PlaceId p = 0; p < 6; ++p)
-            if (machine.domain_of(p) == d && p != from && bytes_at(workload, placement, p) >= bytes)
-              ASSERT_FALSE(room.fits(t, p));
+          for (PlaceId p = 0; p < 6; ++p) {
+            const bool is_affected =
+                machine.domain_of(p) == d && p != from && bytes_at(workload, placement, p) >= bytes;
+            ASSERT_FALSE(is_affected && room.fits(t, p));
+          }
         }
       if (placement.of(u) != from && room.fits_exchange(t, u)) {
         Placement swapped = placement;
