@@ -193,7 +193,7 @@ TEST(Bounds, the_iteration_bound_uses_the_smallest_factors_of_all_pairs_of_place
         "torus:4 node:2 core:2 factors:5,3,1.5", "node:2 numa:2 core:2 factors:8,3,5",
         "core:4 speeds:1,2"}) {
     SCOPED_TRACE(text);
-    for (int problem = 0; problem < 12; ++problem) {
+    for (int problem = 0; problem < 60; ++problem) {
       MachineParts parts = machine_from_text(text).parts();
       parts.costs.seconds_per_message = 0.03;
       parts.costs.seconds_per_byte = problem % 2 == 0 ? 0 : 0.02;
