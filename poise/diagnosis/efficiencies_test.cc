@@ -2,7 +2,11 @@
 
 #include "poise/diagnosis/efficiencies.h"
 
+#include <cmath>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
+#include <numeric>
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
@@ -83,6 +87,141 @@ TEST(efficiencies, load_balance_and_communication_efficiency_multiply_to_the_par
       EXPECT_LE(x, 1);
     }
   }
+}
+
+TEST(efficiencies, are_ratios_of_the_sums_over_all_phases) {
+  Random random(6);
+  for (int i = 0; i < 100; ++i) {
+    MeasuredRun run;
+    run.knows_waiting = i % 4 > 0;
+    for (std::size_t r = 1 + random.below(9); r > 0; --r)
+      run.node_of_rank.push_back(static_cast<std::uint32_t>(random.below(4)));
+    const double ranks = run.num_ranks();
+    std::vector<double> useful(run.num_ranks()), loads = useful, busy = useful, squares = useful;
+    double run_s = 0, queued_s = 0, wall_s = 0;
+    for (std::size_t p = 1 + random.below(5); p > 0; --p) {
+      MeasuredPhase& phase = run.phases.emplace_back();
+      double longest_s = 0;
+      for (std::size_t r = 0; r < ranks; ++r) {
+        const double load_s = random.uniform(), waits_s = random.uniform(),
+                     width_s = random.uniform(), queues_s = random.uniform(),
+                     useful_s = load_s + queues_s / 2;
+        phase.ranks.push_back({.wall_s = useful_s + waits_s + random.uniform(),
+                               .useful_s = useful_s,
+                               .load_s = load_s,
+                               .queued_s = queues_s,
+                               .waited = {waits_s, width_s}});
+        useful[r] += useful_s;
+        loads[r] += load_s;
+        busy[r] += useful_s + waits_s;
+        squares[r] += width_s * width_s;
+        queued_s += queues_s;
+        wall_s += phase.ranks[r].wall_s;
+        longest_s = std::max(longest_s, phase.ranks[r].wall_s);
+      }
+      run_s += longest_s;
+      EXPECT_DOUBLE_EQ(phase_times_s(run).back(), longest_s);
+    }
+    double fullest_node_s = 0;
+    for (std::uint32_t node = 0; node < 4; ++node) {
+      double sum_s = 0, count = 0;
+      for (std::size_t r = 0; r < ranks; ++r)
+        if (run.node_of_rank[r] == node) sum_s += useful[r], ++count;
+      if (count > 0) fullest_node_s = std::max(fullest_node_s, sum_s / count);
+    }
+    const auto mean_of = [&](const std::vector<double>& values) {
+      return std::accumulate(values.begin(), values.end(), 0.0) / ranks;
+    };
+    const double most_s = *std::max_element(useful.begin(), useful.end());
+    const auto busiest = std::max_element(busy.begin(), busy.end());
+    const Efficiencies e = efficiencies(run);
+    EXPECT_DOUBLE_EQ(e.run_s, run_s);
+    EXPECT_DOUBLE_EQ(e.parallel, mean_of(useful) / run_s);
+    EXPECT_DOUBLE_EQ(e.load_balance, mean_of(useful) / most_s);
+    EXPECT_DOUBLE_EQ(e.inside_nodes, fullest_node_s / most_s);
+    EXPECT_DOUBLE_EQ(e.between_nodes, std::min(1.0, mean_of(useful) / fullest_node_s));
+    EXPECT_DOUBLE_EQ(e.communication, most_s / run_s);
+    EXPECT_DOUBLE_EQ(e.transfer, run.knows_waiting ? *busiest / run_s : 1);
+    EXPECT_DOUBLE_EQ(e.serialisation, std::min(1.0, e.communication / e.transfer));
+    EXPECT_DOUBLE_EQ(e.transfer_half_width, std::sqrt(squares[busiest - busy.begin()]) / run_s);
+    EXPECT_DOUBLE_EQ(e.work_balance,
+                     mean_of(loads) / *std::max_element(loads.begin(), loads.end()));
+    EXPECT_DOUBLE_EQ(e.queued, std::min(1.0, queued_s / wall_s));
+  }
+}
+
+TEST(efficiencies, are_1_if_the_run_took_no_time) {
+  const Efficiencies e =
+      efficiencies({.node_of_rank = {0, 1}, .phases = {{.name = "", .ranks = {{}, {}}}}});
+  EXPECT_EQ(e.run_s, 0);
+  for (const double x : {e.parallel, e.load_balance, e.communication, e.inside_nodes,
+                         e.between_nodes, e.serialisation, e.transfer, e.work_balance})
+    EXPECT_EQ(x, 1);
+  EXPECT_EQ(e.transfer_half_width, 0);
+  EXPECT_EQ(e.queued, 0);
+}
+
+std::string complaint(const MeasuredRun& run) {
+  try {
+    check(run);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(efficiencies, profiles_with_a_time_or_a_quota_that_is_negative_or_not_finite_are_refused) {
+  using testing::HasSubstr;
+  const MeasuredRun good{.node_of_rank = {0, 1},
+                         .phases = {barrier_phase({1, 2}, 0), barrier_phase({0, 3}, 0)},
+                         .others_s = {0, 1},
+                         .quotas = {{.cpus = 0, .stopped_s = 0}, {.cpus = 2, .stopped_s = 3}}};
+  EXPECT_EQ(complaint(good), "");
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  for (const double value : {-1.0, kInfinite, std::nan("")}) {
+    for (double RankTimes::*time :
+         {&RankTimes::wall_s, &RankTimes::useful_s, &RankTimes::load_s, &RankTimes::queued_s}) {
+      MeasuredRun run = good;
+      run.phases[1].ranks[1].*time = value;
+      EXPECT_THAT(complaint(run), HasSubstr("phase 1, rank 1 of the profile has a time of"));
+    }
+    for (double Seconds::*part : {&Seconds::value, &Seconds::half_width}) {
+      MeasuredRun run = good;
+      run.phases[0].ranks[1].waited.*part = value;
+      EXPECT_THAT(complaint(run), HasSubstr("phase 0, rank 1 of the profile has a time of"));
+    }
+    for (double NodeQuota::*part : {&NodeQuota::cpus, &NodeQuota::stopped_s}) {
+      MeasuredRun run = good;
+      run.quotas[1].*part = value;
+      EXPECT_THAT(complaint(run), HasSubstr("both numbers must be finite and at least 0"));
+    }
+    MeasuredRun run = good;
+    run.others_s[1] = value;
+    EXPECT_THAT(complaint(run), HasSubstr("other programs used"));
+  }
+  MeasuredRun run = good;
+  run.others_s.pop_back();
+  EXPECT_THAT(complaint(run), HasSubstr("on 1 nodes, but the program ran on 2 nodes"));
+  run = good;
+  run.quotas.push_back({});
+  EXPECT_THAT(complaint(run), HasSubstr("of 3 nodes, but the program ran on 2 nodes"));
+  run = good;
+  run.phases[1].ranks.pop_back();
+  EXPECT_THAT(complaint(run), HasSubstr("phase 1 of the profile has times of 1 ranks, but"));
+}
+
+TEST(efficiencies, the_part_of_a_run_with_a_name_consists_of_the_phases_with_this_name) {
+  MeasuredRun run{.node_of_rank = {0, 1}, .knows_waiting = false};
+  for (const double s : {1, 2, 3, 4}) run.phases.push_back(barrier_phase({s, 0}, 0));
+  run.phases[1].name = run.phases[3].name = "solve";
+  run.phases[2].name = "send";
+  const MeasuredRun part = part_named(run, "solve");
+  ASSERT_EQ(part.phases.size(), 2u);
+  EXPECT_EQ(part.phases[0].ranks[0].wall_s, 2);
+  EXPECT_EQ(part.phases[1].ranks[0].wall_s, 4);
+  EXPECT_EQ(part.node_of_rank, run.node_of_rank);
+  EXPECT_FALSE(part.knows_waiting);
+  EXPECT_EQ(part_named(run, "").phases.size(), 4u);
 }
 
 TEST(efficiencies, empty_or_inconsistent_profiles_and_profiles_with_negative_times_are_refused) {

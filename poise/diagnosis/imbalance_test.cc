@@ -2,8 +2,12 @@
 
 #include "poise/diagnosis/imbalance.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
+#include <numeric>
+
+#include "poise/base/random.h"
 
 namespace poise {
 namespace {
@@ -109,6 +113,159 @@ TEST(Imbalance, loads_are_even_from_the_first_phase_on_or_from_the_first_redistr
   EXPECT_THAT(distributed_loads_s(run, imbalance, false), ElementsAre(uneven, uneven, even, even));
   const MeasuredRun balanced = run_of(std::vector(4, even));
   EXPECT_THAT(distributed_loads_s(balanced, imbalance, true), ElementsAre(even, even, even, even));
+}
+
+using Values = std::vector<double>;
+
+double total(const Values& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+double excess_s(const Values& loads) {
+  return *std::max_element(loads.begin(), loads.end()) - total(loads) / loads.size();
+}
+
+/// Moves work so that all ranks would have the mean load if each had its load of `foretold`.
+Values evened(Values loads, const Values& foretold) {
+  const double mean = total(foretold) / foretold.size();
+  double moved = 0, room = 0;
+  for (std::size_t r = 0; r < loads.size(); ++r) {
+    const double given = foretold[r] > mean ? loads[r] * (1 - mean / foretold[r]) : 0;
+    moved += given;
+    loads[r] -= given;
+    room += std::max(0.0, mean - foretold[r]);
+  }
+  for (std::size_t r = 0; r < loads.size() && room > 0; ++r)
+    loads[r] += moved * std::max(0.0, mean - foretold[r]) / room;
+  return loads;
+}
+
+/// The sum of the rows `first` to `end` - 1.
+Values sum_of(const std::vector<Values>& rows, std::size_t first, std::size_t end) {
+  Values sum(rows[0].size());
+  for (std::size_t p = first; p < end; ++p)
+    for (std::size_t r = 0; r < sum.size(); ++r) sum[r] += rows[p][r];
+  return sum;
+}
+
+/// What periodic distribution saves, phase by phase.
+struct Periodic {
+  Values saved_s;
+  std::vector<Values> loads;
+  double moved_share = 0;
+  std::uint64_t distributions = 0;
+
+  Periodic(const std::vector<Values>& before, std::size_t every) : loads(before) {
+    Values given(before[0].size());
+    for (std::size_t p = 0; p < before.size(); ++p) {
+      const std::size_t last = p - p % every;  // phase of the latest distribution
+      if (last > 0) {
+        const Values foretold = sum_of(before, last - every, last);
+        loads[p] = evened(before[p], foretold);
+        distributions += p == last;
+        for (std::size_t r = 0; r < given.size() && total(foretold) > 0; ++r) {
+          const double gives = foretold[r] / total(foretold) - 1.0 / given.size();
+          moved_share += std::abs(gives - given[r]) / 2;
+          given[r] = gives;
+        }
+      }
+      saved_s.push_back(excess_s(before[p]) - excess_s(loads[p]));
+    }
+  }
+};
+
+/// The half width of the sum of the values from index `first` on: deviations from a constant
+/// multiple of the phases' times.
+double half_width(Values values, Values times_s, std::size_t first) {
+  values.erase(values.begin(), values.begin() + std::min(first, values.size()));
+  times_s.erase(times_s.begin(), times_s.begin() + std::min(first, times_s.size()));
+  if (values.size() < 2) return 0;
+  double squares = 0;
+  for (std::size_t p = 0; p < values.size(); ++p)
+    squares += std::pow(values[p] - total(values) / total(times_s) * times_s[p], 2);
+  return 1.96 * std::sqrt(squares * values.size() / (values.size() - 1));
+}
+
+/// A run whose busiest ranks change slowly, at random, or not at all. Phases differ in duration.
+MeasuredRun random_run(Random& random, Values& times_s) {
+  MeasuredRun run;
+  run.node_of_rank.assign(1 + random.below(5), 0);
+  Values base(run.num_ranks());
+  for (double& load : base) load = random.uniform();
+  const std::uint64_t lasts = 1 + random.below(40);
+  const double noise = random.below(2) == 0 ? 0.01 : 0.5;
+  for (std::size_t p = 0, phases = 1 + random.below(130); p < phases; ++p) {
+    if (random.below(lasts) == 0) std::rotate(base.begin(), base.begin() + 1, base.end());
+    MeasuredPhase& phase = run.phases.emplace_back();
+    const double scale = random.below(10) == 0 ? 0 : random.uniform(0.5, 1.5);
+    times_s.push_back(0);
+    for (const double load : base) {
+      const double load_s = scale * load * (1 + noise * random.uniform()),
+                   wall_s = load_s + random.uniform(0.1, 1);
+      times_s.back() = std::max(times_s.back(), wall_s);
+      phase.ranks.push_back({.wall_s = wall_s, .useful_s = load_s, .load_s = load_s});
+    }
+  }
+  return run;
+}
+
+ImbalanceKind kind_of(const Imbalance& i, double run_s, std::size_t phases) {
+  if (i.total_s <= 0.02 * run_s) return ImbalanceKind::none;
+  if (phases < 4) return ImbalanceKind::unknown;
+  if (i.persistent_s >= 0.6 * i.total_s) return ImbalanceKind::persistent;
+  return i.periodic_s >= 0.6 * i.total_s ? ImbalanceKind::drifting : ImbalanceKind::random;
+}
+
+TEST(Imbalance, of_a_random_run_is_that_which_a_simple_reference_implementation_finds) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Values times_s, lost, once_s;
+    const MeasuredRun run = random_run(random, times_s);
+    std::vector<Values> loads, once;
+    for (const MeasuredPhase& phase : run.phases) {
+      loads.emplace_back();
+      for (const RankTimes& rank : phase.ranks) loads.back().push_back(rank.load_s);
+      lost.push_back(excess_s(loads.back()));
+    }
+    for (const Values& row : loads) {
+      once.push_back(evened(row, sum_of(loads, 0, loads.size())));
+      once_s.push_back(excess_s(row) - excess_s(once.back()));
+    }
+    const Imbalance found = imbalance_of(run);
+    EXPECT_THAT(lost_s(run), testing::Pointwise(testing::DoubleNear(1e-9), lost));
+    EXPECT_NEAR(found.total_s, total(lost), 1e-9);
+    EXPECT_NEAR(found.total_error_s, half_width(lost, times_s, 0), 1e-9);
+    EXPECT_NEAR(found.persistent_s, std::clamp(total(once_s), 0.0, total(lost)), 1e-9);
+    EXPECT_NEAR(found.persistent_error_s, half_width(once_s, times_s, 0), 1e-9);
+    Imbalance expected;
+    for (const std::uint32_t every : {50, 20, 10, 5, 2, 1}) {
+      if (2 * every > loads.size()) continue;
+      const Periodic periodic(loads, every);
+      if (total(periodic.saved_s) <= 1.1 * expected.periodic_s) continue;
+      expected = {.periodic_s = total(periodic.saved_s),
+                  .every = every,
+                  .periodic_error_s = half_width(periodic.saved_s, times_s, every),
+                  .moved_share = periodic.moved_share,
+                  .distributions = periodic.distributions};
+    }
+    EXPECT_EQ(found.every, expected.every);
+    EXPECT_NEAR(found.periodic_s, expected.periodic_s, 1e-9);
+    EXPECT_NEAR(found.periodic_error_s, expected.periodic_error_s, 1e-9);
+    EXPECT_NEAR(found.moved_share, expected.moved_share, 1e-9);
+    EXPECT_EQ(found.distributions, expected.distributions);
+    EXPECT_EQ(found.kind, kind_of(found, total(times_s), loads.size()));
+    const Periodic periodic(loads, found.every);
+    for (std::size_t p = 0; p < loads.size(); ++p) {
+      EXPECT_THAT(distributed_loads_s(run, found, true)[p],
+                  testing::Pointwise(testing::DoubleNear(1e-9), once[p]));
+      EXPECT_THAT(distributed_loads_s(run, found, false)[p],
+                  testing::Pointwise(testing::DoubleNear(1e-9), periodic.loads[p]));
+    }
+  }
+}
+
+TEST(Imbalance, the_kind_is_determined_from_four_phases_on) {
+  EXPECT_EQ(imbalance_of(run_of(std::vector<Values>(3, {4, 2}))).kind, ImbalanceKind::unknown);
+  EXPECT_EQ(imbalance_of(run_of(std::vector<Values>(4, {4, 2}))).kind, ImbalanceKind::persistent);
 }
 
 }  // namespace
