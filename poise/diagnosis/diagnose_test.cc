@@ -481,8 +481,78 @@ TEST(diagnose, names_the_ranks_for_which_others_waited) {
   EXPECT_EQ(diagnosis.late[0].rank, 1u);
   EXPECT_EQ(diagnosis.late[0].num_waiting, 2u);
   EXPECT_DOUBLE_EQ(diagnosis.late[0].seconds, 2.75);
+  EXPECT_EQ(diagnosis.late[1].rank, 0u);
+  EXPECT_EQ(diagnosis.late[1].num_waiting, 1u);
+  EXPECT_DOUBLE_EQ(diagnosis.late[1].seconds, 0.25);
   run.node_of_rank.pop_back();
   EXPECT_THROW(diagnose(run, trace), Error);
+}
+
+TEST(diagnose, reports_the_efficiencies_of_the_phases_with_each_name) {
+  auto profile = run_on_node({0.9, 0.3}, "core:2");
+  for (std::size_t p = 0; p < 10; ++p) {
+    MeasuredPhase& phase = profile.run.phases[p];
+    phase.name = std::vector{"solve", "", "send", "send", "solve"}[p % 5];
+    if (phase.name == "send") phase.ranks[0].useful_s = 0.5;
+  }
+  const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+  ASSERT_EQ(diagnosis.named.size(), 2u);
+  EXPECT_EQ(diagnosis.named[0].first, "solve");
+  EXPECT_EQ(diagnosis.named[1].first, "send");
+  EXPECT_DOUBLE_EQ(diagnosis.named[0].second.run_s, 4);
+  EXPECT_DOUBLE_EQ(diagnosis.named[0].second.parallel, 0.6);
+  EXPECT_DOUBLE_EQ(diagnosis.named[1].second.parallel, 0.4);
+  EXPECT_DOUBLE_EQ(diagnosis.whole.run_s, 10);
+}
+
+TEST(diagnose, reports_the_smallest_quota_and_the_numbers_of_ranks_and_cores_of_the_fullest_node) {
+  planted::Profile profile;
+  profile.trace.machine = machine_from_text("node:4 core:2");
+  profile.run.node_of_rank = {0, 1, 1, 1, 2, 2, 3};
+  profile.run.quotas = {{.cpus = 2}, {}, {.cpus = 1.5}, {.cpus = 3}};
+  profile.run.phases.emplace_back().ranks.assign(7, {.wall_s = 1, .useful_s = 1, .load_s = 1});
+  Phase& phase = profile.trace.phases.emplace_back();
+  phase.workload.tasks.resize(7);
+  phase.placement = Placement(std::vector<PlaceId>{1, 2, 3, 2, 4, 5, 7});
+  const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+  EXPECT_EQ(diagnosis.quota_cpus, 1.5);
+  EXPECT_EQ(diagnosis.ranks_per_node, 3u);
+  EXPECT_EQ(diagnosis.cores_per_node, 2u);
+}
+
+TEST(diagnose, of_ranks_with_equally_uneven_threads_the_first_one_is_named) {
+  planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
+  profile.run.teams = {{.rank = 1, .work_s = {0, 0}},
+                       {.rank = 2, .work_s = {0.2, 1}},
+                       {.rank = 3, .work_s = {1, 1, 1}},
+                       {.rank = 4, .work_s = {5, 1}}};
+  const TeamBalance balance = diagnose(profile.run, profile.trace).teams;
+  EXPECT_EQ(balance.ranks, 4u);
+  EXPECT_EQ(balance.rank, 2u);
+  EXPECT_DOUBLE_EQ(balance.worst, 0.6);
+  EXPECT_DOUBLE_EQ(balance.even, (1 + 0.6 + 1 + 0.6) / 4);
+  profile.run.teams = {};
+  EXPECT_EQ(diagnose(profile.run, profile.trace).teams.even, 1);
+}
+
+TEST(diagnose, refuses_a_trace_of_another_run_and_tells_the_numbers_of_ranks_and_phases_of_both) {
+  auto profile = run_on_node({0.9, 0.3}, "core:2");
+  const auto error = [&] {
+    try {
+      diagnose(profile.run, profile.trace);
+    } catch (const Error& thrown) {
+      return std::string(thrown.what());
+    }
+    return std::string();
+  };
+  const std::string own = "the profile has 2 ranks and 10 phases, but the trace has ";
+  profile.trace.phases.pop_back();
+  EXPECT_TRUE(error().starts_with(own + "2 ranks and 9 phases;")) << error();
+  profile.trace.phases.clear();
+  EXPECT_TRUE(error().starts_with(own + "0 ranks and 0 phases;")) << error();
+  profile = run_on_node({0.9, 0.3}, "core:2");
+  profile.trace.phases[0].placement = Placement(TaskId{3});
+  EXPECT_TRUE(error().starts_with(own + "3 ranks and 10 phases;")) << error();
 }
 
 /// No advice saves more than the time in which cores are idle, whether there are one or two causes.

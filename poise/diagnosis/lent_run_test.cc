@@ -2,12 +2,16 @@
 
 #include "poise/diagnosis/lent_run.h"
 
+#include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "poise/base/random.h"
 #include "poise/diagnosis/example_testing.h"
 #include "poise/diagnosis/imbalance.h"
 #include "poise/diagnosis/tuning.h"
+#include "poise/simulate/lent_step.h"
 
 namespace poise {
 namespace {
@@ -80,6 +84,77 @@ TEST(lent_run, each_iteration_of_a_phase_is_divided_into_tasks) {
   // If the phase were one long iteration, lending would save more, because messages would take a
   // smaller part of it.
   EXPECT_GT(saved("core:2", {0.13, 0.07})->value, many->value);
+}
+
+TEST(lent_run, the_saving_depends_on_the_nodes_of_the_ranks_but_not_on_their_numbers) {
+  const std::vector<Message> messages{{0, 1, 1, 8}};
+  const Example in_order("node:2 core:2", {1.5, 0.5, 0.9, 0.2}, messages, {0, 1, 2, 3}),
+      mixed("node:2 core:2", {0.9, 1.5, 0.2, 0.5}, messages, {2, 0, 3, 1});
+  const std::optional<Seconds> a = saved_in(in_order), b = saved_in(mixed);
+  ASSERT_TRUE(a && b);
+  EXPECT_GT(a->value, 0);
+  EXPECT_DOUBLE_EQ(a->value, b->value);
+  EXPECT_DOUBLE_EQ(a->half_width, b->half_width);
+}
+
+/// Seconds saved in one phase if a rank with the mean load divides each iteration into `tasks`
+/// tasks.
+double saved_in_phase(const Example& example, std::size_t p, double iterations, double tasks) {
+  const MeasuredRun& run = example.run;
+  LendingScenario scenario = lending_network(*example.trace.machine);
+  scenario.num_ranks = run.num_ranks();
+  const std::uint32_t nodes = 1 + *std::ranges::max_element(run.node_of_rank);
+  scenario.ranks_per_node = std::max(1u, scenario.num_ranks / nodes);
+  double all_s = 0, longest_s = 0;
+  for (const RankTimes& rank : run.phases[p].ranks) {
+    all_s += rank.load_s;
+    longest_s = std::max(longest_s, rank.load_s);
+  }
+  if (all_s == 0) return 0;
+  iterations = std::max(iterations, longest_s / 0.02);  // an iteration lasts at most 20 ms
+  for (std::uint32_t node = 0; node < nodes; ++node)
+    for (std::size_t r = 0; r < run.num_ranks(); ++r) {
+      if (run.node_of_rank[r] != node) continue;
+      const double load_s = run.phases[p].ranks[r].load_s,
+                   count = std::max(1.0, std::round(load_s * tasks * run.num_ranks() / all_s));
+      scenario.work.push_back(
+          {{static_cast<std::uint32_t>(count), load_s / iterations / count, 0}});
+    }
+  return longest_s - iterations * lent_step(scenario).end_s;
+}
+
+TEST(lent_run, the_saving_is_the_mean_of_two_simulations_with_four_and_with_32_tasks_per_rank) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const std::size_t ranks = 2 + random.below(4);
+    std::vector<PlaceId> places;
+    for (std::size_t r = 0; r < ranks; ++r) places.push_back(r * 7 % 12);  // in no order of nodes
+    Example example("node:3 core:4", std::vector<double>(ranks, 1), {{0, 1, 1 + seed % 3, 8}},
+                    places);
+    for (MeasuredPhase& phase : example.run.phases) {
+      const double scale = random.below(6) == 0 ? 0 : random.uniform(0.005, 0.1);
+      for (RankTimes& rank : phase.ranks) rank.load_s = scale * random.uniform();
+    }
+    const ReplayedRun replay(example.run, example.trace);
+    const std::vector<double> lost = lost_s(example.run);
+    std::vector<Seconds> savings;
+    for (const double tasks : {4, 32}) {
+      std::vector<double> saved;
+      for (const std::size_t p : replay.phases())
+        saved.push_back(saved_in_phase(example, p, 1.0 + seed % 3, tasks));
+      savings.push_back(sum_over_run(saved, replay.phases(), lost));
+      savings.back().value =
+          std::clamp(savings.back().value, 0.0, std::accumulate(lost.begin(), lost.end(), 0.0));
+    }
+    const std::optional<Seconds> found = saved_in(example);
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(found->value, (savings[0].value + savings[1].value) / 2, 1e-12);
+    EXPECT_NEAR(found->half_width,
+                std::max({std::abs(savings[0].value - savings[1].value) / 2, savings[0].half_width,
+                          savings[1].half_width}),
+                1e-12);
+  }
 }
 
 TEST(lent_run, some_of_the_replayed_phases_are_not_simulated_if_there_are_many_ranks) {

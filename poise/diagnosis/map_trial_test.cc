@@ -88,6 +88,59 @@ TEST(map_trial, the_interval_of_the_gain_is_the_confidence_interval_of_students_
   EXPECT_NEAR(next.high, 1 - std::exp(-0.2 - half), 1e-9);
 }
 
+TEST(map_trial, the_trial_ends_after_twelve_pairs_if_the_interval_always_contains_zero) {
+  // Quantiles of Student's t distribution at 0.9975, for 2 to 11 degrees of freedom.
+  const std::vector<double> quantiles{14.089, 7.453, 5.598, 4.773, 4.317,
+                                      4.029,  3.833, 3.690, 3.581, 3.497};
+  MapHistory history = profiled(0.9);
+  double sum = 0, squares = 0;
+  for (std::size_t n = 1; n <= 12; ++n) {
+    const double log_ratio = (n % 2 == 0 ? 0.3 : -0.35) + 0.01 * n;
+    history.runs.push_back({RunKind::own_order, 10});
+    history.runs.push_back({RunKind::mapped, 10 * std::exp(log_ratio)});
+    sum += log_ratio;
+    squares += log_ratio * log_ratio;
+    const NextRun next = next_run(history);
+    EXPECT_EQ(next.state, n < 12 ? TrialState::running : TrialState::dropped);
+    EXPECT_EQ(next.pairs, n);
+    EXPECT_NEAR(next.gain, 1 - std::exp(sum / n), 1e-12);
+    const double variance = n < 3 ? 0 : (squares - sum * sum / n) / (n - 1),
+                 half = n < 3 ? 0 : quantiles[n - 3] * std::sqrt(variance / n);
+    EXPECT_NEAR(next.low, n < 3 ? 0 : 1 - std::exp(sum / n + half), 1e-9) << n;
+    EXPECT_NEAR(next.high, n < 3 ? 0 : 1 - std::exp(sum / n - half), 1e-9) << n;
+  }
+}
+
+TEST(map_trial, a_map_is_tried_from_a_promised_gain_of_one_percent_on) {
+  EXPECT_EQ(next_run(profiled(0.01)).state, TrialState::running);
+  EXPECT_EQ(next_run(profiled(0.0099)).state, TrialState::no_gain);
+}
+
+TEST(map_trial, a_map_is_dropped_as_soon_as_the_interval_of_its_gain_ends_below_one_percent) {
+  // The mean gain of three pairs is 0.4 %. The half width of its interval is 8.13 times the
+  // standard deviation: 0.49 % or 0.81 %.
+  for (const double deviation : {0.0006, 0.001}) {
+    MapHistory history = profiled(0.2);
+    for (const double log_ratio : {-0.004 - deviation, -0.004, -0.004 + deviation}) {
+      history.runs.push_back({RunKind::mapped, 10 * std::exp(log_ratio)});
+      history.runs.push_back({RunKind::own_order, 10});
+    }
+    EXPECT_EQ(next_run(history).state,
+              deviation < 0.0008 ? TrialState::dropped : TrialState::running);
+  }
+}
+
+TEST(map_trial, the_noise_is_known_from_three_runs_in_the_order_of_the_launcher_on) {
+  MapHistory history = profiled(0.2);
+  const std::vector<double> logs{0, 0.1, 0.3, 0};
+  const std::vector<double> noise{0, 0, std::sqrt((0.01 + 0.04) / 4),
+                                  std::sqrt((0.01 + 0.04 + 0.09) / 6)};
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    history.runs.push_back({RunKind::own_order, std::exp(logs[i])});
+    EXPECT_NEAR(next_run(history).noise, noise[i], 1e-12);
+  }
+}
+
 TEST(map_trial, a_map_that_won_its_trial_stays_in_use_whatever_later_runs_measure) {
   MapHistory history = profiled(0.2);
   carry_out(history, 99, [](int, RunKind kind) { return kind == RunKind::mapped ? 8 : 10.0; });
@@ -163,8 +216,8 @@ TEST(map_trial, drops_maps_that_do_not_make_the_simulated_program_faster) {
   EXPECT_GE(trials(-0.05, 0.02, 0.1, 0).dropped, 195);
 }
 
-TEST(map_trial, run_times_that_are_not_positive_are_refused) {
-  for (const double seconds : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+TEST(map_trial, run_times_that_are_not_positive_or_far_too_long_are_refused) {
+  for (const double seconds : {0.0, -1.0, 1e9, std::numeric_limits<double>::quiet_NaN()}) {
     MapHistory history = profiled(0.1);
     history.runs.push_back({RunKind::mapped, seconds});
     EXPECT_THROW(next_run(history), Error);

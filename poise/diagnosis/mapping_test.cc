@@ -74,6 +74,50 @@ TEST(mapping, the_map_minimises_bytes_times_hops_if_the_network_was_not_measured
   EXPECT_LT(message_cost(machine, traffic, found), 0.6 * message_cost(machine, traffic, start));
 }
 
+TEST(mapping, the_traffic_of_a_run_is_the_sum_over_its_phases) {
+  Trace trace;
+  EXPECT_TRUE(traffic_of(trace).tasks.empty());
+  trace.phases.resize(3);
+  trace.phases[0].workload.tasks = {{.load_s = 7, .bytes = 3}, {.load_s = 0}};
+  trace.phases[0].workload.messages = {{1, 0, 2, 30}, {0, 1, 5, 700}};
+  trace.phases[1].workload.messages = {{0, 1, 11, 1300}, {0, 1, 17, 190}};
+  trace.phases[2].workload.tasks.resize(5);
+  const Workload traffic = traffic_of(trace);
+  ASSERT_EQ(traffic.num_tasks(), 2u);
+  EXPECT_EQ(traffic.tasks[0].load_s, 1);
+  EXPECT_EQ(traffic.tasks[0].bytes, 3u);
+  EXPECT_EQ(traffic.tasks[1].load_s, 1);
+  ASSERT_EQ(traffic.messages.size(), 2u);
+  EXPECT_EQ(traffic.messages[0].from, 0u);
+  EXPECT_EQ(traffic.messages[0].to, 1u);
+  EXPECT_EQ(traffic.messages[0].count, 5u + 11 + 17);
+  EXPECT_EQ(traffic.messages[0].bytes, 700u + 1300 + 190);
+  EXPECT_EQ(traffic.messages[1].from, 1u);
+  EXPECT_EQ(traffic.messages[1].count, 2u);
+  EXPECT_EQ(traffic.messages[1].bytes, 30u);
+}
+
+TEST(mapping, the_cost_of_messages_is_in_seconds_if_the_network_was_measured_and_else_in_hops) {
+  Random random(4);
+  for (const char* text : {"node:3 core:2 factors:7,1", "node:3 core:2 factors:1,1", "core:6",
+                           "torus:3x1 core:2 factors:1,1"}) {
+    SCOPED_TRACE(text);
+    const Machine machine = machine_from_text(text);
+    const bool is_measured = std::string(text) != "node:3 core:2 factors:1,1";
+    const Workload traffic = random_traffic(6, random);
+    const Placement placement = placed({5, 3, 0, 1, 4, 2});
+    const UnitCosts unit = unit_costs(machine, machine.costs());
+    double expected = 0;
+    for (const Message& m : traffic.messages) {
+      const PlaceId from = placement.of(m.from), to = placement.of(m.to);
+      expected += m.count * unit.message_s * machine.message_factor(from, to);
+      expected += m.bytes * unit.byte_s * machine.byte_factor(from, to);
+    }
+    if (!is_measured) expected = map_cost(machine, traffic, placement, Distance::hops).traffic;
+    EXPECT_NEAR(message_cost(machine, traffic, placement), expected, 1e-12 * expected);
+  }
+}
+
 TEST(mapping, ranks_that_share_places_do_not_move) {
   const Machine machine = machine_from_text("node:2 core:1");
   Workload traffic;
