@@ -84,6 +84,9 @@ class Parser {
   }
 
  private:
+  // Sender, type, receiving processor, and the numbers of messages and bytes.
+  static constexpr std::size_t kMinRecordBytes = 16 + 1 + 4 + 8;
+
   bool refuse(const char* why) {
     misfit_ = why;
     return false;
@@ -211,15 +214,14 @@ class Parser {
   }
 
   bool read_records(std::uint64_t count) {
-    constexpr std::size_t kMinBytes = 17 + 4 + 8;
-    if (!has(count, kMinBytes)) return false;
+    if (!has(count, kMinRecordBytes)) return false;
     for (std::uint64_t m = 0; m < count; ++m)
       if (!read_record()) return false;
     return true;
   }
 
   bool read_record() {
-    if (!has(1, 17 + 4 + 8)) return false;
+    if (!has(1, kMinRecordBytes)) return false;
     Record record{i32(), object_id()};
     const auto type = file_.fixed<std::uint8_t>();
     if (type == 1) {
@@ -347,7 +349,7 @@ std::vector<double> relative_speeds(const std::string& name, const Dump& dump) {
   std::vector<double> speeds;
   double fastest = 0;
   for (const Processor& processor : dump.processors) {
-    if (!std::isfinite(processor.speed) || processor.speed <= 0)
+    if (processor.speed == 0)
       fail("{}: processor {} has speed {}", name, speeds.size(), processor.speed);
     speeds.push_back(processor.speed);
     fastest = std::max(fastest, processor.speed);
