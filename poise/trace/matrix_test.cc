@@ -73,6 +73,74 @@ TEST(MatrixMarket, refuses_invalid_files) {
   expect_refused(market, general("2 2 1\n1 2 1\n2 1 1\n"), "another line");
 }
 
+TEST(MatrixMarket, refuses_every_wrong_word_of_the_header_and_names_the_line_of_every_other_error) {
+  for (const char* head :
+       {"", " matrix", " matrix array real", " vector array real general",
+        " matrix array real general x", " matrix list real general", " matrix array whole general",
+        " matrix array pattern general", " matrix array real hermitian",
+        " matrix coordinate real skew-symmetric"})
+    expect_refused(market, std::string("%%MatrixMarket") + head + "\n1 1\n0\n",
+                   "is not the header of a matrix that Poise can read");
+  EXPECT_EQ(bytes_of(market("%%MatrixMarket MATRIX ARRAY REAL GENERAL\n1 1\n0\n")), Rows{{0}});
+  const std::string pattern = "%%MatrixMarket matrix coordinate pattern general\n",
+                    array = "%%MatrixMarket matrix array real general\n",
+                    symmetric = "%%MatrixMarket matrix array real symmetric\n";
+  for (const char* entry : {"0 1", "1 0", "3 1", "1 3"})
+    expect_refused(market, pattern + "2 2 1\n" + entry + "\n", "m.mtx:3: entry (");
+  EXPECT_EQ(bytes_of(market(pattern + "2 2 2\n1 2\n2 1\n")), (Rows{{0, 1}, {1, 0}}));
+  expect_refused(market, pattern + "2 2 1\n1 2 1\n", "must have 2 numbers, not 3");
+  expect_refused(market, pattern + "2 2\n", "m.mtx:2: the size must be rows, columns and entries");
+  expect_refused(market, array + "2 2 4\n", "m.mtx:2: the size must be rows and columns");
+  expect_refused(market, array + "2 3\n", "the matrix has 2 rows and 3 columns");
+  expect_refused(market, array + "2 2\n1\n2\n3\n", "ends before entry (2, 2)");
+  expect_refused(market, symmetric + "2 2\n1\n", "ends before entry (2, 1)");
+  expect_refused(market, symmetric + "2 2\n1\n2\n3\n4\n", "m.mtx:6: there is another line");
+}
+
+TEST(MatrixMarket, accepts_at_most_as_many_tasks_as_the_file_has_bytes) {
+  const std::string head = "%%MatrixMarket matrix coordinate real general\n";
+  const std::size_t size = head.size() + 8;
+  const auto file = [&](std::size_t n) { return head + fmt::format("{0} {0} 0\n", n); };
+  ASSERT_EQ(file(size).size(), size);
+  EXPECT_EQ(market(file(size)).phases[0].workload.num_tasks(), size);
+  expect_refused(market, file(size + 1),
+                 fmt::format("{} tasks are too many for a file of {} bytes", size + 1, size));
+}
+
+TEST(MatrixMarket, bytes_are_rounded_and_are_at_most_10_to_the_15) {
+  const auto with = [](const std::string& entry) {
+    return "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 " + entry + "\n";
+  };
+  const std::vector<std::pair<std::string, std::uint64_t>> cases{
+      {"10.6", 11}, {"0.4", 0}, {"0.5", 1}, {"1e15", 1'000'000'000'000'000}};
+  for (const auto& [entry, bytes] : cases) {
+    const Trace trace = market(with(entry));
+    EXPECT_EQ(bytes_of(trace), (Rows{{0, bytes}, {0, 0}}));
+    EXPECT_EQ(trace.phases[0].workload.messages.size(), bytes > 0 ? 1u : 0u);
+    for (const Message& message : trace.phases[0].workload.messages) EXPECT_EQ(message.count, 1u);
+  }
+  expect_refused(market, with("1.1e15"), "\"1.1e15\" is not a number of bytes");
+  expect_refused(market, with("x"), "\"x\" is not a number of bytes");
+}
+
+TEST(MatrixCsv, blanks_around_values_are_ignored_and_lists_may_contain_lines_without_messages) {
+  EXPECT_EQ(bytes_of(csv(" 0 ,\t5 \n 6\t, 0  \n")), (Rows{{0, 5}, {6, 0}}));
+  const Trace list = csv("from, to, bytes, messages\n5 , 0, 10, 3\n1,2,7,0\n3,3,8,1\n0,1,0,2\n");
+  const Workload& workload = list.phases[0].workload;
+  EXPECT_EQ(workload.num_tasks(), 6u);
+  ASSERT_EQ(workload.messages.size(), 2u);
+  EXPECT_EQ(workload.messages[0].to, 1u);
+  EXPECT_EQ(workload.messages[0].count, 2u);
+  EXPECT_EQ(workload.messages[0].bytes, 0u);
+  EXPECT_EQ(workload.messages[1].from, 5u);
+  EXPECT_EQ(workload.messages[1].count, 3u);
+  EXPECT_EQ(workload.tasks[5].bytes, 0u);
+  EXPECT_TRUE(workload.tasks[5].movable);
+  expect_refused(csv, "1,,2\n", "the column \"from\" is missing");
+  expect_refused(csv, "from,bytes\n0,1\n", "the column \"to\" is missing");
+  expect_refused(csv, "", "m.csv: the file is empty");
+}
+
 TEST(MatrixCsv, reads_a_matrix_without_row_and_column_names) {
   EXPECT_EQ(bytes_of(csv("0, 5,1e2\n6,9,0\n0,0,0")), (Rows{{0, 5, 100}, {6, 0, 0}, {0, 0, 0}}));
 }

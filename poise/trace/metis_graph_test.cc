@@ -93,6 +93,59 @@ TEST(MetisGraph, errors_give_the_file_and_the_number_of_the_invalid_line) {
   EXPECT_THAT(error_of("1000000000 5\n"), HasSubstr("too many for a file of 13 bytes"));
 }
 
+TEST(MetisGraph, neighbours_may_be_listed_in_any_order) {
+  const Workload workload = read("4 4 1\n4 7 2 5\n3 6 1 5\n4 8 2 6\n1 7 3 8\n\n");
+  ASSERT_EQ(workload.messages.size(), 8u);
+  EXPECT_EQ(workload.messages[0].to, 3u);
+  EXPECT_EQ(workload.messages[0].bytes, 7u);
+  EXPECT_EQ(workload.messages[1].to, 1u);
+}
+
+TEST(MetisGraph, an_error_about_an_edge_names_the_line_that_lists_it) {
+  // Vertex 3 lists vertex 1, which the reader notices at the edge from vertex 2 to vertex 3.
+  EXPECT_THAT(error_of("4 2\n\n3\n2 1\n1\n"),
+              HasSubstr("g.graph:4: vertex 3 lists vertex 1 as a neighbour, but vertex 1 does not "
+                        "list vertex 3"));
+  EXPECT_THAT(error_of("4 2\n2\n% comment\n3\n2\n3\n"),
+              HasSubstr("g.graph:2: vertex 1 lists vertex 2 as a neighbour, but vertex 2 does not "
+                        "list vertex 1"));
+  EXPECT_THAT(error_of("3 1\n\n3\n% comment\n1\n"),
+              HasSubstr("g.graph:5: vertex 3 lists vertex 1 as a neighbour, but vertex 1 does not "
+                        "list vertex 3"));
+  EXPECT_THAT(error_of("3 1 1\n\n3 7\n2 9\n"),
+              HasSubstr("g.graph:3: the edge from vertex 2 to vertex 3 has weight 7, but the same "
+                        "edge has weight 9"));
+  EXPECT_THAT(error_of("3 2\n\n3 1 3\n2\n"),
+              HasSubstr("g.graph:3: vertex 2 lists the neighbour 3 twice"));
+}
+
+TEST(MetisGraph, a_wrong_header_is_refused_and_a_long_word_is_cut_off_in_the_error) {
+  for (const char* format : {"2", "20", "12", "21", "112", "121", "200", "999"})
+    EXPECT_THAT(error_of(std::string("1 0 ") + format + "\n5 5\n"), HasSubstr("is invalid"))
+        << format;
+  EXPECT_THAT(error_of("2 1 010 0\n2\n1\n"), HasSubstr("0 weights per vertex contradict"));
+  EXPECT_THAT(error_of("2 1 101 2\n2\n1\n"), HasSubstr("2 weights per vertex contradict"));
+  EXPECT_EQ(error_of("2 1 000 1\n2\n1\n"), "no error");
+  EXPECT_THAT(error_of("2 1000\n2\n1\n"), HasSubstr("too many for a file of 11 bytes"));
+  EXPECT_THAT(error_of("2 1\n2 abcdefghijklmnopqrstuvwxyz\n1\n"),
+              HasSubstr("a neighbour \"abcdefghijklmnopqrst\" is not"));
+  EXPECT_THAT(error_of("2 1 10\n\n1 1\n"), HasSubstr("g.graph:2: a vertex weight is missing"));
+  EXPECT_THAT(error_of("2 1 100\n\n1 1\n"), HasSubstr("g.graph:2: the vertex size is missing"));
+}
+
+TEST(MetisGraph, says_which_units_it_assumes) {
+  const auto assumed = [](const std::string& text) {
+    return metis::read_graph("g.graph", text).assumed.at(0);
+  };
+  EXPECT_EQ(assumed("1 0\n\n"),
+            "METIS files have no units: no vertex weights: every task takes 1 microsecond; no edge "
+            "weights: every message has 1 byte");
+  EXPECT_EQ(
+      assumed("1 0 011\n4\n"),
+      "METIS files have no units: vertex weights are taken for microseconds; edge weights are "
+      "taken for bytes");
+}
+
 TEST(MetisGraph, refuses_a_graph_if_only_one_of_two_neighbours_lists_the_other) {
   // A ring in which one end of one edge is redirected to another vertex.
   for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
@@ -139,6 +192,16 @@ TEST(MetisGraph, writing_a_graph_assigns_half_of_the_bytes_between_two_tasks_to_
   EXPECT_EQ(found.phases[0].workload.tasks[0].load_s, 1e-6);
   ASSERT_EQ(found.phases[0].workload.messages.size(), 2u);
   EXPECT_EQ(found.phases[0].workload.messages[0].bytes, 16u);
+}
+
+TEST(MetisGraph, written_loads_are_rounded_to_microseconds_and_every_edge_has_at_least_one_byte) {
+  Trace trace;
+  Workload& workload = trace.phases.emplace_back().workload;
+  workload.tasks = {{1.6e-6, 7, true}, {1e14, 0, true}, {0, 0, true}};
+  workload.messages = {{0, 1, 5, 0}, {2, 1, 1, 8}, {1, 2, 1, 3}};
+  EXPECT_EQ(metis::write_graph(trace),
+            "% size, load in us, then neighbours with the bytes each way\n3 2 111\n7 2 2 1\n"
+            "0 9000000000000000000 1 1 3 6\n0 0 2 6\n");
 }
 
 TEST(MetisGraph, refuses_a_trace_with_several_phases) {

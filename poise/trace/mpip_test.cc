@@ -2,6 +2,7 @@
 
 #include "poise/trace/mpip.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,6 +93,34 @@ TEST(MpipReport, errors_give_the_file_and_the_number_of_the_invalid_line) {
   EXPECT_THAT(with("          4    40", "         14    40"),
               HasSubstr("spent 14 s in MPI, more than its run time of 10"));
   EXPECT_THAT(with("   *", "   3  1 1 1\n   *"), HasSubstr("3 ranks are assigned, but 4"));
+  EXPECT_THAT(with("   0         10", "   0        -10"), HasSubstr("r.mpiP:12: \"-10\" is not a"));
+  EXPECT_THAT(with("   1         10", "   1          x"),
+              HasSubstr("r.mpiP:13: \"x\" is not a time"));
+  EXPECT_THAT(with("   1         10          4    40.00", "   1         10"),
+              HasSubstr("the times of rank 1"));
+  EXPECT_THAT(with("0\t1\t3000", "3\t1\t3000"),
+              HasSubstr("rank \"3\" does not exist; there are 3"));
+  EXPECT_THAT(error_of(std::string(kHead) + kHead), HasSubstr("a second section \"MPI Time\""));
+}
+
+TEST(MpipReport, the_times_of_a_rank_may_be_rounded_and_lines_may_end_as_in_windows) {
+  std::string text = "@ mpiP\r\n@--- MPI Time (seconds) ---\r\nTask AppTime MPITime MPI%\r\n";
+  for (int rank = 0; rank < 10; ++rank)
+    text += fmt::format(" {} 10\t1{}.05 9\r\n", rank, rank % 2 ? "0" : "");
+  EXPECT_THAT(error_of(text + " 10 10 10.2 9\r\n"), HasSubstr("rank 10 spent 10.2 s in MPI"));
+  text +=
+      " * 1 1 1\r\nStart Communication Matrix\r\n\r\n9\t0\t0\t4\r\n 8 9 7 0\r\n0 9 0 0\r\n"
+      "End Communication Matrix\r\n";
+  const Trace trace = mpip::read_report("r.mpiP", text);
+  const Workload& workload = trace.phases.at(0).workload;
+  ASSERT_EQ(workload.num_tasks(), 10u);
+  EXPECT_DOUBLE_EQ(workload.tasks[0].load_s, 8.95);
+  EXPECT_EQ(workload.tasks[1].load_s, 0);
+  ASSERT_EQ(workload.messages.size(), 2u);
+  EXPECT_EQ(workload.messages[0].from, 9u);
+  EXPECT_EQ(workload.messages[0].count, 4u);
+  EXPECT_EQ(workload.messages[1].bytes, 7u);
+  EXPECT_THAT(trace.assumed.at(0), HasSubstr("point-to-point messages only"));
 }
 
 }  // namespace

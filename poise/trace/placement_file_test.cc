@@ -46,6 +46,10 @@ TEST(PlacementFile, errors_give_the_file_and_the_number_of_the_invalid_line_or_i
   EXPECT_THAT(error_of("0\n\n1\n"), HasSubstr("p.part:2:"));
   EXPECT_THAT(error_of("-1\n"), HasSubstr("p.part:1:"));
   EXPECT_THAT(error_of("67108864\n"), HasSubstr("p.part:1:"));
+  EXPECT_EQ(error_of("67108863\n"), "no error");
+  EXPECT_EQ(error_of("{\"placement\":[67108863]}"), "no error");
+  EXPECT_THAT(error_of("{\"placement\":[67108864]}"), HasSubstr("item 0"));
+  EXPECT_THAT(error_of("{\"placement\":{\"0\":1}}"), HasSubstr("has no list"));
   EXPECT_THAT(error_of(" \n"), HasSubstr("empty"));
   EXPECT_THAT(error_of("{\"placement\":[0,1.5]}"), HasSubstr("item 1"));
   EXPECT_THAT(error_of("{\"placement\":[4294967295]}"), HasSubstr("item 0"));
