@@ -2,9 +2,11 @@
 
 #include "poise/trace/native.h"
 
+#include <cmath>
 #include <cstdio>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
 
 #include "tests/support/seeds.h"
 
@@ -47,6 +49,27 @@ TEST(Native, a_trace_with_a_single_task_is_unchanged_after_writing_and_reading) 
   Phase& phase = trace.phases.emplace_back();
   phase.workload.tasks.push_back({1});
   phase.placement = Placement(1);
+  expect_same(native::read("t.poise", native::write(trace)), trace);
+}
+
+TEST(Native, a_trace_is_unchanged_if_every_column_has_entries_of_the_smallest_size) {
+  Trace trace;
+  trace.num_places = 2;
+  Phase& phase = trace.phases.emplace_back();
+  phase.id = 3;
+  Workload& workload = phase.workload;
+  workload.tasks.resize(9);
+  for (TaskId t = 0; t < 9; ++t) workload.tasks[t].movable = t % 3 > 0;
+  workload.messages = {{0, 1, 2, 3}};
+  workload.background_s = {0, 1};
+  workload.positions.resize(9);
+  workload.homes.assign(9, 1);
+  workload.memory.resize(9);
+  workload.shared_block_bytes = {5};
+  workload.place_bytes = {6, 7};
+  workload.subphase_load_s.resize(9);
+  phase.names.resize(9);
+  phase.placement = Placement(TaskId{9}, 1);
   expect_same(native::read("t.poise", native::write(trace)), trace);
 }
 
@@ -201,6 +224,41 @@ TEST(Native, files_with_values_out_of_range_are_refused) {
                   file_with(phase_head(1, 0) + kLoads + column("place", std::string(11, '\xff')))),
               HasSubstr("more than 64 bits"));
   EXPECT_THAT(error_of_reading(std::string(native::kMagic) + fixed(2, 4)), HasSubstr("version 2"));
+  const auto with = [](const std::string& columns) {
+    return error_of_reading(file_with(phase_head(1, 0) + kLoads + kPlaces + columns));
+  };
+  const std::string nothing = varint(0) + varint(0) + varint(0) + varint(0);
+  EXPECT_EQ(with(column("name", varint(2) + nothing)), "no error");
+  EXPECT_THAT(with(column("name", varint(3) + nothing)), HasSubstr("kind of name 3 is too large"));
+  EXPECT_THAT(with(column("name", nothing)), HasSubstr("\"name\" has 4 bytes for 1 items"));
+  EXPECT_EQ(with(column("communication", varint(2) + fixed(0, 8))), "no error");
+  EXPECT_THAT(with(column("communication", varint(3) + fixed(0, 8))),
+              HasSubstr("kind of load 3 is too large"));
+  EXPECT_THAT(with(column("home", varint(2))), HasSubstr("home 2 is too large; there are 2"));
+  // A block is stored as 0, 1, 2, 3 for the numbers 0, -1, 1, -2.
+  EXPECT_EQ(with(column("memory", varint(0) + varint(0) + varint(1))), "no error");
+  EXPECT_THAT(with(column("memory", varint(0) + varint(0) + varint(3))),
+              HasSubstr("shared block -2 does not exist"));
+  EXPECT_THAT(with(column("memory", varint(0) + varint(0) + varint(std::uint64_t{1} << 32))),
+              HasSubstr("shared block 2147483648 does not exist"));
+}
+
+TEST(Native, files_without_a_required_column_or_phase_are_refused) {
+  const std::string places = column("place", varint(0));
+  EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + places)),
+              HasSubstr("a phase with tasks has no column \"load_s\""));
+  EXPECT_THAT(error_of_reading(file_with(phase_head(1, 1) + kLoads + places)),
+              HasSubstr("a phase with messages has no column \"from\""));
+  EXPECT_THAT(
+      error_of_reading(file_with(phase_head(1, 1) + kLoads + places + column("from", varint(0)))),
+      HasSubstr("a phase with messages has no column \"to\""));
+  EXPECT_EQ(error_of_reading(file_with(phase_head(0, 0))), "no error");
+  const std::string head = std::string(native::kMagic) + fixed(1, 4) + section("head", varint(2));
+  EXPECT_THAT(error_of_reading(head + section("end ", varint(1))),
+              HasSubstr("the file should have 1 phases, but has 0"));
+  EXPECT_THAT(error_of_reading(std::string(native::kMagic) + fixed(1, 4) +
+                               section("phas", phase_head(0, 0))),
+              HasSubstr("the first section is not \"head\""));
 }
 
 TEST(Native, refuses_to_write_a_trace_with_more_places_than_the_reader_accepts) {
@@ -216,12 +274,46 @@ TEST(Native, refuses_to_write_a_trace_with_more_places_than_the_reader_accepts) 
   EXPECT_THROW(native::write(trace), Error);
 }
 
+TEST(Trace, phases_must_have_increasing_numbers_and_times_that_are_finite_and_not_negative) {
+  const auto complaint = [](const auto& change) -> std::string {
+    Trace trace = full_trace();
+    change(trace);
+    try {
+      check(trace);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(complaint([](Trace&) {}), "");
+  EXPECT_EQ(complaint([](Trace& trace) { trace.phases[0].wall_s = 0; }), "");
+  EXPECT_EQ(complaint([](Trace& trace) { trace.phases[0].placement = Placement(); }), "");
+  EXPECT_THAT(complaint([](Trace& trace) { trace.phases.clear(); }), HasSubstr("has no phases"));
+  for (const std::uint64_t id : {4u, 3u})
+    EXPECT_EQ(complaint([&](Trace& trace) { trace.phases[1].id = id; }),
+              fmt::format("phase {} comes after phase 4; phase numbers must increase", id));
+  for (const double wall_s : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+    EXPECT_THAT(complaint([&](Trace& trace) { trace.phases[1].wall_s = wall_s; }),
+                HasSubstr("phase 6: its time is "));
+  EXPECT_THAT(complaint([](Trace& trace) { trace.phases[1].workload.homes.pop_back(); }),
+              HasSubstr("phase 6: workload: column \"homes\""));
+  EXPECT_THAT(complaint([](Trace& trace) { trace.phases[0].placement.move(2, 3); }),
+              testing::StartsWith("phase 4: "));
+}
+
 TEST(Native, random_traces_are_unchanged_after_writing_and_reading) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = random_trace(seed);
     expect_same(native::read("t.poise", native::write(trace)), trace);
   }
+}
+
+TEST(NativeRecording, a_full_disk_is_an_error_that_names_the_file) {
+  EXPECT_THAT([] { native::Recording("/dev/full", 1); },
+              testing::ThrowsMessage<Error>(HasSubstr("cannot write /dev/full: ")));
+  EXPECT_THAT([] { native::Recording("/no/such/folder/t.poise", 1); },
+              testing::ThrowsMessage<Error>(HasSubstr("cannot write /no/such/folder/t.poise: ")));
 }
 
 TEST(NativeRecording, two_simultaneous_recordings_may_write_to_one_device_but_not_to_one_file) {

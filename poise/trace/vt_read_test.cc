@@ -123,6 +123,162 @@ TEST(VtRead, reads_the_sizes_and_footprints_and_shared_blocks_of_tasks_from_user
   EXPECT_THAT(workload.place_bytes, ElementsAre(500'000'000u));
 }
 
+std::string with_data(int id, const std::string& fields) {
+  return task(object(id, 0), 1, R"(,"user_defined":{)" + fields + "}");
+}
+
+TEST(VtRead, shared_blocks_are_numbered_by_their_ids_and_a_block_has_one_size) {
+  const auto block = [](int id, int bytes) {
+    return R"("shared_id":)" + std::to_string(id) + R"(,"shared_bytes":)" + std::to_string(bytes);
+  };
+  const std::string first = phase(0, with_data(1, block(9, 90)) + "," + with_data(2, block(3, 30))),
+                    second = phase(0, with_data(3, block(9, 90)) + "," + with_data(4, ""));
+  const Workload workload = join_texts({rank_file(first), rank_file(second)}).phases.at(0).workload;
+  EXPECT_THAT(workload.shared_block_bytes, ElementsAre(30u, 90u));
+  std::vector<std::int32_t> blocks;
+  for (const TaskMemory& memory : workload.memory) blocks.push_back(memory.shared_block);
+  EXPECT_THAT(blocks, ElementsAre(1, 0, 1, -1));
+  EXPECT_THAT(error_of({rank_file(first), rank_file(phase(0, with_data(3, block(9, 91))))}),
+              HasSubstr("data.1.json: phase 0: shared block 9 has 91 bytes according to one task, "
+                        "but 90 bytes"));
+}
+
+TEST(VtRead, tasks_without_a_position_or_subphases_or_a_home_get_default_values) {
+  const std::string homeless = R"({"type":"object","id":7,"migratable":true})";
+  const Trace trace = join_texts(
+      {rank_file(phase(0, with_data(1, R"("position_y":2.5,"position_z":-3,"position_w":9)"))),
+       rank_file(phase(0, task(object(4, 0), 1, R"(,"subphases":[{"time":1.5},{"time":0}])") + "," +
+                              task(homeless, 2) + "," + with_data(9, R"("home_rank":1)")))});
+  const Workload& workload = trace.phases.at(0).workload;
+  using Point = std::array<double, 3>;
+  EXPECT_THAT(workload.positions, ElementsAre(Point{0, 2.5, -3}, Point{}, Point{}, Point{}));
+  using Loads = std::vector<double>;
+  EXPECT_THAT(workload.subphase_load_s, ElementsAre(Loads{}, Loads{1.5, 0}, Loads{}, Loads{}));
+  EXPECT_THAT(workload.homes, ElementsAre(0u, 0u, 1u, 1u));
+  const Trace without = join_texts({rank_file(phase(0, task(homeless, 1)))});
+  EXPECT_TRUE(without.phases[0].workload.homes.empty());
+  EXPECT_TRUE(without.phases[0].workload.memory.empty());
+  EXPECT_TRUE(without.phases[0].workload.positions.empty());
+}
+
+TEST(VtRead, a_phase_has_the_largest_time_and_overlap_of_any_rank_and_the_background_of_each) {
+  const auto file = [](int id, const std::string& fields) {
+    std::string text = phase(0, task(object(id, 0), 1));
+    text.pop_back();
+    return rank_file(text + R"(,"user_defined":{)" + fields + "}}");
+  };
+  const Phase only =
+      join_texts({file(1, R"("wall_s":2,"loads_include":1,"overlap":0.5,"background_s":0.125)"),
+                  file(2, R"("wall_s":3,"loads_include":2,"overlap":0.25)"),
+                  file(3, R"("rank_working_bytes":7.6)")})
+          .phases.at(0);
+  EXPECT_EQ(only.wall_s, 3);
+  EXPECT_EQ(only.workload.loads_include, LoadsInclude::send_and_receive);
+  EXPECT_EQ(only.workload.overlap, 0.5);
+  EXPECT_THAT(only.workload.background_s, ElementsAre(0.125, 0, 0));
+  EXPECT_THAT(only.workload.place_bytes, ElementsAre(0u, 0u, 8u));
+  EXPECT_THAT(error_of({file(1, R"("loads_include":3)")}), HasSubstr("it must be 0, 1 or 2"));
+}
+
+TEST(VtRead, unlisted_tasks_are_distinct_if_their_ids_differ_or_if_seq_ids_have_different_homes) {
+  const auto sequence = [](int id, int home) {
+    return R"({"type":"object","seq_id":)" + std::to_string(id) + R"(,"home":)" +
+           std::to_string(home) + R"(,"migratable":false})";
+  };
+  const std::string own = object(1, 0);
+  std::string messages;
+  for (const std::string& to :
+       {object(7, 1, false), object(7, 0, false), sequence(4, 1), sequence(4, 0), sequence(4, 1),
+        std::string(R"({"type":"node","id":1})")})
+    messages += (messages.empty() ? "" : ",") + message(own, to, 1, 8);
+  const Trace trace =
+      join_texts({rank_file(phase(0, task(own, 1), messages)), rank_file(phase(0, ""))});
+  const Phase& only = trace.phases.at(0);
+  std::vector<std::uint64_t> ids;
+  for (const TaskName& name : only.names) ids.push_back(name.id);
+  EXPECT_THAT(ids, ElementsAre(1u, 7u, 4u, 4u, 1u));
+  EXPECT_THAT(only.placement.places(), ElementsAre(0, 1, 0, 1, 1));
+  std::vector<TaskId> receivers;
+  for (const Message& each : only.workload.messages) receivers.push_back(each.to);
+  EXPECT_THAT(receivers, ElementsAre(1u, 1u, 2u, 3u, 3u, 4u));
+  EXPECT_THAT(error_of({rank_file(phase(0, task(own, 1), message(own, sequence(4, 1), 1, 8)))}),
+              HasSubstr("the receiver of a message is the task with seq_id 4 of home 1, a task "
+                        "that no rank lists; the home of such a task must be a rank from 0 to 0"));
+}
+
+TEST(VtRead,
+     a_message_to_a_seq_id_with_the_wrong_home_is_refused_if_several_homes_use_this_seq_id) {
+  const auto entity = [](int id, const std::string& home) {
+    return R"({"type":"object","seq_id":)" + std::to_string(id) + home + R"(,"migratable":true})";
+  };
+  const std::string first = entity(4, R"(,"home":0)"), second = entity(4, R"(,"home":1)"),
+                    last = entity(5, R"(,"home":0)"), wrong = entity(4, R"(,"home":2)"),
+                    beyond = entity(5, R"(,"home":1)"), unknown = entity(4, "");
+  const std::string other = rank_file(phase(0, task(second, 1)));
+  const auto told = [&](const std::string& to) {
+    return error_of(
+        {rank_file(phase(0, task(first, 1) + "," + task(last, 1), message(last, to, 1, 8))),
+         other});
+  };
+  EXPECT_EQ(told(first), "no error");
+  EXPECT_EQ(told(second), "no error");
+  EXPECT_EQ(told(beyond), "no error") << "only one task has this seq_id";
+  EXPECT_THAT(told(wrong), HasSubstr("the receiver of a message is the task with seq_id 4 of home "
+                                     "2; tasks with this seq_id exist, but none"));
+  EXPECT_THAT(told(unknown), HasSubstr("the task with seq_id 4; tasks with this seq_id exist"));
+}
+
+TEST(VtRead, only_the_object_nobody_represents_a_rank_outside_of_tasks) {
+  const auto count = [](const std::string& entity) {
+    return join_texts({rank_file(phase(0, task(object(1, 0), 1) + "," + task(entity, 0.5)))})
+        .phases.at(0)
+        .workload.num_tasks();
+  };
+  const auto with = [](const std::string& fields) {
+    return R"({"type":"object","home":0,)" + fields + "}";
+  };
+  EXPECT_EQ(count(with(R"("id":0,"migratable":false)")), 1u);
+  EXPECT_EQ(count(with(R"("id":0,"migratable":true)")), 2u);
+  EXPECT_EQ(count(with(R"("id":2,"migratable":false)")), 2u);
+  EXPECT_EQ(count(with(R"("seq_id":0,"migratable":false)")), 2u);
+  EXPECT_EQ(count(with(R"("id":0,"migratable":false,"collection_id":0)")), 2u);
+  EXPECT_EQ(count(with(R"("id":0,"migratable":false,"objgroup_id":0)")), 2u);
+}
+
+TEST(VtRead, messages_of_a_kind_that_vt_does_not_support_are_skipped_but_incomplete_ones_refused) {
+  const auto with = [](const std::string& fields) {
+    return std::vector{rank_file(phase(0, task(object(1, 0), 1), "{" + fields + "}"))};
+  };
+  const std::string from = R"("from":)" + object(1, 0), to = R"("to":)" + object(1, 0);
+  EXPECT_TRUE(join_texts(with(R"("bytes":8.0,"messages":1)")).phases[0].workload.messages.empty());
+  EXPECT_THAT(error_of(with(R"("type":"SendRecv")")), HasSubstr("it has no \"from\""));
+  EXPECT_THAT(error_of(with(to)), HasSubstr("it has no \"from\""));
+  EXPECT_THAT(error_of(with(from)), HasSubstr("it has no \"to\""));
+  EXPECT_THAT(error_of(with(from + "," + to)), HasSubstr("it has no \"messages\""));
+  EXPECT_THAT(error_of(with(from + "," + to + R"(,"messages":1)")),
+              HasSubstr("it has no \"bytes\""));
+}
+
+TEST(VtRead, sizes_and_ranks_that_are_out_of_range_are_refused) {
+  const auto with = [](const std::string& data) {
+    return error_of({rank_file(phase(0, with_data(1, data)))});
+  };
+  EXPECT_EQ(with(R"("task_serialized_bytes":4503599627370496)"), "no error");
+  EXPECT_THAT(with(R"("task_serialized_bytes":-1)"), HasSubstr("it must be from 0 to 2^63 bytes"));
+  EXPECT_THAT(with(R"("task_serialized_bytes":1e19)"), HasSubstr("must be from 0 to 2^63 bytes"));
+  EXPECT_THAT(with(R"("position_x":"a")"), HasSubstr("\"position_x\" is not a number"));
+  EXPECT_THAT(with(R"("home_rank":4294967296)"), HasSubstr("\"home_rank\" is not a rank"));
+  EXPECT_THAT(with(R"("home_rank":-1)"), HasSubstr("is not an integer of at least 0"));
+  const auto receiver = [](const std::string& to) {
+    return error_of({rank_file(phase(0, task(object(1, 0), 1), message(object(1, 0), to, 1, 1)))});
+  };
+  EXPECT_THAT(receiver(R"({"type":"node","seq_id":0})"), HasSubstr("a node without a rank"));
+  EXPECT_THAT(receiver(R"({"type":"node","id":4294967296})"), HasSubstr("a node without a rank"));
+  EXPECT_THAT(receiver(R"({"type":"rank","id":0})"), HasSubstr("neither object nor node"));
+  EXPECT_THAT(error_of({rank_file(phase(0, task(R"({"type":"node","id":0})", 1)))}),
+              HasSubstr("a node is listed as a task"));
+}
+
 TEST(VtRead, reads_the_load_of_each_task_in_each_subphase) {
   const Trace trace = join_texts({rank_file(phase(
       0, task(object(1, 0), 3, R"(,"subphases":[{"id":0,"time":1.0},{"id":1,"time":2.0}])")))});
@@ -277,6 +433,18 @@ TEST(VtRead, errors_name_the_file_if_it_has_no_phases_or_invalid_json_or_metadat
   EXPECT_THAT(error_of({repeating(R"("range":[[1,18446744073709551615]])")}), HasSubstr("range"));
   EXPECT_THAT(error_of({repeating(R"("range":[[1,400000000000]])")}), HasSubstr("range"));
   EXPECT_THAT(error_of({repeating(R"("range":[[1]])")}), HasSubstr("two numbers"));
+  EXPECT_THAT(error_of({repeating(R"("range":[[3,2]])")}), HasSubstr("has the range 3 to 2"));
+  EXPECT_THAT(error_of({repeating(R"("range":[[1,262145]])")}), HasSubstr("the range 1 to 262145"));
+  EXPECT_THAT(error_of({repeating(R"("range":[[1,131072],[131073,262145]])")}),
+              HasSubstr("has more than 262144 phases"));
+  EXPECT_THAT(error_of({repeating(R"("list":[18446744073709551615])")}), HasSubstr("range"));
+  EXPECT_THAT(
+      error_of({rank_file(phase(4, task(object(1, 0), 1)),
+                          R"("metadata":{"phases":{"identical_to_previous":{"list":[3]}}},)")}),
+      HasSubstr("phase 3 is identical to the one before, but there is none"));
+  EXPECT_EQ(join_texts({repeating(R"("list":[0,2])")}).phases.size(), 2u);
+  EXPECT_THAT(error_of({rank_file("", R"("metadata":{"type":"Other"},)")}),
+              HasSubstr("its type is \"Other\""));
 }
 
 /// A temporary folder for one test.
@@ -308,6 +476,17 @@ TEST_F(VtFiles, the_folder_or_the_common_stem_or_any_one_file_selects_the_whole_
   add("unrelated.txt", 3);
   for (const char* name : {"", "/data", "/data.0.json", "/data.1.json.br"})
     EXPECT_EQ(read_trace(folder_ + name).num_places, 2u) << name;
+}
+
+TEST_F(VtFiles, files_whose_names_do_not_consist_of_a_stem_and_a_rank_are_ignored) {
+  add("data.0.json", 1);
+  for (const char* name : {"data.json", ".5.json", "other.x.json", "other.4294967295.json",
+                           "other.-1.json", "other.3.jsonx", "json", ".json", "7.json"})
+    add(name, 2);
+  EXPECT_EQ(read_trace(folder_).num_places, 1u);
+  EXPECT_EQ(read_trace(folder_ + "/7.json").phases[0].names[0].id, 2u);
+  add("other.1.json.br", 2);
+  EXPECT_THAT(error_of_reading(""), HasSubstr("the folder has 2 series"));
 }
 
 TEST_F(VtFiles, if_a_rank_has_no_file_the_error_names_the_missing_file) {

@@ -236,6 +236,11 @@ TEST_F(VtWrite, refuses_to_write_if_old_files_of_the_same_series_would_remain) {
               testing::ThrowsMessage<Error>(HasSubstr("out.7.json belongs to another trace")));
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/out.0.json"));
   std::filesystem::remove(folder_ + "/out.7.json");
+  write_file(folder_ + "/out.3.json", "{}");
+  EXPECT_THROW(write_trace(full_trace(), folder_ + "/out.json"), Error);
+  std::filesystem::remove(folder_ + "/out.3.json");
+  write_file(folder_ + "/out.2.json", "{}");
+  write_file(folder_ + "/other.3.json", "{}");
   write_trace(full_trace(), folder_ + "/out.json");
   EXPECT_THROW(write_trace(full_trace(), folder_ + "/out.json.br"), Error);
 }
