@@ -2,7 +2,9 @@
 
 #include "poise/distributed/group_machine.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <set>
 #include <vector>
 
 #include "tests/support/random_problem.h"
@@ -46,6 +48,63 @@ TEST(GroupMachine, a_machine_with_a_subset_of_the_places_keeps_the_distances_bet
       for (PlaceId q = 0; q < ranges.size(); ++q)
         EXPECT_EQ(part.message_factor(p, q),
                   machine.message_factor(ranges[p].first, ranges[q].first));
+  }
+}
+
+TEST(GroupMachine, each_group_of_a_level_becomes_a_place_with_the_sum_of_its_resources) {
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Machine machine = random_machine(random);
+    const Level& level = machine.levels()[random.below(machine.levels().size())];
+    std::vector<PlaceRange> ranges;
+    std::set<NodeId> nodes;
+    std::set<DomainId> domains;
+    double counted = 0, num_places = 0, num_domains = 0, num_nodes = 0;
+    for (std::uint32_t g = 0; g < level.num_groups(); ++g) {
+      const PlaceId first = level.first_place[g], last = level.first_place[g + 1] - 1;
+      ranges.push_back({first, last + 1, g > 0 && random.below(4) == 0});
+      nodes.insert(machine.node_of_place(first));
+      domains.insert(machine.domain_of(first));
+      if (ranges.back().is_port) continue;
+      ++counted;
+      for (PlaceId p = first; p <= last; ++p) {
+        ++num_places;
+        num_domains += p == first || machine.domain_of(p) != machine.domain_of(p - 1);
+        num_nodes += p == first || machine.node_of_place(p) != machine.node_of_place(p - 1);
+      }
+    }
+    const Machine groups = machine_of_groups(machine, ranges);
+    ASSERT_EQ(groups.num_places(), ranges.size());
+    EXPECT_EQ(groups.num_nodes(), nodes.size());
+    EXPECT_EQ(groups.num_domains(), domains.size());
+    for (PlaceId p = 0; p < ranges.size(); ++p) {
+      double speed = 0;
+      for (PlaceId q = ranges[p].first; q < ranges[p].end; ++q) speed += machine.speed_of(q);
+      EXPECT_DOUBLE_EQ(groups.speed_of(p), ranges[p].is_port ? 1e-9 : speed);
+      for (PlaceId q = 0; q < ranges.size(); ++q) {
+        EXPECT_EQ(groups.message_factor(p, q),
+                  machine.message_factor(ranges[p].first, ranges[q].first));
+        EXPECT_EQ(groups.byte_factor(p, q), machine.byte_factor(ranges[p].first, ranges[q].first));
+      }
+    }
+    const CostModel &now = groups.costs(), &old = machine.costs();
+    const double places = num_places / counted;
+    for (double CostModel::*cost :
+         {&CostModel::seconds_per_message, &CostModel::seconds_per_byte,
+          &CostModel::seconds_per_migrated_byte, &CostModel::seconds_per_migrated_task})
+      EXPECT_DOUBLE_EQ(now.*cost, old.*cost / places);
+    for (TransportCosts CostModel::*transport : {&CostModel::inside, &CostModel::network})
+      for (double TransportCosts::*cost :
+           {&TransportCosts::send_s, &TransportCosts::receive_s, &TransportCosts::copy_s_per_byte})
+        EXPECT_DOUBLE_EQ(now.*transport.*cost, old.*transport.*cost / places);
+    EXPECT_EQ(now.network.latency_s, old.network.latency_s);
+    EXPECT_DOUBLE_EQ(now.bus_bytes_per_s,
+                     old.bus_bytes_per_s * std::max(1.0, num_domains / counted));
+    EXPECT_DOUBLE_EQ(now.card_bytes_per_s,
+                     old.card_bytes_per_s * std::max(1.0, num_nodes / counted));
+    EXPECT_DOUBLE_EQ(now.card_s_per_message,
+                     old.card_s_per_message / std::max(1.0, num_nodes / counted));
   }
 }
 

@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
+
+#include "poise/base/random.h"
 
 namespace poise {
 namespace {
@@ -61,6 +64,57 @@ TEST(Merging, a_merged_vertex_exceeds_the_weight_limit_only_if_too_many_would_be
   EXPECT_EQ(merge_piece(piece, kRank, {.max_weight = 3, .max_vertices = 2}).num_groups, 2u);
   EXPECT_EQ(merge_piece(piece, kRank, {.max_weight = 3, .max_vertices = 1}).num_groups, 1u);
   EXPECT_EQ(merge_piece(piece, kRank, {.max_weight = 4, .max_vertices = 2}).num_groups, 1u);
+}
+
+TEST(Merging, merges_connected_graphs_to_few_vertices_without_mixing_pinned_and_other_vertices) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    std::vector<PieceVertex> vertices(1 + random.below(60));
+    std::set<std::uint32_t> kinds;
+    for (PieceVertex& vertex : vertices) {
+      vertex.weight = random.uniform(0.1, 1);
+      vertex.is_pinned = seed % 3 == 0 ? 0 : random.below(2);
+      kinds.insert(vertex.is_pinned);
+    }
+    const auto any = [&] { return static_cast<std::uint32_t>(random.below(vertices.size())); };
+    std::vector<PieceEdge> edges;
+    for (std::uint32_t v = 0; v + 1 < vertices.size(); ++v)  // makes the graph connected
+      edges.push_back({v, {kRank, v + 1}, 1, random.below(100)});
+    for (std::size_t e = random.below(3) * vertices.size(); e > 0; --e) {
+      const std::uint32_t from = any(), to = any();
+      if (from != to) edges.push_back({from, {kRank, to}, 1, random.below(100)});
+    }
+    const MergeLimits limits{.max_weight = random.uniform(0.5, 4),
+                             .max_vertices = 1 + random.below(40)};
+    const Merging merging = merge_piece(piece_of(vertices, edges), kRank, limits);
+    EXPECT_LE(merging.num_groups, std::max(limits.max_vertices, kinds.size()));
+    std::vector<double> weight(merging.num_groups);
+    std::vector<std::set<std::uint32_t>> is_pinned(merging.num_groups);
+    std::vector<int> members(merging.num_groups);
+    for (std::size_t v = 0; v < vertices.size(); ++v) {
+      weight.at(merging.group_of[v]) += vertices[v].weight;
+      is_pinned[merging.group_of[v]].insert(vertices[v].is_pinned);
+      ++members[merging.group_of[v]];
+    }
+    for (std::uint32_t g = 0; g < merging.num_groups; ++g) {
+      EXPECT_EQ(is_pinned[g].size(), 1u);
+      if (vertices.size() <= limits.max_vertices && members[g] > 1) {
+        EXPECT_LE(weight[g], limits.max_weight + 1e-12);
+      }
+    }
+  }
+}
+
+TEST(Merging, vertices_without_neighbours_are_paired_although_there_are_pinned_ones) {
+  std::vector<PieceVertex> vertices(8, {.weight = 1});
+  for (std::size_t v = 0; v < 8; v += 2) vertices[v].is_pinned = 1;
+  const Merging two =
+      merge_piece(piece_of(vertices, {}), kRank, {.max_weight = 2, .max_vertices = 4});
+  EXPECT_THAT(two.group_of, ElementsAre(0, 1, 0, 1, 2, 3, 2, 3));
+  const Merging all =
+      merge_piece(piece_of(vertices, {}), kRank, {.max_weight = 4, .max_vertices = 1});
+  EXPECT_THAT(all.group_of, ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
 }
 
 TEST(Merging, a_merged_vertex_has_the_sums_of_its_vertices) {

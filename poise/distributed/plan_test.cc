@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/support/random_problem.h"
@@ -99,6 +100,50 @@ TEST(DistributedPlan, repeated_calls_give_the_same_plan) {
   const DistributedLimits limits{.width = 4, .vertices = 300, .edges = 2000};
   EXPECT_EQ(placement_of(problem.view(), planned(problem, limits)),
             placement_of(problem.view(), planned(problem, limits, false)));
+}
+
+/// A distributed decision of which a hash of the placement is known.
+struct GoldenCase {
+  std::string_view machine, recipe, strategy;
+  DistributedLimits limits;
+  std::uint64_t hash;
+};
+
+constexpr GoldenCase kGolden[] = {
+    // clang-format off
+    {"node:4 core:3", "stencil3d", "greedy_comm", {3, 60, 200}, 0xf388d9a4e8c1298c},
+    {"node:4 core:3", "geometric:message_bytes=1e6", "refine_comm", {4, 50, 150}, 0x184b06cb747d884},
+    {"rack:2 node:2 numa:2 core:2", "rmat:message_bytes=1e5", "greedy_comm", {3, 40, 100}, 0xc3507d58f908090f},
+    {"torus:3x2x2 core:1", "clusters", "refine_comm", {5, 80, 300}, 0xf0019bc8ee7f5966},
+    {"node:3 core:4", "imbalance", "refine", {4, 30, 90}, 0x9e80b9939583cf0a},
+    {"node:4 core:3", "stencil2d:message_bytes=1e6", "poise", {4, 60, 200}, 0x77c8dcdb56a54150},
+    {"core:10", "random:skew=pareto", "poise:steps=3", {3, 40, 120}, 0xf96b4dcae83cb719},
+    // clang-format on
+};
+
+TEST(DistributedPlan, plans_made_on_different_platforms_are_bitwise_identical) {
+  for (const GoldenCase& golden : kGolden) {
+    OwnedProblem problem = made(physical(golden.machine), golden.recipe, 700);
+    const TaskId num_tasks = problem.workload.num_tasks();
+    Random random(1);
+    for (TaskId t = 0; t < num_tasks; ++t) {
+      if (t % 5 == 0) problem.current.move(t, random.below(problem.machine.num_places()));
+      problem.workload.tasks[t].movable = t % 11 != 0;
+    }
+    for (PlaceId p = 0; p < problem.machine.num_places(); ++p)
+      problem.workload.background_s.push_back(p % 4 == 1 ? 0.01 * p : 0);
+    SimulatedRanks ranks(problem.machine.num_places());
+    const Outcomes outcomes = plan_on(ranks, problem.machine, split(problem.view()), true,
+                                      golden.limits, golden.strategy);
+    EXPECT_THAT(outcomes.errors, Each(""));
+    expect_consistent(problem, outcomes);
+    std::uint64_t hash = 0;
+    const Placement after = placement_of(problem.view(), outcomes);
+    for (const PlaceId place : after.places()) hash = mix(hash + place + 1);
+    EXPECT_EQ(hash, golden.hash) << fmt::format("{} {}: {:#x}", golden.recipe, golden.strategy,
+                                                hash);
+    EXPECT_NE(after, problem.current);
+  }
 }
 
 struct CostCase {

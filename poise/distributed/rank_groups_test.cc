@@ -34,6 +34,44 @@ TEST(RankGroups, groups_that_are_too_large_are_split) {
   EXPECT_THAT(sizes("node:100 core:4", 16), ElementsAre(400, 100, 7, 1));
 }
 
+TEST(RankGroups, split_groups_are_as_few_as_possible_and_differ_by_at_most_one_member) {
+  for (std::uint32_t ranks = 2; ranks < 120; ++ranks)
+    for (std::uint32_t width = 2; width < 10; ++width) {
+      const RankGroups groups(machine_from_text("core:" + std::to_string(ranks)), width);
+      std::uint32_t before = ranks;
+      for (std::size_t level = 1; level <= groups.top(); ++level) {
+        const std::uint32_t expected = (before + width - 1) / width;
+        ASSERT_EQ(groups.num_groups(level), expected) << ranks << " in groups of " << width;
+        for (std::uint32_t g = 0; g < expected; ++g) {
+          const std::size_t members = groups.children(level, groups.first(level)[g]).size() - 1;
+          EXPECT_GE(members, before / expected);
+          EXPECT_LE(members, (before + expected - 1) / expected);
+        }
+        before = expected;
+      }
+    }
+}
+
+TEST(RankGroups, groups_do_not_cross_the_boundaries_of_groups_of_the_machine) {
+  for (const std::uint32_t width : {2u, 3u, 4u, 7u}) {
+    const Machine machine = machine_from_text("rack:3 node:2 core:5");
+    const RankGroups groups(machine, width);
+    for (std::size_t level = 0; level <= groups.top(); ++level)
+      for (std::uint32_t g = 0; g < groups.num_groups(level); ++g) {
+        const std::uint32_t first = groups.first(level)[g], last = groups.first(level)[g + 1] - 1;
+        const bool is_in_node = machine.node_of_place(first) == machine.node_of_place(last);
+        const bool is_nodes = first % 5 == 0 && last % 5 == 4;
+        EXPECT_TRUE(is_in_node || is_nodes) << first << " to " << last;
+        if (first / 10 != last / 10) {
+          EXPECT_TRUE(first % 10 == 0 && last % 10 == 9) << first << " to " << last;
+        }
+        EXPECT_EQ(groups.group_of(level, first), g);
+        EXPECT_EQ(groups.group_of(level, last), g);
+        EXPECT_EQ(groups.leader_of(level, last), first);
+      }
+  }
+}
+
 TEST(RankGroups, every_rank_finds_the_leader_of_its_group_and_the_first_ranks_of_its_subgroups) {
   const RankGroups groups(machine_from_text("node:3 core:4"), 4);
   EXPECT_EQ(groups.leader_of(0, 6), 6u);
