@@ -130,6 +130,42 @@ TEST(Generate, workloads_generated_on_different_platforms_are_bitwise_identical)
   }
 }
 
+/// A recipe with unusual settings or with few tasks, and a hash of the workload.
+struct GoldenRecipe {
+  std::string_view recipe;
+  TaskId tasks;
+  std::uint64_t hash;
+};
+
+constexpr GoldenRecipe kGolden[] = {
+    // clang-format off
+    {"stencil2d:periodic=yes,skew=uniform", 30, 0xdeec92ba23a2fb02},
+    {"stencil3d:periodic=yes", 17, 0x9da08afcb1f48fef},
+    {"stencil4d:skew=quartic", 45, 0x8018c2c1641c7481},
+    {"ring:k=5,skew=lognormal", 4, 0xcf7cb1b7f0dcfab},
+    {"ring:messages=3,message_bytes=7,task_bytes=9,load_s=0.25", 5, 0x3348bcf019e8b139},
+    {"kneighbor", 3, 0xce020b8b39a973d9},
+    {"random:degree=3", 2, 0xca08dbfec4548781},
+    {"random:degree=2.4", 7, 0x4c9c8511a98428f7},
+    {"geometric:dims=2,degree=5", 150, 0x99876237f9b2f13b},
+    {"geometric:degree=0", 40, 0xc2355f255bc1fc8e},
+    {"rmat:a=0.4,b=0.3,c=0.2", 33, 0x2ef79e1f1640a1e4},
+    {"leanmd:spread=0.6", 1300, 0x7d4c6f9ea3e33b2b},
+    {"commbench:bytes_spread=0.5", 9, 0x1b955ba2e44480ac},
+    {"nbody:clusters=0,degree=9", 300, 0xb63f112b4da3dd3e},
+    {"nbody:clusters=3,clustered=0.5", 90, 0xa26d53658a2800b1},
+    {"clusters:fanout=3,degree=5,decay=0.5", 50, 0x2e869a5ab828563b},
+    // clang-format on
+};
+
+TEST(Generate, workloads_with_unusual_settings_are_bitwise_identical_on_different_platforms) {
+  for (const GoldenRecipe& golden : kGolden) {
+    const std::uint64_t hash = hash_of(make(golden.recipe, golden.tasks, 7));
+    EXPECT_EQ(hash, golden.hash) << fmt::format("    {{\"{}\", {}, {:#x}}},", golden.recipe,
+                                                golden.tasks, hash);
+  }
+}
+
 TEST(Generate, stencils_on_full_grids_have_two_messages_per_pair_of_neighbouring_points) {
   // In a grid, each line of s points along an axis has s - 1 pairs of neighbours, or s if the grid
   // is periodic. Each pair sends one message in each direction.
@@ -285,6 +321,13 @@ TEST(Generate, tasks_of_geometric_graphs_communicate_if_and_only_if_they_are_wit
           nearest_unlinked = std::min(nearest_unlinked, square);
       }
     EXPECT_LT(farthest, nearest_unlinked);
+    // A disc or ball with the radius contains 8 of 600 random points on average.
+    constexpr double kPi = 3.14159265358979;
+    const double part = 8.0 / 600, square = std::string_view(dims) == "2"
+                                                ? part / kPi
+                                                : std::pow(part * 3 / (4 * kPi), 2.0 / 3);
+    EXPECT_LE(farthest, square * (1 + 1e-9));
+    EXPECT_GE(nearest_unlinked, square * (1 - 1e-9));
     EXPECT_GT(workload.messages.size(), 600u * 4);  // the mean degree is below 8: points near the
                                                     // border have fewer
     EXPECT_LT(workload.messages.size(), 600u * 9);

@@ -142,6 +142,51 @@ TEST(Recorder, an_invalid_call_is_reported_once_at_the_end_of_the_phase) {
   EXPECT_EQ(error_at_end(recorder), "");
 }
 
+TEST(Recorder, a_recording_lists_the_tasks_and_pairs_of_all_threads_sorted_and_once_each) {
+  Recorder recorder(TaskId{1000}, 1);
+  Recorder::Log& one = recorder.add_thread();
+  Recorder::Log& two = recorder.add_thread();
+  for (int phase = 0; phase < 2; ++phase) {
+    one.begin(700, 0);
+    one.end(700, 2);
+    one.begin(5, 2);
+    one.end(5, 2.5);
+    two.begin(700, 10);
+    two.end(700, 11);
+    two.begin(6, 20);
+    one.message(700, 5, 30);
+    one.message(5, 700, 1);
+    two.message(700, 5, 4);
+    two.message(5, 6, 9);
+    const Recording recording = recorder.end_recording(20.25);
+    std::vector<std::pair<TaskId, double>> loads;
+    for (const auto& [task, load_s] : recording.loads) loads.emplace_back(task, load_s);
+    EXPECT_EQ(loads, (std::vector<std::pair<TaskId, double>>{{5, 0.5}, {6, 0.25}, {700, 3}}));
+    ASSERT_EQ(recording.messages.size(), 3u);
+    const std::vector<Message> expected{{5, 6, 1, 9}, {5, 700, 1, 1}, {700, 5, 2, 34}};
+    for (std::size_t m = 0; m < 3; ++m) {
+      EXPECT_EQ(recording.messages[m].from, expected[m].from);
+      EXPECT_EQ(recording.messages[m].to, expected[m].to);
+      EXPECT_EQ(recording.messages[m].count, expected[m].count);
+      EXPECT_EQ(recording.messages[m].bytes, expected[m].bytes);
+    }
+    two.end(6, 20.25);
+  }
+}
+
+TEST(Recorder, only_the_first_of_several_invalid_calls_in_a_phase_is_reported) {
+  Recorder recorder(std::vector<Task>(3), 2);
+  Recorder::Log& one = recorder.add_thread();
+  Recorder::Log& two = recorder.add_thread();
+  two.message(8, 0, 1);
+  two.background(7, 1);
+  EXPECT_THAT(error_at_end(recorder), HasSubstr("task 8 does not exist; there are 3"));
+  one.background(5, 1);
+  two.message(9, 0, 1);
+  EXPECT_THAT(error_at_end(recorder), HasSubstr("place 5 does not exist; there are 2"));
+  EXPECT_EQ(error_at_end(recorder), "");
+}
+
 TEST(Recorder, sums_random_messages_like_a_simple_reference_implementation) {
   constexpr TaskId kTasks = 200;
   Random random(11);

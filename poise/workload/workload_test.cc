@@ -86,6 +86,31 @@ TEST(Workload, throws_if_the_sum_of_loads_or_of_messages_or_of_bytes_is_too_larg
   EXPECT_THAT(with([](Workload& w) { w.place_bytes[0] = kHuge; }), HasSubstr("bytes of memory"));
 }
 
+TEST(Workload, accepts_sums_that_equal_the_limits_and_refuses_larger_ones) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
+  const auto accepts = [](const auto& change) {
+    Workload workload = full();
+    change(workload);
+    return complaint(workload).empty();
+  };
+  for (const bool is_more : {false, true}) {
+    const double seconds = is_more ? 0.5 : 0;
+    const std::uint64_t more = is_more ? 2 : 0;  // 2^53 + 1 is not a double
+    EXPECT_NE(accepts([&](Workload& w) { w.tasks[0].load_s = 1e15 - 2.5 + seconds; }), is_more);
+    EXPECT_NE(accepts([&](Workload& w) { w.background_s[1] = 1e15 - 3.5 + seconds; }), is_more);
+    EXPECT_NE(accepts([&](Workload& w) {
+                w.subphase_load_s[0] = {1e15 - 2.5, 0.5 + seconds};
+              }),
+              is_more);
+    EXPECT_NE(accepts([&](Workload& w) { w.tasks[1].bytes = kMost - (1u << 20) + more; }), is_more);
+    EXPECT_NE(accepts([&](Workload& w) { w.messages[0].count = kMost + more; }), is_more);
+    EXPECT_NE(accepts([&](Workload& w) { w.messages[0].bytes = kMost + more; }), is_more);
+    EXPECT_NE(accepts([&](Workload& w) { w.place_bytes[1] = kMost - 1016 + more; }), is_more);
+    EXPECT_NE(accepts([&](Workload& w) { w.memory[1].footprint_bytes = kMost - 1018 + more; }),
+              is_more);
+  }
+}
+
 TEST(Workload, adds_numbers_and_throws_if_their_sum_is_too_large) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
   const auto error_of = [](std::uint64_t total, const std::vector<std::uint64_t>& numbers) {
