@@ -236,6 +236,7 @@ class Cycle {
   }
 
   /// Sends the vertices of a level to the leaders of the groups to which they were assigned.
+  /// `edges` is empty before.
   void ship(std::size_t level, const std::vector<std::uint32_t>& targets,
             std::vector<Guest>& guests, std::vector<GuestEdge>& edges) {
     const Piece& piece = pieces_[level];
@@ -259,7 +260,6 @@ class Cycle {
         edge_mail[targets[edge.own]].push_back(
             {{ranks_.rank(), edge.own}, edge.other, from, 0, edge.count, edge.bytes});
     guests.clear();
-    edges.clear();
     for (const auto& [rank, part] : ranks_.exchange(guest_mail))
       guests.insert(guests.end(), part.begin(), part.end());
     for (const auto& [rank, part] : ranks_.exchange(edge_mail))

@@ -113,12 +113,11 @@ class Parser {
   static bool is_time(double value) { return std::isfinite(value) && value >= 0; }
 
   bool read_all() {
-    std::uint64_t processors = 0, objects = 0, records = 0, announced = 0;
+    std::uint64_t processors = 0, objects = 0, records = 0, migratable = 0;
     if (!has(1, 24)) return false;
     file_.take(20);
-    announced = file_.fixed<std::uint32_t>();
+    const std::uint64_t announced = file_.fixed<std::uint32_t>();
     if (!has(4, 4)) return false;
-    std::uint64_t migratable = 0;
     if (layout_.counts_first) {
       processors = file_.fixed<std::uint32_t>();
       objects = file_.fixed<std::uint32_t>();
