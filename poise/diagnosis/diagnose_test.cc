@@ -257,6 +257,19 @@ TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is
   EXPECT_NEAR(advice_of(run_on_one_core(0), Remedy::binding).saved.value, 10 * 0.1, 1e-9);
 }
 
+TEST(diagnose, binding_may_help_if_ranks_change_cores_in_at_least_a_tenth_of_the_phases) {
+  for (const std::size_t changes : {0, 1, 9}) {
+    auto profile = run_on_one_core(0);
+    // The ranks have cores of their own, which they exchange before phase 1 or before each phase.
+    for (std::size_t p = 0; p < 10; ++p) {
+      const PlaceId first = std::min(p, changes) % 2;
+      profile.trace.phases[p].placement = Placement(std::vector<PlaceId>{first, 1 - first});
+    }
+    EXPECT_NEAR(advice_of(profile, Remedy::binding).saved.value, changes > 0 ? 10 * 0.1 : 0, 1e-9)
+        << changes;
+  }
+}
+
 TEST(diagnose, does_not_advise_binding_ranks_to_one_core_if_they_compute_with_several_threads) {
   auto profile = run_on_one_core(0.4);
   profile.run.teams = {{.rank = 0, .work_s = {1, 1}}, {.rank = 1, .work_s = {1, 1}}};

@@ -428,7 +428,8 @@ TEST_P(CharmDump, a_series_of_dumps_is_read_as_one_trace_with_one_phase_per_dump
   write_file(name + ".10", writer_.bytes());
   writer_.pes = 3;
   write_file(name + ".11", writer_.bytes());
-  EXPECT_THAT(error_of_trace(name), HasSubstr(".11: the dump has 3 processors, but "));
+  EXPECT_THAT(error_of_trace(name),
+              HasSubstr(".11: the dump has 3 processors, but " + name + ".9 has 2; all dumps"));
   for (const char* number : {".9", ".10", ".11", ".12"}) std::filesystem::remove(name + number);
 }
 

@@ -138,6 +138,11 @@ TEST(VtRead, shared_blocks_are_numbered_by_their_ids_and_a_block_has_one_size) {
   std::vector<std::int32_t> blocks;
   for (const TaskMemory& memory : workload.memory) blocks.push_back(memory.shared_block);
   EXPECT_THAT(blocks, ElementsAre(1, 0, 1, -1));
+  const Workload only =
+      join_texts({rank_file(phase(0, with_data(1, R"("shared_id":0)")))}).phases.at(0).workload;
+  ASSERT_EQ(only.memory.size(), 1u);
+  EXPECT_EQ(only.memory[0].shared_block, 0);
+  EXPECT_THAT(only.shared_block_bytes, ElementsAre(0u));
   EXPECT_THAT(error_of({rank_file(first), rank_file(phase(0, with_data(3, block(9, 91))))}),
               HasSubstr("data.1.json: phase 0: shared block 9 has 91 bytes according to one task, "
                         "but 90 bytes"));

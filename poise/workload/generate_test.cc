@@ -437,6 +437,16 @@ TEST(Generate, a_random_walk_changes_the_ratios_of_loads_and_its_largest_factor_
   EXPECT_EQ(tasks[4].load_s, 0);
 }
 
+TEST(Generate, the_largest_factor_of_a_random_walk_may_be_that_of_any_task) {
+  for (std::size_t largest = 0; largest < 3; ++largest) {
+    std::vector<Task> tasks(3, {.load_s = 1});
+    std::vector<WideFactor> walk(3, {0.5, 4});
+    walk[largest].exponent = 7;
+    apply_walk(walk, tasks);
+    for (std::size_t t = 0; t < 3; ++t) EXPECT_EQ(tasks[t].load_s, t == largest ? 0.5 : 0.0625);
+  }
+}
+
 TEST(Generate, refuses_a_growth_of_the_hot_region_that_makes_loads_negative) {
   const auto error_in_phases = [](const char* recipe) -> std::string {
     try {
