@@ -76,27 +76,30 @@ Placement placed(const std::vector<std::size_t>& on_node, std::size_t cores, boo
   return Placement(std::move(places));
 }
 
-MeasuredPhase random_phase(const Values& work_s, Random& random) {
+/// A phase in which ranks take about `work_s` each. If `waits`, ranks in MPI mostly wait for the
+/// busiest one. Rarely, the last rank does nothing at all.
+MeasuredPhase random_phase(const Values& work_s, bool waits, Random& random) {
   MeasuredPhase phase{.name = random.below(3) == 0 ? "solve" : ""};
   double last_s = 0;
   for (const double work : work_s) {
-    const auto maybe_s = [&](double most_s) {
-      return random.below(2) == 0 ? random.uniform(0, most_s) : 0;
-    };
-    const double load_s = work * random.uniform(0.8, 1.2), outside_s = maybe_s(0.5),
-                 inside_s = maybe_s(0.5), useful_s = load_s + outside_s;
+    const auto maybe_s = [&] { return random.below(2) == 0 ? work * random.uniform() / 2 : 0; };
+    const double load_s = work * random.uniform(0.8, 1.2), outside_s = maybe_s(),
+                 inside_s = maybe_s(), useful_s = load_s + outside_s;
     phase.ranks.push_back({.wall_s = useful_s + inside_s,
                            .useful_s = useful_s,
                            .load_s = load_s,
                            .queued_s = outside_s + inside_s});
     last_s = std::max(last_s, useful_s + inside_s);
   }
-  last_s += random.uniform(0, 0.4);
+  last_s *= random.uniform(1, 1.4);
+  const double most_s = longest_load_s(phase);
   for (RankTimes& rank : phase.ranks) {
     rank.wall_s = std::max(rank.wall_s, last_s * random.uniform(0.97, 1));
-    const double waited_s = random.uniform() * (rank.wall_s - rank.useful_s);
+    const double low = waits ? 0.95 : 0, high = waits && rank.load_s == most_s ? 0.1 : 1,
+                 waited_s = (rank.wall_s - rank.useful_s) * random.uniform(low, high);
     rank.waited = {waited_s, 0.05 * waited_s};
   }
+  if (random.below(10) == 0) phase.ranks.back() = {};
   return phase;
 }
 
@@ -108,7 +111,7 @@ double queued_on(const MeasuredRun& run, std::uint32_t node) {
   return sum_s;
 }
 
-/// A profile of up to nine phases on up to three nodes with up to four cores each.
+/// A profile of up to 14 phases on up to three nodes with up to four cores each.
 Profile random_profile(Random& random) {
   Profile profile;
   auto& [run, trace] = profile;
@@ -122,11 +125,13 @@ Profile random_profile(Random& random) {
   if (!happens_once_in(6))
     trace.machine = machine_from_text(fmt::format("node:{} core:{}", nodes, cores));
   Values work_s(run.num_ranks());
-  for (double& work : work_s) work = random.uniform(0.2, 1.5);
-  const bool drifts = happens_once_in(2), shares = happens_once_in(2), sends = !happens_once_in(3);
-  for (std::size_t p = 1 + random.below(9); p > 0; --p) {
-    run.phases.push_back(random_phase(work_s, random));
-    if (drifts) std::rotate(work_s.begin(), work_s.begin() + 1, work_s.end());
+  const double scale = happens_once_in(2) ? 0.1 : 1;
+  for (double& work : work_s) work = scale * random.uniform(0.2, 1.5);
+  const bool drifts = happens_once_in(2), shares = happens_once_in(2), sends = !happens_once_in(3),
+             waits = happens_once_in(2);
+  for (std::size_t p = 1 + random.below(14); p > 0; --p) {
+    run.phases.push_back(random_phase(work_s, waits, random));
+    if (drifts && happens_once_in(3)) std::rotate(work_s.begin(), work_s.begin() + 1, work_s.end());
     Phase& phase = trace.phases.emplace_back();
     phase.placement = placed(on_node, cores, shares && !happens_once_in(3), random);
     phase.workload.tasks.resize(run.num_ranks());

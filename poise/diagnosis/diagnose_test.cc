@@ -158,11 +158,11 @@ TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_most_unevenl
 
 TEST(diagnose, the_cost_of_moving_memory_is_subtracted_from_the_gain_of_migratable_objects) {
   planted::Profile profile = planted::Generator({{Cause::drifting, 0.5}}, 3).profile();
-  const auto saved_s = [&](const Diagnosis& diagnosis) {
+  const auto saved = [&](const Diagnosis& diagnosis) {
     for (const Advice& advice : diagnosis.advice)
-      if (advice.remedy == Remedy::objects) return advice.saved.value;
+      if (advice.remedy == Remedy::objects) return advice.saved;
     ADD_FAILURE() << "there is no advice about objects";
-    return 0.0;
+    return Seconds();
   };
   const Diagnosis without = diagnose(profile.run, profile.trace);
   ASSERT_GT(without.imbalance.distributions, 1u);
@@ -171,8 +171,10 @@ TEST(diagnose, the_cost_of_moving_memory_is_subtracted_from_the_gain_of_migratab
   const double byte_s = profile.trace.machine
                             ? profile.trace.machine->costs().seconds_per_migrated_byte
                             : CostModel{}.seconds_per_migrated_byte;
-  EXPECT_NEAR(saved_s(without) - saved_s(diagnose(profile.run, profile.trace)),
-              without.imbalance.moved_share * 1000 * byte_s, 1e-12);
+  const Seconds before = saved(without), after = saved(diagnose(profile.run, profile.trace));
+  const double moving_s = without.imbalance.moved_share * 1000 * byte_s;
+  EXPECT_NEAR(before.value - after.value, moving_s, 1e-12);
+  EXPECT_NEAR(after.half_width - before.half_width, moving_s, 1e-12);
 }
 
 /// A run of ten phases of one second each on one node, with the given loads of its ranks in seconds
@@ -521,12 +523,12 @@ TEST(diagnose, reports_the_efficiencies_of_the_phases_with_each_name) {
 TEST(diagnose, reports_the_smallest_quota_and_the_numbers_of_ranks_and_cores_of_the_fullest_node) {
   planted::Profile profile;
   profile.trace.machine = machine_from_text("node:4 core:2");
-  profile.run.node_of_rank = {0, 1, 1, 1, 2, 2, 3};
+  profile.run.node_of_rank = {0, 0, 1, 2, 2, 2, 3};
   profile.run.quotas = {{.cpus = 2}, {}, {.cpus = 1.5}, {.cpus = 3}};
   profile.run.phases.emplace_back().ranks.assign(7, {.wall_s = 1, .useful_s = 1, .load_s = 1});
   Phase& phase = profile.trace.phases.emplace_back();
   phase.workload.tasks.resize(7);
-  phase.placement = Placement(std::vector<PlaceId>{1, 2, 3, 2, 4, 5, 7});
+  phase.placement = Placement(std::vector<PlaceId>{0, 1, 2, 4, 5, 4, 7});
   const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
   EXPECT_EQ(diagnosis.quota_cpus, 1.5);
   EXPECT_EQ(diagnosis.ranks_per_node, 3u);
