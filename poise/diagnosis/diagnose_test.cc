@@ -218,6 +218,20 @@ TEST(diagnose, the_promised_gain_is_less_certain_if_some_ranks_have_long_transfe
   EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 
+TEST(diagnose, the_promised_gain_is_at_most_the_waiting_time_and_the_uneven_part_of_transfers) {
+  // The imbalance is 0.3 s. Ranks wait for 0.05 s on average; their transfers take 0.4 and 0.5 s.
+  auto profile = run_on_node({0.9, 0.3}, "core:2");
+  for (MeasuredPhase& phase : profile.run.phases) {
+    phase.ranks[0].wall_s = phase.ranks[1].wall_s = 1.3;
+    phase.ranks[0].waited = {0, 0};
+    phase.ranks[1].useful_s = 0.7;
+    phase.ranks[1].waited = {0.1, 0};
+  }
+  const Advice objects = advice_of(profile, Remedy::objects);
+  EXPECT_NEAR(objects.saved.value, 10 * (0.05 + 0.05), 1e-9);
+  EXPECT_NEAR(objects.saved.half_width, 10 * 0.05 / 2, 1e-9);
+}
+
 TEST(diagnose, the_promised_gain_includes_polling_time_if_each_rank_polls_in_some_phases) {
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {

@@ -185,6 +185,14 @@ TEST(replayed_run,
   }
 }
 
+TEST(replayed_run, each_iteration_sends_its_share_of_the_messages) {
+  const auto only_sending = [](CostModel& costs) { costs.network = {.send_s = 1}; };
+  for (const std::uint64_t count : {1, 5}) {
+    const double time_s = messages_s("node:2 core:2", {{0, 2, count, 0}}, only_sending, 2);
+    EXPECT_NEAR(time_s, 8 * 2.0 * count, 0.1 * count) << "eight phases are simulated";
+  }
+}
+
 TEST(replayed_run, the_factor_divides_the_bandwidth_of_the_uplinks_of_each_tier) {
   for (std::size_t tier = 0; tier < 2; ++tier) {
     const auto time_s = [&](double factor) {

@@ -171,6 +171,7 @@ TEST(MatrixCsv, n_lines_of_n_numbers_are_read_as_a_matrix_unless_they_may_be_a_m
   EXPECT_FALSE(is_square("0 5 1\n6 0 2\n"));
   EXPECT_FALSE(is_square("0 5\n6 0 2\n"));
   EXPECT_FALSE(is_square("a b\nc d\n"));
+  EXPECT_FALSE(is_square("a 5\nb 0\n"));
   EXPECT_FALSE(is_square("7\n"));
   EXPECT_FALSE(is_square(""));
 }
