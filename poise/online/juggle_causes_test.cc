@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <gmock/gmock.h>
+#include <vector>
 
 #include "poise/online/simulated_cpus.h"
 
@@ -37,6 +38,155 @@ class Patient {
  public:
   SimulatedCpus cpus;
 };
+
+// Tests of facts that are given.
+
+/// Four threads on cpus 4 to 7 that lose no time in ten seconds.
+JuggleFacts good_facts() {
+  JuggleFacts facts;
+  facts.watched_s = 10;
+  facts.threads = 4;
+  facts.cpus = {4, 5, 6, 7};
+  facts.taken_s.assign(4, 0);
+  return facts;
+}
+
+/// The first cause with the facts that `change` has changed.
+JuggleCause first_cause(const std::function<void(JuggleFacts&)>& change) {
+  JuggleFacts facts = good_facts();
+  change(facts);
+  return causes_of(facts).front();
+}
+
+TEST(JuggleCauses, says_that_nothing_can_be_gained_or_that_the_threads_computed_too_briefly) {
+  EXPECT_EQ(first_cause([](JuggleFacts&) {}).kind, Kind::nothing);
+  EXPECT_THAT(first_cause([](JuggleFacts&) {}).text,
+              HasSubstr("4 threads had all cpus that they could use, 4"));
+  EXPECT_THAT(first_cause([](JuggleFacts& f) {
+                f.threads = 1;
+                f.quota_cpus = 1.5;
+              }).text,
+              HasSubstr("1 thread had all cpus that it could use, 1"));
+  EXPECT_EQ(first_cause([](JuggleFacts& f) { f.watched_s = 0.301; }).kind, Kind::nothing);
+  EXPECT_EQ(first_cause([](JuggleFacts& f) { f.watched_s = 0.299; }).kind, Kind::unknown);
+  EXPECT_EQ(first_cause([](JuggleFacts& f) { f.threads = 0; }).kind, Kind::unknown);
+}
+
+TEST(JuggleCauses, threads_spin_if_they_outnumber_the_cpus_and_hardly_sleep) {
+  struct Spinners {
+    std::uint32_t threads;
+    bool waits_actively;
+    double turns, asleep_s;
+    bool is_spinning;
+  };
+  for (const auto& [threads, waits_actively, turns, asleep_s, is_spinning] :
+       {Spinners{9, true, 0, 0, true},
+        {4, true, 0, 0, false},
+        {9, false, 0, 0, false},
+        {9, true, 0, 0.49, true},
+        {9, true, 0, 0.51, false},
+        {9, false, 20'001, 0, true},
+        {9, false, 19'999, 0, false}}) {
+    const JuggleCause cause = first_cause([&](JuggleFacts& f) {
+      f.threads = threads;
+      f.waits_actively = waits_actively;
+      f.turns = turns;
+      f.asleep_s = asleep_s;
+    });
+    EXPECT_EQ(cause.kind, is_spinning ? Kind::spinning : Kind::nothing) << threads << ", " << turns;
+    EXPECT_EQ(cause.gain, is_spinning ? 3 : 1);
+  }
+}
+
+TEST(JuggleCauses, bindings_cost_what_the_fullest_cpu_has_more_than_its_share) {
+  struct Binding {
+    std::vector<std::uint32_t> on;
+    std::uint32_t threads;
+    Kind kind;
+    double gain;
+    const char* text;
+  };
+  for (const auto& [on, threads, kind, gain, text] :
+       {Binding{{3, 1}, 4, Kind::bound_unevenly, 1.5, "use 4 threads or 6"},
+        {{4, 0}, 4, Kind::one_cpu, 2, "all 4 threads are bound to cpu 4, and the other cpu is"},
+        {{0, 0, 3}, 3, Kind::one_cpu, 3, "bound to cpu 6, and 2 other cpus are not used"},
+        {{2, 2}, 4, Kind::nothing, 1, ""},
+        {{2, 1, 1}, 4, Kind::bound_unevenly, 1.5, "use 3 threads or 6"},
+        {{1, 0, 2}, 3, Kind::bound_unevenly, 2, "2 to one and 0 to another: use 3 threads or 6"},
+        {{1, 0, 1}, 2, Kind::nothing, 1, ""},
+        {{0, 2, 0}, 2, Kind::one_cpu, 2, "cpu 5"},
+        {{1, 0}, 1, Kind::nothing, 1, ""},
+        {{3, 0}, 4, Kind::nothing, 1, ""},
+        {{3}, 3, Kind::nothing, 1, ""}}) {
+    const JuggleCause cause = first_cause([&](JuggleFacts& f) {
+      f.bound_on = on;
+      f.threads = threads;
+    });
+    EXPECT_EQ(cause.kind, kind) << testing::PrintToString(on);
+    EXPECT_DOUBLE_EQ(cause.gain, gain) << testing::PrintToString(on);
+    EXPECT_THAT(cause.text, HasSubstr(text));
+  }
+}
+
+TEST(JuggleCauses, a_quota_costs_what_it_leaves_out_of_the_cpus_that_the_threads_could_use) {
+  struct Quota {
+    double cpus;
+    std::uint32_t threads, allowed;
+    double gain;  // 1: no cause
+  };
+  for (const auto& [cpus, threads, allowed, gain] : {Quota{2.5, 4, 0, 1.6},
+                                                     {4, 4, 0, 1},
+                                                     {4, 6, 8, 1.5},
+                                                     {4, 9, 8, 2},
+                                                     {3, 9, 0, 4 / 3.0},
+                                                     {1, 1, 0, 1}}) {
+    const JuggleCause cause = first_cause([&](JuggleFacts& f) {
+      f.quota_cpus = cpus;
+      f.threads = threads;
+      f.allowed_cpus = allowed;
+      f.lost_cpu_s = gain > 1 ? 9 : 0;  // not blamed on another program
+    });
+    EXPECT_EQ(cause.kind, gain > 1 ? Kind::quota : Kind::nothing) << cpus << ", " << threads;
+    EXPECT_DOUBLE_EQ(cause.gain, gain) << cpus << ", " << threads;
+  }
+  EXPECT_THAT(
+      first_cause([](JuggleFacts& f) { f.quota_cpus = 2.5; }).text,
+      HasSubstr("pays for 2.5 cpus, and 4 threads compute: the kernel stops all of them for "
+                "a part of each 100 ms; use 3 threads"));
+}
+
+TEST(JuggleCauses, another_program_costs_the_share_of_a_cpu_that_it_takes) {
+  struct Stranger {
+    double taken_s, lost_s;
+    std::uint32_t threads, bound;
+    double gain;  // 1: no cause
+    const char* text;
+  };
+  for (const auto& [taken_s, lost_s, threads, bound, gain, text] :
+       {Stranger{3.75, 0, 4, 1, 1.6, "38% of cpu 6 from the threads: stop it, or use 3 threads"},
+        {2.1, 9, 3, 1, 1 / 0.79, "21% of cpu 6 from the threads: stop it, or leave that cpu"},
+        {1.9, 0, 4, 1, 1, ""},
+        {0, 5, 4, 0, 2, "50% of one of the cpus"},
+        {0, 1.9, 4, 0, 1, ""},
+        {0, 5, 4, 1, 1, ""},
+        {0, 30, 4, 0, 100, "99% of one of the cpus"}}) {
+    const JuggleCause cause = first_cause([&](JuggleFacts& f) {
+      f.taken_s[2] = taken_s;
+      f.lost_cpu_s = lost_s;
+      f.threads = threads;
+      f.bound_on = {0, 0, bound, 0};
+    });
+    EXPECT_EQ(cause.kind, gain > 1 ? Kind::stranger : Kind::nothing) << taken_s << ", " << lost_s;
+    EXPECT_NEAR(cause.gain, gain, 1e-9);
+    EXPECT_THAT(cause.text, HasSubstr(text));
+  }
+}
+
+TEST(JuggleCauses, the_user_has_to_remove_only_spinning_and_quotas) {
+  for (const Kind kind : {Kind::unknown, Kind::spinning, Kind::one_cpu, Kind::bound_unevenly,
+                          Kind::quota, Kind::stranger, Kind::nothing})
+    EXPECT_EQ(is_for_user(kind), kind == Kind::spinning || kind == Kind::quota) << name_of(kind);
+}
 
 // Tests of runs that lose time by exactly one known cause.
 

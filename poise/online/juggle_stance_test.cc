@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <gmock/gmock.h>
+#include <tuple>
 
 #include "poise/online/simulated_cpus.h"
 
@@ -252,6 +253,87 @@ TEST(JuggleStance,
     EXPECT_EQ(stance.next(crowded, 1), JuggleAction::rotate);
     EXPECT_DOUBLE_EQ(stance.period_s(), period_s);
   }
+}
+
+TEST(JuggleStance, chooses_a_remedy_by_what_it_has_observed) {
+  struct Row {
+    JuggleSigns signs;
+    JuggleAction action;
+  };
+  using enum JuggleAction;
+  for (const auto& [signs, action] :
+       {// Bound threads.
+        Row{{.is_bound = true, .phase_s = 1}, leave},
+        {{.is_uneven = true, .is_bound = true, .fits = true, .phase_s = 0.001}, spread},
+        {{.is_uneven = true, .is_bound = true, .fits = true, .has_stranger = true, .phase_s = 1},
+         rotate},
+        {{.is_uneven = true, .is_bound = true, .phase_s = 0.0187}, widen},
+        {{.is_uneven = true, .is_bound = true, .phase_s = 0.0188}, rotate},
+        // Unbound threads that do not sleep.
+        {{.lost_cpus = 0.19, .phase_s = 1}, leave},
+        {{.lost_cpus = 0.21, .phase_s = 1}, rotate},
+        {{.asleep = 0.049, .lost_cpus = 0.21, .phase_s = 1}, rotate},
+        {{.asleep = 0.051, .lost_cpus = 0.21, .phase_s = 1}, leave},
+        {{.is_uneven = true, .phase_s = 1, .even_gain = 1.04}, leave},
+        {{.is_uneven = true, .phase_s = 1, .even_gain = 1.06}, rotate},
+        {{.phase_s = 1, .even_gain = 1.06}, leave},
+        // Unbound threads that sleep.
+        {{.fits = true, .asleep = 0.3, .lost_cpus = 0.21, .phase_s = 0.01}, spread},
+        {{.fits = true, .asleep = 0.3, .lost_cpus = 0.19, .phase_s = 0.01}, leave},
+        {{.fits = true, .asleep = 0.3, .lost_cpus = 0.21, .phase_s = 0.0188}, leave},
+        {{.asleep = 0.3, .lost_cpus = 0.21, .phase_s = 0.01}, leave},
+        // Many new threads, or a quota.
+        {{.lost_cpus = 0.5, .phase_s = 1, .births_per_s = 19.9}, rotate},
+        {{.lost_cpus = 0.5, .phase_s = 1, .births_per_s = 20}, leave},
+        {{.is_confined = true, .asleep = 0.051, .phase_s = 1}, widen},
+        {{.is_confined = true, .asleep = 0.049, .lost_cpus = 0.5, .phase_s = 1}, leave}}) {
+    JuggleStance stance(0.1);
+    EXPECT_EQ(stance.next(signs, 1), action)
+        << "phases of " << *signs.phase_s << " s, sleep of " << signs.asleep << ", "
+        << signs.lost_cpus << " lost cpus, gain of " << signs.even_gain;
+    EXPECT_EQ(stance.action(), action);
+  }
+}
+
+TEST(JuggleStance, threads_that_rotate_go_on_with_twice_the_sleep_or_half_of_the_lost_cpus) {
+  const JuggleSigns start{.lost_cpus = 0.3, .phase_s = 1};
+  for (const auto& [asleep, lost_cpus, goes_on] :
+       {std::tuple{0.09, 0.11, true}, {0.11, 0.11, false}, {0.09, 0.09, false}}) {
+    JuggleStance stance(0.1);
+    ASSERT_EQ(stance.next(start, 1), JuggleAction::rotate);
+    EXPECT_EQ(stance.next({.asleep = asleep, .lost_cpus = lost_cpus, .phase_s = 1}, 2),
+              goes_on ? JuggleAction::rotate : JuggleAction::leave);
+  }
+  JuggleStance stance(0.1);
+  ASSERT_EQ(stance.next(start, 1), JuggleAction::rotate);
+  EXPECT_EQ(stance.next({.is_uneven = true, .phase_s = 1}, 2), JuggleAction::rotate)
+      << "although it would not begin with this gain";
+}
+
+TEST(JuggleStance, threads_that_may_use_all_cpus_and_sleep_stay_free) {
+  JuggleStance stance(0.1);
+  ASSERT_EQ(stance.next({.is_uneven = true, .is_bound = true, .phase_s = 0.01}, 1),
+            JuggleAction::widen);
+  EXPECT_EQ(stance.next({.is_uneven = true, .is_bound = true, .asleep = 0.2, .phase_s = 1}, 2),
+            JuggleAction::widen);
+  EXPECT_EQ(stance.next({.is_uneven = true, .is_bound = true, .phase_s = 1}, 3),
+            JuggleAction::rotate);
+}
+
+TEST(JuggleStance, the_period_of_threads_that_do_not_sleep_is_short_only_if_moving_them_pays) {
+  const auto period_s = [](const JuggleSigns& signs, double longest_s = 0.1) {
+    JuggleStance stance(longest_s);
+    EXPECT_EQ(stance.period_s(), longest_s) << "before the first decision";
+    stance.next(signs, 1);
+    return stance.period_s();
+  };
+  EXPECT_DOUBLE_EQ(period_s({.phase_s = 1}), 0.1);
+  EXPECT_DOUBLE_EQ(period_s({.phase_s = 1, .even_gain = 1.5}), 0.02);
+  EXPECT_DOUBLE_EQ(period_s({.phase_s = 1, .even_gain = 1.5}, 0.01), 0.01);
+  EXPECT_DOUBLE_EQ(period_s({.asleep = 0.3, .phase_s = 1, .even_gain = 1.5}), 0.1);
+  EXPECT_DOUBLE_EQ(period_s({.asleep = 0.3, .phase_s = 0.3}), 0.06);
+  EXPECT_DOUBLE_EQ(period_s({.lost_cpus = 0.5, .longest_wait_s = 0.016, .phase_s = 1}), 0.032);
+  EXPECT_DOUBLE_EQ(period_for(1e-3, 0.002), 0.002);
 }
 
 TEST(JuggleStance, every_action_has_a_name) {

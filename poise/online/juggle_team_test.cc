@@ -726,6 +726,277 @@ TEST(JuggleTeamAuto, stops_balancing_when_threads_are_created_at_a_high_rate) {
   EXPECT_FALSE(team.is_balancing());
 }
 
+/// A team, and the readings of its threads, which the test sets. The keys are 1, 2 and so on.
+struct Rounds {
+  Rounds(const JuggleSettings& settings, std::vector<JugglePlace> its_places, std::size_t threads)
+      : team(settings, std::move(its_places)), readings(threads) {
+    for (std::size_t i = 0; i < threads; ++i) readings[i].key = i + 1;
+  }
+  /// Balances after real_s seconds, in which each thread ran and waited for these times.
+  std::vector<JuggleOrder> round(double real_s, const std::vector<double>& run_s,
+                                 const std::vector<double>& wait_s = {}) {
+    if (now_s == 0) team.balance(readings, now_s);
+    for (std::size_t i = 0; i < run_s.size(); ++i) readings[i].run_s += run_s[i];
+    for (std::size_t i = 0; i < wait_s.size(); ++i) readings[i].wait_s += wait_s[i];
+    return team.balance(readings, now_s += real_s);
+  }
+  /// Balances after real_s seconds, in which each place was shared with another program. Thread i
+  /// starts on place i.
+  std::vector<JuggleOrder> shared_round(double real_s, const std::vector<double>& share_of_place) {
+    std::vector<double> run_s, wait_s;
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+      const auto place = i < team.members().size() ? team.members()[i].place : std::nullopt;
+      run_s.push_back(real_s * share_of_place[place.value_or(i)]);
+      wait_s.push_back(real_s - run_s.back());
+    }
+    return round(real_s, run_s, wait_s);
+  }
+  std::vector<bool> take_part() const {
+    std::vector<bool> take;
+    for (const JuggleMember& member : team.members()) take.push_back(member.takes_part);
+    return take;
+  }
+
+  JuggleTeam team;
+  std::vector<ThreadReading> readings;
+  double now_s = 0;
+};
+
+const JuggleSettings kOff = {.policy = JugglePolicy::off};
+
+TEST(JuggleTeam, threads_take_part_after_two_rounds_in_which_they_ran_a_little_or_waited_long) {
+  Rounds rounds(kOff, places(2), 4);
+  const auto round = [&] {
+    rounds.round(0.02, {0.0009, 0.0011, 0, 0}, {0, 0, 0.0101, 0.0099});
+    return rounds.take_part();
+  };
+  EXPECT_EQ(round(), std::vector(4, false));
+  EXPECT_EQ(round(), (std::vector{false, true, true, false}));
+  EXPECT_EQ(round(), (std::vector{false, true, true, false}));
+  EXPECT_EQ(rounds.team.num_taking_part(), 2u);
+}
+
+TEST(JuggleTeam, a_round_counts_anew_if_the_thread_slept_in_five_rounds_before_it) {
+  for (const auto& [quiet, waited_s, takes_part] :
+       {std::tuple{4, 0.0, true}, {5, 0.0, false}, {5, 0.05, true}, {5, 0.03, false}}) {
+    Rounds rounds(kOff, places(1), 1);
+    rounds.round(0.02, {0.01});
+    for (int i = 0; i < quiet; ++i) rounds.round(0.02, {0});
+    rounds.round(0.02, {0.015}, {waited_s});
+    EXPECT_EQ(rounds.team.num_taking_part() == 1, takes_part) << quiet << ", " << waited_s;
+    rounds.round(0.02, {0.01});
+    EXPECT_EQ(rounds.team.num_taking_part(), 1u);
+  }
+}
+
+// The sleep after which a thread is left out: five times its run time, but at least 300 ms and 8 ms
+// for each thread per place, and at most 10 s.
+TEST(JuggleTeam, a_thread_may_sleep_for_five_times_its_run_time_before_it_is_left_out) {
+  for (const auto& [num_threads, num_places, run_s, least_s] : {std::tuple{2, 1, 0.06, 0.316},
+                                                                {8, 1, 0.06, 0.364},
+                                                                {8, 4, 0.07, 0.35},
+                                                                {2, 1, 0.1, 0.5},
+                                                                {2, 1, 1.9, 9.5},
+                                                                {2, 1, 3.0, 10.0}}) {
+    SCOPED_TRACE(testing::Message() << num_threads << " threads that ran for " << run_s << " s");
+    Rounds rounds(kOff, places(static_cast<std::uint32_t>(num_places)),
+                  static_cast<std::size_t>(num_threads));
+    for (ThreadReading& reading : rounds.readings) reading.run_s = run_s - 0.06;
+    std::vector<double> gained_s(rounds.readings.size(), 0.03);
+    for (int i = 0; i < 2; ++i) rounds.round(0.03, gained_s);
+    ASSERT_EQ(rounds.team.num_taking_part(), gained_s.size());
+    gained_s[1] = 0;
+    const double busy_s = rounds.now_s;
+    while (rounds.team.num_taking_part() == gained_s.size() && rounds.now_s < 20)
+      rounds.round(0.03, gained_s);
+    EXPECT_FALSE(rounds.team.members()[1].takes_part);
+    EXPECT_GT(rounds.now_s - busy_s, least_s - 1e-6);
+    EXPECT_LE(rounds.now_s - busy_s, least_s + 0.03 + 1e-6);
+    EXPECT_NEAR(rounds.team.members()[1].run_at_leave_s, run_s, 1e-9);
+    gained_s[1] = 0.03;
+    for (int i = 0; i < 2; ++i) rounds.round(0.03, gained_s);
+    EXPECT_EQ(rounds.team.num_taking_part(), gained_s.size()) << "it takes part again";
+    EXPECT_NEAR(rounds.team.members()[1].run_apart_s, run_s - 0.06 + 2 * 0.03 + 0.06, 1e-9)
+        << "before it first took part, and since it was left out";
+  }
+}
+
+TEST(JuggleTeam, progress_is_run_time_weighted_by_the_speed_of_the_place) {
+  Rounds rounds(proactive(), {{0, 1}, {0, 0.5}}, 2);
+  for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.02, 0.01});
+  EXPECT_NEAR(rounds.team.average_progress_s(), 0.03, 1e-12) << "no place yet";
+  rounds.round(0.02, {0.02, 0.02});
+  const auto members = rounds.team.members();
+  EXPECT_NEAR(members[0].progress_s, 0.06, 1e-12);
+  EXPECT_NEAR(members[1].progress_s, 0.03, 1e-12);
+  rounds.team.set_speeds(std::vector{0.25, 1.0});
+  rounds.round(0.02, {0.02, 0.01});
+  EXPECT_NEAR(members[0].progress_s, 0.065, 1e-12);
+  EXPECT_NEAR(members[1].progress_s, 0.04, 1e-12);
+  EXPECT_NEAR(rounds.team.average_progress_s(), 0.0525, 1e-12);
+  EXPECT_NEAR(members[1].worked_s, 0.04, 1e-12);
+}
+
+TEST(JuggleTeam, progress_is_the_work_that_threads_count_divided_by_its_mean_rate) {
+  Rounds rounds(kOff, places(2), 3);
+  for (ThreadReading& reading : rounds.readings) reading.work = 500;
+  rounds.readings[2].work.reset();
+  rounds.round(0.02, {0.02, 0.02, 0.01});
+  const auto progress_s = [&](std::size_t i) { return rounds.team.members()[i].progress_s; };
+  EXPECT_NEAR(progress_s(0), 0.02, 1e-12) << "the rate is not known before any work is done";
+  *rounds.readings[0].work += 60;
+  *rounds.readings[1].work += 20;
+  rounds.round(0.02, {0.02, 0.02, 0.01});
+  EXPECT_NEAR(progress_s(0), 0.02 + 60 / 2000.0, 1e-12);
+  EXPECT_NEAR(progress_s(1), 0.02 + 20 / 2000.0, 1e-12);
+  EXPECT_NEAR(progress_s(2), 0.02, 1e-12);
+  *rounds.readings[0].work += 100;
+  *rounds.readings[1].work += 60;
+  rounds.round(0.02, {0.02, 0.02, 0.01});
+  const double rate = 2000 + (4000 - 2000) / 8.0;
+  EXPECT_NEAR(progress_s(0), 0.05 + 100 / rate, 1e-12);
+  EXPECT_NEAR(progress_s(1), 0.03 + 60 / rate, 1e-12);
+}
+
+TEST(JuggleTeam, when_balancing_begins_no_thread_leads_or_lags_by_more_than_20_periods) {
+  Rounds rounds(proactive(), places(2), 3);
+  rounds.round(0.02, {0, 0, 0});
+  rounds.round(60, {50, 10, 28});  // a gap, after which the threads count anew
+  EXPECT_EQ(rounds.team.num_taking_part(), 0u);
+  for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.02, 0.02, 0.02});
+  ASSERT_TRUE(rounds.team.is_balancing());
+  const auto members = rounds.team.members();
+  const double average_s = (50 + 10 + 28) / 3.0 + 0.04;
+  EXPECT_NEAR(members[0].progress_s, average_s + 2, 1e-9);
+  EXPECT_NEAR(members[1].progress_s, average_s - 2, 1e-9);
+  EXPECT_NEAR(members[2].progress_s, 28.04, 1e-9);
+}
+
+TEST(JuggleTeam, a_thread_that_joins_others_gets_their_mean_progress_and_the_emptiest_place) {
+  Rounds rounds({.policy = JugglePolicy::proactive, .period_s = 10}, places(3), 5);
+  for (int i = 0; i < 3; ++i) rounds.round(0.02, {0.02, 0.012, 0.01, 0.008, 0.006});
+  rounds.readings.push_back({.key = 6, .run_s = 7});
+  rounds.round(0.02, {0.02, 0.012, 0.01, 0.008, 0.006});
+  rounds.round(0.02, {0.02, 0.012, 0.01, 0.008, 0.006, 0.01});
+  EXPECT_EQ(rounds.team.num_taking_part(), 5u);
+  const auto orders = rounds.round(0.02, {0.02, 0.012, 0.01, 0.008, 0.006, 0.01});
+  EXPECT_EQ(orders, (std::vector<JuggleOrder>{{6, 2}}));
+  EXPECT_EQ(rounds.team.num_taking_part(), 6u);
+  EXPECT_NEAR(rounds.team.members()[5].progress_s, 6 * 0.056 / 5, 1e-9);
+  EXPECT_NEAR(rounds.team.members()[5].run_apart_s, 7.02, 1e-9);
+  EXPECT_EQ(rounds.team.members()[5].migrations, 1u);
+  EXPECT_EQ(rounds.team.members()[0].migrations, 1u);
+}
+
+TEST(JuggleTeam, the_least_advanced_thread_gets_its_place_first_and_again_if_places_change) {
+  Rounds rounds(proactive(), places(2), 3);
+  rounds.round(0.02, {0, 0, 0});
+  rounds.round(9, {0.3, 0.1, 0.2});
+  EXPECT_TRUE(rounds.round(0.02, {0.02, 0.02, 0.02}).empty());
+  const std::vector<JuggleOrder> dealt = {{2, 1}, {3, 0}, {1, 0}};
+  EXPECT_EQ(rounds.round(0.02, {0.02, 0.02, 0.02}), dealt);
+  EXPECT_TRUE(rounds.round(0.02, {0.02, 0.02, 0.02}).empty());
+  rounds.team.set_places(places(2));
+  EXPECT_EQ(rounds.round(0.02, {0.02, 0.02, 0.02}), dealt);
+  EXPECT_EQ(rounds.team.members()[1].migrations, 2u);
+  rounds.team.leave_alone(3);
+  rounds.team.leave_alone(1);
+  rounds.team.leave_alone(2);
+  rounds.team.leave_alone(1);
+  const std::vector<JuggleOrder> freed = {{2}, {3}, {1}};
+  EXPECT_EQ(rounds.round(0.02, {0.02, 0.02, 0.02}), freed);
+  EXPECT_EQ(rounds.team.num_taking_part(), 0u);
+  EXPECT_EQ(rounds.team.average_progress_s(), 0);
+}
+
+TEST(JuggleTeam, the_next_balancing_point_is_soon_while_threads_are_watched) {
+  JuggleSettings settings{.policy = JugglePolicy::off, .period_s = 0.3};
+  EXPECT_EQ(JuggleTeam(settings, places(1)).next_s(), 0.3);
+  settings.policy = JugglePolicy::proactive;
+  Rounds rounds(settings, places(1), 1);  // a single thread is not balanced
+  EXPECT_EQ(rounds.team.next_s(), 0.02);
+  while (rounds.now_s < 0.97) {
+    rounds.round(0.02, {0.02});
+    EXPECT_EQ(rounds.team.next_s(), 0.02) << rounds.now_s;
+  }
+  for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.02});
+  EXPECT_EQ(rounds.team.next_s(), 0.3);
+}
+
+TEST(JuggleTeam, a_reactive_policy_looks_for_waiting_threads_five_times_per_period) {
+  for (const auto& [period_s, next_s] :
+       {std::pair{0.3, 0.06}, {0.1, 0.02}, {0.05, 0.02}, {0.01, 0.01}})
+    for (const JugglePolicy policy : {JugglePolicy::reactive, JugglePolicy::proactive}) {
+      Rounds rounds({.policy = policy, .period_s = period_s}, places(2), 2);
+      const double round_s = rounds.team.next_s();
+      for (int i = 0; i < 2; ++i) rounds.round(round_s, {round_s, round_s});
+      ASSERT_TRUE(rounds.team.is_balancing());
+      EXPECT_DOUBLE_EQ(rounds.team.next_s(), policy == JugglePolicy::reactive ? next_s : period_s);
+    }
+}
+
+TEST(JuggleTeam, a_reactive_policy_moves_a_thread_to_a_place_whose_thread_is_seldom_ready) {
+  for (const double ready : {0.45, 0.55}) {
+    Rounds rounds({.policy = JugglePolicy::reactive}, places(2), 3);
+    for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.01, 0.02, 0.009}, {0.01, 0, 0.01});
+    const auto orders =
+        rounds.round(0.02, {0.01, 0.2 * 0.02, 0.01}, {0.01, (ready - 0.2) * 0.02, 0.01});
+    if (ready < 0.5)
+      EXPECT_EQ(orders, (std::vector<JuggleOrder>{{3, 1}}));
+    else
+      EXPECT_TRUE(orders.empty());
+  }
+}
+
+// The thread on place 0 runs for 60% of the time. The first orders give each thread a place.
+TEST(JuggleTeam, threads_swap_places_at_rounds_that_end_at_least_three_quarters_of_a_period) {
+  Rounds rounds(proactive(), places(2), 2);
+  std::vector<int> moved;
+  for (int round = 1; round <= 13; ++round)
+    if (!rounds.shared_round(0.02, {0.6, 1}).empty()) moved.push_back(round);
+  EXPECT_THAT(moved, testing::ElementsAre(2, 5, 13));
+  EXPECT_EQ(rounds.team.members()[0].migrations, 3u);
+  EXPECT_NEAR(rounds.team.members()[0].progress_s, 0.06 + 0.16, 1e-12);
+  EXPECT_NEAR(rounds.team.members()[1].progress_s, 0.1 + 0.6 * 0.16, 1e-12);
+}
+
+TEST(JuggleTeam, speeds_of_places_that_differ_from_their_mean_by_less_than_a_tenth_are_noise) {
+  for (const double share : {0.79, 0.85}) {
+    Rounds rounds(proactive(), places(2), 2);
+    int swaps = -1;  // the first orders only give each thread a place
+    for (int round = 1; round <= 40; ++round)
+      swaps += !rounds.shared_round(0.02, {share, 1}).empty();
+    EXPECT_EQ(swaps > 0, share < 0.8) << share;
+  }
+}
+
+// In the first three rounds, place 1 is slow; in the last two, place 0 is.
+TEST(JuggleTeam, a_period_of_two_ticks_has_half_the_weight_in_the_mean_speed_of_a_place) {
+  Rounds rounds({.policy = JugglePolicy::proactive, .period_s = 0.01}, places(2), 2);
+  for (const auto& [share, moves] : {std::pair{std::vector<double>{1, 0.5}, false},
+                                     {{1, 0.5}, true},
+                                     {{1, 0.5}, true},
+                                     {{0.1, 1}, false},
+                                     {{0.1, 1}, true}})
+    EXPECT_EQ(rounds.shared_round(0.01, share).size(), moves ? 2u : 0u) << rounds.now_s;
+}
+
+TEST(JuggleTeam, a_reactive_policy_counts_no_thread_that_has_just_yielded_as_ready) {
+  for (const auto& [shares, since_yield_s, moves] : {std::tuple{true, 0.0079, true},
+                                                     {true, 0.0081, false},
+                                                     {false, 0.00019, true},
+                                                     {false, 0.00021, false}}) {
+    Rounds rounds({.policy = JugglePolicy::reactive}, places(2), shares ? 5u : 3u);
+    for (ThreadReading& reading : rounds.readings) reading.waits = WaitReport();
+    const std::vector<double> half(rounds.readings.size(), 0.01);
+    for (int i = 0; i < 3; ++i) rounds.round(0.02, half, half);
+    // Threads 2 and, if `shares`, 4 are on place 1.
+    std::vector<JuggleTeam::Wait> waits{{2, {.since_yield_s = since_yield_s}}};
+    if (shares) waits.push_back({4, {.since_yield_s = since_yield_s}});
+    EXPECT_EQ(!rounds.team.react_to(waits).empty(), moves) << shares << ", " << since_yield_s;
+  }
+}
+
 TEST(JuggleTeam, every_policy_has_a_name) {
   for (const auto* name : {"auto", "proactive", "reactive", "hybrid", "off"})
     EXPECT_EQ(name_of(juggle_policy_named(name)), name);

@@ -183,6 +183,128 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
     }
 }
 
+/// The swaps by the rules of juggle_swaps(), for places that all have threads. No two threads have
+/// the same progress.
+std::vector<Swap> expected_swaps(const JuggleView& view, DomainId num_domains, double margin_s) {
+  std::vector<Swap> swaps;
+  for (DomainId d = 0; d < num_domains; ++d) {
+    double sum_s = 0, threads = 0, speeds = 0, places = 0;
+    for (PlaceId p = 0; p < view.speed.size(); ++p) {
+      if (view.domain_of[p] != d) continue;
+      speeds += view.speed[p];
+      ++places;
+    }
+    for (ThreadId t = 0; t < view.place_of.size(); ++t) {
+      if (view.domain_of[view.place_of[t]] != d) continue;
+      sum_s += view.progress_s[t];
+      ++threads;
+    }
+    // Candidates of slow places and of fast places: the mean progress of the place, the thread's
+    // turn, and the thread.
+    using Candidate = std::tuple<std::size_t, double, ThreadId>;
+    std::vector<Candidate> behind, ahead;
+    for (PlaceId p = 0; p < view.speed.size(); ++p) {
+      if (view.domain_of[p] != d) continue;
+      const bool is_fast = view.speed[p] > speeds / places;
+      std::vector<std::pair<double, ThreadId>> of_place;
+      double of_place_s = 0, num_threads = 0;
+      for (ThreadId t = 0; t < view.place_of.size(); ++t) {
+        if (view.place_of[t] != p) continue;
+        of_place_s += view.progress_s[t];
+        ++num_threads;
+        const bool is_behind = view.progress_s[t] < sum_s / threads + margin_s;
+        if (is_behind != is_fast) of_place.emplace_back(view.progress_s[t] * (is_fast ? -1 : 1), t);
+      }
+      std::sort(of_place.begin(), of_place.end());
+      const double order = of_place_s / num_threads * (is_fast ? -1 : 1);
+      for (std::size_t turn = 0; turn < of_place.size(); ++turn)
+        (is_fast ? ahead : behind).emplace_back(turn, order, of_place[turn].second);
+    }
+    std::sort(behind.begin(), behind.end());
+    std::sort(ahead.begin(), ahead.end());
+    for (std::size_t i = 0; i < std::min(behind.size(), ahead.size()); ++i)
+      swaps.push_back({std::get<2>(behind[i]), std::get<2>(ahead[i])});
+  }
+  return swaps;
+}
+
+TEST(Juggle, random_threads_swap_places_in_the_order_of_the_paper) {
+  for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const auto num_domains = static_cast<DomainId>(1 + random.below(3));
+    const auto num_places = static_cast<PlaceId>(num_domains + random.below(8));
+    const auto num_threads = static_cast<ThreadId>(num_places + random.below(20));
+    std::vector<double> progress_s, speed;
+    std::vector<PlaceId> place_of;
+    std::vector<DomainId> domain_of;
+    for (ThreadId t = 0; t < num_threads; ++t) {
+      progress_s.push_back(random.uniform());
+      place_of.push_back(t < num_places ? t : static_cast<PlaceId>(random.below(num_places)));
+    }
+    for (PlaceId p = 0; p < num_places; ++p) {
+      speed.push_back(random.uniform());
+      domain_of.push_back(p < num_domains ? p : static_cast<DomainId>(random.below(num_domains)));
+    }
+    const JuggleView view{progress_s, place_of, speed, domain_of};
+    const double margin_s = random.below(2) ? 0 : random.uniform(0, 0.3);
+    EXPECT_EQ(juggle_swaps(view, margin_s), expected_swaps(view, num_domains, margin_s));
+  }
+}
+
+TEST(Juggle, the_speed_of_a_place_is_at_most_the_length_of_the_period) {
+  EXPECT_DOUBLE_EQ(measured_speed(3, 2, 5, 1), 1.5 * 5 / 4);
+  EXPECT_EQ(measured_speed(8, 2, 5, 1), 5);
+  EXPECT_EQ(measured_speed(0.5, 2, 5, 5), 5);
+  EXPECT_EQ(measured_speed(0, 2, 5, 3), 3);
+  EXPECT_EQ(measured_speed(0, 2, 5, 7), 5);
+  EXPECT_EQ(measured_speed(0, 0, 5, 3), 0);
+  EXPECT_DOUBLE_EQ(measured_speed(1.5, 1, 5, 3), 1.5 * 5 / 2);
+}
+
+TEST(Juggle, speeds_that_hardly_differ_from_the_mean_become_equal_to_it) {
+  std::vector<double> speed{0.75, 1.1875, 1.0625, 0, 1};
+  remove_noise(speed, 0.1);  // the mean of the places with a speed is 1
+  EXPECT_THAT(speed, ElementsAre(0.75, 1.1875, 1, 0, 1));
+  speed = {0.75, 1.1875, 1.0625, 0, 1};
+  remove_noise(speed, 0.19);
+  EXPECT_THAT(speed, ElementsAre(0.75, 1, 1, 0, 1));
+  speed = {2, 6};  // a fraction of the mean, 4
+  remove_noise(speed, 0.51);
+  EXPECT_THAT(speed, ElementsAre(4, 4));
+  speed = {2, 6};
+  remove_noise(speed, 0.49);
+  EXPECT_THAT(speed, ElementsAre(2, 6));
+}
+
+TEST(Juggle, the_number_of_threads_per_place_is_that_of_the_domain_with_most_threads_per_place) {
+  for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    std::vector<DomainId> domain_of;
+    for (std::uint64_t p = 0; p < 1 + random.below(9); ++p)
+      domain_of.push_back(static_cast<DomainId>(random.below(4)));
+    const auto num_threads = static_cast<std::uint32_t>(random.below(30));
+    const auto place_of = deal_threads(num_threads, domain_of);
+    double most = 1.0 * num_threads / static_cast<double>(domain_of.size());
+    for (DomainId d = 0; d < 4; ++d) {
+      const auto places = std::count(domain_of.begin(), domain_of.end(), d);
+      const auto threads = std::count_if(place_of.begin(), place_of.end(),
+                                         [&](PlaceId p) { return domain_of[p] == d; });
+      if (places > 0)
+        most = std::max(most, static_cast<double>(threads) / static_cast<double>(places));
+    }
+    EXPECT_DOUBLE_EQ(threads_per_place(num_threads, domain_of), most);
+  }
+}
+
+TEST(Juggle, successive_threads_start_on_successive_places) {
+  EXPECT_THAT(deal_threads(7, std::vector<DomainId>{0, 0, 0}), ElementsAre(0, 1, 2, 0, 1, 2, 0));
+  EXPECT_THAT(deal_threads(4, std::vector<DomainId>{1, 3, 1, 3, 3}), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(deal_threads(2, std::vector<DomainId>{2, 2, 2, 1}), ElementsAre(0, 3));
+  EXPECT_THAT(deal_threads(6, std::vector<DomainId>{2, 2, 2, 1}), ElementsAre(0, 1, 2, 3, 0, 3));
+}
+
 /// Returns the moves by which even_out() spreads the ready threads, given the progress and the
 /// place of every thread.
 std::vector<Move> evened_out(const std::vector<double>& progress_s,
@@ -229,6 +351,62 @@ TEST(EvenOut, spreads_blocked_threads_over_places_with_equally_few_ready_threads
   EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 1}, 3, {true, true, false}), ElementsAre(Move{0, 2}));
 }
 
+/// The moves by the rules of even_out(), one after the other. All progress differs.
+std::vector<Move> expected_moves(const JuggleView& view, std::vector<bool> is_ready,
+                                 DomainId num_domains) {
+  std::vector<PlaceId> place_of(view.place_of.begin(), view.place_of.end());
+  std::vector<bool> has_moved(place_of.size(), false);
+  std::vector<Move> moves;
+  for (DomainId d = 0; d < num_domains; ++d)
+    while (true) {
+      std::vector<std::size_t> ready(view.speed.size(), 0), all(view.speed.size(), 0);
+      for (ThreadId t = 0; t < place_of.size(); ++t) {
+        ready[place_of[t]] += is_ready[t];
+        ++all[place_of[t]];
+      }
+      std::optional<PlaceId> to;
+      std::size_t most = 0;
+      for (PlaceId p = 0; p < view.speed.size(); ++p) {
+        if (view.domain_of[p] != d) continue;
+        if (!to || std::pair(ready[p], all[p]) < std::pair(ready[*to], all[*to])) to = p;
+        most = std::max(most, ready[p]);
+      }
+      if (!to || most < ready[*to] + 2) break;
+      std::optional<ThreadId> least;
+      for (ThreadId t = 0; t < place_of.size(); ++t)
+        if (is_ready[t] && !has_moved[t] && view.domain_of[place_of[t]] == d &&
+            ready[place_of[t]] == most && (!least || view.progress_s[t] < view.progress_s[*least]))
+          least = t;
+      moves.push_back({least.value(), *to});
+      has_moved[*least] = true;
+      place_of[*least] = *to;
+    }
+  return moves;
+}
+
+TEST(EvenOut, random_threads_move_one_after_the_other_as_the_rules_say) {
+  for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const auto num_domains = static_cast<DomainId>(1 + random.below(3));
+    const auto num_places = static_cast<PlaceId>(num_domains + random.below(6));
+    std::vector<double> progress_s, speed(num_places, 1);
+    std::vector<PlaceId> place_of;
+    std::vector<bool> is_ready;
+    std::vector<DomainId> domain_of;
+    const std::uint64_t num_threads = random.below(25);
+    for (std::uint64_t t = 0; t < num_threads; ++t) {
+      progress_s.push_back(random.uniform());
+      place_of.push_back(static_cast<PlaceId>(random.below(1 + random.below(num_places))));
+      is_ready.push_back(random.below(3) > 0);
+    }
+    for (PlaceId p = 0; p < num_places; ++p)
+      domain_of.push_back(p < num_domains ? p : static_cast<DomainId>(random.below(num_domains)));
+    const JuggleView view{progress_s, place_of, speed, domain_of};
+    EXPECT_EQ(even_out(view, is_ready), expected_moves(view, is_ready, num_domains));
+  }
+}
+
 TEST(Waits, a_thread_counts_as_waiting_if_it_is_in_a_waiting_call_or_has_just_yielded) {
   for (const bool shares_place : {false, true}) {
     EXPECT_TRUE(is_waiting({.is_inside = true}, shares_place));
@@ -237,6 +415,14 @@ TEST(Waits, a_thread_counts_as_waiting_if_it_is_in_a_waiting_call_or_has_just_yi
   }
   EXPECT_TRUE(is_waiting({.since_yield_s = 0.004}, true));
   EXPECT_FALSE(is_waiting({.since_yield_s = 0.004}, false));
+}
+
+TEST(Waits, a_yield_counts_for_8_ms_on_a_shared_place_and_otherwise_for_a_fortieth_of_that) {
+  EXPECT_TRUE(is_waiting({.since_yield_s = 0.0079}, true));
+  EXPECT_FALSE(is_waiting({.since_yield_s = 0.0081}, true));
+  EXPECT_TRUE(is_waiting({.since_yield_s = 0.00019}, false));
+  EXPECT_FALSE(is_waiting({.since_yield_s = 0.00021}, false));
+  EXPECT_FALSE(is_waiting({}, true));
 }
 
 TEST(EvenOut, keeps_threads_in_their_domain) {
