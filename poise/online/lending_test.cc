@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "tests/support/seeds.h"
@@ -147,6 +148,76 @@ TEST(CostAwareLoans, finish_all_tasks_as_early_as_the_best_of_all_possible_loans
   EXPECT_GT(with_loans, 100);
 }
 
+LendingView random_view(Random& random, std::vector<Borrower>& others) {
+  const double distances[] = {1, 1.5, std::numeric_limits<double>::infinity()};
+  others.resize(1 + random.below(4));
+  for (std::uint32_t i = 0; i < others.size(); ++i)
+    others[i] = {.rank = i + 1,
+                 .busy_s = random.uniform(0, 4),
+                 .threads = 1.0 + static_cast<double>(random.below(3)),
+                 .slowness = random.uniform(0.5, 2),
+                 .delay_s = random.uniform(0, 3),
+                 .extra_s = random.below(2) ? random.uniform(0, 0.5) : 0,
+                 .byte_s = random.uniform(0, 0.1),
+                 .asks = random.below(2) > 0,
+                 .distance = distances[random.below(3)]};
+  return {.task_s = random.uniform(0.5, 2),
+          .queued = static_cast<std::uint32_t>(1 + random.below(20)),
+          .busy_s = random.uniform(0, 2),
+          .threads = 1.0 + static_cast<double>(random.below(3)),
+          .lend_s = random.uniform(0, 0.3),
+          .others = others};
+}
+
+TEST(CostAwareLoans, go_to_a_rank_only_if_no_nearer_rank_could_finish_another_task_in_time) {
+  Random random(9);
+  int with_several = 0;
+  for (int trial = 0; trial < 500; ++trial) {
+    SCOPED_TRACE("trial " + std::to_string(trial) + " of seed 9");
+    std::vector<Borrower> others;
+    const LendingView view = random_view(random, others);
+    const auto loans = cost_aware_loans(view, 0);
+    std::vector<std::uint32_t> lent(others.size());
+    for (const Loan& loan : loans) lent[loan.rank - 1] = loan.tasks;
+    const double end_s = end_of(view, lent);
+    with_several += loans.size() > 1;
+    for (std::size_t i = 0; i < others.size(); ++i)
+      for (std::size_t j = 0; j < others.size(); ++j) {
+        if (lent[j] == 0 || std::pair(others[i].distance, others[i].delay_s) >=
+                                std::pair(others[j].distance, others[j].delay_s))
+          continue;
+        std::vector<std::uint32_t> more(others.size());
+        more[i] = lent[i] + 1;
+        LendingView only = view;
+        only.queued = more[i];  // so that only the end of the borrower counts
+        EXPECT_GT(end_of(only, more), end_s + 1e-9) << "rank " << i + 1;
+      }
+  }
+  EXPECT_GT(with_several, 50);
+}
+
+TEST(CostAwareLoans, are_made_if_and_only_if_the_best_of_all_loans_gains_enough) {
+  Random random(10);
+  int decided[2] = {0, 0};
+  for (int trial = 0; trial < 300; ++trial) {
+    SCOPED_TRACE("trial " + std::to_string(trial) + " of seed 10");
+    std::vector<Borrower> others;
+    LendingView view = random_view(random, others);
+    others.resize(std::min<std::size_t>(others.size(), 2));
+    view.others = others;
+    view.queued = 1 + view.queued / 2;
+    std::vector<std::uint32_t> none(others.size());
+    const double best_s = best_end(view, none, 0, view.queued), alone_s = end_of(view, none);
+    const double min_gain = random.uniform(0, 0.6);
+    if (std::abs(best_s - alone_s * (1 - min_gain)) < 1e-6) continue;
+    const bool pays = best_s < alone_s * (1 - min_gain);
+    EXPECT_EQ(!cost_aware_loans(view, min_gain).empty(), pays);
+    ++decided[pays];
+  }
+  EXPECT_GT(decided[0], 50);
+  EXPECT_GT(decided[1], 50);
+}
+
 TEST(CostAwareLoans, never_lend_more_tasks_than_are_queued) {
   Random random(8);
   for (int trial = 0; trial < 1000; ++trial) {
@@ -254,6 +325,117 @@ TEST(SizedLoans, finish_all_tasks_nearly_as_early_as_the_best_choice_of_tasks_to
   }
 }
 
+/// The loans by the rules of sized_loans().
+std::vector<Loan> expected_loans(const LendingView& view, double min_gain) {
+  std::vector<QueuedTask> tasks(view.queue.begin(), view.queue.end());
+  std::stable_sort(tasks.begin(), tasks.end(),
+                   [](const QueuedTask& a, const QueuedTask& b) { return a.task_s > b.task_s; });
+  std::vector<Borrower> others(view.others.begin(), view.others.end());
+  std::stable_sort(others.begin(), others.end(), [](const Borrower& a, const Borrower& b) {
+    return std::pair(a.distance, a.delay_s) < std::pair(b.distance, b.delay_s);
+  });
+  std::vector<std::vector<std::uint64_t>> names(others.size());
+  std::vector<double> ends_s;
+  double own_s = view.busy_s;
+  for (const QueuedTask& task : tasks) own_s += task.task_s / view.threads;
+  for (const Borrower& other : others) ends_s.push_back(other.busy_s + other.delay_s);
+  const double alone_s = own_s;
+  const auto may_lend = [](const QueuedTask& task, const Borrower& other) {
+    return task.lend_s < task.task_s && (!task.borrowed || other.asks);
+  };
+  const auto after_s = [&](const QueuedTask& task, std::size_t i) {
+    return ends_s[i] + task.task_s * others[i].slowness / others[i].threads +
+           task.bytes * others[i].byte_s;
+  };
+  const auto lend = [&](const QueuedTask& task, std::size_t i) {
+    own_s += (task.lend_s - task.task_s) / view.threads;
+    ends_s[i] = after_s(task, i);
+    names[i].push_back(task.name);
+  };
+  std::vector<QueuedTask> kept;
+  for (const QueuedTask& task : tasks) {
+    const double mine_s = own_s + (task.lend_s - task.task_s) / view.threads;
+    std::size_t i = 0;
+    while (i < others.size() && (!may_lend(task, others[i]) || after_s(task, i) > mine_s)) ++i;
+    if (i < others.size())
+      lend(task, i);
+    else
+      kept.push_back(task);
+  }
+  double soonest_s = own_s;
+  std::optional<std::pair<QueuedTask, std::size_t>> last;
+  for (const QueuedTask& task : kept)
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const double both_s =
+          std::max(own_s + (task.lend_s - task.task_s) / view.threads, after_s(task, i));
+      if (!may_lend(task, others[i]) || both_s >= soonest_s) continue;
+      soonest_s = both_s;
+      last = {task, i};
+    }
+  if (last) lend(last->first, last->second);
+  double end_s = own_s;
+  for (std::size_t i = 0; i < others.size(); ++i)
+    if (!names[i].empty()) end_s = std::max(end_s, ends_s[i]);
+  std::vector<Loan> loans;
+  for (std::size_t i = 0; i < others.size() && end_s <= alone_s * (1 - min_gain); ++i)
+    if (!names[i].empty())
+      loans.push_back({others[i].rank, static_cast<std::uint32_t>(names[i].size()), names[i]});
+  return loans;
+}
+
+TEST(SizedLoans, lend_random_tasks_to_random_ranks_as_the_rules_say) {
+  int lent = 0, refused = 0;
+  for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    std::vector<Borrower> others;
+    LendingView view = random_view(random, others);
+    std::vector<QueuedTask> queue(random.below(12));
+    for (std::size_t i = 0; i < queue.size(); ++i)
+      queue[i] = {.name = 100 + i,
+                  .task_s = random.uniform(0, 3),
+                  .bytes = random.uniform(0, 9),
+                  .lend_s = random.uniform(0, 0.5),
+                  .borrowed = random.below(3) == 0};
+    view.queue = queue;
+    const double min_gain = random.below(2) ? 0 : random.uniform(0, 0.5);
+    const auto loans = sized_loans(view, min_gain);
+    EXPECT_EQ(loans, expected_loans(view, min_gain));
+    lent += !loans.empty();
+    refused += loans.empty();
+  }
+  EXPECT_GT(lent, 100);
+  EXPECT_GT(refused, 100);
+}
+
+TEST(CouldGain, agrees_with_the_time_at_which_all_ranks_together_have_done_all_work) {
+  Random random(11);
+  int could[2] = {0, 0};
+  for (int trial = 0; trial < 500; ++trial) {
+    SCOPED_TRACE("trial " + std::to_string(trial) + " of seed 11");
+    std::vector<Borrower> others;
+    const LendingView view = random_view(random, others);
+    const double alone_s = view.busy_s + view.queued * view.task_s / view.threads;
+    double least_s = 0, most_s = alone_s;
+    for (int i = 0; i < 60; ++i) {  // bisection
+      const double end_s = (least_s + most_s) / 2;
+      double done_s = end_s * view.threads;
+      for (const Borrower& other : others)
+        done_s +=
+            std::max(0.0, end_s - other.busy_s - other.delay_s) * other.threads / other.slowness;
+      (done_s < alone_s * view.threads ? least_s : most_s) = end_s;
+    }
+    const double gain = 1 - most_s / alone_s;
+    for (const double min_gain : {gain - 1e-6, gain + 1e-6, random.uniform()}) {
+      if (min_gain < 0) continue;
+      EXPECT_EQ(could_gain(view, min_gain), gain > min_gain) << gain << ", " << min_gain;
+      ++could[gain > min_gain];
+    }
+  }
+  EXPECT_GT(could[0], 100);
+  EXPECT_GT(could[1], 100);
+}
+
 TEST(CouldGain, is_true_only_if_lending_arbitrarily_divisible_tasks_would_save_enough_time) {
   const Borrower idle{.rank = 1}, late{.rank = 2, .busy_s = 9.5}, fast{.rank = 3, .slowness = 0.1};
   const auto could = [](const Borrower& other, double min_gain) {
@@ -286,6 +468,28 @@ TEST(ExploratoryLoan, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
     EXPECT_THAT(exploration_loans(view, 0.1, 0.1), ElementsAre(Loan{other.rank, 8}));
     EXPECT_THAT(exploration_loans(view, 2, 0.1), IsEmpty());
   }
+}
+
+TEST(ExploratoryLoan, lends_at_most_eight_tasks_to_the_nearest_rank_as_if_it_were_fast) {
+  const Borrower others[] = {{.rank = 4, .slowness = 3, .delay_s = 2, .extra_s = 9},
+                             {.rank = 5, .slowness = 3, .delay_s = 1, .extra_s = 9},
+                             {.rank = 6, .slowness = 0.5, .delay_s = 1.5}};
+  EXPECT_THAT(exploration_loans({.task_s = 2, .queued = 100, .others = others}, 0.5, 0.1),
+              ElementsAre(Loan{5, 8}));
+  EXPECT_THAT(exploration_loans({.task_s = 2, .queued = 6, .others = others}, 0.5, 0),
+              ElementsAre(Loan{5, 1}));
+  std::vector<QueuedTask> queue;
+  for (std::uint64_t name = 1; name <= 40; ++name)
+    queue.push_back({.name = name, .task_s = 2, .lend_s = 9});
+  EXPECT_THAT(exploration_loans({.others = others, .queue = queue}, 0.5, 0),
+              ElementsAre(Loan{5, 8, {1, 2, 3, 4, 5, 6, 7, 8}}));
+  const Borrower near{.rank = 9, .slowness = 1.5};
+  EXPECT_THAT(
+      exploration_loans({.task_s = 1, .queued = 2, .lend_s = 5, .others = {&near, 1}}, 0.25, 0.1),
+      ElementsAre(Loan{9, 1}));
+  EXPECT_THAT(
+      exploration_loans({.task_s = 1, .queued = 2, .lend_s = 5, .others = {&near, 1}}, 0.25, 0.5),
+      IsEmpty());
 }
 
 TEST(ExploratoryLoan, lends_nothing_to_a_rank_that_is_too_far_away_or_too_busy) {

@@ -2,8 +2,13 @@
 
 #include "poise/online/loan_policy.h"
 
+#include <algorithm>
+#include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <string_view>
+#include <tuple>
 
 #include "poise/base/random.h"
 
@@ -197,6 +202,174 @@ TEST(LoanPolicy,
   EXPECT_EQ(borrower(false), 1u);
 }
 
+TEST(LoanPolicy, considers_the_ranks_that_will_be_idle_soonest_and_of_equals_the_nearest) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    PeerTable peers(0, 100, [](std::uint32_t rank) { return PeerLocality{rank, 1.0 + rank % 3}; });
+    const QueueState queue = queue_of(10, 1e-3);
+    std::vector<std::tuple<double, double, std::uint32_t>> candidates;
+    std::map<std::uint32_t, double> busy_of;
+    for (std::uint32_t rank = 1; rank < 100; ++rank) {
+      if (random.below(3) == 0) continue;
+      const double busy_s = static_cast<double>(random.below(4)) / 4;
+      const auto queued = static_cast<float>(random.below(3));
+      const bool knows_times = random.below(2) > 0;
+      const std::uint64_t wait = random.below(8) ? 1 : 2;
+      peers.update({.rank = rank,
+                    .version = 1,
+                    .wait = wait,
+                    .busy_s = busy_s,
+                    .task_s = knows_times ? 1e-3F : 0,
+                    .queued = queued,
+                    .threads = 2});
+      const bool has_lent = random.below(4) == 0;
+      if (has_lent) peers.at(rank).in_flight_s = 0.5F;
+      const double expected_s =
+          (knows_times ? busy_s : std::max(busy_s, queued * 1e-3 / 2)) + (has_lent ? 0.25 : 0);
+      busy_of[rank] = expected_s;
+      if (wait == 1) candidates.emplace_back(expected_s, 1.0 + rank % 3, rank);
+    }
+    std::sort(candidates.begin(), candidates.end());
+    candidates.resize(std::min(candidates.size(), lending_tuning::kMaxCandidates));
+    std::vector<std::pair<double, std::uint32_t>> expected;
+    for (const auto& [busy_s, distance, rank] : candidates) expected.emplace_back(distance, rank);
+    std::sort(expected.begin(), expected.end());
+    LoanProblem problem;
+    LoanPolicy(LoanSettings{}).pose(problem, queue, peers, {}, {}, kNow);
+    ASSERT_EQ(problem.others.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(problem.others[i].rank, expected[i].second);
+      EXPECT_EQ(problem.others[i].distance, expected[i].first);
+      EXPECT_NEAR(problem.others[i].busy_s, busy_of[expected[i].second], 1e-9);
+      EXPECT_FALSE(problem.others[i].asks);
+    }
+  }
+}
+
+TEST(LoanPolicy, describes_the_queue_and_the_costs_of_the_lender_to_the_offload_policy) {
+  PeerTable peers(5, 9, [](std::uint32_t) { return PeerLocality{}; });
+  peers.update({.rank = 7, .version = 1, .wait = 3, .queued = 4});
+  peers.at(7).in_flight = 6;
+  QueueState queue = queue_of(8, 2e-3);
+  queue.queued = 11;
+  queue.running = 3;
+  queue.running_s = 12e-3;
+  queue.bytes_both = 16;
+  LendingCosts costs;
+  for (int i = 0; i < 1000; ++i) costs.packing.learn(8, 0, 8 * 3e-6);
+  LoanProblem problem;
+  LoanPolicy(LoanSettings{})
+      .pose(problem, queue, peers, {}, costs, {.now_s = 1, .wait = 3, .threads = 4});
+  EXPECT_DOUBLE_EQ(problem.view.task_s, 2e-3);
+  EXPECT_EQ(problem.view.queued, 8u);
+  EXPECT_DOUBLE_EQ(problem.view.busy_s, 3e-3);
+  EXPECT_EQ(problem.view.threads, 4);
+  EXPECT_DOUBLE_EQ(problem.view.lend_s, costs.overhead_s(queue, 2));
+  EXPECT_NEAR(problem.view.lend_s, 3e-6 + 0.2e-6, 1e-8);
+  EXPECT_EQ(problem.view.rank, 5u);
+  ASSERT_EQ(problem.known.size(), 1u);
+  EXPECT_EQ(problem.known[0].queued, 4);
+  EXPECT_EQ(problem.known[0].in_flight, 6u);
+  EXPECT_EQ(problem.view.others.data(), problem.others.data());
+}
+
+TEST(LoanPolicy, a_policy_that_sees_all_ranks_gets_every_rank_of_the_wait_unless_it_may_not_push) {
+  for (const bool push : {true, false})
+    for (const bool all_borrowed : {true, false})
+      for (const char* name : {"cost", "paired"}) {
+        PeerTable peers = table(50);
+        for (std::uint32_t rank = 1; rank < 50; ++rank)
+          peers.update({.rank = rank, .version = 1, .wait = rank % 5 == 0 ? 2u : 1u});
+        Thieves thieves;
+        thieves.add({7, 1, 0.5, false});
+        thieves.add({8, 1, 0.5, true});
+        thieves.add({10, 1, 0.5, false});  // is in another wait, as the table knows
+        thieves.add({9, 0, 0.5, false});   // asked in an earlier wait
+        QueueState queue = queue_of(10, 1e-3);
+        queue.all_borrowed = all_borrowed;
+        LoanProblem problem;
+        LoanPolicy(LoanSettings{.policy = &offload_policy(name), .push = push})
+            .pose(problem, queue, peers, thieves, {}, kNow);
+        const bool sees_all = std::string_view(name) == "paired";
+        const std::size_t silent = sees_all ? 37 : all_borrowed ? 0 : 8;
+        EXPECT_EQ(problem.others.size(), 2 + (push ? silent : 0)) << name << push << all_borrowed;
+        for (const Borrower& other : problem.others)
+          EXPECT_EQ(other.asks, other.rank == 7 || other.rank == 8);
+      }
+}
+
+TEST(LoanPolicy, describes_another_rank_by_its_report_its_link_and_the_tasks_in_flight) {
+  Peer peer;
+  peer.rank = 6;
+  peer.threads = 4;
+  peer.busy_s = 0.5F;
+  peer.queued = 12;
+  peer.task_s = 0.25F;
+  peer.in_flight_s = 3;
+  peer.slowness = 1.5F;
+  peer.num_results = 1;
+  LendingCosts costs;
+  QueueState queue = queue_of(10, 1);
+  queue.bytes_both = 1e6;
+  const PeerLocality at{3, 2};
+  const Borrower known = borrower_at(peer, true, at, queue, costs);
+  const double byte_s = 2 * lending_tuning::kInitialPerByte_s;
+  EXPECT_EQ(known.rank, 6u);
+  EXPECT_TRUE(known.asks);
+  EXPECT_EQ(known.threads, 4);
+  EXPECT_EQ(known.slowness, 1.5);
+  EXPECT_DOUBLE_EQ(known.busy_s, 0.5 + 3 * 1.5 / 4);
+  EXPECT_DOUBLE_EQ(known.byte_s, byte_s);
+  EXPECT_DOUBLE_EQ(known.delay_s, 2 * 2 * lending_tuning::kMinPause_s / 2 + 1e5 * byte_s);
+  EXPECT_DOUBLE_EQ(known.extra_s, costs.overhead_s(queue, 1e5) + 1e5 * byte_s);
+  EXPECT_EQ(known.distance, 2);
+  // The rank does not know how long its tasks take, so they are assumed to take as long as here.
+  peer.task_s = 0;
+  peer.num_results = 0;
+  const Borrower unknown = borrower_at(peer, false, at, queue, costs);
+  EXPECT_DOUBLE_EQ(unknown.busy_s, 12 * 1 / 4.0 + 3 / 4.0);
+  EXPECT_EQ(unknown.slowness, 1);
+  EXPECT_FALSE(unknown.asks);
+  peer.queued = 0;
+  EXPECT_DOUBLE_EQ(borrower_at(peer, false, at, queue, costs).busy_s, 0.5 + 3 / 4.0);
+  for (int i = 0; i < 100; ++i) costs.least_slowness.learn(2);
+  EXPECT_NEAR(borrower_at(peer, false, at, queue, costs).slowness, 2, 1e-6);
+}
+
+TEST(LoanPolicy, the_load_of_a_rank_shrinks_while_it_works) {
+  Peer peer;
+  peer.reported_at_s = 10;
+  peer.busy_s = 4;
+  EXPECT_EQ(share_remaining(peer, 9), 1);
+  EXPECT_EQ(share_remaining(peer, 10), 1);
+  EXPECT_EQ(share_remaining(peer, 11), 0.75);
+  EXPECT_EQ(share_remaining(peer, 14), 0);
+  EXPECT_EQ(share_remaining(peer, 20), 0);
+  peer.busy_s = 0;
+  EXPECT_EQ(share_remaining(peer, 10), 0);
+  const LoanPolicy policy(LoanSettings{.batch_bytes = 1000});
+  peer.busy_s = 4;
+  peer.queued = 40;
+  peer.in_flight = 3;
+  EXPECT_EQ(policy.room_at(peer, 10, 11), 100u - 30 - 3);
+  EXPECT_EQ(policy.room_at(peer, 0.5, 15), 1000u - 3) << "a task has at least a byte";
+}
+
+TEST(LoanPolicy, the_margin_for_tasks_of_unequal_times_follows_from_their_deviations) {
+  Borrower other{.rank = 1, .busy_s = 3, .threads = 2, .slowness = 1.5, .delay_s = 0.25};
+  QueueState queue = queue_of(9, 4);
+  queue.running = 7;
+  queue.queued_deviation_s = 18;  // 2 s per task
+  const double here = (9 + 7) / 16.0, there = 1.5 * 1.5 * (6 + 2) / 4;
+  EXPECT_DOUBLE_EQ(doubt_s(other, 6, queue, 4), 2 * std::sqrt((here + there) * 4 / 0.25));
+  queue.queued_deviation_s = 0;
+  EXPECT_EQ(doubt_s(other, 6, queue, 4), 0);
+  queue.queued_deviation_s = 18;
+  other.busy_s = 0;
+  EXPECT_EQ(doubt_s(other, 6, queue, 4), 0);
+}
+
 TEST(LoanPolicy, limits_the_number_of_borrowed_tasks_that_wait_at_a_rank) {
   const LoanPolicy policy(LoanSettings{.batch_bytes = 1000});
   Peer peer;
@@ -238,6 +411,32 @@ TEST(Thieves, declines_task_requests_beyond_a_limit_unless_the_sender_asks_to_be
   EXPECT_EQ(thieves.take_declined(1).size(), lending_tuning::kMaxSearched);
   EXPECT_TRUE(thieves.find(1001));
   thieves.enter(2);
+  EXPECT_THAT(thieves.all(), IsEmpty());
+}
+
+TEST(Thieves, are_remembered_for_their_wait_and_declined_in_it_unless_their_request_lasts) {
+  Thieves thieves;
+  EXPECT_FALSE(thieves.any(1));
+  thieves.add({4, 1, 0.1, true});
+  EXPECT_FALSE(thieves.any(1)) << "a lasting request does not hurry";
+  thieves.add({5, 1, 0.2, false});
+  thieves.add({6, 2, 0.3, false});
+  thieves.add({5, 1, 0.4, false});  // replaces its first request
+  EXPECT_TRUE(thieves.any(1));
+  EXPECT_TRUE(thieves.any(2));
+  EXPECT_FALSE(thieves.any(3));
+  ASSERT_EQ(thieves.all().size(), 3u);
+  EXPECT_EQ(thieves.all()[2].requested_at_s, 0.4);
+  const auto declined = thieves.take_declined(1);
+  ASSERT_EQ(declined.size(), 1u);
+  EXPECT_EQ(declined[0].rank, 5u);
+  EXPECT_FALSE(thieves.find(5));
+  ASSERT_TRUE(thieves.find(6));
+  EXPECT_EQ(thieves.find(6)->wait, 2u);
+  thieves.enter(2);
+  EXPECT_FALSE(thieves.find(4));
+  EXPECT_TRUE(thieves.find(6));
+  thieves.remove(6);
   EXPECT_THAT(thieves.all(), IsEmpty());
 }
 

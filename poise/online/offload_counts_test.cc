@@ -2,10 +2,13 @@
 
 #include "poise/online/offload_counts.h"
 
+#include <algorithm>
+#include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "poise/base/error.h"
+#include "poise/base/random.h"
 #include "poise/online/offload_policy.h"
 
 namespace poise {
@@ -44,6 +47,59 @@ TEST(PairedLoans, of_ranks_with_equal_loads_the_higher_numbers_form_the_heavier_
   EXPECT_THAT(paired_loans(std::vector<double>{0, 0}, 1,
                            {.min_local = 0, .min_absolute = 0, .min_relative = 0}),
               IsEmpty());
+}
+
+/// The loans by the rules of paired_loans() and lightest_loans().
+std::vector<Loan> expected_loans(const std::vector<double>& tasks, std::uint32_t self,
+                                 const CountThresholds& thresholds, bool is_paired) {
+  double sum = 0;
+  std::vector<std::pair<double, std::uint32_t>> order;
+  for (std::uint32_t rank = 0; rank < tasks.size(); ++rank) {
+    sum += tasks[rank];
+    order.emplace_back(tasks[rank], rank);
+  }
+  std::sort(order.begin(), order.end());
+  std::size_t to = 0;
+  for (std::size_t i = 0; is_paired && i < order.size(); ++i)
+    if (order[i].second == self) to = order.size() - 1 - i;
+  const double mine = tasks[self], theirs = order[to].first;
+  const bool is_heavy = is_paired ? order[order.size() - 1 - to] >= order[(order.size() + 1) / 2]
+                                  : mine * static_cast<double>(tasks.size()) > sum;
+  if (!is_heavy || mine < thresholds.min_local || mine - theirs < thresholds.min_absolute ||
+      mine - theirs < thresholds.min_relative * mine || mine <= 0)
+    return {};
+  const double lent = std::min(
+      {std::max(1.0, std::floor(thresholds.share * (mine - theirs))), thresholds.max_tasks, mine});
+  return {{order[to].second, static_cast<std::uint32_t>(lent)}};
+}
+
+TEST(OffloadCounts, random_loads_lead_to_the_loans_that_the_rules_give) {
+  int lent = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    std::vector<double> tasks(2 + random.below(5));
+    for (double& count : tasks) count = static_cast<double>(random.below(12));
+    const CountThresholds thresholds{.min_local = static_cast<double>(random.below(6)),
+                                     .min_absolute = static_cast<double>(random.below(6)),
+                                     .min_relative = random.uniform(),
+                                     .share = random.uniform(),
+                                     .max_tasks = static_cast<double>(1 + random.below(9))};
+    for (std::uint32_t self = 0; self < tasks.size(); ++self) {
+      const auto paired = paired_loans(tasks, self, thresholds);
+      EXPECT_EQ(paired, expected_loans(tasks, self, thresholds, true)) << self;
+      EXPECT_EQ(lightest_loans(tasks, self, thresholds),
+                expected_loans(tasks, self, thresholds, false))
+          << self;
+      lent += !paired.empty();
+    }
+  }
+  EXPECT_GT(lent, 200);
+}
+
+TEST(LightestLoans, need_at_least_two_ranks) {
+  EXPECT_THAT(lightest_loans(std::vector<double>{5}, 0, {}), IsEmpty());
+  EXPECT_THAT(lightest_loans(std::vector<double>{5, 1}, 0, {}), ElementsAre(Loan{1, 1}));
 }
 
 TEST(LightestLoans, go_from_a_rank_above_the_average_load_to_the_least_loaded_rank) {

@@ -29,6 +29,21 @@ TEST(Polling, polls_become_more_frequent_as_less_work_remains) {
   EXPECT_TRUE(poll_is_due(view, kMin_s));
 }
 
+TEST(Polling, a_poll_is_due_as_soon_as_its_cost_is_a_hundredth_of_the_time_since_the_last_one) {
+  PollView view{.remaining_s = 1e3, .poll_cost_s = 3e-6};
+  for (const bool all_notify : {false, true}) {
+    view.all_notify = all_notify;
+    view.poll_cost_s = all_notify ? 30e-6 : 3e-6;
+    view.since_s = 0.99 * view.poll_cost_s / lending_tuning::kWastedShare;
+    EXPECT_FALSE(poll_is_due(view, kMin_s));
+    view.since_s = 1.01 * view.poll_cost_s / lending_tuning::kWastedShare;
+    EXPECT_TRUE(poll_is_due(view, kMin_s));
+  }
+  EXPECT_FALSE(poll_is_due({.since_s = 0.9e-3, .all_notify = true, .poll_cost_s = 1e-6}, kMin_s));
+  EXPECT_TRUE(poll_is_due({.since_s = 1e-3, .all_notify = true, .poll_cost_s = 1e-6}, kMin_s));
+  EXPECT_TRUE(poll_is_due({.since_s = kMin_s, .has_messages = true}, kMin_s));
+}
+
 TEST(Batches, a_batch_of_tasks_takes_little_time_and_leaves_tasks_for_other_threads) {
   EXPECT_EQ(next_batch(1e-6, 100000), lending_tuning::kMaxAtOnce);
   EXPECT_EQ(next_batch(60e-6, 100000), 3u);
