@@ -240,6 +240,206 @@ TEST(LendingAgent,
   EXPECT_EQ(agent.returns_to(6, true, true), 2);
 }
 
+TEST(LendingAgent, tasks_in_flight_and_their_time_shrink_as_a_borrower_reports_their_arrival) {
+  LendingAgent agent = agent_on_first_node();
+  agent.lent(5, 3, 0.5);
+  agent.lent(5, 5, 1.5);
+  EXPECT_EQ(agent.peers().find(5)->in_flight, 8u);
+  EXPECT_EQ(agent.peers().find(5)->in_flight_s, 2);
+  agent.hear(5, {.received = 2}, 1);
+  EXPECT_EQ(agent.peers().find(5)->in_flight, 6u);
+  EXPECT_FLOAT_EQ(agent.peers().find(5)->in_flight_s, 1.5F);
+  agent.hear(5, {.received = 9}, 1);
+  EXPECT_EQ(agent.peers().find(5)->in_flight, 0u);
+  EXPECT_EQ(agent.peers().find(5)->in_flight_s, 0);
+}
+
+TEST(LendingAgent, the_next_message_to_a_lender_reports_the_tasks_that_have_arrived_from_it) {
+  LendingAgent agent = agent_on_first_node();
+  agent.received(7, 2);
+  agent.received(7, 3);
+  EXPECT_TRUE(agent.peers().find(7)->has_lent);
+  EXPECT_EQ(agent.news_for(6, {}, 1).received, 0u);
+  EXPECT_EQ(agent.news_for(7, {}, 1).received, 5u);
+  EXPECT_EQ(agent.news_for(7, {}, 1).received, 0u);
+}
+
+TEST(LendingAgent, loads_from_another_node_get_the_time_of_their_arrival) {
+  LendingAgent agent = agent_on_first_node();
+  News news{.own = {.rank = 3, .version = 1, .reported_at_s = 70},
+            .others = {{.rank = 6, .version = 1, .reported_at_s = 60}}};
+  agent.hear(3, news, 9);
+  EXPECT_EQ(agent.peers().find(3)->reported_at_s, 70);
+  EXPECT_EQ(agent.peers().find(6)->reported_at_s, 60);
+  news.own = {.rank = 8, .version = 1, .reported_at_s = 70};
+  news.others[0].version = 2;
+  agent.hear(8, news, 9);
+  EXPECT_EQ(agent.peers().find(8)->reported_at_s, 9);
+  EXPECT_EQ(agent.peers().find(6)->reported_at_s, 9);
+}
+
+TEST(LendingAgent, reports_its_load_with_a_new_version_each_time) {
+  LendingAgent agent = agent_of_two_ranks();
+  agent.set_threads(4);
+  QueueState queue;
+  queue.queued = 9;
+  queue.lendable = 8;
+  queue.queued_s = 6;
+  queue.running_s = 2;
+  const Load outside = agent.next_own_load(queue, 3);
+  EXPECT_EQ(outside.rank, 0u);
+  EXPECT_EQ(outside.version, 1u);
+  EXPECT_EQ(outside.wait, 0u);
+  EXPECT_EQ(outside.reported_at_s, 3);
+  EXPECT_EQ(outside.busy_s, (6.0 + 2) / 4);
+  EXPECT_EQ(outside.task_s, 0.75);
+  EXPECT_EQ(outside.queued, 8);
+  EXPECT_EQ(outside.threads, 4);
+  EXPECT_EQ(outside.reported, 8);
+  agent.enter(7, 3);
+  agent.report_load(2.5);
+  EXPECT_EQ(agent.news_for(1, queue, 4).own.version, 2u);
+  EXPECT_EQ(agent.own_load(queue, 4).wait, 7u);
+  EXPECT_EQ(agent.own_load(queue, 4).reported, 2.5);
+  agent.leave();
+  EXPECT_EQ(agent.own_load(queue, 4).wait, 0u);
+}
+
+TEST(LendingAgent, sends_its_load_every_200_us_while_it_has_more_tasks_than_threads) {
+  for (const auto& [push, pull] :
+       {std::pair{true, true}, {true, false}, {false, true}, {false, false}}) {
+    LendingAgent::Settings settings{.pull = pull};
+    settings.loans.push = push;
+    LendingAgent agent(
+        0, 2, [](std::uint32_t) { return PeerLocality{}; }, settings);
+    agent.set_threads(2);
+    QueueState queue;
+    queue.lendable = 2;
+    EXPECT_FALSE(agent.gossip_is_due(queue, 1));
+    queue.lendable = 3;
+    EXPECT_EQ(agent.gossip_is_due(queue, 1), push || pull);
+    EXPECT_FALSE(agent.gossip_is_due(queue, 1 + 0.9 * lending_tuning::kNewsDelay_s));
+    EXPECT_EQ(agent.gossip_is_due(queue, 1 + 1.1 * lending_tuning::kNewsDelay_s), push || pull);
+  }
+}
+
+TEST(LendingAgent, requests_of_earlier_waits_need_no_answer_and_those_of_later_waits_are_kept) {
+  LendingAgent agent = agent_on_first_node();
+  agent.enter(2, 0);
+  EXPECT_TRUE(agent.asked_by({5, 1, 0.1}));
+  EXPECT_FALSE(agent.is_thief(5));
+  EXPECT_TRUE(agent.asked_by({6, 3, 0.1}));
+  EXPECT_TRUE(agent.is_thief(6));
+  agent.leave();
+  EXPECT_TRUE(agent.asked_by({7, 2, 0.1}));
+  EXPECT_FALSE(agent.is_thief(7)) << "this rank has left the wait";
+  EXPECT_TRUE(agent.asked_by({8, 3, 0.1}));
+  EXPECT_TRUE(agent.is_thief(8));
+  agent.decline_all();
+  EXPECT_FALSE(agent.has_answers());
+  agent.enter(3, 0);
+  agent.decline_all();
+  EXPECT_EQ(answers_of(agent), (Answers{{6, true}, {8, true}}));
+}
+
+TEST(LendingAgent, requests_beyond_the_limit_are_declined) {
+  LendingAgent agent = agent_on_first_node();
+  agent.enter(1, 0);
+  for (std::uint32_t rank = 10; rank < 10 + lending_tuning::kMaxSearched; ++rank)
+    EXPECT_TRUE(agent.asked_by({rank, 1, 0.1}));
+  EXPECT_FALSE(agent.asked_by({5, 1, 0.25}));
+  EXPECT_TRUE(agent.has_answers());
+  const auto answered = agent.lent(5, 1, 1);
+  ASSERT_TRUE(answered) << "tasks answer the request after all";
+  EXPECT_EQ(answered->requested_at_s, 0.25);
+  EXPECT_FALSE(agent.has_answers());
+  EXPECT_FALSE(agent.lent(5, 1, 1));
+}
+
+TEST(LendingAgent, may_lend_to_a_rank_of_the_same_wait_or_to_an_unknown_rank_that_asks) {
+  for (const bool push : {true, false}) {
+    LendingAgent::Settings settings;
+    settings.loans.push = push;
+    LendingAgent agent(
+        0, 9, [](std::uint32_t) { return PeerLocality{}; }, settings);
+    agent.enter(1, 0);
+    agent.hear({.rank = 1, .version = 1, .wait = 1});
+    agent.hear({.rank = 2, .version = 1, .wait = 2});
+    agent.hear({.rank = 3, .version = 1, .wait = 1});
+    for (const std::uint32_t rank : {2u, 3u, 4u}) agent.asked_by({rank, 1, 0.1});
+    EXPECT_EQ(agent.can_borrow(1), push);
+    EXPECT_FALSE(agent.can_borrow(2)) << "it is in another wait";
+    EXPECT_TRUE(agent.can_borrow(3));
+    EXPECT_TRUE(agent.can_borrow(4));
+    EXPECT_FALSE(agent.can_borrow(5));
+    EXPECT_FALSE(agent.can_borrow(0)) << "itself";
+    EXPECT_FALSE(agent.can_borrow(9)) << "there is no such rank";
+  }
+}
+
+TEST(LendingAgent, learns_the_latency_from_requests_of_this_wait_and_their_answers) {
+  const PeerLocality near{0, 1};
+  const auto latency_s = [&](const LendingAgent& agent) {
+    return agent.costs().links.latency_s(near);
+  };
+  const double initial_s = latency_s(agent_of_two_ranks());
+  LendingAgent agent = agent_of_two_ranks();
+  agent.enter(1, 5);
+  EXPECT_FALSE(agent.was_declined(1, 4.9, 6)) << "sent before this wait";
+  agent.got_tasks(1, 0, 6);
+  EXPECT_EQ(latency_s(agent), initial_s);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(agent.was_declined(1, 6, 6 + 6e-6));
+  EXPECT_NEAR(latency_s(agent), 3e-6, 1e-9);
+  for (int i = 0; i < 100; ++i) agent.got_tasks(1, 7, 7 + 2e-6);
+  EXPECT_NEAR(latency_s(agent), 1e-6, 1e-9);
+}
+
+TEST(LendingAgent, sends_requests_only_while_threads_are_idle_or_about_to_be) {
+  LendingAgent agent = agent_of_two_ranks();
+  agent.set_threads(3);
+  agent.enter(1, 2);
+  QueueState queue;
+  queue.queued = 3;
+  EXPECT_FALSE(agent.steal_is_due(queue, 2)) << "as many tasks as threads are queued";
+  queue.queued = 1;
+  queue.running = 1;
+  queue.running_deviation_s = 9;
+  EXPECT_TRUE(agent.steal_is_due(queue, 2));
+  EXPECT_FALSE(agent.steal_is_due(queue, 1.9)) << "before the wait";
+  queue.running = 2;
+  EXPECT_FALSE(agent.steal_is_due(queue, 2));
+  const double latency_s = lending_tuning::kMinPause_s / 2;
+  queue.running_deviation_s = 1.9 * latency_s;
+  EXPECT_TRUE(agent.steal_is_due(queue, 2));
+  queue.running_deviation_s = 2.1 * latency_s;
+  EXPECT_FALSE(agent.steal_is_due(queue, 2));
+  LendingAgent silent(0, 2, [](std::uint32_t) { return PeerLocality{}; }, {.pull = false});
+  silent.enter(1, 0);
+  EXPECT_FALSE(silent.steal_is_due({}, 2));
+  EXPECT_FALSE(silent.steal({}, 2));
+  EXPECT_TRUE(silent.is_silent(2));
+}
+
+TEST(LendingAgent, the_weight_of_a_result_grows_with_the_expected_time_of_its_tasks) {
+  LendingAgent agent = agent_of_two_ranks();
+  agent.learn_slowness(1, 2e-3, 0.5e-3);  // the expected time is 1/40 of the memory of 20 ms
+  const double first = 1 + 1 / 40.0 / (1 / 16.0) * 3;
+  EXPECT_NEAR(agent.slowness_of(1), first, 1e-6);
+  agent.learn_slowness(1, 0, 1);
+  EXPECT_NEAR(agent.slowness_of(1), first, 1e-6) << "the time is too short to measure";
+  agent.learn_slowness(1, 0.25e-3, 0.5e-3);
+  EXPECT_NEAR(agent.slowness_of(1), first + 1 / 40.0 / (2 / 16.0) * (0.5 - first), 1e-6);
+  EXPECT_EQ(agent.slowness_of(0), 1);
+}
+
+TEST(LendingAgent, learns_how_fast_the_link_to_a_rank_transfers_bytes) {
+  LendingAgent agent = agent_on_first_node();
+  for (int i = 0; i < 1000; ++i) agent.learn_byte_s(9, 4e-9);
+  EXPECT_NEAR(agent.borrower(9, {}).byte_s, 4e-9, 1e-12);
+  EXPECT_LT(agent.borrower(2, {}).byte_s, 1e-9);
+  EXPECT_EQ(agent.room_at(77, 1e9, 0), 4u) << "four large tasks per thread of an unknown rank";
+}
+
 TEST(LendingAgent, drops_a_pending_refusal_if_the_thief_asks_again_or_if_a_new_wait_begins) {
   LendingAgent agent = agent_on_first_node();
   agent.enter(1, 0);

@@ -176,6 +176,123 @@ TEST(PeerTable, random_victims_are_more_often_near_ranks_than_far_ranks) {
   EXPECT_GT(far, 0);
 }
 
+TEST(PeerTable, stores_and_returns_all_that_a_load_says) {
+  PeerTable peers = table(std::vector<double>(9, 1));
+  const std::uint64_t wait = (7ull << 32) + 5;
+  EXPECT_TRUE(peers.update({.rank = 3,
+                            .version = 4,
+                            .wait = wait,
+                            .reported_at_s = 1.5,
+                            .busy_s = 2.5,
+                            .task_s = 3.5F,
+                            .queued = 6,
+                            .threads = 7,
+                            .reported = 8.5F}));
+  const Load load = peers.load_of(3);
+  EXPECT_EQ(load.rank, 3u);
+  EXPECT_EQ(load.version, 4u);
+  EXPECT_EQ(load.wait, wait);
+  EXPECT_EQ(load.reported_at_s, 1.5);
+  EXPECT_EQ(load.busy_s, 2.5);
+  EXPECT_EQ(load.task_s, 3.5F);
+  EXPECT_EQ(load.queued, 6);
+  EXPECT_EQ(load.threads, 7);
+  EXPECT_EQ(load.reported, 8.5F);
+  EXPECT_EQ(peers.load_of(4).rank, 4u);
+  peers.at(4).slowness = 2;
+  EXPECT_EQ(peers.load_of(4).wait, 0u) << "it has reported nothing";
+  peers.update({.rank = 5, .version = 1, .threads = 0});
+  EXPECT_EQ(peers.load_of(5).threads, 1);
+  peers.update({.rank = 6, .version = 1, .threads = 1e6F});
+  EXPECT_EQ(peers.load_of(6).threads, 65535);
+}
+
+TEST(PeerTable, version_numbers_begin_again_after_the_largest) {
+  PeerTable peers = table({1, 1});
+  const auto stores = [&](std::uint32_t version) {
+    return peers.update({.rank = 1, .version = version});
+  };
+  EXPECT_TRUE(stores(0xfffffff0));
+  EXPECT_FALSE(stores(0xfffffff0));
+  EXPECT_FALSE(stores(0xffffffef));
+  EXPECT_TRUE(stores(0xffffffff));
+  EXPECT_TRUE(stores(5));
+  EXPECT_FALSE(stores(0xffffffff));
+  EXPECT_TRUE(stores(6));
+}
+
+TEST(PeerTable, passes_on_the_latest_loads_but_those_of_ranks_with_tasks_first) {
+  PeerTable peers = table(std::vector<double>(40, 1));
+  const auto passed_on = [&](std::uint32_t to, std::size_t most) {
+    std::vector<std::uint32_t> ranks;
+    for (const Load& load : peers.recent_for(to, most)) ranks.push_back(load.rank);
+    return ranks;
+  };
+  using Ranks = std::vector<std::uint32_t>;
+  for (std::uint32_t rank = 1; rank <= 4; ++rank)
+    peers.update({.rank = rank, .version = 1, .wait = 1, .queued = rank % 2 ? 3.0F : 0.0F});
+  EXPECT_EQ(passed_on(9, 9), (Ranks{3, 1, 4, 2}));
+  EXPECT_EQ(passed_on(1, 2), (Ranks{3, 4}));
+  peers.update({.rank = 1, .version = 2, .wait = 1, .queued = 1});
+  peers.update({.rank = 5, .version = 1, .wait = 1, .queued = 0.5F});  // less than a task
+  EXPECT_EQ(passed_on(9, 9), (Ranks{1, 3, 5, 4, 2}));
+  peers.update({.rank = 3, .version = 2, .wait = 1});
+  EXPECT_EQ(passed_on(9, 9), (Ranks{1, 3, 5, 4, 2}));
+  // In a new wait, the loads of the last one prove nothing.
+  peers.update({.rank = 6, .version = 1, .wait = 2});
+  EXPECT_EQ(passed_on(9, 9), (Ranks{6, 1, 3, 5, 4, 2}));
+  for (std::uint32_t rank = 7; rank <= 20; ++rank)
+    peers.update({.rank = rank, .version = 1, .wait = 2, .queued = rank == 7 ? 1.0F : 0.0F});
+  EXPECT_EQ(passed_on(9, 9), (Ranks{7, 20, 19, 18, 17, 16, 15, 14})) << "at most eight";
+}
+
+TEST(PeerTable, a_rank_with_half_of_the_most_work_is_still_a_victim) {
+  PeerTable peers = table({1, 2, 1});
+  peers.update({.rank = 1, .version = 1, .wait = 1, .busy_s = 8, .queued = 5});
+  peers.update({.rank = 2, .version = 1, .wait = 1, .busy_s = 4, .queued = 5});
+  EXPECT_EQ(peers.known_victim(1, 0), 2u);
+  peers.update({.rank = 2, .version = 2, .wait = 1, .busy_s = 3.9, .queued = 5});
+  EXPECT_EQ(peers.known_victim(1, 0), 1u);
+  EXPECT_EQ(peers.known_victim(2, 0), std::nullopt);
+}
+
+TEST(PeerTable, finds_the_rank_that_holds_the_most_tasks_of_this_rank) {
+  PeerTable peers = table(std::vector<double>(9, 1));
+  EXPECT_EQ(peers.holder(1, 0), std::nullopt);
+  for (std::uint32_t rank = 1; rank < 7; ++rank)
+    peers.update({.rank = rank, .version = 1, .wait = rank == 6 ? 2u : 1u, .threads = 2});
+  const std::uint32_t in_flight[] = {0, 2, 3, 5, 5, 4, 9};
+  for (std::uint32_t rank = 1; rank < 7; ++rank) peers.at(rank).in_flight = in_flight[rank];
+  EXPECT_EQ(peers.holder(1, 0), 3u);
+  EXPECT_EQ(peers.holder(2, 0), 6u);
+  peers.do_not_steal_from(3, 10);
+  EXPECT_EQ(peers.holder(1, 9), 4u);
+  EXPECT_EQ(peers.holder(1, 10), 3u);
+  EXPECT_FALSE(peers.may_have_tasks(1, 1)) << "no more tasks than threads";
+  EXPECT_TRUE(peers.may_have_tasks(2, 1));
+  EXPECT_TRUE(peers.may_have_tasks(8, 1)) << "nothing is known";
+  EXPECT_FALSE(peers.may_be_victim(0, 0)) << "itself";
+}
+
+TEST(PeerTable, forgets_the_ranks_that_were_not_used_since_they_were_last_checked) {
+  PeerTable peers(0, 100, everywhere_near, 3);
+  for (const std::uint32_t rank : {10u, 20u, 30u}) peers.at(rank);
+  peers.at(10);
+  peers.at(30);
+  peers.at(25).slowness = 7;  // replaces rank 20, which was not used again
+  std::vector<std::uint32_t> ranks;
+  for (const Peer& peer : peers.all()) ranks.push_back(peer.rank);
+  EXPECT_EQ(ranks, (std::vector<std::uint32_t>{10, 25, 30}));
+  EXPECT_EQ(peers.find(25)->slowness, 7);
+  peers.update({.rank = 30, .version = 1, .wait = 1, .queued = 3});
+  EXPECT_EQ(peers.recent_for(9, 9).size(), 1u);
+  peers.at(10);
+  peers.at(25);
+  peers.at(5);
+  EXPECT_FALSE(peers.find(30));
+  EXPECT_EQ(peers.recent_for(9, 9).size(), 0u) << "a forgotten load is not passed on";
+}
+
 TEST(PeerTable, needs_no_memory_for_ranks_that_it_never_heard_of) {
   const PeerTable peers(3, 1'000'000, everywhere_near);
   EXPECT_EQ(peers.bytes(), 0u);

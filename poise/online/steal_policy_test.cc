@@ -2,8 +2,10 @@
 
 #include "poise/online/steal_policy.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
+#include <vector>
 
 namespace poise {
 namespace {
@@ -133,6 +135,80 @@ TEST(StealPolicy, reports_just_once_that_a_victim_with_tasks_does_not_answer) {
   EXPECT_TRUE(scene.steal.unresponsive(scene.peers, 1, 0.1e-3).empty());
   EXPECT_EQ(scene.steal.unresponsive(scene.peers, 1, 1e-3), std::vector<std::uint32_t>{77});
   EXPECT_TRUE(scene.steal.unresponsive(scene.peers, 1, 2e-3).empty());
+}
+
+TEST(StealPolicy, the_pause_after_a_request_doubles_from_20_us_to_1_ms_but_covers_the_round_trip) {
+  for (const double latency_s : {1e-6, 30e-6}) {
+    Scene scene(1000);
+    const auto asks = [&](double at_s) {
+      return scene.steal.next(scene.peers, 1, at_s, latency_s, scene.random).has_value();
+    };
+    for (double pause_s = 20e-6; pause_s < 3e-3; pause_s *= 2) {
+      ASSERT_TRUE(asks(scene.now_s));
+      const double expected_s = std::max(std::min(pause_s, 1e-3), 2 * latency_s);
+      EXPECT_NEAR(scene.steal.next_s() - scene.now_s, expected_s, 1e-12);
+      EXPECT_FALSE(asks(scene.now_s + 0.99 * expected_s));
+      scene.now_s = scene.steal.next_s();
+    }
+    scene.steal.got_tasks(scene.peers, 999, false, scene.now_s);
+    EXPECT_EQ(scene.steal.next_s(), scene.now_s);
+    ASSERT_TRUE(asks(scene.now_s));
+    EXPECT_NEAR(scene.steal.next_s() - scene.now_s, std::max(20e-6, 2 * latency_s), 1e-12);
+  }
+}
+
+TEST(StealPolicy, a_rank_that_is_known_to_have_tasks_gets_a_millisecond_to_answer) {
+  Scene scene(100);
+  scene.peers.update({.rank = 77, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
+  ASSERT_EQ(scene.next()->victim, 77u);
+  EXPECT_DOUBLE_EQ(scene.steal.next_s(), 1e-3);
+}
+
+TEST(StealPolicy, a_victim_that_declines_is_not_asked_again_for_a_time_that_doubles) {
+  Scene scene(100);
+  for (const double excluded_s : {20e-6, 40e-6, 80e-6, 160e-6, 320e-6, 640e-6, 1e-3, 1e-3}) {
+    scene.steal.was_declined(scene.peers, 77, 5);
+    EXPECT_NEAR(scene.peers.find(77)->excluded_until_s, 5 + excluded_s, 1e-12);
+    EXPECT_FALSE(scene.peers.may_be_victim(77, 5 + 0.99 * excluded_s));
+    EXPECT_TRUE(scene.peers.may_be_victim(77, 5 + 1.01 * excluded_s));
+  }
+  scene.steal.was_declined(scene.peers, 78, 5);
+  EXPECT_NEAR(scene.peers.find(78)->excluded_until_s, 5 + 20e-6, 1e-12);
+  scene.steal.got_tasks(scene.peers, 77, false, 5);
+  EXPECT_FALSE(scene.peers.may_be_victim(77, 5)) << "it had not been asked";
+  scene.steal.was_declined(scene.peers, 77, 5);
+  EXPECT_NEAR(scene.peers.find(77)->excluded_until_s, 5 + 20e-6, 1e-12);
+  scene.steal.got_tasks(scene.peers, 77, true, 5);
+  EXPECT_TRUE(scene.peers.may_be_victim(77, 5));
+}
+
+TEST(StealPolicy, pauses_after_the_fifth_declined_request_for_20_us_and_then_twice_as_long) {
+  Scene scene(100);
+  std::vector<double> pauses_s;
+  for (std::uint32_t victim = 50; victim < 62; ++victim) {
+    scene.steal.was_declined(scene.peers, victim, 3);
+    pauses_s.push_back(scene.steal.next_s() - 3);
+  }
+  const double expected_s[] = {0, 0, 0, 0, 20e-6, 40e-6, 80e-6, 160e-6, 320e-6, 640e-6, 1e-3, 1e-3};
+  for (std::size_t i = 0; i < pauses_s.size(); ++i)
+    EXPECT_NEAR(pauses_s[i], expected_s[i], 1e-12) << i;
+  scene.steal.enter(4);
+  EXPECT_EQ(scene.steal.next_s(), 4);
+  scene.steal.was_declined(scene.peers, 70, 5);
+  EXPECT_EQ(scene.steal.next_s(), 5) << "a new wait";
+}
+
+TEST(StealPolicy, remembers_the_latest_64_requests_without_an_answer) {
+  Scene scene(100'000);
+  std::vector<std::uint32_t> asked;
+  for (int i = 0; i < 70; ++i, scene.now_s += 1) {
+    const auto request = scene.next();
+    ASSERT_TRUE(request);
+    asked.push_back(request->victim);
+  }
+  asked.erase(asked.begin(), asked.begin() + 6);
+  asked.pop_back();  // has not been silent for long
+  EXPECT_EQ(scene.steal.unresponsive(scene.peers, 1, scene.now_s - 1 + 100e-6), asked);
 }
 
 TEST(StealPolicy, each_pause_between_requests_is_longer_than_the_one_before) {

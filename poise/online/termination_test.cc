@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "tests/support/seeds.h"
 
@@ -172,6 +175,117 @@ TEST(TerminationDetector, does_not_end_the_wait_while_one_rank_has_an_unfinished
   wave.handle(1, {0, TerminationMessage::Kind::report, 1, 1, 3, 2}, out);
   wave.idle(0, 0, out);
   EXPECT_FALSE(wave.done());
+}
+
+using Kind = TerminationMessage::Kind;
+
+/// A message as a tuple: receiver, kind, wait, round, and the numbers of tasks.
+using Numbers =
+    std::tuple<std::uint32_t, Kind, std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t>;
+std::vector<Numbers> sent(std::vector<TerminationMessage>& out) {
+  std::vector<Numbers> numbers;
+  for (const TerminationMessage& m : std::exchange(out, {}))
+    numbers.emplace_back(m.to, m.kind, m.wait, m.round, m.created, m.finished);
+  return numbers;
+}
+
+TEST(TerminationDetector, a_rank_reports_the_sums_of_its_subtree_and_passes_on_what_the_root_says) {
+  TerminationDetector middle({.parent = 9, .children = {4, 6}});
+  std::vector<TerminationMessage> out;
+  EXPECT_TRUE(middle.done());
+  middle.enter(out);
+  EXPECT_EQ(middle.wait(), 1u);
+  EXPECT_EQ(sent(out), (std::vector<Numbers>{{9, Kind::entered, 1, 0, 0, 0},
+                                             {4, Kind::entered, 1, 1, 0, 0},
+                                             {6, Kind::entered, 1, 1, 0, 0}}));
+  middle.idle(5, 3, out);
+  middle.handle(6, {9, Kind::report, 1, 1, 70, 50}, out);
+  middle.idle(5, 3, out);
+  middle.handle(4, {9, Kind::report, 1, 2, 1, 1}, out);  // of another round
+  middle.idle(5, 3, out);
+  EXPECT_TRUE(out.empty()) << "a child has not reported this round";
+  middle.handle(4, {9, Kind::report, 1, 1, 200, 100}, out);
+  middle.idle(6, 4, out);
+  EXPECT_EQ(sent(out), (std::vector<Numbers>{{9, Kind::report, 1, 1, 276, 154}}));
+  middle.idle(6, 4, out);
+  EXPECT_TRUE(out.empty()) << "it reports once per round";
+  middle.handle(9, {4, Kind::again, 1, 1}, out);
+  EXPECT_EQ(sent(out),
+            (std::vector<Numbers>{{4, Kind::again, 1, 1, 0, 0}, {6, Kind::again, 1, 1, 0, 0}}));
+  middle.idle(6, 6, out);
+  EXPECT_TRUE(out.empty());
+  for (const std::uint32_t child : {4u, 6u})
+    middle.handle(child, {9, Kind::report, 1, 2, 10, child}, out);
+  middle.idle(6, 6, out);
+  EXPECT_EQ(sent(out), (std::vector<Numbers>{{9, Kind::report, 1, 2, 26, 16}}));
+  EXPECT_FALSE(middle.done());
+  middle.handle(9, {4, Kind::done, 1, 2}, out);
+  EXPECT_TRUE(middle.done());
+  EXPECT_EQ(sent(out),
+            (std::vector<Numbers>{{4, Kind::done, 1, 2, 0, 0}, {6, Kind::done, 1, 2, 0, 0}}));
+  middle.enter(out);
+  EXPECT_EQ(middle.wait(), 2u);
+  EXPECT_EQ(std::get<2>(sent(out).at(1)), 2u);
+  middle.idle(6, 6, out);
+  EXPECT_TRUE(out.empty()) << "the reports of the last wait do not count";
+}
+
+TEST(TerminationDetector,
+     the_root_asks_again_until_a_round_has_created_what_the_last_one_finished) {
+  TerminationDetector root({.parent = {}, .children = {3}});
+  std::vector<TerminationMessage> out;
+  root.enter(out);
+  sent(out);
+  const auto round = [&](std::uint32_t number, std::uint64_t created, std::uint64_t finished) {
+    root.handle(3, {0, Kind::report, 1, number, created, finished}, out);
+    root.idle(100, 100, out);
+    return sent(out);
+  };
+  EXPECT_EQ(round(1, 7, 7), (std::vector<Numbers>{{3, Kind::again, 1, 1, 0, 0}}));
+  EXPECT_EQ(round(2, 9, 8), (std::vector<Numbers>{{3, Kind::again, 1, 2, 0, 0}}));
+  EXPECT_EQ(round(3, 9, 9), (std::vector<Numbers>{{3, Kind::again, 1, 3, 0, 0}}));
+  EXPECT_FALSE(root.done());
+  EXPECT_EQ(round(4, 9, 9), (std::vector<Numbers>{{3, Kind::done, 1, 4, 0, 0}}));
+  EXPECT_TRUE(root.done());
+  root.enter(out);
+  sent(out);
+  root.handle(3, {0, Kind::report, 2, 1, 9, 9}, out);
+  root.idle(100, 100, out);
+  EXPECT_FALSE(root.done()) << "what earlier waits finished does not count";
+}
+
+TEST(TerminationDetector, a_rank_learns_that_its_parent_and_its_children_have_entered) {
+  TerminationDetector middle({.parent = 9, .children = {4, 6}});
+  std::vector<TerminationMessage> out;
+  middle.handle(6, {9, Kind::entered, 1}, out);  // earlier than this rank
+  middle.enter(out);
+  EXPECT_THAT(middle.missing(), testing::ElementsAre(4, 9));
+  middle.handle(9, {9, Kind::entered, 1}, out);
+  EXPECT_THAT(middle.missing(), testing::ElementsAre(4));
+  middle.handle(4, {9, Kind::entered, 1}, out);
+  EXPECT_THAT(middle.missing(), testing::IsEmpty());
+}
+
+TEST(TerminationTree, a_rank_has_up_to_16_children_in_its_node_and_a_leader_16_more_in_others) {
+  // Nodes of 40 ranks, the last one with 20.
+  EXPECT_EQ(termination_tree(0, 900, 40).parent, std::nullopt);
+  std::vector<std::uint32_t> children;
+  for (std::uint32_t i = 1; i <= 16; ++i) children.push_back(i);
+  for (std::uint32_t i = 1; i <= 16; ++i) children.push_back(40 * i);
+  EXPECT_EQ(termination_tree(0, 900, 40).children, children);
+  EXPECT_EQ(termination_tree(41, 900, 40).parent, 40u);
+  EXPECT_THAT(termination_tree(41, 900, 40).children,
+              testing::ElementsAre(57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72));
+  EXPECT_THAT(termination_tree(42, 900, 40).children,
+              testing::ElementsAre(73, 74, 75, 76, 77, 78, 79));
+  EXPECT_EQ(termination_tree(73, 900, 40).parent, 42u);
+  EXPECT_EQ(termination_tree(72, 900, 40).parent, 41u);
+  EXPECT_EQ(termination_tree(16 * 40, 900, 40).parent, 0u);
+  EXPECT_EQ(termination_tree(17 * 40, 900, 40).parent, 40u);
+  EXPECT_EQ(termination_tree(40, 900, 40).children.size(), 16u + 6);  // nodes 17 to 22
+  EXPECT_EQ(termination_tree(40, 900, 40).children.back(), 22u * 40);
+  EXPECT_EQ(termination_tree(880, 900, 40).children.size(), 16u);
+  EXPECT_THAT(termination_tree(881, 900, 40).children, testing::ElementsAre(897, 898, 899));
 }
 
 TEST(TerminationTree, reaches_every_rank_once_and_gives_each_rank_at_most_32_children) {
