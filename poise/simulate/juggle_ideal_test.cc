@@ -4,13 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <gtest/gtest.h>
+#include <limits>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
 
 #include "tests/support/seeds.h"
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
+#include "poise/online/juggle.h"
 
 namespace poise {
 namespace {
@@ -305,6 +311,329 @@ TEST(IdealJuggle,
   });
   const JuggleRun run{.program = {64, 38, 1}, .balancing = Balancing::hybrid, .period_s = 0.7};
   EXPECT_GT(completion_s(run), reactive_s(run.program));
+}
+
+/// What simulate_juggle() must do, computed from event to event. In random_run() all numbers are
+/// multiples of a power of two, and at most two threads share a place, so nothing is rounded.
+class Reference {
+ public:
+  explicit Reference(const JuggleRun& run)
+      : run_(run),
+        domain_of_(run.domain_of_place),
+        work_s_(run.program.threads, run.program.phase_s),
+        done_s_(run.program.threads, 0),
+        gained_s_(run.program.threads, 0),
+        idle_s_(run.program.places, 0),
+        owed_s_(run.program.places, 0) {
+    if (domain_of_.empty()) domain_of_.assign(run.program.places, 0);
+    for (std::size_t t = 0; t < run.work_of_thread.size(); ++t) work_s_[t] *= run.work_of_thread[t];
+    place_of_ = deal_threads(static_cast<std::uint32_t>(run.program.threads), domain_of_);
+    by_threads_.resize(domain_of_.size());
+    std::iota(by_threads_.begin(), by_threads_.end(), 0);
+    std::stable_sort(by_threads_.begin(), by_threads_.end(), [&](PlaceId a, PlaceId b) {
+      return std::count(place_of_.begin(), place_of_.end(), a) >
+             std::count(place_of_.begin(), place_of_.end(), b);
+    });
+  }
+
+  JuggleOutcome outcome() {
+    const bool reacts = run_.balancing == Balancing::reactive || is_hybrid();
+    for (std::uint64_t phase = 0; phase < run_.program.phases; ++phase) {
+      rest_s_ = work_s_;
+      while (std::count(rest_s_.begin(), rest_s_.end(), 0) < std::ssize(rest_s_)) {
+        const bool has_arrived = advance();
+        if (outcome_.completion_s == next_point_s())
+          balance();
+        else if (reacts && has_arrived)
+          sort();
+      }
+    }
+    return outcome_;
+  }
+
+  std::vector<std::vector<double>> observed_s;  // at every balancing point
+
+ private:
+  bool is_hybrid() const { return run_.balancing == Balancing::hybrid; }
+  double next_point_s() const {
+    return run_.balancing == Balancing::proactive || is_hybrid()
+               ? run_.period_s * (1.0 + static_cast<double>(outcome_.balancing_points))
+               : 1e300;
+  }
+  double running_on(PlaceId p) const {
+    double running = 0;
+    for (std::size_t t = 0; t < rest_s_.size(); ++t) running += place_of_[t] == p && rest_s_[t] > 0;
+    return running;
+  }
+
+  /// Advances to the next event. Returns whether a thread has arrived at the barrier.
+  bool advance() {
+    double step_s = next_point_s() - outcome_.completion_s;
+    for (const double owed_s : owed_s_)
+      if (owed_s > 0) step_s = std::min(step_s, owed_s);
+    std::vector<double> rate(rest_s_.size(), 0);
+    for (std::size_t t = 0; t < rest_s_.size(); ++t) {
+      if (rest_s_[t] == 0 || owed_s_[place_of_[t]] > 0) continue;
+      rate[t] = 1 / running_on(place_of_[t]);
+      step_s = std::min(step_s, rest_s_[t] / rate[t]);
+    }
+    for (PlaceId p = 0; p < owed_s_.size(); ++p)
+      (owed_s_[p] > 0 ? owed_s_[p] : idle_s_[p]) += owed_s_[p] > 0       ? -step_s
+                                                    : running_on(p) == 0 ? step_s
+                                                                         : 0;
+    bool has_arrived = false;
+    for (std::size_t t = 0; t < rest_s_.size(); ++t) {
+      done_s_[t] += rate[t] * step_s;
+      gained_s_[t] += rate[t] * step_s;
+      rest_s_[t] -= rate[t] * step_s;
+      has_arrived |= rate[t] > 0 && rest_s_[t] == 0;
+    }
+    outcome_.completion_s += step_s;
+    return has_arrived;
+  }
+
+  void balance() {
+    observed_s.push_back(done_s_);
+    ++outcome_.balancing_points;
+    const std::vector<PlaceId> before = place_of_;
+    run_.redistribution == Redistribution::swaps ? swap() : sort();
+    for (double& owed_s : owed_s_) owed_s += run_.point_cost_s;
+    for (std::size_t t = 0; t < before.size(); ++t)
+      if (place_of_[t] != before[t]) owed_s_[place_of_[t]] += run_.migration_cost_s;
+    std::fill(gained_s_.begin(), gained_s_.end(), 0);
+    std::fill(idle_s_.begin(), idle_s_.end(), 0);
+    balanced_s_ = outcome_.completion_s;
+  }
+
+  void swap() {
+    const double real_s = outcome_.completion_s - balanced_s_;
+    std::vector<double> speed;
+    for (PlaceId p = 0; p < idle_s_.size(); ++p) {
+      double gained_s = 0;
+      std::uint32_t threads = 0;
+      for (std::size_t t = 0; t < place_of_.size(); ++t) {
+        if (place_of_[t] != p) continue;
+        gained_s += gained_s_[t];
+        ++threads;
+      }
+      speed.push_back(measured_speed(gained_s, threads, real_s, idle_s_[p]));
+    }
+    for (const Swap& swap : juggle_swaps({done_s_, place_of_, speed, domain_of_}, 1e-6 * real_s)) {
+      std::swap(place_of_[swap.behind], place_of_[swap.ahead]);
+      outcome_.migrations += 2;
+    }
+  }
+
+  /// In each domain, the least advanced of the running threads get the places that have one running
+  /// thread less than the others. Blocked threads then make the numbers of all threads even.
+  void sort() {
+    for (const DomainId d : std::set<DomainId>(domain_of_.begin(), domain_of_.end())) {
+      std::vector<PlaceId> places;
+      for (const PlaceId p : by_threads_)
+        if (domain_of_[p] == d) places.push_back(p);
+      std::vector<std::tuple<bool, double, std::size_t>> threads;  // blocked threads come last
+      for (std::size_t t = 0; t < place_of_.size(); ++t)
+        if (domain_of_[place_of_[t]] == d)
+          threads.emplace_back(rest_s_[t] == 0, rest_s_[t] == 0 ? 0 : done_s_[t], t);
+      std::sort(threads.begin(), threads.end());
+      const auto running = static_cast<std::size_t>(std::count_if(
+          threads.begin(), threads.end(), [](const auto& thread) { return !std::get<0>(thread); }));
+      const std::size_t slow = running % places.size(), fast = places.size() - slow;
+      std::vector<std::size_t> num(places.size(), 0);
+      std::size_t next = 0;
+      const auto put = [&](std::size_t place) {
+        place_of_[std::get<2>(threads[next++])] = places[place];
+        ++num[place];
+      };
+      while (next < running / places.size() * fast) put(slow + next % fast);
+      for (std::size_t i = 0; next < running; ++i) put(i % slow);
+      for (std::size_t i = 0; i < places.size(); ++i)
+        while (num[i] < (threads.size() + places.size() - 1 - i) / places.size()) put(i);
+    }
+  }
+
+  const JuggleRun& run_;
+  std::vector<DomainId> domain_of_;
+  std::vector<PlaceId> by_threads_;  // places, those with most threads at the start first
+  std::vector<double> work_s_, done_s_, rest_s_, gained_s_, idle_s_, owed_s_;
+  std::vector<PlaceId> place_of_;
+  double balanced_s_ = 0;
+  JuggleOutcome outcome_;
+};
+
+JuggleRun random_run(std::uint64_t seed) {
+  Random random(seed);
+  const std::uint64_t places = 1 + random.below(5), threads = 1 + random.below(2 * places),
+                      phases = 1 + random.below(3);
+  JuggleRun run{.program = {threads, places, 1, phases},
+                .period_s = static_cast<double>(1 + random.below(24)) / 16};
+  const Balancing how[] = {Balancing::none, Balancing::reactive, Balancing::hybrid,
+                           Balancing::proactive, Balancing::proactive};
+  run.balancing = how[random.below(5)];
+  if (random.below(2)) run.redistribution = Redistribution::swaps;
+  if (random.below(3) == 0) run.domain_of_place = equal_domains(places, 1 + random.below(places));
+  for (std::uint64_t t = 0; t < threads && seed % 2 == 0; ++t)
+    run.work_of_thread.push_back(static_cast<double>(1 + random.below(16)) / 8);
+  if (phases > 1) return run;
+  run.point_cost_s = random.below(2) ? run.period_s / 4 : 0;
+  run.migration_cost_s = random.below(2) ? 0.125 : 0;
+  return run;
+}
+
+TEST(IdealJuggle, random_runs_end_when_a_simulation_of_every_event_ends) {
+  for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
+    SCOPED_TRACE(seed);
+    const JuggleRun run = random_run(seed);
+    Reference reference(run);
+    const JuggleOutcome expected = reference.outcome();
+    std::vector<std::vector<double>> observed_s;
+    std::vector<double> times_s;
+    const JuggleOutcome outcome =
+        simulate_juggle(run, [&](double now_s, std::span<const double> progress_s) {
+          times_s.push_back(now_s);
+          observed_s.emplace_back(progress_s.begin(), progress_s.end());
+        });
+    EXPECT_EQ(outcome.completion_s, expected.completion_s);
+    EXPECT_EQ(outcome.balancing_points, expected.balancing_points);
+    EXPECT_EQ(outcome.migrations, expected.migrations);
+    EXPECT_EQ(observed_s, reference.observed_s);
+    for (std::size_t i = 0; i < times_s.size(); ++i)
+      EXPECT_EQ(times_s[i], run.period_s * static_cast<double>(i + 1));
+  }
+}
+
+TEST(IdealJuggle, threads_of_a_place_run_in_turn_for_a_time_slice_each) {
+  using Progress = std::vector<double>;
+  const auto at_first_point = [](const JuggleRun& run) {
+    std::optional<Progress> first_s;
+    simulate_juggle(run, [&](double, std::span<const double> progress_s) {
+      if (!first_s) first_s = Progress(progress_s.begin(), progress_s.end());
+    });
+    return first_s.value();
+  };
+  // Threads 0, 2 and 4 are on place 0.
+  JuggleRun run{.program = {5, 2, 10}, .period_s = 1, .slice_s = 0.3125};
+  EXPECT_EQ(at_first_point(run), (Progress{0.375, 0.625, 0.3125, 0.375, 0.3125}));
+  run.slice_s = 0.75;
+  EXPECT_EQ(at_first_point(run), (Progress{0.75, 0.75, 0.25, 0.25, 0}));
+  // A thread that ends before its slice does leaves the place to the next one.
+  run.work_of_thread = {0.0125, 0.05, 0.025, 0.025, 0.0125};
+  run.program.phases = 2;  // the second phase begins after 0.75 s
+  EXPECT_EQ(at_first_point(run), (Progress{0.25, 0.75, 0.375, 0.25, 0.125}));
+}
+
+TEST(IdealJuggle, two_balancing_points_are_a_period_apart_give_or_take_the_jitter) {
+  for (const double jitter : {0.0, 0.25}) {
+    std::vector<double> apart_s;
+    double last_s = 0;
+    simulate_juggle({.program = {3, 2, 400}, .period_s = 2, .jitter = jitter, .seed = 5},
+                    [&](double now_s, std::span<const double>) {
+                      apart_s.push_back(now_s - last_s);
+                      last_s = now_s;
+                    });
+    std::sort(apart_s.begin(), apart_s.end());
+    EXPECT_NEAR(apart_s.front(), 2 - 2 * jitter, 0.02);
+    EXPECT_NEAR(apart_s.back(), 2 + 2 * jitter, 0.02);
+    EXPECT_NEAR(apart_s[apart_s.size() / 2], 2, 0.1);
+    EXPECT_GE(apart_s.front(), 2 - 2 * jitter - 1e-9);
+    EXPECT_LE(apart_s.back(), 2 + 2 * jitter + 1e-9);
+  }
+}
+
+TEST(IdealJuggle, no_time_is_shorter_than_the_longest_thread_or_the_share_of_each_place) {
+  const SpmdProgram program{3, 2, 5, 7};
+  EXPECT_EQ(unequal_ideal_s(program, std::vector<double>{1, 2, 4}), 7 * 5 * 4);
+  EXPECT_EQ(unequal_ideal_s(program, std::vector<double>{3, 3, 4}), 7 * 5 * 5);
+}
+
+TEST(IdealJuggle, domains_are_consecutive_places_and_differ_in_size_by_at_most_one) {
+  for (std::uint64_t places = 1; places <= 12; ++places)
+    for (std::uint64_t domains = 1; domains <= places; ++domains) {
+      SCOPED_TRACE(testing::Message() << places << " places, " << domains << " domains");
+      const std::vector<DomainId> domain_of = equal_domains(places, domains);
+      ASSERT_EQ(domain_of.size(), places);
+      EXPECT_TRUE(std::is_sorted(domain_of.begin(), domain_of.end()));
+      for (DomainId d = 0; d < domains; ++d) {
+        const auto size = std::count(domain_of.begin(), domain_of.end(), d);
+        EXPECT_GE(size, static_cast<std::ptrdiff_t>(places / domains));
+        EXPECT_LE(size, static_cast<std::ptrdiff_t>((places + domains - 1) / domains));
+      }
+    }
+}
+
+TEST(IdealJuggle, checks_the_limits_of_each_number_of_a_run) {
+  const JuggleRun run{.program = {4, 3, 1}, .period_s = 0.5};
+  const auto is_valid = [&](const std::function<void(JuggleRun&)>& change) {
+    JuggleRun changed = run;
+    change(changed);
+    try {
+      check(changed);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  EXPECT_TRUE(is_valid([](JuggleRun&) {}));
+  for (const auto& [jitter, valid] :
+       {std::pair{0.0, true}, {0.99, true}, {1.0, false}, {-0.01, false}})
+    EXPECT_EQ(is_valid([&](JuggleRun& r) { r.jitter = jitter; }), valid) << jitter;
+  for (const auto& [cost_s, valid] :
+       {std::pair{0.0, true}, {0.49, true}, {0.5, false}, {-0.01, false}})
+    EXPECT_EQ(is_valid([&](JuggleRun& r) { r.point_cost_s = cost_s; }), valid) << cost_s;
+  EXPECT_TRUE(is_valid([](JuggleRun& r) {
+    r.point_cost_s = 9;
+    r.balancing = Balancing::reactive;  // has no period
+  }));
+  EXPECT_FALSE(is_valid([](JuggleRun& r) { r.migration_cost_s = -1; }));
+  EXPECT_FALSE(is_valid([](JuggleRun& r) { r.slice_s = -1; }));
+  for (const auto& [how, may_slice] : {std::pair{Balancing::none, true},
+                                       {Balancing::proactive, true},
+                                       {Balancing::reactive, false},
+                                       {Balancing::hybrid, false}})
+    EXPECT_EQ(is_valid([&](JuggleRun& r) {
+                r.balancing = how;
+                r.slice_s = 0.1;
+              }),
+              may_slice);
+  for (const Balancing how : {Balancing::proactive, Balancing::hybrid})
+    EXPECT_FALSE(is_valid([&](JuggleRun& r) {
+      r.balancing = how;
+      r.period_s = 0;
+    }));
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& [work, valid] :
+       {std::pair{0.5, true}, {0.0, false}, {-1.0, false}, {infinity, false}})
+    EXPECT_EQ(is_valid([&](JuggleRun& r) { r.work_of_thread = {1, 1, 1, work}; }), valid) << work;
+  EXPECT_FALSE(is_valid([](JuggleRun& r) { r.work_of_thread = {1, 1, 1}; }));
+  EXPECT_FALSE(is_valid([](JuggleRun& r) { r.domain_of_place = {0, 0}; }));
+  EXPECT_TRUE(is_valid([](JuggleRun& r) { r.domain_of_place = {0, 0, 1}; }));
+}
+
+TEST(IdealJuggle, refuses_runs_with_too_many_threads_places_or_steps) {
+  const auto is_valid = [](const JuggleRun& run) {
+    try {
+      check(run);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  for (const std::uint64_t more : {0u, 1u}) {
+    const std::uint64_t million = 1'000'000 + more;
+    EXPECT_EQ(is_valid({.program = {million, 3, 1}, .balancing = Balancing::none}), more == 0);
+    EXPECT_EQ(is_valid({.program = {3, million, 1}, .balancing = Balancing::none}), more == 0);
+    EXPECT_EQ(is_valid({.program = {1000, 1000, 1, 10 * million}, .balancing = Balancing::none}),
+              more == 0);
+    EXPECT_EQ(
+        is_valid({.program = {8000, 1000, 1, 156'250 + more}, .balancing = Balancing::reactive}),
+        more == 0);
+  }
+  // 8 steps per phase, and 8 s of every phase in periods of 2 s
+  for (const double period_s : {2.0, 1.99})
+    for (const Balancing how : {Balancing::proactive, Balancing::hybrid})
+      EXPECT_EQ(
+          is_valid({.program = {8000, 1000, 1, 104'166}, .balancing = how, .period_s = period_s}),
+          period_s == 2.0);
 }
 
 TEST(IdealJuggle, throws_for_invalid_runs_and_for_runs_that_would_take_too_long) {

@@ -2,7 +2,9 @@
 
 #include "poise/simulate/outlook.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <string>
 
 #include "poise/base/error.h"
 
@@ -50,6 +52,67 @@ TEST(Outlook, the_domain_that_takes_longest_determines_the_predicted_time) {
   EXPECT_DOUBLE_EQ(two.reactive_s, 3);
   EXPECT_DOUBLE_EQ(two.bound_s, 2 * 4.0 / 3);
   EXPECT_NEAR(two.simulated.completion_s, 2 * 4.0 / 3, 0.004);
+}
+
+TEST(Outlook, the_advice_names_the_gain_and_its_share_of_the_ideal) {
+  const Outlook found = outlook({.program = {8, 7, 30}, .period_s = 0.1});
+  const double now = 60 / found.simulated.completion_s, best = 7.0 / 4;
+  EXPECT_EQ(found.advice,
+            fmt::format("balance proactively: {:.2f} times as fast as pinned threads, {:.1f}% of "
+                        "the ideal",
+                        now, 100 * now / best));
+  const Outlook slow = outlook({.program = {8, 7, 1, 100}, .period_s = 1});
+  EXPECT_EQ(slow.advice,
+            fmt::format("balance proactively with a period of 62.5 ms or less: up to 1.75 times as "
+                        "fast as pinned threads, instead of {:.2f} at 1 s",
+                        200 / slow.simulated.completion_s));
+  EXPECT_THAT(advice(8, 7, 10, 10, 100), HasSubstr("a period of 625 ms or less"));
+  EXPECT_THAT(advice(8, 7, 100, 100), HasSubstr(" s or less"));
+}
+
+// At this length of a phase, a good period would be below the shortest that is advised.
+TEST(Outlook, never_suggests_a_period_below_20_ms) {
+  for (const double phase_s : {0.1, 0.2, 0.3, 0.4, 0.5, 0.8, 1.3}) {
+    const std::string text = advice(8, 7, phase_s, 0.64, 100);
+    const std::size_t at = text.find("with a period of ");
+    if (at == std::string::npos) continue;
+    const double period_ms = std::stod(text.substr(at + 17));
+    EXPECT_GE(period_ms, 20) << text;
+    // The simulation confirms that the suggested period is good, and that twice this period is not.
+    const auto gain = [&](double period_s) {
+      const Outlook found = outlook({.program = {8, 7, phase_s, 50}, .period_s = period_s});
+      return found.static_s / found.simulated.completion_s;
+    };
+    EXPECT_GE(gain(1e-3 * period_ms), 0.97 * 1.75) << text;
+    EXPECT_LT(gain(2e-3 * period_ms), 0.97 * 1.75) << text;
+  }
+}
+
+TEST(Outlook, predicts_the_times_of_theory_and_of_the_simulations) {
+  const OutlookQuestion question{
+      .program = {9, 7, 2, 6}, .period_s = 0.3, .jitter = 0.125, .seed = 7};
+  const Outlook found = outlook(question);
+  EXPECT_EQ(found.static_s, static_s(question.program));
+  EXPECT_EQ(found.ideal_s, ideal_s(question.program));
+  EXPECT_EQ(found.reactive_s, reactive_s(question.program));
+  EXPECT_EQ(found.bound_s, ideal_s(question.program));
+  EXPECT_EQ(found.approximation_s, proactive_approximation_s(question.program, 0.3));
+  JuggleRun run{.program = question.program, .period_s = 0.3, .jitter = 0.125, .seed = 7};
+  EXPECT_EQ(found.simulated.completion_s, simulate_juggle(run).completion_s);
+  run.balancing = Balancing::hybrid;
+  EXPECT_EQ(found.simulated_hybrid.completion_s, simulate_juggle(run).completion_s);
+  run.balancing = Balancing::proactive;
+  run.redistribution = Redistribution::swaps;
+  EXPECT_EQ(found.simulated_swaps.completion_s, simulate_juggle(run).completion_s);
+  EXPECT_EQ(found.simulated_swaps.migrations, simulate_juggle(run).migrations);
+  const Outlook one = outlook({.program = {9, 7, 2, 1}, .period_s = 3});
+  EXPECT_EQ(one.bound_s, proactive_bound_s({9, 7, 2, 1}, 3));
+}
+
+TEST(Outlook, domains_without_threads_do_not_count) {
+  const Outlook found = outlook({.program = {2, 5, 1, 2}, .period_s = 0.1, .domains = 5});
+  EXPECT_EQ(found.static_s, 2);
+  EXPECT_EQ(found.ideal_s, 2);
 }
 
 TEST(Outlook, simulated_times_are_at_least_the_lower_bound_and_at_most_the_time_without_balancing) {

@@ -2,8 +2,12 @@
 
 #include "poise/simulate/theory.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <gtest/gtest.h>
+#include <optional>
+#include <vector>
 
 #include "poise/base/error.h"
 
@@ -65,6 +69,70 @@ TEST(Theory, closed_form_and_recursion_give_the_same_time_for_reactive_balancing
       if (std::abs(std::log2(2 - share) - std::round(std::log2(2 - share))) < 1e-9) continue;
       EXPECT_EQ(reactive_closed_form_s(program), 3 * (2 - power));
     }
+}
+
+/// proactive_tight_bound_s(), computed from the remaining work of every thread. Returns nothing if
+/// rounding decides.
+std::optional<double> naive_tight_bound_s(const SpmdProgram& program, double period_s) {
+  const Slots slots = slots_of(program);
+  const double most = static_cast<double>(slots.most), fewest = static_cast<double>(slots.fewest);
+  const std::size_t slow_places = program.threads % program.places;
+  const std::size_t fast_places = program.places - slow_places;
+  std::vector<double> rest_s(program.threads, program.phase_s);
+  for (double now_s = 0;; now_s += period_s) {
+    std::sort(rest_s.begin(), rest_s.end(), std::greater<>());  // the least advanced thread first
+    std::vector<double> fast_s(fast_places, 0), slow_s(slow_places, 0);
+    double first_end_s = 1e9;
+    for (std::size_t t = 0; t < rest_s.size(); ++t) {
+      const bool is_fast = t < slots.fast;
+      (is_fast ? fast_s[t % fast_places] : slow_s[(t - slots.fast) % slow_places]) += rest_s[t];
+      first_end_s = std::min(first_end_s, rest_s[t] * (is_fast ? fewest : most));
+    }
+    const double fullest_s = std::max(*std::max_element(fast_s.begin(), fast_s.end()),
+                                      *std::max_element(slow_s.begin(), slow_s.end()));
+    if (std::abs(fullest_s - period_s) < 1e-9 || std::abs(first_end_s - period_s) < 1e-9) return {};
+    const double loose_s = proactive_bound_s(program, period_s);
+    if (fullest_s < period_s) return std::max(loose_s, now_s + fullest_s);
+    if (first_end_s < period_s) return std::max(loose_s, now_s + period_s);
+    for (std::size_t t = 0; t < rest_s.size(); ++t)
+      rest_s[t] -= period_s / (t < slots.fast ? fewest : most);
+  }
+}
+
+TEST(Theory, the_tight_bound_is_that_of_a_program_in_which_no_thread_blocks_early) {
+  std::size_t known = 0;
+  for (std::uint64_t threads = 3; threads <= 24; ++threads)
+    for (std::uint64_t places = 2; places < threads; ++places)
+      for (const double period_s : {0.0371, 0.13, 0.377, 0.91, 1.73}) {
+        const SpmdProgram program{threads, places, 1.01};
+        if (!is_imbalanced(program) || period_s >= static_s(program)) continue;
+        const auto expected_s = naive_tight_bound_s(program, period_s);
+        if (!expected_s) continue;
+        ++known;
+        EXPECT_NEAR(proactive_tight_bound_s(program, period_s), *expected_s, 1e-9)
+            << threads << " on " << places << ", period " << period_s;
+      }
+  EXPECT_GT(known, 500u);
+}
+
+TEST(Theory, eleven_threads_on_four_places_take_the_times_computed_by_hand) {
+  const SpmdProgram program{11, 4, 7, 5};
+  const Slots slots = slots_of(program);
+  EXPECT_EQ(slots.most, 3u);
+  EXPECT_EQ(slots.fewest, 2u);
+  EXPECT_EQ(slots.slow, 9u);
+  EXPECT_EQ(slots.fast, 2u);
+  EXPECT_EQ(static_s(program), 5 * 7 * 3);
+  EXPECT_DOUBLE_EQ(ideal_s(program), 5 * 7 * 11 / 4.0);
+  EXPECT_DOUBLE_EQ(lag_s(program, 3), 3 / 6.0);
+  EXPECT_DOUBLE_EQ(proactive_bound_s(program, 3), 7 * 11 / 4.0);
+  EXPECT_EQ(proactive_tight_bound_s(program, 21), 21);
+  EXPECT_EQ(balanced_once_s(program), 21) << "fewer fast slots than slow ones";
+  EXPECT_EQ(balanced_once_s({8, 7, 8}), 8 * 1.75);
+  // The two threads in fast slots end after 14 s, when the nine others have 7 / 3 s of work left.
+  // Six of these then share a place with one thread, and three with two threads.
+  const double left_s = 7 / 3.0;
+  EXPECT_NEAR(reactive_s(program), 5 * (14 + 2 * left_s + left_s / 3), 1e-9);
 }
 
 TEST(Theory, predicted_times_lie_between_the_ideal_and_the_time_without_balancing) {
