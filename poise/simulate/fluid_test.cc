@@ -60,10 +60,30 @@ std::vector<double> naive_rates(const Routes& routes, const std::vector<Flow>& f
   return rate;
 }
 
+/// True if a byte of one more flow would pass sooner on the detour than on the usual route, given
+/// the flows in flight.
+bool is_sooner(const Routes& routes, const std::vector<Flow>& flows,
+               const std::vector<bool>& in_flight, std::uint32_t detour, std::uint32_t usual) {
+  const auto passing_s = [&](std::uint32_t route) {
+    double seconds = 0;
+    for (const RouteStop& stop : routes.stops(route)) {
+      seconds += stop.s_per_byte;
+      for (std::size_t f = 0; f < flows.size(); ++f)
+        for (const RouteStop& other : routes.stops(flows[f].route))
+          if (in_flight[f] && other.resource == stop.resource) seconds += other.s_per_byte;
+    }
+    return seconds;
+  };
+  return passing_s(detour) < passing_s(usual);
+}
+
 /// Returns the time at which each flow ends. Follows the definition of max-min fairness: computes
-/// all rates anew whenever a flow starts or ends.
-std::vector<double> naive_ends_s(const Routes& routes, const std::vector<Flow>& flows) {
-  std::vector<double> left(flows.size()), end_s(flows.size(), kInfinity);
+/// all rates anew whenever a flow starts or ends. Flows must start one after the other if there are
+/// detours.
+std::vector<double> naive_ends_s(const Routes& routes, std::vector<Flow> flows,
+                                 const std::vector<Detour>& detours = {}) {
+  std::vector<double> left(flows.size()), end_s(flows.size(), kInfinity), extra_s(flows.size(), 0);
+  std::vector<bool> was_active(flows.size(), false);
   for (std::size_t f = 0; f < flows.size(); ++f) left[f] = flows[f].bytes;
   double now_s = 0;
   for (std::size_t ended = 0; ended < flows.size();) {
@@ -73,6 +93,15 @@ std::vector<double> naive_ends_s(const Routes& routes, const std::vector<Flow>& 
       is_active[f] = end_s[f] == kInfinity && flows[f].start_s <= now_s;
       if (flows[f].start_s > now_s) next_s = std::min(next_s, flows[f].start_s);
     }
+    for (std::size_t f = 0; f < detours.size(); ++f) {
+      if (!is_active[f] || was_active[f] || detours[f].route == Detour::kNone) continue;
+      std::vector<bool> in_flight = is_active;
+      in_flight[f] = false;
+      if (!is_sooner(routes, flows, in_flight, detours[f].route, flows[f].route)) continue;
+      flows[f].route = detours[f].route;
+      extra_s[f] = detours[f].extra_s;
+    }
+    was_active = is_active;
     const std::vector<double> rate = naive_rates(routes, flows, is_active);
     for (std::size_t f = 0; f < flows.size(); ++f)
       if (is_active[f]) next_s = std::min(next_s, now_s + left[f] / rate[f]);
@@ -85,6 +114,7 @@ std::vector<double> naive_ends_s(const Routes& routes, const std::vector<Flow>& 
     }
     now_s = next_s;
   }
+  for (std::size_t f = 0; f < flows.size(); ++f) end_s[f] += extra_s[f];
   return end_s;
 }
 
@@ -192,6 +222,33 @@ TEST(Fluid, a_flow_takes_its_detour_if_a_byte_would_pass_sooner_there_at_the_mom
   const Detour none;
   EXPECT_THAT(fluid_ends_s(routes, flows, 0, std::vector<Detour>{none, none, none, none, detour}),
               ElementsAre(40, 40, 40, 40, 50));
+}
+
+TEST(Fluid, flows_with_random_detours_end_at_the_times_of_a_simple_simulation) {
+  for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
+    RandomCase made = random_case(seed);
+    Random random(seed);
+    std::vector<Detour> detours(made.flows.size());
+    for (std::size_t f = 0; f < made.flows.size(); ++f) {
+      made.flows[f].start_s = random.uniform(0, 20);
+      if (random.below(3) == 0) continue;
+      detours[f].route = static_cast<std::uint32_t>(random.below(made.routes.count()));
+      detours[f].extra_s = detours[f].route == made.flows[f].route ? 0 : random.uniform();
+    }
+    EXPECT_THAT(fluid_ends_s(made.routes, made.flows, 0, detours),
+                Pointwise(DoubleNear(1e-6), naive_ends_s(made.routes, made.flows, detours)))
+        << "seed " << seed;
+  }
+}
+
+TEST(Fluid, starts_and_ends_in_half_a_window_count_as_simultaneous) {
+  const Routes routes = routes_of({{{0, 1}}, {{1, 1}}});
+  // Flow 2 has a route of its own.
+  const std::vector<Flow> flows{{0, 4, 0}, {0.5, 4, 0}, {0, 8.25, 1}};
+  EXPECT_THAT(fluid_ends_s(routes, flows, 0), ElementsAre(7.5, 8, 8.25));
+  EXPECT_THAT(fluid_ends_s(routes, flows, 1), ElementsAre(8, 8, 8.25));
+  const std::vector<Flow> late{{0, 4, 0}, {4.5, 1, 0}};
+  EXPECT_THAT(fluid_ends_s(routes, late, 0.5), ElementsAre(4, 5.5));
 }
 
 TEST(Fluid, the_busiest_resource_is_never_idle_if_all_flows_use_it) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <gmock/gmock.h>
+#include <string>
 
 #include "tests/support/seeds.h"
 
@@ -132,6 +133,71 @@ TEST(Iteration, work_hides_message_time_if_computation_and_communication_overlap
   EXPECT_DOUBLE_EQ(simulated(kNodes, work_s, messages, kFluid, 0).end_s, 10 + message_s);
   EXPECT_DOUBLE_EQ(simulated(kNodes, work_s, messages, kFluid, 1).end_s, 10 + 0.125);
   EXPECT_DOUBLE_EQ(simulated(kNodes, work_s, messages, kFluid, 0.1).end_s, 9 + message_s);
+}
+
+TEST(Iteration, a_place_sends_after_its_first_work_and_receives_after_all_of_its_work) {
+  // Place 0 sends one message to place 1 and then two to place 2.
+  const Iteration iteration =
+      simulated(kNodes, {2, 1, 4}, {{0, 2, 2, 500}, {0, 1, 1, 1000}}, kFluid, 0.25);
+  ASSERT_EQ(iteration.places.size(), 8u);
+  const PlaceRun& sender = iteration.places[0];
+  EXPECT_DOUBLE_EQ(sender.sends_s, 1.5);
+  EXPECT_DOUBLE_EQ(sender.sent_s, 1.5 + 3 * 0.125);
+  EXPECT_DOUBLE_EQ(sender.worked_s, 1.5 + 3 * 0.125 + 0.5);
+  EXPECT_DOUBLE_EQ(sender.ends_s, sender.worked_s);
+  EXPECT_EQ(sender.receiving_s, 0);
+  // The first message is alone on the card from 1.875 s to 2.125 s.
+  EXPECT_DOUBLE_EQ(iteration.places[1].worked_s, 1);
+  EXPECT_DOUBLE_EQ(iteration.places[1].ends_s, 3.375 + 0.125);
+  EXPECT_DOUBLE_EQ(iteration.places[1].busy_s(), 1.125);
+  EXPECT_DOUBLE_EQ(iteration.places[2].ends_s, 4 + 0.25) << "it works until 4 s";
+  EXPECT_DOUBLE_EQ(iteration.places[2].receiving_s, 0.25);
+  EXPECT_DOUBLE_EQ(iteration.end_s, 4.25);
+  EXPECT_DOUBLE_EQ(iteration.idle_share(), 1 - (2.375 + 1.125 + 4.25) / (8 * 4.25));
+}
+
+TEST(Iteration, a_place_receives_its_messages_one_after_the_other_in_the_order_of_arrival) {
+  // The messages arrive after 0.5, 2 and 4 s.
+  const char* machine =
+      "node:4 core:1 factors:1,1 bandwidth:1000 bus:0 gap:0 copy:0 latency:0.25 "
+      "overhead:0.125";
+  const Iteration iteration =
+      simulated(machine, {0.25, 3.375, 1.375, 0}, {{1, 0, 1, 250}, {2, 0, 2, 125}, {3, 0, 1, 125}});
+  EXPECT_DOUBLE_EQ(iteration.places[0].receiving_s, 0.5);
+  EXPECT_DOUBLE_EQ(iteration.places[0].ends_s, 4 + 0.125);
+  EXPECT_DOUBLE_EQ(iteration.end_s, 4.125);
+}
+
+TEST(Iteration, the_number_of_latencies_of_a_rendezvous_can_be_chosen) {
+  for (const double latencies : {0.0, 2.0, 5.0}) {
+    const EngineOptions options{.eager_bytes = 999, .handshake_latencies = latencies};
+    EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 0}, {{0, 1, 1, 1000}}, options).end_s,
+                     1 + 0.125 + latencies * 0.25 + 0.25 + 1 + 0.125);
+    EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 9}, {{0, 1, 1, 1000}}, options).end_s,
+                     9 + latencies / 2 * 0.25 + 0.25 + 1 + 0.125);
+  }
+}
+
+TEST(Iteration, in_large_exchanges_nearly_simultaneous_events_count_as_simultaneous) {
+  for (const std::uint32_t nodes : {20u, 30u}) {
+    const Machine machine = machine_from_text("node:" + std::to_string(nodes) +
+                                              " core:1 factors:1,1 bandwidth:1000 bus:0 gap:0");
+    std::vector<Transfer> transfers;
+    for (PlaceId from = 0; from < nodes; ++from)
+      for (PlaceId to = 0; to < nodes; ++to)
+        if (from != to) transfers.push_back({from, to, 1, 100});
+    const Traffic traffic(machine, machine.costs(), transfers,
+                          [](const Transfer&) { return EndTimes(); });
+    const std::vector<double> work_s(nodes, 0);
+    const double busiest_s = (nodes - 1) * 0.1;
+    EXPECT_NEAR(traffic.busiest_s(), busiest_s, 1e-9);
+    // Of 30 nodes, 870 messages pass two cards each, which are 3 million visits.
+    EXPECT_NEAR(simulate_iteration(traffic, work_s, 0).window_s, nodes == 30 ? busiest_s / 200 : 0,
+                1e-9);
+    EXPECT_NEAR(simulate_iteration(traffic, work_s, 0, {.precision = 0.25}).window_s, busiest_s / 4,
+                1e-9);
+    EXPECT_EQ(simulate_iteration(traffic, work_s, 0, {.sharing = Sharing::queue}).window_s, 0);
+  }
 }
 
 TEST(Iteration, messages_inside_a_memory_domain_share_the_bandwidth_of_its_memory_bus) {

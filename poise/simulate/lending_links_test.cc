@@ -41,6 +41,17 @@ TEST(LendingLinks, a_short_message_passes_between_the_pieces_of_a_long_one) {
   EXPECT_NEAR(links.carry(1, 3, 100, 0).arrival_s, 1, 0.01);
 }
 
+TEST(LendingLinks, pieces_of_long_messages_follow_each_other_and_wait_for_earlier_messages) {
+  const Machine machine = two_nodes();
+  LendingLinks links(machine);
+  const double piece_s = 4.0 / 977;  // 4 MB are 977 pieces
+  EXPECT_NEAR(links.carry(0, 2, 4e6, 10).arrival_s, 15 + piece_s, 1e-9);
+  EXPECT_NEAR(links.carry(1, 3, 4096, 10).arrival_s, 11 + 2 * 4096e-6, 1e-9) << "does not wait";
+  // A message of two pieces waits for both earlier messages.
+  EXPECT_NEAR(links.carry(1, 3, 8192, 10).arrival_s, 15 + 4 * 4096e-6, 1e-9);
+  EXPECT_NEAR(links.carry(0, 3, 2e6, 30).arrival_s, 33 + 2.0 / 489, 1e-9) << "finds idle cards";
+}
+
 TEST(LendingLinks, a_message_takes_cpu_time_of_the_sender_and_of_the_receiver) {
   const Machine machine = machine_from_text("core:2 latency:0 overhead:0.5 copy:1e-6 bus:0");
   LendingLinks links(machine);

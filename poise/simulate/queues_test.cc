@@ -42,6 +42,77 @@ TEST(Queues, flows_without_bytes_or_resources_end_when_they_start) {
   EXPECT_THAT(queue_ends_s(routes, std::vector<Flow>{{1, 0, 0}, {2, 9, 1}}), ElementsAre(1, 2));
 }
 
+/// The ends of flows by the rules of queue_ends_s(). Searches for the next arrival of a flow at a
+/// resource among those of all flows.
+std::vector<double> naive_ends_s(const Routes& routes, const std::vector<Flow>& flows,
+                                 const std::vector<Detour>& detours) {
+  std::vector<double> free_s(routes.num_resources(), 0), arrives_s, end_s;
+  std::vector<std::size_t> next_stop(flows.size(), 0);
+  std::vector<std::uint32_t> route;
+  for (const Flow& flow : flows) {
+    arrives_s.push_back(flow.start_s);
+    end_s.push_back(flow.start_s);
+    route.push_back(flow.route);
+  }
+  while (true) {
+    std::size_t first = flows.size();
+    for (std::size_t f = 0; f < flows.size(); ++f)
+      if (next_stop[f] < routes.stops(route[f]).size() &&
+          (first == flows.size() || arrives_s[f] < arrives_s[first]))
+        first = f;
+    if (first == flows.size()) return end_s;
+    const Flow& flow = flows[first];
+    const auto expected_s = [&](std::uint32_t on) {
+      double seconds = 0;
+      for (const RouteStop& stop : routes.stops(on))
+        seconds +=
+            std::max(0.0, free_s[stop.resource] - flow.start_s) + flow.bytes * stop.s_per_byte;
+      return seconds;
+    };
+    const bool may_detour = detours[first].route != Detour::kNone;
+    if (next_stop[first] == 0 && may_detour &&
+        expected_s(detours[first].route) < expected_s(flow.route))
+      route[first] = detours[first].route;
+    const auto stops = routes.stops(route[first]);
+    const RouteStop& stop = stops[next_stop[first]];
+    const double begin_s = std::max(arrives_s[first], free_s[stop.resource]);
+    const double served_s = flow.bytes * stop.s_per_byte;
+    free_s[stop.resource] = begin_s + served_s;
+    end_s[first] = std::max(begin_s + served_s, end_s[first] + served_s / flow.pieces);
+    arrives_s[first] = begin_s + served_s / flow.pieces;
+    if (++next_stop[first] == stops.size() && route[first] != flow.route)
+      end_s[first] += detours[first].extra_s;
+  }
+}
+
+TEST(Queues, flows_on_random_routes_and_detours_end_at_the_times_of_a_simple_simulation) {
+  for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
+    Random random(seed);
+    Routes routes;
+    for (int i = 0; i < 8; ++i) {
+      std::vector<RouteStop> stops;
+      for (std::uint32_t r = 0; r < 6; ++r)
+        if (stops.empty() || random.below(2))
+          stops.push_back({static_cast<std::uint32_t>((r * 5 + seed) % 6), random.uniform(0.1, 2)});
+      routes.add(stops);
+    }
+    std::vector<Flow> flows;
+    std::vector<Detour> detours;
+    for (int i = 0; i < 25; ++i) {
+      flows.push_back({random.below(3) ? random.uniform(0, 30) : 4, random.uniform(0.5, 9),
+                       static_cast<std::uint32_t>(random.below(8)),
+                       1 + static_cast<std::uint32_t>(random.below(4))});
+      detours.emplace_back();
+      if (random.below(3)) continue;
+      detours.back().route = (flows.back().route + 1) % 8;
+      detours.back().extra_s = random.uniform();
+    }
+    EXPECT_THAT(queue_ends_s(routes, flows, detours),
+                testing::Pointwise(testing::DoubleNear(1e-9), naive_ends_s(routes, flows, detours)))
+        << "seed " << seed;
+  }
+}
+
 TEST(Queues, the_last_flow_cannot_end_before_the_busiest_resource_has_served_all_its_bytes) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     Random random(seed);

@@ -110,6 +110,179 @@ TEST(Routing, a_detour_consists_of_the_route_to_a_router_and_the_route_from_ther
               links_of(machine, 0, via).size() + links_of(machine, via, 12).size());
 }
 
+std::vector<std::uint64_t> ids_of(const std::vector<LinkStop>& links) {
+  std::vector<std::uint64_t> ids;
+  for (const LinkStop& link : links) ids.push_back(link.link);
+  return ids;
+}
+
+/// The links of a sequence of neighbouring routers.
+std::vector<std::uint64_t> ids_along(const Machine& machine, const std::vector<NodeId>& routers) {
+  std::vector<std::uint64_t> ids;
+  for (std::size_t i = 0; i + 1 < routers.size(); ++i)
+    for (const LinkStop& link : links_of(machine, routers[i], routers[i + 1]))
+      ids.push_back(link.link);
+  return ids;
+}
+
+/// The routers of the route that passes the first dimension first.
+std::vector<NodeId> grid_path(const Network& network, NodeId from, NodeId to) {
+  std::vector<NodeId> path{from};
+  NodeId stride = 1;
+  for (const std::uint32_t size : network.dims) stride *= size;
+  for (const std::uint32_t size : network.dims) {
+    stride /= size;
+    const std::uint32_t begin = from / stride % size, end = to / stride % size;
+    const std::uint32_t up = (end + size - begin) % size, down = (begin + size - end) % size;
+    const bool ascends = network.shape == Network::Shape::mesh ? end > begin
+                         : up == down                          ? begin % 2 == 0
+                                                               : up < down;
+    for (std::uint32_t at = begin; at != end;) {
+      const std::uint32_t next = ascends ? (at + 1) % size : (at + size - 1) % size;
+      path.push_back(path.back() - at * stride + next * stride);
+      at = next;
+    }
+  }
+  return path;
+}
+
+TEST(Routing, minimal_routes_on_a_grid_pass_one_dimension_after_the_other) {
+  for (const char* shape : {"torus:5", "torus:6", "torus:4x3", "torus:2x3x4", "mesh:4x3"}) {
+    const Machine machine = machine_of(shape);
+    std::set<std::uint64_t> single;
+    std::size_t neighbours = 0;
+    for (NodeId from = 0; from < machine.num_nodes(); ++from)
+      for (NodeId to = 0; to < machine.num_nodes(); ++to) {
+        const auto links = links_of(machine, from, to);
+        EXPECT_EQ(ids_of(links), ids_along(machine, grid_path(machine.network(), from, to)))
+            << shape << ", from " << from << " to " << to;
+        for (const LinkStop& link : links) EXPECT_EQ(link.s_per_byte, 1 / kLink_bytes_per_s);
+        if (links.size() != 1) continue;
+        ++neighbours;
+        single.insert(links[0].link);
+      }
+    EXPECT_EQ(single.size(), neighbours) << shape << ": each link connects two routers";
+  }
+}
+
+/// The router of a dragonfly's group that is linked to another group: the first router to the next
+/// groups, and so on in turn.
+NodeId gateway_of(std::uint32_t groups, std::uint32_t routers, std::uint32_t group,
+                  std::uint32_t other) {
+  return group * routers + (other + groups - group - 1) % groups % routers;
+}
+
+TEST(Routing, minimal_routes_in_a_dragonfly_pass_the_two_routers_that_link_the_groups) {
+  for (const auto& [groups, routers] : {std::pair{9u, 4u}, {5u, 3u}, {3u, 2u}}) {
+    const Machine machine = machine_of(fmt::format("dragonfly:{}x{}", groups, routers));
+    std::set<std::uint64_t> single;
+    std::size_t linked = 0;
+    for (NodeId from = 0; from < groups * routers; ++from)
+      for (NodeId to = 0; to < groups * routers; ++to) {
+        const std::uint32_t group_from = from / routers, group_to = to / routers;
+        const auto links = links_of(machine, from, to);
+        if (links.size() == 1) {
+          ++linked;
+          single.insert(links[0].link);
+        }
+        if (group_from == group_to) {
+          EXPECT_EQ(links.size(), from == to ? 0u : 1u);
+          continue;
+        }
+        EXPECT_EQ(ids_of(links),
+                  ids_along(machine, {from, gateway_of(groups, routers, group_from, group_to),
+                                      gateway_of(groups, routers, group_to, group_from), to}))
+            << "from " << from << " to " << to;
+      }
+    EXPECT_EQ(single.size(), linked) << "each link connects two routers";
+  }
+}
+
+TEST(Routing, a_detour_in_a_dragonfly_passes_a_third_group_or_another_router_of_the_same_group) {
+  constexpr std::uint32_t kGroups = 5, kRouters = 3;
+  const Machine machine = machine_of("dragonfly:5x3");
+  std::set<std::uint32_t> in_group, through;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const NetworkRoutes routes(machine, machine.costs(), by(RoutingPolicy::random, seed));
+    in_group.insert(routes.detour(3, 5));
+    for (const auto& [from, to] : {std::pair{4u, 10u}, {10u, 4u}}) {
+      const std::uint32_t via = routes.detour(from, to), group = via / kRouters;
+      EXPECT_EQ(via, gateway_of(kGroups, kRouters, group, from / kRouters));
+      through.insert(group);
+    }
+    EXPECT_EQ(routes.detour(4, 4), NetworkRoutes::kDirect);
+  }
+  EXPECT_THAT(in_group, testing::ElementsAre(4u, NetworkRoutes::kDirect));
+  EXPECT_THAT(through, testing::ElementsAre(0u, 2u, 4u));
+  const Machine two = machine_of("dragonfly:2x2");
+  const NetworkRoutes routes(two, two.costs(), by(RoutingPolicy::random));
+  EXPECT_EQ(routes.detour(0, 3), NetworkRoutes::kDirect) << "there is no third group";
+}
+
+// The uplinks of racks have 3 links, those of rows 4, because 4200 / 1000 and 2600 / 1000 are
+// rounded.
+TEST(Routing, a_route_in_a_tree_ascends_to_the_first_common_tier_and_descends_from_there) {
+  const Machine machine = machine_of("row:2 rack:2 node:4 core:1 factors:1,1,1,1 uplink:4200,2600");
+  const double row = 4 / 4200.0, rack = 3 / 2600.0;
+  const auto s_per_byte = [&](NodeId from, NodeId to, std::uint32_t via = NetworkRoutes::kDirect) {
+    std::vector<double> seconds;
+    for (const LinkStop& link : links_of(machine, from, to, via))
+      seconds.push_back(link.s_per_byte);
+    return seconds;
+  };
+  EXPECT_THAT(s_per_byte(0, 3), testing::IsEmpty());
+  EXPECT_THAT(s_per_byte(0, 7), testing::ElementsAre(rack, rack));
+  EXPECT_THAT(s_per_byte(0, 15), testing::ElementsAre(rack, row, row, rack));
+  std::set<std::uint64_t> all;
+  for (NodeId from = 0; from < 16; ++from)
+    for (NodeId to = 0; to < 16; ++to)
+      for (const std::uint64_t id : ids_of(links_of(machine, from, to))) all.insert(id);
+  // Up and down: 3 links for each of 4 racks, and 4 links for each of 2 rows.
+  EXPECT_EQ(all.size(), 2u * (3 * 4 + 4 * 2));
+  for (std::uint32_t via = 0; via < 12; ++via) {
+    const auto links = ids_of(links_of(machine, 0, 15, via));
+    const auto same = ids_of(links_of(machine, 1, 14, via));
+    EXPECT_EQ(links, same) << "the root selects the link, not the nodes";
+    EXPECT_EQ(links[0] == ids_of(links_of(machine, 0, 15, 0))[0], via % 3 == 0);
+    EXPECT_EQ(links[1] == ids_of(links_of(machine, 0, 15, 0))[1], via % 4 == 0);
+  }
+  std::set<std::uint32_t> drawn;
+  for (std::uint64_t seed = 0; seed < 100; ++seed)
+    drawn.insert(
+        NetworkRoutes(machine, machine.costs(), by(RoutingPolicy::random, seed)).detour(0, 15));
+  EXPECT_THAT(drawn, testing::ElementsAre(0, 1, 2, 3)) << "as many roots as links of a row";
+}
+
+TEST(Routing, an_uplink_has_at_least_one_link_and_none_if_its_bandwidth_is_unlimited) {
+  const Machine thin = machine_of("row:2 rack:2 node:2 core:1 factors:1,1,1,1 uplink:300,0");
+  const auto links = links_of(thin, 0, 7);
+  ASSERT_EQ(links.size(), 2u);
+  EXPECT_EQ(links[0].s_per_byte, 1 / 300.0);
+  const NetworkRoutes routes(thin, thin.costs(), by(RoutingPolicy::random));
+  EXPECT_TRUE(routes.has_links());
+  EXPECT_TRUE(routes.divides_uplinks());
+  EXPECT_EQ(routes.detour(0, 7), NetworkRoutes::kDirect) << "there is only one root";
+  EXPECT_EQ(routes.extra_latency_s(0, 7, 1), 0);
+  EXPECT_FALSE(NetworkRoutes(thin, thin.costs(), {{}, 1000, 1}).has_links());
+  const Machine without = machine_of("rack:2 node:2 core:1 factors:1,1,1");
+  EXPECT_FALSE(
+      NetworkRoutes(without, without.costs(), by(RoutingPolicy::random)).divides_uplinks());
+}
+
+TEST(Routing, links_have_the_bandwidth_of_all_cards_of_a_node_if_none_is_given) {
+  const Machine machine = machine_from_text("torus:4 core:1 bandwidth:500 cards:3");
+  std::vector<LinkStop> links;
+  const NetworkRoutes routes(machine, machine.costs(), {});
+  EXPECT_TRUE(routes.has_links());
+  EXPECT_FALSE(routes.divides_uplinks());
+  EXPECT_EQ(routes.policy(), RoutingPolicy::minimal);
+  routes.find(0, 1, NetworkRoutes::kDirect, links);
+  ASSERT_EQ(links.size(), 1u);
+  EXPECT_DOUBLE_EQ(links[0].s_per_byte, 1 / 1500.0);
+  const Machine unlimited = machine_from_text("torus:4 core:1 bandwidth:0");
+  EXPECT_FALSE(NetworkRoutes(unlimited, unlimited.costs(), {}).has_links());
+}
+
 TEST(Routing, messages_share_a_link_only_if_they_go_in_the_same_direction) {
   const Machine machine = machine_of("mesh:2 core:6");
   const Routing minimal = by(RoutingPolicy::minimal);

@@ -89,5 +89,99 @@ TEST(Traffic, a_flow_has_a_piece_per_message_or_more_if_a_piece_would_have_too_m
   EXPECT_EQ(large.flows()[1].pieces, 5u);
 }
 
+/// Two nodes: a message takes 1/8 s at each end, 1/4 s of latency and 1/2 s of gap.
+constexpr const char* kWithGap =
+    "node:2 core:1 factors:1,1 bus:0 copy:0 latency:0.25 overhead:0.125 gap:0.5";
+
+TEST(Traffic, messages_count_only_between_places_and_only_by_the_part_that_is_asked_for) {
+  const Machine machine = machine_from_text(std::string(kWithGap) + " bandwidth:1000");
+  Workload workload;
+  workload.tasks = {{1}, {1}, {1}};
+  workload.messages = {{0, 1, 4, 900}, {0, 2, 8, 700}, {1, 0, 0, 300}, {2, 1, 2, 100}};
+  const Placement placement({0, 1, 0});
+  const Traffic traffic = message_traffic(machine, workload, machine.costs(), placement, 64, 0.5);
+  ASSERT_EQ(traffic.pairs().size(), 1u);
+  const Traffic::Pair& pair = traffic.pairs()[0];
+  EXPECT_EQ(pair.from, 0u);
+  EXPECT_EQ(pair.to, 1u);
+  EXPECT_DOUBLE_EQ(pair.sender_s, 3 * 0.125);
+  EXPECT_DOUBLE_EQ(pair.receiver_s, 3 * 0.125);
+  EXPECT_DOUBLE_EQ(pair.latency_s, 0.25);
+  EXPECT_DOUBLE_EQ(pair.message_bytes, 500 / 3.0);
+  EXPECT_DOUBLE_EQ(traffic.flows()[0].bytes, 500 + 3 * 500) << "a gap is as long as 500 bytes";
+  EXPECT_EQ(traffic.flows()[0].pieces, 8u);
+  EXPECT_DOUBLE_EQ(traffic.busiest_s(), 0.5 + 3 * 0.5);
+  EXPECT_TRUE(
+      message_traffic(machine, workload, machine.costs(), placement, 64, 0).pairs().empty());
+  EXPECT_TRUE(traffic.detours().empty());
+}
+
+TEST(Traffic, the_gap_after_a_message_counts_even_if_bytes_take_no_time) {
+  const Machine machine = machine_from_text(std::string(kWithGap) + " bandwidth:0");
+  const Traffic traffic(machine, machine.costs(), {{0, 1, 6, 600}},
+                        [](const Transfer&) { return EndTimes(); });
+  EXPECT_DOUBLE_EQ(traffic.busiest_s(), 6 * 0.5);
+}
+
+TEST(Traffic, a_flow_without_bytes_has_one_piece) {
+  const Machine machine = machine_from_text("core:2");
+  const Traffic traffic(
+      machine, machine.costs(), {{0, 1, 0.5, 0}, {1, 0, 1, 1e30}},
+      [](const Transfer&) { return EndTimes(); }, 16);
+  EXPECT_EQ(traffic.flows()[0].pieces, 1u);
+  EXPECT_EQ(traffic.flows()[1].pieces, 4'000'000'000u);
+}
+
+TEST(Traffic, parts_and_bytes_of_a_task_that_moves_take_time_to_pack_and_to_unpack) {
+  const Machine machine = machine_from_text("core:3");
+  CostModel costs = machine.costs();
+  costs.seconds_per_migrated_task = 0.5;
+  costs.seconds_per_migrated_byte = 0.25;
+  Workload workload;
+  workload.tasks = {
+      {.load_s = 1, .bytes = 12}, {.load_s = 1, .bytes = 20}, {.load_s = 1, .bytes = 7}};
+  workload.tasks[1].parts = 3;
+  const Placement before({0, 0, 1}), after({2, 2, 1});
+  const std::vector<double> unpacking{9, 7, 3};
+  const Traffic plain = migration_traffic(machine, workload, costs, before, after, 16),
+                slowed = migration_traffic(machine, workload, costs, before, after, 16, unpacking);
+  ASSERT_EQ(plain.pairs().size(), 1u);
+  const double pack_s = (1 + 3) * 0.5 + (12 + 20) * 0.25;
+  EXPECT_DOUBLE_EQ(plain.pairs()[0].sender_s, pack_s);
+  EXPECT_DOUBLE_EQ(plain.pairs()[0].receiver_s, pack_s);
+  EXPECT_DOUBLE_EQ(slowed.pairs()[0].sender_s, pack_s);
+  EXPECT_DOUBLE_EQ(slowed.pairs()[0].receiver_s, 3 * pack_s);
+  EXPECT_EQ(plain.flows()[0].pieces, 4u);
+}
+
+TEST(Traffic, adaptive_routing_gives_a_flow_a_detour_and_random_routing_adds_its_latency) {
+  const Machine machine = machine_from_text(
+      "torus:9 core:1 factors:1,1 hop:1 latency:0.25 bandwidth:1000 bus:0 gap:0 copy:0");
+  Routing routing{RoutingPolicy::random, 500, 0};
+  while (NetworkRoutes(machine, machine.costs(), routing).detour(0, 3) == NetworkRoutes::kDirect)
+    ++routing.seed;
+  const auto traffic = [&](RoutingPolicy policy) {
+    return Traffic(machine, machine.costs(), {{0, 3, 1, 1000}},
+                   [](const Transfer&) { return EndTimes(); }, 4096, {policy, 500, routing.seed});
+  };
+  const NetworkRoutes network(machine, machine.costs(), routing);
+  const std::uint32_t via = network.detour(0, 3);
+  const double extra_s = network.extra_latency_s(0, 3, via);
+  const Traffic direct = traffic(RoutingPolicy::minimal), random = traffic(RoutingPolicy::random),
+                adaptive = traffic(RoutingPolicy::adaptive);
+  EXPECT_DOUBLE_EQ(direct.pairs()[0].latency_s, 3 * 0.25);
+  EXPECT_DOUBLE_EQ(random.pairs()[0].latency_s, 3 * 0.25 + extra_s);
+  EXPECT_DOUBLE_EQ(adaptive.pairs()[0].latency_s, 3 * 0.25);
+  EXPECT_TRUE(direct.detours().empty());
+  EXPECT_TRUE(random.detours().empty());
+  ASSERT_EQ(adaptive.detours().size(), 1u);
+  EXPECT_DOUBLE_EQ(adaptive.detours()[0].extra_s, extra_s);
+  EXPECT_NE(adaptive.detours()[0].route, adaptive.flows()[0].route);
+  // A card at each end, and the links.
+  EXPECT_EQ(direct.routes().stops(0).size(), 2u + 3);
+  EXPECT_EQ(adaptive.routes().stops(adaptive.flows()[0].route).size(), 2u + 3);
+  EXPECT_DOUBLE_EQ(direct.busiest_s(), 2);
+}
+
 }  // namespace
 }  // namespace poise
