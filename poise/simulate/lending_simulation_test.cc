@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <string>
+#include <vector>
 
 #include "poise/simulate/lending_bound.h"
 #include "tests/support/seeds.h"
+
+#include "poise/machine/text.h"
 
 namespace poise {
 namespace {
@@ -473,6 +477,338 @@ TEST(LendingSimulation,
   EXPECT_EQ(outcome.trouble, "");
   const double depth = 1 + 2;  // levels of the tree: 1 for 16 ranks of a node, 2 for 64 nodes
   EXPECT_LE(outcome.end_s - outcome.makespan_s, 3 * 2 * depth * scenario.far_latency_s + 1e-4);
+}
+
+// Two ranks on nodes of their own that lend nothing. Rank 0 is slow, and each of its three tasks
+// submits two further tasks. All times are multiples of a power of two.
+LendingScenario two_apart() {
+  LendingScenario scenario;
+  scenario.num_ranks = 2;
+  scenario.work = {{{3, 0.25, 2}}, {{2, 1, 0}, {4, 0.5, 0}}};
+  scenario.slowness = {2};
+  scenario.enter_s = {0.5, 0.125};
+  scenario.settings.pull = scenario.settings.loans.push = false;
+  scenario.task_overhead_s = scenario.message_overhead_s = scenario.decision_s = 0;
+  scenario.far_latency_s = 1.0 / 64;
+  scenario.near_latency_s = 1.0 / 16;
+  scenario.card_bytes_per_s = 256 * 1024;
+  return scenario;
+}
+
+constexpr double kPassing_s = 1.0 / 64 + 1.0 / 1024;  // of a message without tasks between nodes
+
+TEST(LendingSimulation, ranks_that_lend_nothing_leave_a_wait_two_rounds_of_messages_after_its_end) {
+  LendingScenario scenario = two_apart();
+  scenario.has_spans = true;
+  const LendingOutcome outcome = checked(scenario);
+  EXPECT_EQ(outcome.makespan_s, 0.5 + 9 * 0.25 * 2);
+  EXPECT_EQ(outcome.tasks, 15u);
+  EXPECT_EQ(outcome.lent, 0u);
+  EXPECT_EQ(outcome.requests, 0u);
+  // Rank 0 asks again, rank 1 reports again, and rank 0 tells it that all tasks have finished.
+  EXPECT_DOUBLE_EQ(outcome.ranks[0].left_s, 5 + 2 * kPassing_s);
+  EXPECT_DOUBLE_EQ(outcome.ranks[1].left_s, 5 + 3 * kPassing_s);
+  EXPECT_DOUBLE_EQ(outcome.end_s, 5 + 3 * kPassing_s);
+  EXPECT_EQ(outcome.ranks[0].busy_s, 5);
+  EXPECT_EQ(outcome.ranks[1].busy_s, 4.125);
+  EXPECT_EQ(outcome.messages, 6u) << "two have entered, two reports, and two from the root";
+  EXPECT_EQ(outcome.max_messages_from_one, 3u);
+  EXPECT_EQ(outcome.max_bytes_out, 3 * 256);
+  EXPECT_EQ(outcome.max_lent_by_one, 0u);
+  const double ends_s[] = {5, 4.125};
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    ASSERT_EQ(outcome.ranks[rank].spans.size(), 1u);
+    EXPECT_EQ(outcome.ranks[rank].spans[0].start_s, 0);
+    EXPECT_EQ(outcome.ranks[rank].spans[0].end_s, ends_s[rank]);
+    EXPECT_EQ(outcome.ranks[rank].spans[0].activity, Activity::work);
+    EXPECT_FALSE(outcome.ranks[rank].spans[0].is_borrowed);
+  }
+}
+
+TEST(LendingSimulation, every_message_takes_time_of_its_sender_and_of_its_receiver) {
+  LendingScenario scenario = two_apart();
+  const double message_s = scenario.message_overhead_s = 1.0 / 4096;
+  const LendingOutcome outcome = checked(scenario);
+  // Until its last task ends, rank 0 tells that it has entered, and gets the report of rank 1.
+  EXPECT_DOUBLE_EQ(outcome.makespan_s, 5 + 2 * message_s);
+  EXPECT_DOUBLE_EQ(outcome.ranks[0].left_s, 5 + 7 * message_s + 2 * kPassing_s);
+  EXPECT_DOUBLE_EQ(outcome.ranks[1].left_s, 5 + 8 * message_s + 3 * kPassing_s);
+  EXPECT_DOUBLE_EQ(outcome.ranks[0].busy_s, 5 + 5 * message_s);
+  EXPECT_DOUBLE_EQ(outcome.ranks[1].busy_s, 4.125 + 6 * message_s);
+}
+
+TEST(LendingSimulation, stalled_messages_arrive_later_by_the_time_of_a_stall) {
+  LendingScenario scenario = two_apart();
+  scenario.stall_share = 1;
+  scenario.stall_s = 1.0 / 32;
+  EXPECT_DOUBLE_EQ(checked(scenario).end_s, 5 + 3 * (kPassing_s + 1.0 / 32));
+  scenario.stall_share = 0;
+  scenario.max_delay_s = 1.0 / 32;
+  const double end_s = checked(scenario).end_s;
+  EXPECT_GT(end_s, 5 + 3 * kPassing_s);
+  EXPECT_LT(end_s, 5 + 3 * (kPassing_s + 1.0 / 32));
+}
+
+TEST(LendingSimulation, messages_inside_a_node_have_a_latency_of_their_own_and_use_no_card) {
+  LendingScenario scenario = two_apart();
+  scenario.ranks_per_node = 2;
+  const LendingOutcome outcome = checked(scenario);
+  EXPECT_DOUBLE_EQ(outcome.end_s, 5 + 3.0 / 16);
+  EXPECT_EQ(outcome.max_bytes_out, 0);
+}
+
+TEST(LendingSimulation,
+     the_outcome_describes_all_waits_or_if_ranks_meet_between_them_the_last_one) {
+  LendingScenario scenario = two_apart();
+  scenario.waits = 3;
+  scenario.meets = true;
+  const LendingOutcome last = checked(scenario);
+  EXPECT_DOUBLE_EQ(last.makespan_s, 5);
+  EXPECT_DOUBLE_EQ(last.end_s, 5 + 3 * kPassing_s);
+  EXPECT_DOUBLE_EQ(last.ranks[0].busy_s, 5);
+  EXPECT_EQ(last.tasks, 45u);
+  EXPECT_EQ(last.messages, 18u);
+  scenario.meets = false;
+  const LendingOutcome all = checked(scenario);
+  // Rank 0 enters the second wait when it has left the first one, after 5 s and two messages.
+  EXPECT_DOUBLE_EQ(all.makespan_s, 5 + 2 * (4.5 + 2 * kPassing_s));
+  EXPECT_DOUBLE_EQ(all.ranks[0].busy_s, 0.5 + 3 * 4.5);
+  EXPECT_DOUBLE_EQ(all.ranks[1].busy_s, 0.125 + 3 * 4);
+  EXPECT_DOUBLE_EQ(all.end_s, all.makespan_s + 3 * kPassing_s);
+}
+
+TEST(LendingSimulation, a_single_rank_runs_its_tasks_without_any_message) {
+  LendingScenario scenario = two_apart();
+  scenario.num_ranks = 1;
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "");
+  EXPECT_EQ(outcome.makespan_s, 5);
+  EXPECT_EQ(outcome.end_s, 5);
+  EXPECT_EQ(outcome.messages, 0u);
+  EXPECT_EQ(outcome.tasks, 9u);
+}
+
+TEST(LendingSimulation, gives_up_after_the_maximum_number_of_events) {
+  LendingScenario scenario = two_apart();
+  const std::uint64_t events = checked(scenario).events;
+  scenario.max_events = events;
+  EXPECT_EQ(simulate_lending(scenario).trouble, "");
+  scenario.max_events = events - 1;
+  EXPECT_EQ(simulate_lending(scenario).trouble,
+            "no end after " + std::to_string(events - 1) + " events");
+}
+
+// Rank 0 has two tasks and sends a copy of the second one to rank 1, which is twice as slow.
+LendingScenario one_copy(bool shares_tokens) {
+  LendingScenario scenario = two_apart();
+  scenario.work = {{{2, 1, 0}}};
+  scenario.slowness = {1, 2};
+  scenario.enter_s = {};
+  scenario.replicated_share = 0.5;
+  scenario.shares_tokens = shares_tokens;
+  scenario.task_overhead_s = 1.0 / 512;
+  scenario.message_overhead_s = 1.0 / 4096;
+  scenario.has_spans = true;
+  return scenario;
+}
+
+TEST(LendingSimulation, a_copied_task_runs_once_its_owner_has_granted_the_claim) {
+  const LendingScenario scenario = one_copy(false);
+  const double task_s = scenario.task_overhead_s, message_s = scenario.message_overhead_s;
+  const double data_s = 64 / scenario.card_bytes_per_s;  // of a task or of a result
+  const LendingOutcome outcome = checked(scenario);
+  // The first task of rank 0 begins when the copy is packed and two messages are sent. After it,
+  // rank 0 reads that rank 1 has entered and that it is idle, and the claim. Then it sends the
+  // task.
+  const double first_end_s = task_s + 2 * message_s + 1;
+  const double starts_s = first_end_s + 4 * message_s + kPassing_s + message_s;
+  EXPECT_DOUBLE_EQ(outcome.makespan_s,
+                   starts_s + 2 + task_s + message_s + data_s + kPassing_s + message_s + task_s);
+  EXPECT_EQ(outcome.copies, 1u);
+  EXPECT_EQ(outcome.copies_run, 1u);
+  EXPECT_EQ(outcome.lent, 0u);
+  EXPECT_EQ(outcome.ran_on_other_nodes, 1u);
+  EXPECT_EQ(outcome.lent_bytes, 2 * 64) << "a copy and a result";
+  const std::vector<Span>& spans = outcome.ranks[1].spans;
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].activity, Activity::wait);
+  EXPECT_EQ(spans[0].start_s, 0);
+  EXPECT_DOUBLE_EQ(spans[0].end_s, starts_s);
+  EXPECT_EQ(spans[1].activity, Activity::work);
+  EXPECT_TRUE(spans[1].is_borrowed);
+  EXPECT_DOUBLE_EQ(spans[1].start_s, starts_s);
+  EXPECT_DOUBLE_EQ(spans[1].end_s, starts_s + 2);
+}
+
+TEST(LendingSimulation, a_copied_task_starts_at_once_if_ranks_claim_it_in_shared_memory) {
+  const LendingScenario scenario = one_copy(true);
+  const double task_s = scenario.task_overhead_s, message_s = scenario.message_overhead_s;
+  const double data_s = 64 / scenario.card_bytes_per_s;
+  const LendingOutcome outcome = checked(scenario);
+  const double copy_s = task_s + message_s + data_s + kPassing_s + message_s + task_s;
+  // Before it sends the result, rank 1 reads that rank 0 has entered.
+  EXPECT_DOUBLE_EQ(outcome.makespan_s, copy_s + 2 + message_s + copy_s);
+  EXPECT_EQ(outcome.copies_run, 1u);
+  ASSERT_EQ(outcome.ranks[1].spans.size(), 2u);
+  EXPECT_DOUBLE_EQ(outcome.ranks[1].spans[1].start_s, copy_s);
+}
+
+TEST(LendingSimulation, a_progress_thread_grants_a_claim_while_its_rank_runs_a_task) {
+  LendingScenario scenario = one_copy(false);
+  const double slow_s = checked(scenario).makespan_s;
+  for (const double progress_s : {1.0 / 64, 1.0 / 8}) {
+    scenario.progress_s = progress_s;
+    const LendingOutcome outcome = checked(scenario);
+    // The claim arrives after a few messages. It waits for at least progress_s if the thread sleeps
+    // then, and otherwise for at most that long.
+    const double arrives_s = 2 * kPassing_s, starts_s = outcome.ranks[1].spans[1].start_s;
+    EXPECT_GT(starts_s, arrives_s + kPassing_s);
+    EXPECT_LT(starts_s, arrives_s + kPassing_s + progress_s + 0.01);
+    EXPECT_LT(outcome.makespan_s, slow_s - 0.75);
+    EXPECT_EQ(outcome.copies_run, 1u);
+  }
+  scenario.progress_s = 2;  // longer than the task
+  EXPECT_EQ(checked(scenario).makespan_s, slow_s);
+}
+
+TEST(LendingSimulation, a_rank_that_shares_its_core_needs_twice_the_time) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    LendingScenario scenario = two_apart();
+    scenario.seed = seed;
+    scenario.slice_s = {0, 0.25};
+    scenario.work = {{}, {{8, 0.5, 0}}};
+    scenario.enter_s = {};
+    const double makespan_s = checked(scenario).makespan_s;
+    EXPECT_GE(makespan_s, 8 - 0.25) << "seed " << seed;
+    EXPECT_LE(makespan_s, 8 + 0.25) << "seed " << seed;
+  }
+}
+
+// All ranks are on nodes of their own and equally fast, and decisions and messages take no CPU
+// time.
+TEST(LendingSimulation, ranks_are_busy_with_tasks_and_with_packing_and_unpacking_them) {
+  const Machine machine = machine_from_text("node:12 core:1 overhead:0 copy:0 latency:1e-6");
+  std::uint64_t lent = 0, copies = 0;
+  for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
+    SCOPED_TRACE(seed);
+    LendingScenario scenario = random_scenario(seed);
+    if (seed % 2) scenario.machine = &machine;
+    scenario.num_ranks = std::min(scenario.num_ranks, 12u);
+    scenario.ranks_per_node = 1;
+    scenario.waits = seed % 3 ? 1 : 2;
+    scenario.meets = true;  // the outcome is that of the last wait
+    scenario.slowness.clear();
+    scenario.slice_s.clear();
+    scenario.work.resize(scenario.num_ranks);
+    scenario.enter_s.resize(scenario.num_ranks);
+    scenario.max_delay_s = scenario.stall_share = scenario.news_delay_s = 0;
+    scenario.decision_s = scenario.message_overhead_s = 0;
+    scenario.task_overhead_s = 3e-6;
+    scenario.bytes_per_task = 500;
+    // Copies that arrive before the rank enters the wait do not count as work.
+    if (scenario.replicated_share > 0) scenario.enter_s.assign(scenario.num_ranks, 0);
+    scenario.has_spans = true;
+    const LendingOutcome outcome = checked(scenario);
+    double busy_s = 0, expected_s = 0;
+    for (const SimulatedRank& rank : outcome.ranks) busy_s += rank.busy_s;
+    for (const double enter_s : scenario.enter_s) expected_s += enter_s;
+    for (const auto& works : scenario.work)
+      for (const SimulatedWork& work : works)
+        expected_s += work.tasks * (1.0 + work.children) * work.task_s;
+    const auto moved =
+        static_cast<double>(outcome.lent + outcome.ran_on_other_nodes + outcome.copies);
+    EXPECT_NEAR(busy_s, expected_s + 2 * moved * scenario.task_overhead_s, 1e-9);
+    EXPECT_NEAR(outcome.lent_bytes, moved * 500 / 2, 1e-6);
+    EXPECT_LE(outcome.max_messages_from_one, outcome.messages);
+    EXPECT_GE(outcome.max_messages_from_one * scenario.num_ranks, outcome.messages);
+    EXPECT_GE(outcome.max_lent_by_one * scenario.num_ranks, outcome.lent);
+    const double bytes = static_cast<double>(outcome.messages) * 256 + outcome.lent_bytes;
+    EXPECT_GE(outcome.max_bytes_out * scenario.num_ranks, bytes * (1 - 1e-12));
+    if (scenario.waits == 1) {
+      EXPECT_LE(outcome.max_lent_by_one, outcome.lent);
+      EXPECT_LE(outcome.max_bytes_out, bytes * (1 + 1e-12));
+    }
+    for (const SimulatedRank& rank : outcome.ranks) {
+      double last_s = 0;
+      for (const Span& span : rank.spans) {
+        EXPECT_EQ(span.start_s, last_s);
+        EXPECT_GE(span.end_s, span.start_s);
+        last_s = span.end_s;
+      }
+      EXPECT_LE(last_s, rank.left_s);
+    }
+    lent += outcome.lent;
+    copies += outcome.copies_run;
+  }
+  EXPECT_GT(lent, num_seeds(100));
+  EXPECT_GT(copies, num_seeds(100));
+}
+
+TEST(LendingSimulation,
+     messages_take_cpu_time_twice_unless_they_are_still_on_their_way_at_the_end) {
+  for (std::uint64_t seed = 0; seed < num_seeds(30); ++seed) {
+    SCOPED_TRACE(seed);
+    LendingScenario scenario = all_on_one(6, 100, 1e-3);
+    scenario.seed = seed;
+    scenario.ranks_per_node = 1;
+    scenario.decision_s = scenario.task_overhead_s = 0;
+    scenario.message_overhead_s = 1e-6;
+    const LendingOutcome outcome = checked(scenario);
+    double busy_s = 0;
+    for (const SimulatedRank& rank : outcome.ranks) busy_s += rank.busy_s;
+    const double messages_s = busy_s - 100e-3;
+    const double sent = static_cast<double>(outcome.messages);
+    EXPECT_LE(messages_s, 2e-6 * sent + 1e-12);
+    EXPECT_GE(messages_s, 2e-6 * sent - 40e-6);
+  }
+}
+
+TEST(LendingSimulation, a_message_has_as_many_tasks_as_fit_into_it) {
+  LendingScenario scenario = all_on_one(2, 1000, 1e-3);
+  scenario.settings.pull = false;
+  const LendingOutcome whole = checked(scenario);
+  for (const auto& [bytes, tasks] : {std::pair{64 * 10, 10}, {64, 1}, {1, 1}}) {
+    scenario.message_bytes = bytes;  // a single task may be larger
+    const LendingOutcome divided = checked(scenario);
+    const double more = static_cast<double>(divided.lent) / tasks;
+    EXPECT_NEAR(static_cast<double>(divided.messages), static_cast<double>(whole.messages) + more,
+                0.3 * more)
+        << bytes;
+  }
+}
+
+TEST(LendingSimulation, the_ideal_time_is_the_longest_of_three_bounds) {
+  LendingScenario scenario;
+  scenario.num_ranks = 3;
+  scenario.task_overhead_s = 0;
+  scenario.work = {{{10, 1, 0}, {0, 99, 0}}, {{5, 2, 1}}};
+  scenario.slowness = {2};
+  EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario), (10 + 5 * 2 * 2) / 2.5) << "all work at full speed";
+  scenario.work = {{{1, 7, 0}}, {{1, 6, 0}}};
+  EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario), 7) << "the longest task on the fastest rank";
+  scenario.slowness = {2, 4, 3};
+  EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario), 14);
+  scenario.work = {{{1, 7, 3}}, {{1, 6, 0}}};
+  EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario),
+                   std::max(28.0, (7 * 4 + 6) / (1 / 2.0 + 1 / 4.0 + 1 / 3.0)))
+      << "a task and then one of its children";
+  // Rank 0 runs a task in 100 s, so it lends nearly all of them. Each takes it 2 s.
+  scenario.slowness = {100};
+  scenario.work = {{{100, 1, 0}}};
+  scenario.task_overhead_s = 1;
+  EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario), 100 * 2 / (1 + 2 / 100.0));
+  // The card of the first node needs 5 s for each task that leaves the node.
+  scenario.task_overhead_s = 0;
+  scenario.ranks_per_node = 2;
+  scenario.bytes_per_task = 1e6;
+  scenario.card_bytes_per_s = 1e5;
+  scenario.slowness = {};
+  EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario), 100 * 5 / (1 + 2 * 5.0));
+  scenario.work = {{}, {}, {{100, 1, 0}}};  // on the second node, which has one rank
+  EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario), 100 * 5 / (1 + 1 * 5.0));
+  const Machine machine = machine_from_text("node:3 core:1");
+  scenario.machine = &machine;
+  EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario), 100 / 3.0) << "cards are unlimited";
 }
 
 TEST(LendingSimulation, gives_the_same_result_for_the_same_seed) {

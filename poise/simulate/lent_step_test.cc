@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <utility>
+#include <vector>
 
 #include "tests/support/seeds.h"
 
@@ -40,6 +42,73 @@ TEST(LentStep, leaves_background_loads_and_pinned_tasks_where_they_are) {
   workload.background_s = {0.5, 0};
   workload.tasks = {{.load_s = 0.5, .movable = false}};
   EXPECT_NEAR(lent_step_s(machine, workload, Placement(1, 0)), 1, 1e-3);
+}
+
+TEST(LentStep, describes_the_places_as_ranks_and_the_links_of_the_machine_as_those_between_them) {
+  MachineParts parts = machine_from_text(
+                           "node:3 core:2 speeds:1,0.25 factors:7,1 latency:0.5 overhead:0.125 "
+                           "bandwidth:1000 cards:3")
+                           .parts();
+  parts.costs.inside.latency_s = 0.25;
+  const Machine machine(std::move(parts));
+  Workload workload;
+  workload.background_s = {0.5, 0, 0.25, 0, 0, 0};
+  workload.tasks = {{.load_s = 3, .bytes = 40},
+                    {.load_s = 5, .bytes = 50, .movable = false},
+                    {.load_s = 7, .bytes = 60}};
+  const LendingOptions options{
+      .lends = true, .replicated_share = 0.75, .shares_tokens = true, .news_delay_s = 0.0625};
+  const Placement placement({1, 1, 2});
+  const LendingScenario cards = lending_scenario(machine, workload, placement, options);
+  EXPECT_EQ(cards.num_ranks, 6u);
+  EXPECT_EQ(cards.ranks_per_node, 2u);
+  EXPECT_EQ(cards.bytes_per_task, 128 + 50);
+  EXPECT_EQ(cards.near_latency_s, 0.25);
+  EXPECT_EQ(cards.far_latency_s, 0.5);
+  EXPECT_EQ(cards.card_bytes_per_s, 3000);
+  EXPECT_EQ(cards.message_overhead_s, machine.costs().network.send_s);
+  EXPECT_EQ(cards.progress_s, lending_tuning::kNewsDelay_s);
+  EXPECT_EQ(cards.slowness, (std::vector<double>{1, 4, 1, 4, 1, 4}));
+  EXPECT_EQ(cards.enter_s, (std::vector<double>{0.5, 5 * 4, 0.25, 0, 0, 0}));
+  ASSERT_EQ(cards.work.size(), 6u);
+  ASSERT_EQ(cards.work[1].size(), 1u);
+  EXPECT_EQ(cards.work[1][0].tasks, 1u);
+  EXPECT_EQ(cards.work[1][0].task_s, 3);
+  EXPECT_EQ(cards.work[1][0].children, 0u);
+  EXPECT_EQ(cards.work[2].size(), 1u);
+  EXPECT_TRUE(cards.settings.pull);
+  EXPECT_TRUE(cards.settings.loans.push);
+  EXPECT_EQ(cards.replicated_share, 0.75);
+  EXPECT_TRUE(cards.shares_tokens);
+  EXPECT_EQ(cards.news_delay_s, 0.0625);
+  EXPECT_EQ(cards.machine, nullptr);
+  EXPECT_TRUE(cards.gives_costs);
+  EXPECT_EQ(cards.waits, 1u);
+  EXPECT_FALSE(cards.meets);
+  const LendingScenario links =
+      lending_scenario(machine, workload, placement, {}, LendingNetwork::links);
+  EXPECT_EQ(links.machine, &machine);
+  EXPECT_EQ(links.message_bytes, lending_tuning::kMessageBytes);
+  EXPECT_FALSE(links.gives_costs);
+  EXPECT_EQ(links.waits, 2u);
+  EXPECT_TRUE(links.meets);
+  EXPECT_FALSE(links.settings.pull);
+  EXPECT_FALSE(links.settings.loans.push);
+  const LendingScenario idle = lending_scenario(machine, {}, {}, options);
+  EXPECT_EQ(idle.bytes_per_task, 128);
+}
+
+TEST(LentStep, loans_of_several_steps_add_up) {
+  Loans loans{.tasks = 1, .copies_run = 2, .ran_on_other_nodes = 3, .bytes = 4, .saved_s = 5};
+  loans += {.tasks = 10, .copies_run = 20, .ran_on_other_nodes = 30, .bytes = 40, .saved_s = 50};
+  EXPECT_EQ(loans.tasks, 11u);
+  EXPECT_EQ(loans.copies_run, 22u);
+  EXPECT_EQ(loans.ran_on_other_nodes, 33u);
+  EXPECT_EQ(loans.bytes, 44);
+  EXPECT_EQ(loans.saved_s, 55);
+  EXPECT_FALSE(LendingOptions{}.is_on());
+  EXPECT_TRUE(LendingOptions{.lends = true}.is_on());
+  EXPECT_TRUE(LendingOptions{.replicated_share = 0.1}.is_on());
 }
 
 TEST(LentStep, lending_never_beats_the_lower_bound_and_never_lengthens_a_step_by_much) {
