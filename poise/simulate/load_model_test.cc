@@ -57,6 +57,68 @@ TEST(LoadModel, each_load_drifts_smoothly_from_its_recorded_value_to_a_random_on
   EXPECT_NEAR(std::sqrt(squares / 10000), 0.5, 0.02);
 }
 
+TEST(LoadModel, the_share_of_the_objects_that_grow_is_rounded_up) {
+  EXPECT_THAT(factors("grow:share=0.3,rate=0.5", 3, 4), ElementsAre(2.5, 2.5, 1, 1));
+  EXPECT_THAT(factors("grow:share=0,rate=0.5", 3, 3), Each(1));
+  EXPECT_THAT(factors("grow:share=1,rate=0.5", 6, 3), Each(4));
+}
+
+TEST(LoadModel, a_wave_covers_its_share_of_consecutive_objects_from_where_it_has_come) {
+  const auto covered = [](const char* model, std::uint64_t step) {
+    std::vector<std::size_t> objects;
+    const std::vector<double> factor = factors(model, step, 10);
+    for (std::size_t object = 0; object < 10; ++object)
+      if (factor[object] == 7) objects.push_back(object);
+    return objects;
+  };
+  const char* const model = "wave:share=0.25,factor=7,speed=0.125";
+  EXPECT_THAT(covered(model, 0), ElementsAre(0, 1, 2));
+  EXPECT_THAT(covered(model, 1), ElementsAre(2, 3));     // from 1.25 to 3.75
+  EXPECT_THAT(covered(model, 2), ElementsAre(3, 4));     // from 2.5 to 5
+  EXPECT_THAT(covered(model, 7), ElementsAre(0, 1, 9));  // from 8.75 to 11.25
+  EXPECT_THAT(covered(model, 8), ElementsAre(0, 1, 2));
+}
+
+TEST(LoadModel, a_load_slides_from_one_random_value_to_the_next) {
+  const auto at = [](std::uint64_t step, std::uint64_t seed) {
+    return factors("drift:sigma=0.5,steps=10", step, 6, seed);
+  };
+  for (const std::uint64_t seed : {1u, 2u})
+    for (std::size_t object = 0; object < 6; ++object) {
+      EXPECT_NEAR(std::log(at(3, seed)[object]), 0.3 * std::log(at(10, seed)[object]), 1e-12);
+      EXPECT_NEAR(std::log(at(13, seed)[object]),
+                  0.7 * std::log(at(10, seed)[object]) + 0.3 * std::log(at(20, seed)[object]),
+                  1e-12);
+      EXPECT_NE(at(10, seed)[object], at(20, seed)[object]);
+      EXPECT_NE(at(10, seed)[object], at(10, seed)[(object + 1) % 6]);
+      EXPECT_NE(at(10, seed)[object], at(10, seed + 7)[object]);
+    }
+}
+
+TEST(LoadModel, its_text_names_the_values_that_were_given) {
+  EXPECT_EQ(parse_load_model("drift").text(), "drift");
+  EXPECT_EQ(parse_load_model("wave:speed=0.5,share=0.25").text(), "wave:share=0.25,speed=0.5");
+  for (const LoadModelKind& kind : load_model_kinds())
+    EXPECT_EQ(parse_load_model(kind.name).kind, &kind);
+}
+
+TEST(LoadModel, the_default_values_are_those_of_the_documentation) {
+  EXPECT_EQ(factors("drift", 7, 3), factors("drift:sigma=0.3,steps=20", 7, 3));
+  EXPECT_EQ(factors("jump", 19, 99), factors("jump:at=20,share=0.1,factor=4", 19, 99));
+  EXPECT_EQ(factors("jump", 20, 99), factors("jump:at=20,share=0.1,factor=4", 20, 99));
+  EXPECT_EQ(factors("grow", 7, 30), factors("grow:share=0.1,rate=0.02", 7, 30));
+  EXPECT_EQ(factors("wave", 7, 30), factors("wave:share=0.1,factor=4,speed=0.01", 7, 30));
+  for (const char* valid : {"drift:sigma=3", "drift:steps=1", "drift:sigma=0", "drift:steps=1e6",
+                            "jump:at=0", "jump:at=1e6", "jump:factor=1000", "grow:rate=1000",
+                            "grow:rate=0", "wave:speed=1", "wave:speed=0", "wave:factor=0"})
+    EXPECT_NO_THROW(parse_load_model(valid)) << valid;
+  for (const char* invalid :
+       {"drift:sigma=3.5", "drift:steps=0.5", "drift:sigma=-0.5", "jump:at=-1", "jump:share=1.5",
+        "jump:factor=1000.5", "grow:share=1.5", "grow:rate=1000.5", "wave:speed=1.5",
+        "wave:share=1.5", "wave:factor=1000.5"})
+    EXPECT_THROW(parse_load_model(invalid), Error) << invalid;
+}
+
 TEST(LoadModel, the_error_for_an_invalid_load_model_says_what_would_work) {
   EXPECT_EQ(parse_load_model("jump:at=5").text(), "jump:at=5");
   EXPECT_THAT([] { parse_load_model("jmp"); }, ThrowsMessage<Error>(HasSubstr("jump")));

@@ -64,6 +64,36 @@ TEST(MemoryPressure,
   EXPECT_DOUBLE_EQ(unpacking_factors(machine(), known, kBefore, kBefore, {2, 100})[0], 2);
 }
 
+TEST(MemoryPressure, the_factor_grows_linearly_from_80_percent_of_the_memory_on) {
+  // The places hold 60, 120, 60 and 60 of 130 bytes.
+  const Placement after({1, 1, 2, 3});
+  const double share = 120 / 130.0;
+  EXPECT_THAT(
+      unpacking_factors(machine(), workload(), kBefore, after, {4, 130}),
+      testing::Pointwise(testing::DoubleNear(1e-12), {1.0, 1 + 3 * (share - 0.8) / 0.2, 1.0, 1.0}));
+  EXPECT_THAT(unpacking_factors(machine(), workload(), kBefore, after, {1, 70}),
+              ElementsAre(1, 1, 1, 1));
+}
+
+TEST(MemoryPressure, the_memory_of_a_domain_holds_the_tasks_of_all_its_places) {
+  MachineParts parts = machine().parts();
+  parts.facts.memory_bytes = {200, 150};
+  const Machine known(std::move(parts));
+  // Domain 0 holds 120 bytes, domain 1 holds 120 bytes and a task that arrives from place 0.
+  EXPECT_THAT(unpacking_factors(known, workload(), kBefore, Placement({2, 1, 2, 3}), {3, 0}),
+              testing::Pointwise(testing::DoubleNear(1e-12),
+                                 {1.0, 1.0, 1 + 2 * (1.2 - 0.8) / 0.2, 1 + 2 * (1.2 - 0.8) / 0.2}));
+}
+
+TEST(MemoryPressure, the_memory_must_be_known_only_if_full_memory_slows_something_down) {
+  EXPECT_NO_THROW(check({1, 0}, machine()));
+  EXPECT_NO_THROW(check({2, 1}, machine()));
+  EXPECT_THROW(check({1.5, 0}, machine()), Error);
+  MachineParts parts = machine().parts();
+  parts.facts.memory_bytes = {200, 150};
+  EXPECT_NO_THROW(check({2, 0}, Machine(std::move(parts))));
+}
+
 TEST(MemoryPressure, full_memory_slows_unpacking_but_not_packing) {
   const Workload moved = workload();
   const Placement after({1, 1, 2, 3});

@@ -12,6 +12,7 @@
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
+#include "poise/simulate/event_steps.h"
 #include "poise/simulate/tuning.h"
 
 namespace poise {
@@ -289,6 +290,157 @@ TEST(Replay, the_event_engine_simulates_iterations_and_migrations_between_nodes)
   EXPECT_DOUBLE_EQ(replay.idle_share, 4.0 / 12);
   EXPECT_EQ(replay.balanced_s, 2);
   EXPECT_EQ(replay.formula_s, replay.iteration_s);
+}
+
+/// The steps of a trace that begins again when it has ended, and the places of its named tasks.
+struct NamedTasks {
+  NamedTasks(const Trace& its_trace, const ReplayPlan& its_plan)
+      : trace(its_trace), plan(its_plan) {
+    // Objects are numbered in the order in which the trace first lists them.
+    for (const Phase& phase : trace.phases)
+      for (TaskId t = 0; t < phase.names.size(); ++t) {
+        place_of.emplace(phase.names[t].id, phase.placement.of(t));
+        number_of.emplace(phase.names[t].id, number_of.size());
+      }
+  }
+  /// The phase with the loads and the placement of this step.
+  Phase at(std::size_t step) const {
+    Phase phase = trace.phases[step % trace.phases.size()];
+    std::vector<double> factors(number_of.size(), 1);
+    if (plan.loads) plan.loads->set_factors(step, plan.seed, factors);
+    for (TaskId t = 0; t < phase.names.size(); ++t) {
+      phase.workload.tasks[t].load_s *= factors[number_of.at(phase.names[t].id)];
+      phase.placement.move(t, place_of.at(phase.names[t].id));
+    }
+    return phase;
+  }
+  /// Moves the tasks of a phase, and counts those that change their place and their bytes.
+  void move(const Phase& phase, const Placement& after) {
+    for (TaskId t = 0; t < phase.names.size(); ++t) {
+      if (after.of(t) == phase.placement.of(t)) continue;
+      place_of[phase.names[t].id] = after.of(t);
+      ++migrations;
+      bytes += phase.workload.tasks[t].bytes;
+    }
+  }
+
+  const Trace& trace;
+  const ReplayPlan& plan;
+  std::map<std::uint64_t, PlaceId> place_of;
+  std::map<std::uint64_t, std::size_t> number_of;
+  std::uint64_t migrations = 0, bytes = 0;
+};
+
+TEST(Replay, gives_the_same_times_as_a_simple_replay_that_simulates_every_step) {
+  for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Machine machine = machine_from_text(
+        "node:2 core:2 speeds:1,0.5 factors:2,1 latency:0.01 bandwidth:1e3 "
+        "overhead:0.02 migrated_byte:1e-9");
+    const Trace trace = random_trace(random, 4);
+    ReplayPlan plan{.steps = 7, .every = 2, .beyond = Beyond::cycle, .seed = seed};
+    plan.events = EngineOptions();
+    if (seed % 2) plan.loads = parse_load_model("grow:share=0.5,rate=0.5");
+    const Replayer replayer(trace, machine, trace.phases[0].placement, plan);
+    std::vector<std::uint64_t> steps_done;
+    const Replay replay = replayer.run(deciding("rotate", 0.25),
+                                       [&](std::uint64_t steps) { steps_done.push_back(steps); });
+
+    NamedTasks tasks(trace, plan);
+    double total_s = 0, since_s = 0, idle_s = 0, iterations_s = 0, formula_s = 0;
+    for (std::size_t step = 0; step < 7; ++step) {
+      const ReplayStep& result = replay.steps[step];
+      EventSteps events(machine, *plan.events, {}, 1);
+      if (step > 0 && step % 2 == 0) {
+        const Phase measured = tasks.at(step - 1);
+        const Placement after = parse_strategy("rotate").rebalance(
+            {machine, measured.workload, measured.placement, machine.costs()});
+        const double migration_s = events.migration_s(measured.workload, measured.placement, after);
+        const double collection_s = events.collection_s(measured.workload, measured.placement);
+        EXPECT_DOUBLE_EQ(result.migration_s, migration_s);
+        EXPECT_DOUBLE_EQ(result.collection_s, collection_s);
+        EXPECT_EQ(result.decision_s, 0.25);
+        total_s += 0.25 + migration_s + collection_s;
+        tasks.move(measured, after);
+      }
+      const Phase now = tasks.at(step);
+      const Iteration iteration = events.step(0, now.workload, now.placement).iteration;
+      EXPECT_DOUBLE_EQ(result.iteration_s, iteration.end_s);
+      EXPECT_DOUBLE_EQ(result.idle_share, iteration.idle_share());
+      const Metrics metrics =
+          evaluate(machine, now.workload, machine.costs(), now.placement, now.placement);
+      EXPECT_DOUBLE_EQ(result.formula_s, metrics.iteration_s);
+      EXPECT_EQ(result.phase, step % trace.phases.size());
+      EXPECT_DOUBLE_EQ(replayer.average_s(step),
+                       makespan_bounds(machine, now.workload, now.placement).average_s);
+      iterations_s += iteration.end_s;
+      formula_s += metrics.iteration_s;
+      idle_s += iteration.end_s * iteration.idle_share();
+      if (step >= 2) since_s += iteration.end_s;
+    }
+    EXPECT_NEAR(replay.iteration_s, iterations_s, 1e-9);
+    EXPECT_NEAR(replay.formula_s, formula_s, 1e-9);
+    EXPECT_NEAR(replay.total_s, total_s + iterations_s, 1e-12 * replay.total_s);
+    EXPECT_NEAR(replay.balanced_s, since_s / 5, 1e-9) << "the steps since the first decision";
+    EXPECT_NEAR(replay.idle_share, idle_s / iterations_s, 1e-9);
+    EXPECT_EQ(replay.decision_s, 3 * 0.25);
+    EXPECT_EQ(replay.decisions, 3u);
+    EXPECT_EQ(replay.migrations, tasks.migrations);
+    EXPECT_EQ(replay.migrated_bytes, tasks.bytes);
+    EXPECT_THAT(steps_done, ElementsAre(1, 2, 3, 4, 5, 6, 7));
+  }
+}
+
+TEST(Replay, tells_the_strategy_for_how_many_steps_its_placement_lasts_and_the_seed) {
+  for (const std::uint64_t every : {2u, 500u}) {
+    const Replayer replayer(trace_of({{1, 2}}), flat_machine(2), Placement(2),
+                            {.steps = every + 1, .every = every, .seed = 7});
+    int decisions = 0;
+    replayer.run([&](const Problem& problem) {
+      EXPECT_EQ(problem.steps, std::max<double>(kUsualSteps, static_cast<double>(every)));
+      EXPECT_EQ(problem.seed, 7u);
+      ++decisions;
+      return TimedDecision{problem.current};
+    });
+    EXPECT_EQ(decisions, 1);
+  }
+}
+
+TEST(Replay, the_strategy_sees_the_loads_of_the_last_thousand_steps_at_most) {
+  const Replayer replayer(
+      trace_of({{1, 2}}), flat_machine(2), Placement(2),
+      {.steps = 1202, .every = 600, .loads = parse_load_model("grow:share=1,rate=1")});
+  std::vector<std::size_t> sizes;
+  std::vector<double> oldest_s;
+  replayer.run([&](const Problem& problem) {
+    sizes.push_back(problem.past_loads_s.size());
+    oldest_s.push_back(problem.past_loads_s[0][1]);
+    EXPECT_EQ(problem.past_loads_s.back()[1], problem.workload.tasks[1].load_s - 2);
+    return TimedDecision{problem.current};
+  });
+  EXPECT_THAT(sizes, ElementsAre(599, 1000));
+  EXPECT_THAT(oldest_s, ElementsAre(2, 2 * (1 + 199)));
+}
+
+TEST(Replay, without_decisions_the_mean_iteration_is_that_of_all_steps) {
+  const Replayer replayer(trace_of({{1}, {2}, {6}}), flat_machine(1), Placement(1),
+                          {.steps = 3, .every = 1});
+  EXPECT_DOUBLE_EQ(replayer.run({}).balanced_s, 3);
+  EXPECT_DOUBLE_EQ(replayer.run(deciding("keep")).balanced_s, 4);
+  EXPECT_EQ(replayer.num_objects(), 1u);
+}
+
+TEST(Replay, places_wait_for_a_decision_and_for_tasks_that_appear_if_steps_overlap) {
+  // Place 0 works for 3 s per step, place 1 for 1 s.
+  Trace trace = trace_of({{3, 1}, {3, 1}, {3, 1}, {3, 1, 1}});
+  const Replayer replayer(trace, flat_machine(2), Placement(std::vector<PlaceId>{0, 1}),
+                          {.steps = 4, .every = 2, .overlap = true});
+  const Replay replay = replayer.run(deciding("keep", 0.5));
+  std::vector<double> ends_s;
+  for (const ReplayStep& step : replay.steps) ends_s.push_back(step.overlapped_end_s);
+  EXPECT_THAT(ends_s, ElementsAre(3, 6, 9.5, 13.5));  // the new task 2 starts at place 0
+  EXPECT_EQ(replay.overlapped_s, 13.5);
 }
 
 TEST(Replay, every_step_ends_with_a_barrier_if_the_plan_asks_for_one) {
