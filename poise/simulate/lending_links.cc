@@ -12,8 +12,6 @@
 
 namespace poise {
 
-namespace {}  // namespace
-
 LendingLinks::LendingLinks(const Machine& machine)
     : machine_(machine), resources_(machine, machine.costs()), free_s_(resources_.count(), 0) {
   for (PlaceId p = 0; p < machine.num_places(); ++p)
