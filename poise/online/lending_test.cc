@@ -448,6 +448,52 @@ TEST(CouldGain, is_true_only_if_lending_arbitrarily_divisible_tasks_would_save_e
   EXPECT_TRUE(could(fast, 0.9));
 }
 
+/// The view with all times multiplied by a power of two, so that nothing is rounded.
+LendingView scaled(LendingView view, double factor, std::vector<Borrower>& others,
+                   std::vector<QueuedTask>& queue) {
+  view.task_s *= factor;
+  view.busy_s *= factor;
+  view.lend_s *= factor;
+  for (Borrower& other : others) {
+    other.busy_s *= factor;
+    other.delay_s *= factor;
+    other.extra_s *= factor;
+    other.byte_s *= factor;
+  }
+  for (QueuedTask& task : queue) {
+    task.task_s *= factor;
+    task.lend_s *= factor;
+  }
+  view.others = others;
+  view.queue = queue;
+  return view;
+}
+
+TEST(Loans, do_not_depend_on_the_unit_of_time) {
+  for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    std::vector<Borrower> others;
+    LendingView view = random_view(random, others);
+    std::vector<QueuedTask> queue(random.below(12));
+    for (std::size_t i = 0; i < queue.size(); ++i)
+      queue[i] = {.name = i, .task_s = random.uniform(0, 3), .lend_s = random.uniform(0, 0.5)};
+    view.queue = queue;
+    const double min_gain = random.below(2) ? 0 : random.uniform(0, 0.5);
+    for (const double factor : {0x1p-14, 0x1p14}) {
+      std::vector<Borrower> its_others = others;
+      std::vector<QueuedTask> its_queue = queue;
+      const LendingView other = scaled(view, factor, its_others, its_queue);
+      EXPECT_EQ(cost_aware_loans(other, min_gain), cost_aware_loans(view, min_gain));
+      EXPECT_EQ(sized_loans(other, min_gain), sized_loans(view, min_gain));
+      EXPECT_EQ(could_gain(other, min_gain), could_gain(view, min_gain));
+      EXPECT_EQ(is_bottleneck(other, 9), is_bottleneck(view, 9));
+      EXPECT_EQ(exploration_loans(other, 0.01 * factor, min_gain),
+                exploration_loans(view, 0.01, min_gain));
+    }
+  }
+}
+
 TEST(Bottleneck, an_owner_is_one_if_lending_a_task_to_every_rank_takes_longer_than_running_a_task) {
   LendingView view{.task_s = 2, .queued = 1000, .lend_s = 0.01};
   EXPECT_FALSE(is_bottleneck(view, 200));

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 TEST(Flows, a_route_merges_its_entries_of_a_resource_and_leaves_out_those_without_effect) {
   Routes routes;
   EXPECT_EQ(routes.count(), 0u);
-  EXPECT_EQ(routes.add(std::vector<RouteStop>{{4, 0.5}, {2, 3}, {4, 0.25}, {7, 0}, {6, -1}}), 0u);
+  EXPECT_EQ(routes.add(std::vector<RouteStop>{{7, 0}, {4, 0.5}, {6, -1}, {2, 3}, {4, 0.25}}), 0u);
   EXPECT_EQ(routes.add(std::vector<RouteStop>{{4, 2}, {1, 5}}), 1u);
   EXPECT_EQ(routes.add({}), 2u);
   EXPECT_EQ(routes.count(), 3u);

@@ -598,6 +598,16 @@ TEST(LendingSimulation, gives_up_after_the_maximum_number_of_events) {
             "no end after " + std::to_string(events - 1) + " events");
 }
 
+TEST(LendingSimulation, a_thief_knows_a_load_at_least_since_its_report_has_arrived) {
+  EXPECT_EQ(checked(two_apart()).mean_load_age_s, 0) << "no rank sends requests";
+  LendingScenario scenario = all_on_one(2, 1000, 1e-3);
+  scenario.near_latency_s = 2e-3;
+  const LendingOutcome outcome = checked(scenario);
+  EXPECT_GT(outcome.requests, 1u);
+  EXPECT_GE(outcome.mean_load_age_s, 2e-3);
+  EXPECT_LE(outcome.mean_load_age_s, outcome.makespan_s);
+}
+
 // Rank 0 has two tasks and sends a copy of the second one to rank 1, which is twice as slow.
 LendingScenario one_copy(bool shares_tokens) {
   LendingScenario scenario = two_apart();

@@ -70,6 +70,11 @@ TEST(Outlook, the_advice_names_the_gain_and_its_share_of_the_ideal) {
   EXPECT_THAT(advice(8, 7, 100, 100), HasSubstr(" s or less"));
 }
 
+TEST(Outlook, suggests_periods_down_to_20_ms) {
+  EXPECT_THAT(advice(8, 7, 0.3, 0.64, 100), HasSubstr("with a period of 20 ms or less"));
+  EXPECT_THAT(advice(8, 7, 0.3, 0.6, 100), testing::Not(HasSubstr("with a period of")));
+}
+
 // At this length of a phase, a good period would be below the shortest that is advised.
 TEST(Outlook, never_suggests_a_period_below_20_ms) {
   for (const double phase_s : {0.1, 0.2, 0.3, 0.4, 0.5, 0.8, 1.3}) {

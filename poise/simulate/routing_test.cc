@@ -420,6 +420,8 @@ TEST(Routing, a_routing_policy_is_refused_on_machines_whose_network_has_no_links
     const Machine machine = machine_from_text(text);
     EXPECT_NO_THROW(check_routing(machine, {}));
     EXPECT_THROW(check_routing(machine, by(RoutingPolicy::minimal)), Error) << text;
+    EXPECT_THROW(check_routing(machine, {RoutingPolicy::random, 0, 1}), Error) << text;
+    EXPECT_THROW(check_routing(machine, {{}, kLink_bytes_per_s, 1}), Error) << text;
   }
   for (const char* text : {"torus:4", "dragonfly:3x2", "rack:2 node:2 core:2 uplink:1e9"})
     EXPECT_NO_THROW(check_routing(machine_from_text(text), by(RoutingPolicy::random))) << text;
