@@ -589,9 +589,7 @@ void Simulation::queue_copy(Rank& rank, const TaskGroup& task) {
 }
 
 void Simulation::detect(Rank& rank) {
-  if (rank.detector.done() || rank.queue.size() > 0 || rank.is_running() || rank.tasks_here > 0 ||
-      rank.created != rank.finished)
-    return;
+  if (rank.detector.done() || rank.tasks_here > 0 || rank.created != rank.finished) return;
   std::vector<TerminationMessage> out;
   rank.detector.idle(rank.created, rank.finished, out);
   send_rounds(rank, out);
