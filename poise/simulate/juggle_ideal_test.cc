@@ -445,8 +445,9 @@ class Reference {
         place_of_[std::get<2>(threads[next++])] = places[place];
         ++num[place];
       };
-      while (next < running / places.size() * fast) put(slow + next % fast);
-      for (std::size_t i = 0; next < running; ++i) put(i % slow);
+      const std::size_t in_fast = running / places.size() * fast;
+      for (std::size_t i = 0; i < in_fast; ++i) put(slow + i % fast);
+      for (std::size_t i = 0; i < running - in_fast; ++i) put(i % slow);
       for (std::size_t i = 0; i < places.size(); ++i)
         while (num[i] < (threads.size() + places.size() - 1 - i) / places.size()) put(i);
     }
