@@ -44,7 +44,7 @@ TEST(Barrier, each_message_takes_cpu_time_of_its_sender_and_of_its_receiver) {
   EXPECT_DOUBLE_EQ(barrier_end_s(machine, std::vector<double>{0, 0, 0}), 2 * 0.5);
 }
 
-/// The end of a barrier of messages that each take a second between nodes and a quarter inside.
+/// The end of a barrier of messages with a latency of a second between nodes and a quarter inside.
 double naive_end_s(std::uint32_t per_node, std::vector<double> enters_s) {
   const std::size_t count = enters_s.size();
   for (std::size_t distance = 1; distance < count; distance *= 2) {
@@ -52,7 +52,7 @@ double naive_end_s(std::uint32_t per_node, std::vector<double> enters_s) {
     for (std::size_t p = 0; p < count; ++p) {
       const std::size_t from = (p + count - distance) % count;
       const bool is_near = from / per_node == p / per_node;
-      left_s[p] = std::max(enters_s[p], enters_s[from] + (is_near ? 0.25 : 1));
+      left_s[p] = std::max(enters_s[p], enters_s[from] + (is_near ? 0.25 : 1)) + 2 * 0.375;
     }
     enters_s = left_s;
   }
@@ -64,7 +64,7 @@ TEST(Barrier, in_each_round_every_place_waits_for_the_place_twice_as_far_before_
     for (std::uint32_t per_node = 1; per_node <= 3; ++per_node) {
       const Machine machine =
           machine_from_text("node:" + std::to_string(nodes) + " core:" + std::to_string(per_node) +
-                            " factors:4,1 overhead:0 latency:0.25 bandwidth:0 bus:0 copy:0");
+                            " factors:4,1 overhead:0.375 latency:0.25 bandwidth:0 bus:0 copy:0");
       std::vector<double> enters_s;
       for (std::uint32_t p = 0; p < nodes * per_node; ++p) enters_s.push_back(0.5 * (p * p % 7));
       EXPECT_DOUBLE_EQ(barrier_end_s(machine, enters_s), naive_end_s(per_node, enters_s))

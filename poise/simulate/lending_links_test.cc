@@ -52,6 +52,16 @@ TEST(LendingLinks, pieces_of_long_messages_follow_each_other_and_wait_for_earlie
   EXPECT_NEAR(links.carry(0, 3, 2e6, 30).arrival_s, 33 + 2.0 / 489, 1e-9) << "finds idle cards";
 }
 
+TEST(LendingLinks, a_message_has_arrived_when_its_last_piece_has_passed_the_last_resource) {
+  const Machine machine = machine_from_text(
+      "node:2 core:2 latency:1 factors:1,1 bandwidth:1e6 gap:0 overhead:0 copy:0 bus:1e9");
+  LendingLinks links(machine);
+  // The sender's card needs 4 s for all pieces. The first piece passes the sender's bus before
+  // that, and the last one passes the receiver's card and bus after that.
+  const double bus_s = 4e-3;
+  EXPECT_NEAR(links.carry(0, 2, 4e6, 0).arrival_s, 1 + 4 + (4 + 2 * bus_s) / 977, 1e-9);
+}
+
 TEST(LendingLinks, a_message_takes_cpu_time_of_the_sender_and_of_the_receiver) {
   const Machine machine = machine_from_text("core:2 latency:0 overhead:0.5 copy:1e-6 bus:0");
   LendingLinks links(machine);
