@@ -384,7 +384,7 @@ std::vector<Loan> expected_loans(const LendingView& view, double min_gain) {
 }
 
 TEST(SizedLoans, lend_random_tasks_to_random_ranks_as_the_rules_say) {
-  int lent = 0, refused = 0;
+  std::uint64_t lent = 0, refused = 0;
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -404,8 +404,8 @@ TEST(SizedLoans, lend_random_tasks_to_random_ranks_as_the_rules_say) {
     lent += !loans.empty();
     refused += loans.empty();
   }
-  EXPECT_GT(lent, 100);
-  EXPECT_GT(refused, 100);
+  EXPECT_GT(lent, num_seeds(100));
+  EXPECT_GT(refused, num_seeds(100));
 }
 
 TEST(CouldGain, agrees_with_the_time_at_which_all_ranks_together_have_done_all_work) {
