@@ -84,7 +84,8 @@ TEST(EventSteps, of_overlapping_subphases_the_longest_counts_and_the_first_has_a
        {std::pair{std::vector<double>{1, 5}, 5.0}, {{2, 4}, 2 + 2.5}, {{1, 2, 3}, 1 + 2.5}}) {
     workload.subphase_load_s = {loads_s, {}};
     EventSteps steps(machine, {}, {}, 1);
-    const Iteration iteration = steps.step(0, workload, Placement(std::vector<PlaceId>{0, 1})).iteration;
+    const Iteration iteration =
+        steps.step(0, workload, Placement(std::vector<PlaceId>{0, 1})).iteration;
     EXPECT_NEAR(iteration.end_s, end_s, 1e-9);
     EXPECT_NEAR(iteration.places[0].sends_s, loads_s[0], 1e-9);
   }

@@ -17,9 +17,9 @@
 #include "poise/online/polling.h"
 #include "poise/online/task_times.h"
 #include "poise/online/termination.h"
-#include "poise/simulate/lending_network.h"
 #include "poise/simulate/lending_queue.h"
 #include "poise/simulate/lending_replicas.h"
+#include "poise/simulate/lending_transport.h"
 #include "poise/simulate/shared_core.h"
 #include "poise/simulate/tuning.h"
 
@@ -137,7 +137,7 @@ class Simulation {
 
   const LendingScenario& scenario_;
   Random random_;
-  LendingNetwork network_;
+  LendingTransport transport_;
   std::vector<Rank> ranks_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<Mail> mails_;
@@ -156,12 +156,12 @@ class Simulation {
 };
 
 Simulation::Simulation(const LendingScenario& scenario)
-    : scenario_(scenario), random_(scenario.seed), network_(scenario, random_) {
+    : scenario_(scenario), random_(scenario.seed), transport_(scenario, random_) {
   const std::uint32_t per_node = scenario.ranks_per_node;
   ranks_.reserve(scenario.num_ranks);
   for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank) {
     const auto locality = [this, rank](std::uint32_t other) {
-      return network_.locality(rank, other);
+      return transport_.locality(rank, other);
     };
     const std::uint32_t first = rank / per_node * per_node;
     std::vector<std::uint32_t> node(std::min(per_node, scenario.num_ranks - first));
@@ -316,7 +316,7 @@ void Simulation::send(Rank& rank, Mail&& mail) {
   const double task_bytes = with_data * scenario_.bytes_per_task / 2;
   outcome_.lent_bytes += task_bytes;
   const double bytes = simulate_tuning::kHeaderBytes + task_bytes;
-  const auto passage = network_.carry(mail.from, mail.to, bytes, now_s_, cpu_s_);
+  const auto passage = transport_.carry(mail.from, mail.to, bytes, now_s_, cpu_s_);
   mail.receiver_s = passage.receiver_s;
   const bool has_tasks = mail.kind != Mail::Kind::grant && !mail.tasks.empty();
   if (has_tasks && scenario_.bytes_per_task / 2 >= simulate_tuning::kLargeBytes)
@@ -394,7 +394,7 @@ void Simulation::receive_results(Rank& rank, Mail& mail) {
       rank.agent.learn_slowness(tasks.ran_on, tasks.ran_s, expected_s);
     else
       rank.times.learn(0, tasks.ran_s / rank.agent.slowness_of(tasks.ran_on), cost);
-    if (network_.node_of(tasks.ran_on) != network_.node_of(mail.to))
+    if (transport_.node_of(tasks.ran_on) != transport_.node_of(mail.to))
       outcome_.ran_on_other_nodes += tasks.count;
   }
   rank.finished += number;
@@ -754,7 +754,7 @@ LendingOutcome Simulation::run() {
   outcome_.end_s = std::max(now_s_, left_s_) - began_s_;
   outcome_.tasks = finished_;
   outcome_.mean_load_age_s = ages_ > 0 ? age_s_ / ages_ : 0;
-  outcome_.max_bytes_out = network_.max_bytes_out();
+  outcome_.max_bytes_out = transport_.max_bytes_out();
   for (const Rank& rank : ranks_) {
     if (rank.created != rank.finished && outcome_.trouble.empty())
       complain(fmt::format("rank {} created {} tasks, but {} have finished", number_of(rank),

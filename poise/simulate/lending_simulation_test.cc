@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "poise/simulate/lending_bound.h"
 #include "tests/support/seeds.h"
 
 #include "poise/machine/text.h"
+#include "poise/simulate/lending_bound.h"
 
 namespace poise {
 namespace {

@@ -20,10 +20,10 @@ TaskIdentity identity_of(const Phase& phase, TaskId task);
 /// An object: a task in all phases of a trace, numbered from 0 by first appearance.
 using ObjectId = std::uint32_t;
 
-/// The object of each task in each phase. Tasks of different phases are the same object if they have
-/// the same identity. If any phase of the trace has no names, tasks have no identities; then tasks
-/// with the same task ID are the same object.
-/// O(tasks log tasks) per phase whose names differ from those of the previous phase.
+/// The object of each task in each phase. Tasks of different phases are the same object if they
+/// have the same identity. If any phase of the trace has no names, tasks have no identities; then
+/// tasks with the same task ID are the same object. O(tasks log tasks) per phase whose names differ
+/// from those of the previous phase.
 struct Objects {
   /// of_task[phase][task] is the ID of the task's object.
   std::vector<std::vector<ObjectId>> of_task;

@@ -5,7 +5,8 @@
 // its memory. kill: it kills its rank in the step after the fourth decision. count: ranks pass
 // different numbers of objects. some: only rank 0 sets subphase_of_step. unlike: ranks return
 // different subphases, Poise checks whether balancing pays, and in the end the program balances.
-// none: no object fails, and the program exits with status 0 after 10 steps. tests/mpi/crash_test.py checks how the job ends.
+// none: no object fails, and the program exits with status 0 after 10 steps.
+// tests/mpi/crash_test.py checks how the job ends.
 #include <csignal>
 #include <stdexcept>
 #include <string_view>

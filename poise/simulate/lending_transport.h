@@ -16,9 +16,9 @@ namespace poise {
 /// Messages travel over the links of the scenario's machine. Without a machine, the network card of
 /// each node sends one byte after the other, and every message has a fixed latency. The random
 /// delays of the scenario come on top. The class keeps references to its arguments.
-class LendingNetwork {
+class LendingTransport {
  public:
-  LendingNetwork(const LendingScenario& scenario, Random& random);
+  LendingTransport(const LendingScenario& scenario, Random& random);
 
   struct Passage {
     double arrival_s = 0;   // when the receiver can begin to receive

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "poise/simulate/lending_network.h"
+#include "poise/simulate/lending_transport.h"
 
 #include <algorithm>
 #include <limits>
 
 namespace poise {
 
-LendingNetwork::LendingNetwork(const LendingScenario& scenario, Random& random)
+LendingTransport::LendingTransport(const LendingScenario& scenario, Random& random)
     : scenario_(scenario), random_(random) {
   const std::uint32_t nodes =
       (scenario.num_ranks + scenario.ranks_per_node - 1) / scenario.ranks_per_node;
@@ -16,17 +16,17 @@ LendingNetwork::LendingNetwork(const LendingScenario& scenario, Random& random)
   if (scenario.machine) links_.emplace(*scenario.machine);
 }
 
-PeerLocality LendingNetwork::locality(std::uint32_t self, std::uint32_t other) const {
+PeerLocality LendingTransport::locality(std::uint32_t self, std::uint32_t other) const {
   if (links_) return links_->locality(place_of(self), place_of(other));
   const std::uint32_t per_node = scenario_.ranks_per_node;
   const bool is_near = other / per_node == self / per_node;
   return {other / per_node * per_node, is_near ? 1 : std::numeric_limits<double>::infinity()};
 }
 
-double LendingNetwork::max_bytes_out() const { return *std::ranges::max_element(bytes_out_); }
+double LendingTransport::max_bytes_out() const { return *std::ranges::max_element(bytes_out_); }
 
-LendingNetwork::Passage LendingNetwork::carry(std::uint32_t from, std::uint32_t to, double bytes,
-                                              double now_s, double& cpu_s) {
+LendingTransport::Passage LendingTransport::carry(std::uint32_t from, std::uint32_t to,
+                                                  double bytes, double now_s, double& cpu_s) {
   const std::uint32_t node = node_of(from);
   const bool is_near = node == node_of(to);
   if (!is_near) bytes_out_[node] += bytes;
@@ -54,7 +54,7 @@ LendingNetwork::Passage LendingNetwork::carry(std::uint32_t from, std::uint32_t 
 
 // Adds the random delays. Messages between two ranks stay in order, as in MPI; others may overtake
 // one another.
-double LendingNetwork::delayed_s(std::uint32_t from, std::uint32_t to, double at_s) {
+double LendingTransport::delayed_s(std::uint32_t from, std::uint32_t to, double at_s) {
   at_s += random_.uniform(0, scenario_.max_delay_s);
   if (random_.uniform() < scenario_.stall_share) at_s += scenario_.stall_s;
   double& last_s = last_arrival_s_[std::uint64_t{from} << 32 | to];

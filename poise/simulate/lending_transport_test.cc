@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "poise/simulate/lending_network.h"
+#include "poise/simulate/lending_transport.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -22,68 +22,68 @@ LendingScenario three_nodes() {
   return scenario;
 }
 
-TEST(LendingNetwork, the_sender_needs_its_overhead_before_the_message_travels) {
+TEST(LendingTransport, the_sender_needs_its_overhead_before_the_message_travels) {
   const LendingScenario scenario = three_nodes();
   Random random(1);
-  LendingNetwork network(scenario, random);
+  LendingTransport transport(scenario, random);
   double cpu_s = 2;
-  const LendingNetwork::Passage near = network.carry(0, 1, 1e6, 10, cpu_s);
+  const LendingTransport::Passage near = transport.carry(0, 1, 1e6, 10, cpu_s);
   EXPECT_EQ(cpu_s, 2.5);
   EXPECT_EQ(near.arrival_s, 10 + 2.5 + 0.25);
   EXPECT_EQ(near.receiver_s, 0.5);
   EXPECT_EQ(near.travel_s, 0);
-  EXPECT_EQ(network.carry(2, 5, 300, 10, cpu_s).arrival_s, 10 + 3 + 3 + 4);
+  EXPECT_EQ(transport.carry(2, 5, 300, 10, cpu_s).arrival_s, 10 + 3 + 3 + 4);
   EXPECT_EQ(cpu_s, 3);
 }
 
-TEST(LendingNetwork, the_card_of_a_node_sends_one_message_after_the_other) {
+TEST(LendingTransport, the_card_of_a_node_sends_one_message_after_the_other) {
   const LendingScenario scenario = three_nodes();
   Random random(1);
-  LendingNetwork network(scenario, random);
+  LendingTransport transport(scenario, random);
   double cpu_s = 0, other_cpu_s = 0, later_s = 0;
-  EXPECT_EQ(network.carry(0, 2, 300, 0, cpu_s).arrival_s, 0.5 + 3 + 4);
-  EXPECT_EQ(network.carry(1, 4, 100, 0, other_cpu_s).arrival_s, 0.5 + 3 + 1 + 4);
-  EXPECT_EQ(network.carry(0, 4, 100, 20, later_s).arrival_s, 20 + 0.5 + 1 + 4) << "it is idle";
+  EXPECT_EQ(transport.carry(0, 2, 300, 0, cpu_s).arrival_s, 0.5 + 3 + 4);
+  EXPECT_EQ(transport.carry(1, 4, 100, 0, other_cpu_s).arrival_s, 0.5 + 3 + 1 + 4);
+  EXPECT_EQ(transport.carry(0, 4, 100, 20, later_s).arrival_s, 20 + 0.5 + 1 + 4) << "it is idle";
   double from_other_node_s = 0;
-  EXPECT_EQ(network.carry(2, 0, 300, 0, from_other_node_s).arrival_s, 0.5 + 3 + 4);
+  EXPECT_EQ(transport.carry(2, 0, 300, 0, from_other_node_s).arrival_s, 0.5 + 3 + 4);
 }
 
-TEST(LendingNetwork, counts_the_bytes_that_leave_the_busiest_node) {
+TEST(LendingTransport, counts_the_bytes_that_leave_the_busiest_node) {
   const LendingScenario scenario = three_nodes();
   Random random(1);
-  LendingNetwork network(scenario, random);
+  LendingTransport transport(scenario, random);
   double cpu_s = 0;
-  network.carry(0, 1, 1e6, 0, cpu_s);  // stays in the node
-  network.carry(0, 2, 10, 0, cpu_s);
-  network.carry(3, 0, 20, 0, cpu_s);
-  network.carry(2, 4, 7, 0, cpu_s);
-  EXPECT_EQ(network.max_bytes_out(), 27);
+  transport.carry(0, 1, 1e6, 0, cpu_s);  // stays in the node
+  transport.carry(0, 2, 10, 0, cpu_s);
+  transport.carry(3, 0, 20, 0, cpu_s);
+  transport.carry(2, 4, 7, 0, cpu_s);
+  EXPECT_EQ(transport.max_bytes_out(), 27);
 }
 
-TEST(LendingNetwork, other_nodes_are_infinitely_far_if_there_is_no_machine) {
+TEST(LendingTransport, other_nodes_are_infinitely_far_if_there_is_no_machine) {
   const LendingScenario scenario = three_nodes();
   Random random(1);
-  const LendingNetwork network(scenario, random);
-  EXPECT_EQ(network.locality(2, 3).distance, 1);
-  EXPECT_TRUE(std::isinf(network.locality(2, 5).distance));
-  EXPECT_TRUE(std::isinf(network.locality(2, 1).distance));
-  EXPECT_EQ(network.node_of(3), 1u);
-  EXPECT_EQ(network.node_of(4), 2u);
+  const LendingTransport transport(scenario, random);
+  EXPECT_EQ(transport.locality(2, 3).distance, 1);
+  EXPECT_TRUE(std::isinf(transport.locality(2, 5).distance));
+  EXPECT_TRUE(std::isinf(transport.locality(2, 1).distance));
+  EXPECT_EQ(transport.node_of(3), 1u);
+  EXPECT_EQ(transport.node_of(4), 2u);
 }
 
-TEST(LendingNetwork, random_delays_do_not_change_the_order_of_messages_between_two_ranks) {
+TEST(LendingTransport, random_delays_do_not_change_the_order_of_messages_between_two_ranks) {
   LendingScenario scenario = three_nodes();
   scenario.max_delay_s = 5;
   scenario.stall_share = 0.3;
   scenario.stall_s = 20;
   Random random(1);
-  LendingNetwork network(scenario, random);
+  LendingTransport transport(scenario, random);
   double last_s = 0, last_of_other_s = 0, longest_s = 0;
   bool overtakes = false;
   for (int i = 0; i < 200; ++i) {
     double cpu_s = 0;
-    const double arrival_s = network.carry(0, 1, 1, i, cpu_s).arrival_s;
-    const double of_other_s = network.carry(2, 1, 1, i, cpu_s = 0).arrival_s;
+    const double arrival_s = transport.carry(0, 1, 1, i, cpu_s).arrival_s;
+    const double of_other_s = transport.carry(2, 1, 1, i, cpu_s = 0).arrival_s;
     EXPECT_GE(arrival_s, std::max(last_s, i + 0.5 + 0.25));
     EXPECT_GE(of_other_s, last_of_other_s);
     overtakes |= of_other_s < last_s;
@@ -96,7 +96,7 @@ TEST(LendingNetwork, random_delays_do_not_change_the_order_of_messages_between_t
   EXPECT_LE(longest_s, 25);
 }
 
-TEST(LendingNetwork, messages_travel_over_the_links_of_the_machine) {
+TEST(LendingTransport, messages_travel_over_the_links_of_the_machine) {
   const Machine machine = machine_from_text(
       "node:2 core:2 latency:1 factors:1,1 bandwidth:1e6 gap:0 overhead:0.5 copy:0 bus:0");
   LendingScenario scenario;
@@ -104,16 +104,16 @@ TEST(LendingNetwork, messages_travel_over_the_links_of_the_machine) {
   scenario.machine = &machine;
   scenario.places = {1, 2};  // on different nodes
   Random random(1);
-  LendingNetwork network(scenario, random);
+  LendingTransport transport(scenario, random);
   LendingLinks links(machine);
   double cpu_s = 0.25;
-  const LendingNetwork::Passage passage = network.carry(0, 1, 4e6, 10, cpu_s);
+  const LendingTransport::Passage passage = transport.carry(0, 1, 4e6, 10, cpu_s);
   const LendingLinks::Passage expected = links.carry(1, 2, 4e6, 10.25);
   EXPECT_EQ(passage.arrival_s, expected.arrival_s);
   EXPECT_EQ(passage.travel_s, expected.arrival_s - 10.25);
   EXPECT_EQ(passage.receiver_s, expected.receiver_s);
   EXPECT_EQ(cpu_s, 0.25 + expected.sender_s);
-  EXPECT_EQ(network.locality(0, 1).distance, links.locality(1, 2).distance);
+  EXPECT_EQ(transport.locality(0, 1).distance, links.locality(1, 2).distance);
 }
 
 }  // namespace
