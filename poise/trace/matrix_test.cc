@@ -125,7 +125,7 @@ TEST(MatrixMarket, bytes_are_rounded_and_are_at_most_10_to_the_15) {
 
 TEST(MatrixCsv, blanks_around_values_are_ignored_and_lists_may_contain_lines_without_messages) {
   EXPECT_EQ(bytes_of(csv(" 0 ,\t5 \n 6\t, 0  \n")), (Rows{{0, 5}, {6, 0}}));
-  const Trace list = csv("from, to, bytes, messages\n5 , 0, 10, 3\n1,2,7,0\n3,3,8,1\n0,1,0,2\n");
+  const Trace list = csv("from, to, bytes, messages\n5 , 0, 10, 3\n1,2,0,0\n3,3,8,1\n0,1,0,2\n");
   const Workload& workload = list.phases[0].workload;
   EXPECT_EQ(workload.num_tasks(), 6u);
   ASSERT_EQ(workload.messages.size(), 2u);
