@@ -151,7 +151,7 @@ TEST(LoadCap, takes_less_than_quadratic_time_if_most_tasks_have_no_load) {
   EXPECT_EQ(makespan_s(machine, workload, placement), 6);
 }
 
-/// A few tasks with whole loads; some are pinned and some exchange messages.
+/// A few tasks whose loads are whole seconds. Some are pinned, and some exchange messages.
 struct Drawn {
   Machine machine;
   Workload workload;
