@@ -28,9 +28,8 @@ function(unit_tests program prefix)
   add_executable(${program} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${program} PRIVATE ${arg_LINK} GTest::gmock_main)
   compile_quickly(${program} <gmock/gmock.h> <gtest/gtest.h>)
-  if(POISE_SANITIZE)  # with sanitizers, compiling takes longer than testing
-    target_compile_options(${program} PRIVATE -O0)
-  endif()
+  # Compiling tests takes longer than running them: with -O1, a third less than with -O3; with sanitizers, twice as long.
+  target_compile_options(${program} PRIVATE $<IF:$<BOOL:${POISE_SANITIZE}>,-O0,-O1>)
   gtest_discover_tests(${program} TEST_PREFIX ${prefix}. DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 1200)
   add_dependencies(unit_tests ${program})
