@@ -125,7 +125,8 @@ def errors(path, lines):
 
 def names_of_tests(path, lines):
     for number, line in enumerate(lines, 1):
-        match = re.match(r"\s*TEST(?:_[FP])?\((\w+), *(\w+)\)", line)
+        # clang-format puts long names on the next line.
+        match = re.match(r" *TEST(?:_[FP])?\((\w+),\s*(\w+)\)", "\n".join(lines[number - 1:number + 1]))
         if match:
             yield number, f"{match[1]}: {match[2].replace('_', ' ')}"
         match = re.match(r"\s*def (test_\w+)\(", line)
