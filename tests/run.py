@@ -110,7 +110,7 @@ def timed_tests(folder):
 
 
 def run_tests(part, result):
-    """Runs the tests of a build with ctest and counts them one by one."""
+    """Runs the tests of a build with ctest and counts each test separately."""
     folder = folder_of(part.preset)
     cases = ctest(folder, part.options, part.environment)
     if not cases:
@@ -225,7 +225,7 @@ def chosen_parts(tier, words):
 
 
 def run_all(parts, is_kept):
-    """Runs the parts of the full tier and stores each result as soon as it is there, because a run may be interrupted.
+    """Runs the parts of the full tier and stores each result as soon as it is known, because a run may be interrupted.
     If the tests of a part run for several rounds, it continues after the last stored round."""
     commit = keep.commit()
     results = []

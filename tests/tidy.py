@@ -383,7 +383,7 @@ def check_strategies():
 
 def check_poise_alone():
     """Checks that the strategy `poise` computes its own placement, instead of running other strategies and taking their
-    best result. Only its source file is checked: the folders search/ and partition/, whose functions it calls, may not
+    best result. Only its source file is checked: the folders search/ and partition/, whose functions it calls, must not
     include strategies."""
     folder = ROOT / "poise" / "strategies"
     rows = re.findall(r"\.rebalance = (\w+)", (folder / "table.cc").read_text())

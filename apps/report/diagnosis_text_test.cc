@@ -71,7 +71,7 @@ TEST(diagnosis_text, states_efficiencies_and_late_ranks_and_imbalance_in_text_an
   EXPECT_EQ(json["advice"][0]["remedy"], "objects");
 }
 
-TEST(diagnosis_text, says_how_long_ranks_were_in_file_functions) {
+TEST(diagnosis_text, says_how_much_time_ranks_spent_in_file_functions_of_mpi) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   RankTimes times{.wall_s = 4, .useful_s = 3, .load_s = 3};
   run.phases.emplace_back().ranks = {times, times};
@@ -91,7 +91,7 @@ TEST(diagnosis_text, does_not_claim_that_ranks_wait_if_waiting_is_unknown) {
   Trace trace;
   trace.phases.emplace_back().placement = Placement(std::vector<PlaceId>{0, 1});
   const auto text = [&] { return diagnosis_text(run, diagnose(run, trace), "x.poise"); };
-  EXPECT_NE(text().find("Nothing here: ranks wait in turns"), std::string::npos) << text();
+  EXPECT_NE(text().find("Nothing here: ranks wait in turn"), std::string::npos) << text();
   run.knows_waiting = false;
   EXPECT_NE(text().find("Nothing here: ranks wait for each other, or time goes"), std::string::npos)
       << text();
@@ -122,7 +122,7 @@ TEST(diagnosis_text, a_saving_that_may_be_zero_is_described_by_its_upper_limit) 
       << sentence(1);
 }
 
-TEST(diagnosis_text, says_how_long_other_programs_computed_and_on_which_node_most) {
+TEST(diagnosis_text, says_how_long_other_programs_computed_and_on_which_node_they_computed_most) {
   MeasuredRun run{.node_of_rank = {0, 1, 1}};
   run.phases.emplace_back().ranks.assign(3, {.wall_s = 9, .useful_s = 9, .load_s = 9});
   const auto text_if = [&](std::vector<double> others_s) {
@@ -192,7 +192,7 @@ TEST(diagnosis_text, for_two_runs_omits_the_efficiencies_that_are_unknown_for_on
 
 constexpr const char* kNoImbalance = "The imbalance of the work costs at most 2 % of the run.\n";
 
-TEST(diagnosis_text, does_not_call_work_balanced_if_ranks_have_little_but_unequal_work) {
+TEST(diagnosis_text, reports_a_low_cost_of_imbalance_if_loads_are_unequal_but_small) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   for (int p = 0; p < 4; ++p)
     run.phases.push_back({.name = "",

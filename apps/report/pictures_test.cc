@@ -50,7 +50,7 @@ TEST(Pictures, each_place_has_a_bar_proportional_to_its_time) {
   EXPECT_EQ(count_of(picture, "class=\"bound\""), 1u);
 }
 
-TEST(Pictures, with_more_places_than_bars_a_bar_shows_several_places_and_marks_the_busiest) {
+TEST(Pictures, with_more_places_than_bars_each_bar_shows_several_places_and_marks_the_busiest) {
   const Machine machine = flat_machine(1000);
   const PlaceTimes times{std::vector<double>(1000, 1), std::vector<double>(1000, 0)};
   const std::string picture = load_picture(machine, times, 1, 1, "loads");

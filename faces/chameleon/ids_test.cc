@@ -30,7 +30,7 @@ TEST(Ids, an_id_is_recognised_as_valid_only_after_it_was_assigned) {
   EXPECT_FALSE(ids.was_given(0) || ids.was_given(1) || ids.was_given(-3)) << "no id at all";
 }
 
-TEST(Ids, numbering_starts_again_after_the_largest_id_and_skips_ids_in_use) {
+TEST(Ids, when_the_largest_id_is_used_up_numbering_restarts_and_skips_ids_in_use) {
   constexpr int kRanks = std::numeric_limits<int>::max() / 11;  // ten ids per rank
   Ids ids(kRanks - 1, kRanks);
   const int first = ids.next(kNoneInUse).value(), second = ids.next(kNoneInUse).value();

@@ -20,7 +20,7 @@ std::string settings_with(const std::map<std::string, const char*>& variables) {
 
 TEST(Settings, are_empty_if_no_environment_variable_is_set) { EXPECT_EQ(settings_with({}), ""); }
 
-TEST(Settings, each_threshold_variable_of_chameleon_becomes_a_setting_of_the_policy_paired) {
+TEST(Settings, each_threshold_variable_of_chameleon_becomes_a_setting_of_the_policy_called_paired) {
   EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "10"}}),
             "policy=paired,max_tasks=10");
   EXPECT_EQ(settings_with({{"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "4"},

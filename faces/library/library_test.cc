@@ -395,9 +395,9 @@ TEST(Library, builds_with_assertions_refuse_to_change_a_handle_that_another_call
 
 TEST(Library, running_an_external_strategy_program_changes_no_signal_handling) {
   std::signal(SIGPIPE, SIG_DFL);
-  // The program checks what the library changed. It places the task at place 1 if its parent
-  // process, which called the library, ignores SIGPIPE (signal 13). Otherwise it chooses place 2 if
-  // it was itself started with this signal blocked, else place 0.
+  // The strategy program reports by its placement what the library changed: place 1 if its parent
+  // process, which called the library, ignores SIGPIPE (signal 13); place 2 if the program itself
+  // was started with this signal blocked; else place 0.
   const std::string path = "/tmp/library_signals_" + std::to_string(::getpid()) + ".sh";
   write_file(path, R"(has() {
   case $(grep "^$1" "/proc/$2/status") in *[13579bdf]???) ;; *) false ;; esac

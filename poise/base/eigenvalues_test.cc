@@ -110,7 +110,7 @@ TEST(Eigenvalues, those_of_a_diagonal_matrix_are_its_entries_rounded_down) {
   EXPECT_TRUE(eigenvalues_from_below({}, 0).empty());
 }
 
-TEST(Eigenvalues, a_matrix_that_is_not_square_is_an_error_in_the_program) {
+TEST(Eigenvalues, a_matrix_that_is_not_square_is_a_programming_error) {
   EXPECT_DEATH(eigenvalues_from_below({1, 2, 3}, 2), "matrix.size.* does not hold");
 }
 

@@ -81,7 +81,7 @@ TEST(File, writing_to_a_full_disk_is_a_system_error) {
   EXPECT_NO_THROW(write_file("/dev/null", "x"));
 }
 
-TEST(File, a_device_or_pipe_and_the_target_of_stdout_or_stderr_are_written_in_place) {
+TEST(File, devices_and_pipes_and_the_targets_of_stdout_and_stderr_are_written_in_place) {
   const Folder folder;
   write_file(folder.file("x"), "x");
   EXPECT_TRUE(is_written_in_place("/dev/null"));
@@ -164,7 +164,7 @@ TEST(File, if_a_write_fails_the_old_file_is_unchanged_and_no_temporary_file_is_l
               ThrowsMessage<Error>(HasSubstr("cannot write")));
 }
 
-TEST(File, the_name_of_stdin_stands_for_the_standard_input) {
+TEST(File, a_single_hyphen_as_file_name_stands_for_the_standard_input) {
   const Folder folder;
   write_file(folder.file("x"), "input");
   const auto read_stdin = [&] {

@@ -57,7 +57,7 @@ TEST(Knobs, refuse_wrong_values_with_an_error_that_says_which_values_would_work)
 constexpr Knob kTuning[] = {{"noise", 3, 0, 10, "a tuned number"},
                             {"patience", 5, 1, 7, "another tuned number"}};
 
-TEST(Knobs, tuned_numbers_are_set_by_name_like_other_knobs_and_read_in_their_order) {
+TEST(Knobs, tuning_parameters_are_set_by_name_and_returned_together_in_the_order_of_their_table) {
   Knobs knobs(kKnobs, kTuning);
   ASSERT_EQ(knobs.tuning_values().size(), 2u);
   EXPECT_EQ(knobs.tuning_values()[0], 3);
@@ -90,7 +90,7 @@ TEST(Knobs, setting_a_knob_of_something_without_knobs_is_an_error_that_says_so) 
   }
 }
 
-TEST(Knobs, asking_for_a_knob_that_does_not_exist_is_an_error_in_the_program) {
+TEST(Knobs, asking_for_a_knob_that_does_not_exist_is_a_programming_error) {
   const Knobs knobs(kKnobs, kTuning);
   EXPECT_DEATH((void)knobs["beta"], "internal error: index < values_.size");
 }

@@ -31,7 +31,7 @@ TEST(Text, a_text_is_split_at_each_separator_and_pieces_may_be_empty) {
   EXPECT_EQ(pieces(",a,,b,"), (Pieces{"", "a", "", "b", ""}));
 }
 
-TEST(Text, only_a_whole_text_that_is_a_finite_number_is_a_number) {
+TEST(Text, a_text_is_a_number_only_if_all_of_it_is_one_finite_number) {
   EXPECT_EQ(parse_number("1e-5"), 1e-5);
   EXPECT_EQ(parse_number("-2.5"), -2.5);
   EXPECT_EQ(parse_unsigned("18446744073709551615"), 18446744073709551615u);
@@ -50,7 +50,7 @@ std::size_t naive_distance(std::string_view a, std::string_view b) {
       {replaced, naive_distance(a.substr(1), b) + 1, naive_distance(a, b.substr(1)) + 1});
 }
 
-TEST(Text, edit_distance_is_the_least_number_of_changed_characters_in_any_case) {
+TEST(Text, edit_distance_is_the_least_number_of_changed_characters_and_ignores_case) {
   Random random(1);
   const auto drawn = [&] {
     std::string text(random.below(6), ' ');
@@ -64,7 +64,7 @@ TEST(Text, edit_distance_is_the_least_number_of_changed_characters_in_any_case) 
   EXPECT_EQ(edit_distance("@[", "`{"), 2u) << "the neighbours of A and Z are no letters";
 }
 
-TEST(Text, the_nearest_name_differs_in_at_most_two_characters_or_half_of_the_text) {
+TEST(Text, the_nearest_name_differs_in_at_most_2_characters_or_half_of_those_in_the_text) {
   const std::string_view names[] = {"greedy", "refine", "reline", "metis_partition"};
   EXPECT_EQ(nearest_name("greedy", names), "greedy");
   EXPECT_EQ(nearest_name("rexine", names), "refine") << "the first of two at the same distance";

@@ -135,7 +135,7 @@ TEST(Variables, refuse_unknown_choices_and_numbers_out_of_range_and_times_withou
             "\"2\" is not a time such as 2s or 100ms");
 }
 
-TEST(Variables, a_name_resembles_one_that_differs_in_one_letter_or_if_that_is_long_in_two) {
+TEST(Variables, suggests_short_names_that_differ_in_one_letter_and_long_names_that_differ_in_two) {
   const std::pair<const char*, const char*> cases[] = {
       {"POISE_LOGG", "POISE_LOG?"},
       {"POISE_LXGG", ""},
@@ -167,7 +167,7 @@ TEST(Variables, notes_are_sorted_and_name_every_misspelt_variable) {
                           Pair("POISE_TRAC", HasSubstr("did you mean POISE_TRACE?"))));
 }
 
-TEST(Variables, are_listed_with_the_task_runtime_settings_between_those_of_objects_and_of_others) {
+TEST(Variables, are_listed_in_the_order_objects_then_task_runtime_settings_then_others) {
   const auto index_of = [](std::string_view name) {
     return std::ranges::find(variables(), name, &Variable::name) - variables().begin();
   };
@@ -186,7 +186,7 @@ TEST(Variables, are_listed_with_the_task_runtime_settings_between_those_of_objec
   }
 }
 
-TEST(Variables, texts_of_several_readers_are_separated_by_commas) {
+TEST(Variables, the_names_of_several_readers_are_separated_by_commas) {
   EXPECT_EQ(readers_text(0), "");
   EXPECT_EQ(readers_text(reader::tasks), "tasks");
   EXPECT_EQ(readers_text(reader::tasks | reader::objects | reader::charm),
@@ -204,11 +204,11 @@ TEST(Variables, numbers_may_be_0_and_each_choice_has_its_index) {
             "\"xxxxxxxx\" is not allowed; the choices are auto, root, replicated, hierarchical");
 }
 
-TEST(Variables, asking_for_a_variable_that_does_not_exist_is_an_error_in_the_program) {
+TEST(Variables, asking_for_a_variable_that_does_not_exist_is_a_programming_error) {
   EXPECT_DEATH(variable("POISE_NO_SUCH_NAME"), "internal error: found != nullptr does not hold");
 }
 
-TEST(Variables, of_equally_near_names_a_note_suggests_one_that_the_program_reads) {
+TEST(Variables, if_several_names_are_equally_near_the_note_suggests_one_that_the_program_reads) {
   const auto expect_meant = [](const char* name, unsigned readers, const char* meant) {
     EXPECT_THAT(notes({name}, readers),
                 ElementsAre(HasSubstr(fmt::format("did you mean {}?", meant))));

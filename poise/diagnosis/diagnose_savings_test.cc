@@ -237,7 +237,7 @@ Advice exclusive(const MeasuredRun& run, const MeasuredRun& alone) {
   return {Remedy::exclusive, {value_s, value_s - low_s}, false};
 }
 
-/// The savings that the comments of diagnose.cc promise.
+/// The savings as the comments of diagnose.cc define them.
 class Reference {
  public:
   explicit Reference(const Profile& profile)
@@ -304,7 +304,7 @@ class Reference {
   }
 
   /// How much shorter the run would be with the loads `after` at the places `places`, if messages
-  /// lengthen the phases by `messages_s` with the loads `fitted` at the own places.
+  /// lengthen the phases by `messages_s` with the loads `fitted` at the ranks' present places.
   Seconds shorter(const RankLoads& before, const RankLoads& after, const Placement& places,
                   const RankLoads& fitted, const Values& messages_s,
                   const Values& estimates_s) const {
@@ -541,7 +541,7 @@ class Reference {
   Placement map_;
 };
 
-TEST(DiagnoseSavings, are_those_that_a_simple_reference_implementation_computes) {
+TEST(DiagnoseSavings, equal_those_of_a_simple_reference_implementation) {
   std::map<Remedy, int> times;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);

@@ -218,7 +218,7 @@ TEST(diagnose, the_promised_gain_is_less_certain_if_some_ranks_have_long_transfe
   EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 
-TEST(diagnose, the_promised_gain_is_at_most_the_waiting_time_and_the_uneven_part_of_transfers) {
+TEST(diagnose, the_promised_gain_is_at_most_the_waiting_time_plus_the_uneven_part_of_transfers) {
   // The imbalance is 0.3 s. Ranks wait for 0.05 s on average; their transfers take 0.4 and 0.5 s.
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases) {
@@ -313,7 +313,7 @@ planted::Profile run_beside_another_program() {
 TEST(diagnose, recommends_keeping_other_programs_off_the_cores_instead_of_binding_ranks) {
   auto profile = run_beside_another_program();
   // The predicted loss per second is 0.2 s inside MPI, and 0.1 to 0.2 s outside. The lower end of
-  // the interval is 0.2 s in all, because both ranks may always queue at the same time.
+  // the interval is 0.2 s in all: possibly both ranks always queue at the same time.
   const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
   ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::exclusive);
   EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * 0.35, 1e-9);
@@ -369,7 +369,7 @@ TEST(diagnose, the_gain_of_exclusive_nodes_or_a_larger_quota_does_not_shrink_if_
   for (MeasuredPhase& phase : profile.run.phases)
     for (RankTimes& rank : phase.ranks) rank.useful_s = rank.queued_s = 0.2;
   // The predicted loss per second is 0.4 s inside MPI, and 0.1 to 0.4 s outside. The lower end of
-  // the interval is 0.2 s in all, because all ranks may always queue at the same time.
+  // the interval is 0.2 s in all: possibly all ranks always queue at the same time.
   profile.run.others_s = {10 * 0.8};
   const Advice first = diagnose(profile.run, profile.trace).advice.front();
   ASSERT_EQ(first.remedy, Remedy::exclusive);
@@ -449,9 +449,9 @@ bool fit(Cause a, Cause b) {
   if (a == Cause::none || b == Cause::none || a == b) return false;
   if (planted::remedy_of(a) == planted::remedy_of(b)) return false;
   if (crowds(a) && crowds(b)) return false;
-  // odd_threads and crowding are tested only as the costlier cause `a`, for two reasons: balancing
-  // threads, the remedy of odd_threads, also evens out the work inside a node; and the time lost by
-  // crowding does not vary at random.
+  // These two are tested only as the costlier cause `a`: balancing threads, the remedy of
+  // odd_threads, also evens out other imbalance inside a node; and the time lost by crowding does
+  // not vary at random, so it is not drawn as the smaller loss.
   if (b == Cause::odd_threads || b == Cause::crowding) return false;
   // If ranks share cores, no mapping gives each rank a place of its own.
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
@@ -549,7 +549,7 @@ TEST(diagnose, reports_the_smallest_quota_and_the_numbers_of_ranks_and_cores_of_
   EXPECT_EQ(diagnosis.cores_per_node, 2u);
 }
 
-TEST(diagnose, of_ranks_with_equally_uneven_threads_the_first_one_is_named) {
+TEST(diagnose, if_several_ranks_have_equally_uneven_threads_the_first_of_them_is_named) {
   planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
   profile.run.teams = {{.rank = 1, .work_s = {0, 0}},
                        {.rank = 2, .work_s = {0.2, 1}},
@@ -564,7 +564,7 @@ TEST(diagnose, of_ranks_with_equally_uneven_threads_the_first_one_is_named) {
   EXPECT_EQ(diagnose(profile.run, profile.trace).teams.even, 1);
 }
 
-TEST(diagnose, refuses_a_trace_of_another_run_and_tells_the_numbers_of_ranks_and_phases_of_both) {
+TEST(diagnose, refuses_a_trace_of_another_run_and_states_the_numbers_of_ranks_and_phases_of_both) {
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   const auto error = [&] {
     try {

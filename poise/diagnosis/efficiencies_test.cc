@@ -210,7 +210,7 @@ TEST(efficiencies, profiles_with_a_time_or_a_quota_that_is_negative_or_not_finit
   EXPECT_THAT(complaint(run), HasSubstr("phase 1 of the profile has times of 1 ranks, but"));
 }
 
-TEST(efficiencies, the_part_of_a_run_with_a_name_consists_of_the_phases_with_this_name) {
+TEST(efficiencies, a_named_part_of_a_run_consists_of_the_phases_with_that_name) {
   MeasuredRun run{.node_of_rank = {0, 1}, .knows_waiting = false};
   for (const double s : {1, 2, 3, 4}) run.phases.push_back(barrier_phase({s, 0}, 0));
   run.phases[1].name = run.phases[3].name = "solve";

@@ -104,7 +104,7 @@ TEST(Imbalance, the_estimated_error_follows_from_the_deviations_of_phases_from_t
   EXPECT_DOUBLE_EQ(imbalance.total_error_s, 1.96 * std::sqrt(2 * (2 * 0.25) / (2 - 1)));
 }
 
-TEST(Imbalance, loads_are_even_from_the_first_phase_on_or_from_the_first_redistribution_on) {
+TEST(Imbalance, loads_become_even_at_the_first_phase_or_at_the_first_redistribution) {
   const std::vector<double> uneven{4, 2, 2, 0}, even{2, 2, 2, 2};
   const MeasuredRun run = run_of(std::vector(4, uneven));
   Imbalance imbalance;
@@ -214,7 +214,7 @@ ImbalanceKind kind_of(const Imbalance& i, double run_s, std::size_t phases) {
   return i.periodic_s >= 0.6 * i.total_s ? ImbalanceKind::drifting : ImbalanceKind::random;
 }
 
-TEST(Imbalance, of_a_random_run_is_that_which_a_simple_reference_implementation_finds) {
+TEST(Imbalance, of_a_random_run_equals_the_result_of_a_simple_reference_implementation) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -263,7 +263,7 @@ TEST(Imbalance, of_a_random_run_is_that_which_a_simple_reference_implementation_
   }
 }
 
-TEST(Imbalance, the_kind_is_determined_from_four_phases_on) {
+TEST(Imbalance, the_kind_is_determined_if_there_are_at_least_four_phases) {
   EXPECT_EQ(imbalance_of(run_of(std::vector<Values>(3, {4, 2}))).kind, ImbalanceKind::unknown);
   EXPECT_EQ(imbalance_of(run_of(std::vector<Values>(4, {4, 2}))).kind, ImbalanceKind::persistent);
 }

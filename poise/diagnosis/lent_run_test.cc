@@ -86,7 +86,7 @@ TEST(lent_run, each_iteration_of_a_phase_is_divided_into_tasks) {
   EXPECT_GT(saved("core:2", {0.13, 0.07})->value, many->value);
 }
 
-TEST(lent_run, the_saving_depends_on_the_nodes_of_the_ranks_but_not_on_their_numbers) {
+TEST(lent_run, the_saving_depends_on_which_ranks_share_a_node_but_not_on_the_numbers_of_the_ranks) {
   const std::vector<Message> messages{{0, 1, 1, 8}};
   const Example in_order("node:2 core:2", {1.5, 0.5, 0.9, 0.2}, messages, {0, 1, 2, 3}),
       mixed("node:2 core:2", {0.9, 1.5, 0.2, 0.5}, messages, {2, 0, 3, 1});

@@ -111,7 +111,7 @@ TEST(map_trial, the_trial_ends_after_twelve_pairs_if_the_interval_always_contain
   }
 }
 
-TEST(map_trial, a_map_is_tried_from_a_promised_gain_of_one_percent_on) {
+TEST(map_trial, a_map_is_tried_only_if_its_promised_gain_is_at_least_one_percent) {
   EXPECT_EQ(next_run(profiled(0.01)).state, TrialState::running);
   EXPECT_EQ(next_run(profiled(0.0099)).state, TrialState::no_gain);
 }
@@ -130,7 +130,7 @@ TEST(map_trial, a_map_is_dropped_as_soon_as_the_interval_of_its_gain_ends_below_
   }
 }
 
-TEST(map_trial, the_noise_is_known_from_three_runs_in_the_order_of_the_launcher_on) {
+TEST(map_trial, the_noise_is_known_after_three_runs_in_the_order_of_the_launcher) {
   MapHistory history = profiled(0.2);
   const std::vector<double> logs{0, 0.1, 0.3, 0};
   const std::vector<double> noise{0, 0, std::sqrt((0.01 + 0.04) / 4),

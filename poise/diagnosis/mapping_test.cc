@@ -97,7 +97,7 @@ TEST(mapping, the_traffic_of_a_run_is_the_sum_over_its_phases) {
   EXPECT_EQ(traffic.messages[1].bytes, 30u);
 }
 
-TEST(mapping, the_cost_of_messages_is_in_seconds_if_the_network_was_measured_and_else_in_hops) {
+TEST(mapping, the_message_cost_is_in_seconds_if_the_network_was_measured_and_otherwise_in_hops) {
   Random random(4);
   for (const char* text : {"node:3 core:2 factors:7,1", "node:3 core:2 factors:1,1", "core:6",
                            "torus:3x1 core:2 factors:1,1"}) {

@@ -67,7 +67,7 @@ TEST(replayed_run, ranks_that_shared_a_core_by_chance_get_cores_of_their_own_on_
 
 using testing::ElementsAre;
 
-TEST(replayed_run, simulates_up_to_eight_evenly_spaced_phases_and_fewer_with_many_messages) {
+TEST(replayed_run, simulates_up_to_eight_evenly_spaced_phases_or_fewer_if_there_are_many_messages) {
   const auto phases_of = [](std::size_t phases, std::size_t messages) {
     Example example("core:2", {1, 1}, {});
     example.trace.phases.resize(phases);
@@ -162,7 +162,7 @@ TEST(replayed_run,
       {"latency", nullptr, &CostModel::inside, &TransportCosts::latency_s, 1},
       {"bus", &CostModel::bus_bytes_per_s, nullptr, nullptr, 1000}};
   const auto times = [](const Case& each, const std::string& machine, TaskId to, double factor) {
-    // Two messages between the same ranks, so that the gap between messages counts.
+    // Two messages between the same ranks, so that the gap between messages has an effect.
     return messages_s(
         machine, {{0, to, 2, 2000}, {1, to, 2, 2000}, {0, 1, 4, 0}},
         [&](CostModel& costs) {
@@ -221,7 +221,7 @@ TEST(replayed_run, the_cost_factor_is_0_if_messages_inside_nodes_already_take_to
   EXPECT_EQ(replay.factor_for(example.loads_s(), 1e-3), 0);
 }
 
-TEST(replayed_run, juggled_threads_are_balanced_50_times_a_second_or_2000_times_in_an_iteration) {
+TEST(replayed_run, juggle_balances_50_times_a_second_but_at_most_2000_times_in_an_iteration) {
   for (const double unit_s : {1.0, 7.0, 150.0}) {
     const std::vector<double> loads_s{unit_s, 0.9 * unit_s, 1.3 * unit_s, 0.4 * unit_s, unit_s};
     const Example example("core:2", loads_s, {{0, 1, 2, 0}, {0, 2, 2, 0}}, {0, 1, 0, 1, 0});

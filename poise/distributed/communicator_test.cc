@@ -76,7 +76,7 @@ TEST(Communicator, every_rank_receives_the_items_that_all_ranks_sent_to_it) {
   });
 }
 
-TEST(Communicator, errors_name_the_rank_with_the_cause_and_not_one_that_misses_a_message) {
+TEST(Communicator, errors_name_the_rank_that_failed_and_not_a_rank_that_only_misses_a_message) {
   std::vector<std::string> told(4);
   SimulatedRanks(4).run([&](const poise_communication& table) {
     Communicator ranks(table);
@@ -94,7 +94,7 @@ TEST(Communicator, errors_name_the_rank_with_the_cause_and_not_one_that_misses_a
   for (const int other : {0, 2, 3}) EXPECT_EQ(told[other], "rank 1 failed; its own error says why");
 }
 
-TEST(Communicator, if_messages_are_missing_without_a_cause_the_ranks_that_miss_them_say_so) {
+TEST(Communicator, if_no_rank_has_failed_the_ranks_that_miss_messages_report_this_themselves) {
   std::vector<std::string> told(3);
   SimulatedRanks(3).run([&](const poise_communication& table) {
     Communicator ranks(table);

@@ -34,7 +34,7 @@ TEST(Merging, merges_vertices_along_heavy_edges_and_ignores_edges_to_other_ranks
   EXPECT_NE(merging.group_of[0], merging.group_of[1]);
 }
 
-TEST(Merging, an_edge_is_heavier_the_more_messages_it_has_if_all_messages_are_empty) {
+TEST(Merging, if_all_messages_are_empty_an_edge_weighs_its_number_of_messages) {
   for (const std::uint64_t count : {1u, 9u}) {
     SCOPED_TRACE(count);
     const Piece piece = piece_of({{.weight = 1}, {.weight = 1}, {.weight = 1}, {.weight = 1}},
@@ -117,7 +117,7 @@ TEST(Merging, vertices_without_neighbours_are_paired_although_there_are_pinned_o
   EXPECT_THAT(all.group_of, ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
 }
 
-TEST(Merging, a_merged_vertex_has_the_sums_of_its_vertices) {
+TEST(Merging, a_merged_vertex_adds_up_loads_and_weights_and_bytes_and_numbers_of_tasks) {
   const std::vector<PieceVertex> vertices{
       {.load_s = 1, .weight = 2, .bytes = 3, .num_tasks = 4, .is_pinned = 1},
       {.load_s = 10, .weight = 20, .bytes = 30, .num_tasks = 40},

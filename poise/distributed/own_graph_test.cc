@@ -42,7 +42,7 @@ TEST(OwnGraph, every_rank_finds_the_receivers_of_its_messages) {
       const OwnArrays& mine = own[table.rank];
       const OwnTasks tasks = mine.view(seed % 2 == 0);
       const OwnGraph graph(ranks, tasks);
-      // If each task goes to the rank whose number is its index, the graph must tell this rank.
+      // Tasks and ghosts get made-up targets; rank_of_receiver() must return the receiver's target.
       std::vector<std::uint32_t> own_targets, ghost_targets;
       for (std::uint32_t t = 0; t < tasks.num_tasks(); ++t) own_targets.push_back(t);
       for (const VertexName& ghost : graph.ghosts()) {
@@ -59,7 +59,7 @@ TEST(OwnGraph, every_rank_finds_the_receivers_of_its_messages) {
   }
 }
 
-TEST(OwnGraph, refuses_receivers_that_do_not_exist_and_ids_that_two_tasks_have) {
+TEST(OwnGraph, refuses_receivers_that_do_not_exist_and_duplicate_ids) {
   const auto errors_of = [](const std::vector<std::uint64_t>& ids, std::uint64_t to,
                             std::vector<std::uint32_t> to_rank) {
     std::vector<std::string> told(2);
@@ -131,7 +131,7 @@ void expect_sums(const OwnTasks& own, const std::vector<std::uint32_t>& cluster_
   EXPECT_EQ(clusters[last].num_tasks, 0u);
 }
 
-TEST(OwnGraph, clusters_have_the_sums_of_their_tasks_and_edges_the_sums_of_their_messages) {
+TEST(OwnGraph, clusters_add_up_the_values_of_their_tasks_and_edges_add_up_their_messages) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -222,7 +222,7 @@ TEST(DistributedPlan, costs_at_most_a_tenth_more_than_a_plan_made_by_one_rank_al
   EXPECT_LT(sum / num_cases, 1.03);
 }
 
-TEST(DistributedPlan, moves_few_tasks_if_few_moves_balance_loads) {
+TEST(DistributedPlan, moves_few_tasks_if_a_few_moves_suffice_to_balance_the_loads) {
   OwnedProblem problem = made(physical("core:8"), "ring:load_s=1e-5", 60'000);
   for (Task& task : problem.workload.tasks) task.bytes = 0;
   Random random(3);
@@ -379,7 +379,7 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_strategy_seed_or_machine_differ_
     return told;
   };
   EXPECT_THAT(errors(problem.machine, "poise:steps=5", 0), Each(""));
-  const auto fails = Each(HasSubstr("not the same on all ranks"));
+  const auto fails = Each(HasSubstr("differs between ranks"));
   EXPECT_THAT(errors(problem.machine, "poise:steps=5", 1), fails);
   EXPECT_THAT(errors(problem.machine, "poise:steps=6", 0), fails);
   EXPECT_THAT(errors(problem.machine, "greedy", 0), fails);
@@ -405,7 +405,7 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_they_would_form_different_groups
       told[table.rank] = error.what();
     }
   });
-  EXPECT_THAT(told, Each(HasSubstr("not the same on all ranks")));
+  EXPECT_THAT(told, Each(HasSubstr("differs between ranks")));
 }
 
 TEST(DistributedPlan, no_rank_waits_forever_if_a_collective_fails_on_one_rank) {

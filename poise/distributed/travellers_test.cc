@@ -41,7 +41,7 @@ void expect_view(const Problem& problem, const Placement& after, std::uint32_t r
   EXPECT_EQ(view.background_s, workload.background_s.empty() ? 0 : workload.background_s[rank]);
 }
 
-TEST(Travellers, are_described_to_their_targets_and_their_owners_learn_where_they_go) {
+TEST(Travellers, each_target_learns_which_tasks_arrive_and_each_owner_learns_where_its_tasks_go) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

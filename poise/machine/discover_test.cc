@@ -347,7 +347,7 @@ bool is_machine(const std::string& xml) {
 }
 
 TEST(Discover, xml_that_makes_hwloc_abort_is_an_error) {
-  // Without the first package's complete_cpuset hwloc 2 follows a null pointer.
+  // Without the first package's complete_cpuset, hwloc 2 dereferences a null pointer.
   std::string xml = small_xml();
   ASSERT_TRUE(is_machine(xml));
   const std::size_t begin = xml.find(" complete_cpuset=", xml.find("\"Package\""));
@@ -439,7 +439,7 @@ TEST(Discover, caches_of_the_same_level_and_size_are_counted_together) {
   EXPECT_EQ(machine.levels()[0].also, "l3");
 }
 
-TEST(Discover, a_level_with_one_core_per_group_is_left_out_and_one_with_one_such_group_is_not) {
+TEST(Discover, omits_a_level_if_all_of_its_groups_have_one_core_but_not_if_only_one_of_them_has) {
   EXPECT_EQ(names_of_levels(machine_from_hwloc_synthetic("l3:2 l2:2 core:1 pu:2")),
             "numa:1 l3:2 core:4 ");
   Xml xml;
@@ -456,7 +456,7 @@ TEST(Discover, levels_of_the_same_type_are_numbered) {
             "numa:1 group:2 group2:6 group3:12 core:24 ");
 }
 
-TEST(Discover, bandwidth_of_the_memory_bus_and_name_and_order_of_places_are_set) {
+TEST(Discover, an_example_machine_has_the_expected_bus_bandwidth_name_place_order_and_factors) {
   const Machine machine = machine_from_hwloc_synthetic("numa:2 core:10 pu:2");
   EXPECT_EQ(machine.costs().bus_bytes_per_s, 10 * 3.5e9);
   EXPECT_EQ(machine.name(), "numa:2 core:10 pu:2");
@@ -548,7 +548,7 @@ std::vector<double> speeds_of_kinds(const std::vector<std::string>& infos, Sourc
   return speeds;
 }
 
-TEST(Discover, speeds_follow_the_best_figure_that_is_known_for_all_kinds_of_cores) {
+TEST(Discover, speeds_come_from_the_best_source_that_covers_all_kinds_of_cores) {
   const auto capacity = [](const char* value) { return Xml::info("LinuxCapacity", value); };
   const auto max_mhz = [](const char* value) { return Xml::info("FrequencyMaxMHz", value); };
   const auto base_mhz = [](const char* value) { return Xml::info("FrequencyBaseMHz", value); };
@@ -582,7 +582,7 @@ TEST(Discover, speeds_are_assumed_from_the_order_of_kinds_of_cores_if_only_that_
   EXPECT_EQ(source, Source::assumed);
 }
 
-TEST(Discover, a_core_belongs_to_the_nearest_dram_and_to_other_memory_only_if_there_is_no_dram) {
+TEST(Discover, a_core_belongs_to_the_nearest_dram_or_if_there_is_none_to_other_memory) {
   const auto package = [](Xml& xml, std::uint32_t first_numa, const char* first, const char* second,
                           unsigned units) {
     xml.open("Package", units, 0b11u << first_numa, fmt::format("os_index=\"{}\"", first_numa))
@@ -608,7 +608,7 @@ TEST(Discover, a_core_belongs_to_the_nearest_dram_and_to_other_memory_only_if_th
   EXPECT_EQ(others, "0HBM 2HBM 5HBM 7NVM ");
 }
 
-TEST(Discover, the_processor_is_the_model_of_the_first_package) {
+TEST(Discover, the_processor_name_is_the_model_of_the_first_package) {
   Xml xml;
   xml.open("Machine", 0b11, 1, machine_allowing(0b11, 1)).numa(0, 0b11);
   for (unsigned package = 0; package < 2; ++package)
@@ -624,7 +624,7 @@ TEST(Discover, the_processor_is_the_model_of_the_first_package) {
   EXPECT_EQ(machine_from_hwloc_xml(text, "x.xml").parts().facts.processor, "First");
 }
 
-TEST(Discover, cores_without_usable_memory_adopt_the_neighbouring_domain_in_the_same_group) {
+TEST(Discover, cores_without_usable_memory_join_the_neighbouring_domain_in_the_same_group) {
   for (std::uint64_t seed = 0; seed < 25; ++seed) {
     Random random(seed);
     std::vector<int> packages_per_group(1 + random.below(3));

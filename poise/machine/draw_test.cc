@@ -50,7 +50,7 @@ TEST(Draw, drawings_of_regular_machines_have_the_same_number_of_lines_whatever_t
   EXPECT_LT(lines("numa:64 core:2"), 40);
 }
 
-TEST(Draw, the_drawing_of_a_machine_without_equal_parts_has_fewer_than_80_lines) {
+TEST(Draw, a_machine_in_which_no_two_parts_are_equal_is_drawn_in_fewer_than_80_lines) {
   std::string counts;
   for (int i = 1; i <= 300; ++i) counts += fmt::format("{}{}", i > 1 ? "," : "", i);
   const std::string json = fmt::format(
@@ -119,7 +119,7 @@ TEST(Draw, the_tree_shows_threads_speeds_memory_and_caches_where_they_belong) {
               HasSubstr("places\n└─ 2 × numa\n   └─ 1 × core, memory 1 KiB, speed 2\n\n"));
 }
 
-TEST(Draw, groups_are_drawn_apart_if_something_far_below_them_differs) {
+TEST(Draw, groups_that_differ_only_in_deeper_levels_are_not_drawn_as_one) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [{"name": "node", "count": 3},
       {"name": "l3", "count": 2}, {"name": "core", "count": [2, 2, 2, 1, 2, 2]}]})");
   EXPECT_TRUE(draw_machine(machine).find("3 nodes, 3 memory domains, 11 places\n"
@@ -274,7 +274,7 @@ TEST(Draw, shows_every_cost_in_its_unit) {
   EXPECT_THAT(draw_machine(machine_from_text("core:2")), Not(HasSubstr("shared by all nodes")));
 }
 
-TEST(Draw, memory_that_is_no_places_domain_is_listed_by_kind_and_size) {
+TEST(Draw, memory_that_is_not_the_domain_of_any_place_is_listed_by_kind_and_size) {
   MachineParts parts = machine_from_text("core:2").parts();
   EXPECT_EQ(part_of(Machine(parts), "Memory that is"), "");
   parts.facts.other_memory = {{"HBM", 4, 1024}, {"", 6, 2048}, {"HBM", 5, 1024}, {"HBM", 7, 512}};
@@ -285,7 +285,7 @@ TEST(Draw, memory_that_is_no_places_domain_is_listed_by_kind_and_size) {
             "  2 × HBM, 1 KiB (NUMA nodes 4, 5)\n");
 }
 
-TEST(Draw, ends_with_the_measurement_the_source_of_speeds_and_the_origin) {
+TEST(Draw, the_last_lines_name_the_measured_host_and_the_source_of_speeds_and_the_origin) {
   MachineParts parts = machine_from_text("core:2 speeds:1,0.5").parts();
   parts.speed_source = Source::firmware;
   parts.facts.measurement.host = "n1";

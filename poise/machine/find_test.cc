@@ -166,7 +166,7 @@ TEST(FindMachine, the_machine_name_job_stands_for_the_hosts_of_the_batch_job) {
   EXPECT_EQ(job.machine.levels()[0].name, "switch");
 }
 
-TEST(FindMachine, the_file_of_a_measurement_depends_on_the_topology_but_not_on_sizes_of_memory) {
+TEST(FindMachine, the_file_name_of_a_measurement_depends_on_the_topology_but_not_on_memory_sizes) {
   const TestFolder folder("XDG_DATA_HOME");
   MachineParts parts = machine_from_text("numa:2 core:2").parts();
   parts.facts.memory_bytes = {100, 200};
@@ -198,7 +198,7 @@ TEST(FindMachine, a_file_may_begin_with_blanks_and_an_empty_file_is_an_error) {
   EXPECT_THAT([&] { find_machine(path); }, ThrowsMessage<Error>(HasSubstr("the file is empty")));
 }
 
-TEST(FindMachine, folders_in_POISE_MACHINES_come_first_and_empty_ones_are_skipped) {
+TEST(FindMachine, folders_listed_in_POISE_MACHINES_come_first_and_empty_entries_are_skipped) {
   const Environment folders(Environment::Variables{{"POISE_MACHINES", ":/first::/second:"}});
   const std::vector<std::string> found = machine_folders();
   ASSERT_GT(found.size(), 4u);

@@ -112,7 +112,7 @@ TEST(Hosts, a_cluster_stores_the_measured_network_factor_of_each_pair_of_hosts) 
   EXPECT_EQ(machine_to_json(machine_from_json(json, "cluster")), json);
 }
 
-TEST(Hosts, measured_hosts_are_found_whether_or_not_names_include_the_domain) {
+TEST(Hosts, measured_hosts_are_found_whether_or_not_host_names_include_the_dns_domain) {
   const Machine node = with_network(
       measured_node(), {pair_of("a.x.org", "b.x.org", 1000), pair_of("a.x.org", "c.x.org", 3000),
                         pair_of("c", "d", 5000), pair_of("10.0.0.1", "10.0.0.9", 7000)});
@@ -170,11 +170,11 @@ double squared_errors(std::span<const MessageTime> times, double at_zero, double
   return sum;
 }
 
-TEST(Hosts, no_other_line_through_noisy_message_times_has_smaller_relative_errors) {
+TEST(Hosts, the_fitted_line_through_noisy_message_times_has_the_smallest_relative_errors) {
   Random random(4);
   int num_flat = 0, num_through_zero = 0;
   for (int round = 0; round < 100; ++round) {
-    std::vector<MessageTime> times{{50, {0, 0, 0}}};  // a time of 0 does not count
+    std::vector<MessageTime> times{{50, {0, 0, 0}}};  // a time of 0 is left out of the fit
     const double start = round % 4 == 0 ? 0 : 1000, per_byte = round % 4 == 1 ? 0 : 0.2;
     for (const std::uint64_t bytes : {4096u, 64u, 100u, 65536u, 3000u}) {
       const double ns = (start + per_byte * static_cast<double>(bytes)) * random.uniform(0.5, 1.5);
@@ -209,7 +209,7 @@ TEST(Hosts, the_latency_of_a_pair_is_the_time_of_its_smallest_message) {
   EXPECT_EQ(pair.latency_ns.high, 215);
 }
 
-TEST(Hosts, if_not_all_pairs_are_measured_those_at_distances_of_powers_of_two_on_a_ring_are) {
+TEST(Hosts, with_too_many_pairs_those_at_distances_of_powers_of_two_on_a_ring_are_measured) {
   for (std::uint32_t hosts = 2; hosts <= 20; ++hosts)
     for (std::size_t most = 1; most <= 200; most += 3) {
       std::set<std::uint32_t> distances;
@@ -246,7 +246,7 @@ TEST(Hosts, costs_of_the_network_are_medians_over_the_pairs_of_different_hosts) 
   EXPECT_EQ(node.parts().facts.measurement.network.size(), 5u);
 }
 
-TEST(Hosts, without_a_bandwidth_of_the_network_or_of_memory_bandwidth_factors_stay_as_they_are) {
+TEST(Hosts, bandwidth_factors_are_unchanged_if_the_network_or_memory_bandwidth_is_unknown) {
   const Machine slow = with_network(measured_node(), {{"a", "b", {1000, 0, 0}, 0, 0}});
   EXPECT_EQ(slow.network().bandwidth_factor, 1);
   EXPECT_EQ(slow.costs().card_bytes_per_s, measured_node().costs().card_bytes_per_s);
@@ -258,7 +258,7 @@ TEST(Hosts, without_a_bandwidth_of_the_network_or_of_memory_bandwidth_factors_st
   EXPECT_EQ(free_bytes.costs().card_bytes_per_s, 1e9);
 }
 
-TEST(Hosts, a_cluster_repeats_places_levels_domains_factors_and_facts_of_the_node) {
+TEST(Hosts, a_cluster_repeats_the_places_levels_domains_factors_and_facts_of_one_node) {
   MachineParts parts = machine_from_json(R"({"poise_machine": 1, "name": "box",
       "levels": [{"name": "numa", "count": 2}, {"name": "l3", "count": [2, 1]},
                  {"name": "core", "count": [1, 2, 3]}],
@@ -301,7 +301,7 @@ TEST(Hosts, a_cluster_repeats_places_levels_domains_factors_and_facts_of_the_nod
   EXPECT_EQ(all.caches[1].count, 18u);
 }
 
-TEST(Hosts, inside_a_node_of_a_cluster_the_factors_of_the_machines_root_apply) {
+TEST(Hosts, inside_a_node_of_a_cluster_the_root_factors_of_the_original_machine_apply) {
   MachineParts parts = machine_from_text("l3:2 core:2 factors:1.5,1").parts();
   parts.root_bandwidth_factor = 1.75;
   const std::vector<std::string> hosts{"a", "b"};
@@ -313,7 +313,7 @@ TEST(Hosts, inside_a_node_of_a_cluster_the_factors_of_the_machines_root_apply) {
   }
 }
 
-TEST(Hosts, pairs_without_a_measured_factor_and_pairs_of_unknown_hosts_do_not_matter) {
+TEST(Hosts, ignores_pairs_without_a_measured_factor_and_pairs_with_unknown_hosts) {
   const Machine node = with_network(
       measured_node(), {pair_of("x", "y", 9000), pair_of("a", "x", 9000), pair_of("b", "b", 9000),
                         pair_of("a.org", "c", 3000), pair_of("b", "d", 3000),
@@ -344,7 +344,7 @@ TEST(Hosts, a_pair_with_the_usual_factor_does_not_hide_later_pairs_with_other_fa
   EXPECT_EQ(network.latency_factor(2, 0), 30);
 }
 
-TEST(Hosts, a_cluster_of_clusters_or_of_no_hosts_is_an_error_in_the_program) {
+TEST(Hosts, a_cluster_of_clusters_or_of_no_hosts_is_a_programming_error) {
   const std::vector<std::string> two{"a", "b"}, none;
   EXPECT_DEATH(cluster_of(machine_from_text("node:2 core:2"), two), "does not hold");
   EXPECT_DEATH(cluster_of(machine_from_text("core:2"), none), "does not hold");

@@ -89,7 +89,7 @@ TEST(Job, hosts_on_the_same_network_switch_become_consecutive_nodes) {
   }
 }
 
-TEST(Job, switches_with_an_unknown_form_of_host_list_are_skipped) {
+TEST(Job, skips_switches_whose_host_list_has_an_unknown_format) {
   std::vector<JobHost> hosts{{.name = "n0"}, {.name = "n1"}};
   find_switches("SwitchName=torus Nodes=bgl[000x133]\nSwitchName=s0 Nodes=n[0-1]\n", hosts);
   EXPECT_EQ(hosts[1].leaf_switch, "s0");
@@ -105,7 +105,7 @@ TEST(Job, hosts_keep_their_order_if_the_network_topology_is_unknown) {
   EXPECT_THROW(machine_of_job(machine_from_text("core:4"), {}, names), Error);
 }
 
-TEST(Job, lists_of_hosts_may_have_brackets_anywhere_and_empty_pieces) {
+TEST(Job, host_lists_may_have_brackets_anywhere_and_empty_items_are_ignored) {
   EXPECT_THAT(expanded_hosts(""), ElementsAre());
   EXPECT_THAT(expanded_hosts("a"), ElementsAre("a"));
   EXPECT_THAT(expanded_hosts(",a,,b,"), ElementsAre("a", "b"));
@@ -124,7 +124,7 @@ TEST(Job, a_list_may_have_up_to_1048576_hosts) {
   EXPECT_THROW(expanded_hosts("n[1-1048576,0]"), Error);
 }
 
-TEST(Job, counts_of_slurm_repeat_and_are_limited) {
+TEST(Job, slurm_counts_may_contain_repetitions_and_have_an_upper_limit) {
   EXPECT_EQ(ranks_of_slurm("3,1(x2),10(x4),0"), 45u);
   EXPECT_EQ(ranks_of_slurm("1(x1048576)"), 1048576u);
   EXPECT_EQ(ranks_of_slurm("1048576"), 1048576u);
@@ -160,7 +160,7 @@ std::vector<std::string> switches_of(const std::vector<JobHost>& hosts) {
   return switches;
 }
 
-TEST(Job, the_switch_of_a_host_is_the_first_of_those_with_the_fewest_hosts_that_list_it) {
+TEST(Job, a_host_belongs_to_the_smallest_switch_that_lists_it_or_the_first_of_equally_small_ones) {
   std::vector<JobHost> hosts = hosts_of_slurm("n[0-4]", "");
   find_switches(
       "SwitchName=all Nodes=n[0-9]\n"
@@ -194,7 +194,7 @@ TEST(Job, switches_become_groups_of_nodes_of_different_size) {
   EXPECT_EQ(machine.network().hops(2, 3), 4u);
 }
 
-TEST(Job, there_is_no_level_of_switches_if_there_is_one_switch_or_the_switch_of_a_host_is_unknown) {
+TEST(Job, omits_the_switch_level_if_there_is_only_one_switch_or_the_switch_of_a_host_is_unknown) {
   for (const char* known : {"SwitchName=a Nodes=n[0-9]\n", "SwitchName=a Nodes=n[7,8]\n"}) {
     std::vector<JobHost> hosts = hosts_of_slurm("n[7,2,8]", "");
     find_switches(known, hosts);

@@ -76,7 +76,7 @@ TEST(MachineJson, the_nodes_of_a_job_may_be_anywhere_on_a_torus) {
   expect_same(machine, read(machine_to_json(machine)));
 }
 
-TEST(MachineJson, a_memory_domain_need_not_be_a_node_socket_or_other_level_of_the_machine) {
+TEST(MachineJson, a_memory_domain_need_not_be_a_level_of_the_machine) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [{"name": "core", "count": 6}],
       "domains": [2, 4], "numa": {"latency_factor": [[1, 2], [3, 1]]}})");
   EXPECT_EQ(machine.num_domains(), 2u);
@@ -348,7 +348,7 @@ TEST(MachineJson, a_network_may_be_a_matrix_of_factors_between_nodes) {
   expect_same(machine, read(machine_to_json(machine)));
 }
 
-TEST(MachineJson, memory_domains_are_a_level_or_the_machine_or_a_list_of_sizes) {
+TEST(MachineJson, memory_domains_are_given_as_a_level_or_the_whole_machine_or_a_list_of_sizes) {
   const std::string three = R"(, "numa": {"latency_factor": [[1, 2, 3], [4, 1, 5], [6, 7, 1]]})";
   const auto starts = [](const std::string& levels, const std::string& keys) {
     const Machine machine = read(R"({"poise_machine": 1, "levels": [)" + levels + "]" + keys + "}");

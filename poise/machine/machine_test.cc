@@ -117,7 +117,7 @@ bool is_valid(const char* text, const std::function<void(Network&, CostModel&)>&
   }
 }
 
-TEST(Machine, refuses_tiers_or_a_matrix_of_the_network_that_are_not_for_all_nodes) {
+TEST(Machine, refuses_network_tiers_or_a_network_matrix_that_do_not_cover_all_nodes) {
   constexpr const char* kRacks = "rack:2 node:2 core:1 factors:20,10,1";
   const auto with_groups = [](std::vector<std::uint32_t> groups) {
     return [=](Network& network, CostModel&) { network.tiers.at(0).group_of_node = groups; };
@@ -256,7 +256,7 @@ TEST(MachineText, settings_such_as_bandwidth_and_latency_become_the_costs_of_the
 }
 
 TEST(UnitCosts,
-     are_cpu_times_and_latency_per_message_and_copies_and_the_slowest_resource_per_byte) {
+     a_message_costs_cpu_times_and_latency_and_a_byte_costs_copies_and_the_slowest_resource) {
   CostModel costs;
   costs.formula = CostFormula::physical;
   costs.network = {1e-6, 2e-6, 1e-9, 4e-6, 3};
@@ -320,7 +320,7 @@ TEST(Machine, refuses_levels_whose_groups_do_not_contain_every_place_once_or_do_
   EXPECT_FALSE(is_valid_after("core:1", [](MachineParts& parts) { parts.places.clear(); }));
 }
 
-TEST(Machine, factors_are_from_0_to_a_billion_and_speeds_also_at_least_a_billionth) {
+TEST(Machine, factors_are_at_most_a_billion_and_speeds_are_from_a_billionth_to_a_billion) {
   using Set = void (*)(MachineParts&, double);
   const Set factors[] = {
       [](MachineParts& parts, double value) { parts.levels[0].latency_factor = value; },
@@ -383,7 +383,7 @@ TEST(Machine, domains_must_be_numbered_in_the_order_of_places_and_be_inside_one_
     EXPECT_FALSE(with_domains(domains));
 }
 
-TEST(Machine, each_node_needs_a_kind_with_square_matrices_for_its_number_of_domains) {
+TEST(Machine, each_node_needs_a_node_kind_with_square_matrices_for_its_number_of_domains) {
   const auto is_valid = [](const std::function<void(MachineParts&)>& change) {
     return is_valid_after("node:3 numa:2 core:1", change);
   };
@@ -420,7 +420,7 @@ TEST(Machine, each_node_needs_a_kind_with_square_matrices_for_its_number_of_doma
   for (const auto& change : changes) EXPECT_FALSE(is_valid(change));
 }
 
-TEST(Machine, total_speed_and_equality_of_speeds_and_factors_agree_with_a_look_at_all_places) {
+TEST(Machine, total_speed_and_equality_of_speeds_and_factors_agree_with_a_check_of_all_places) {
   Random random(1);
   for (int round = 0; round < 300; ++round) {
     MachineParts parts =
@@ -451,7 +451,7 @@ TEST(Machine, total_speed_and_equality_of_speeds_and_factors_agree_with_a_look_a
   }
 }
 
-TEST(Machine, factors_inside_a_domain_may_differ_only_between_its_first_or_its_last_two_places) {
+TEST(Machine, notices_a_factor_that_applies_only_to_the_first_or_to_the_last_place_of_a_domain) {
   for (const std::vector<PlaceId>& l3 : {std::vector<PlaceId>{0, 1, 6}, {0, 5, 6}, {0, 6}}) {
     MachineParts parts = machine_from_text("l3:1 core:6").parts();
     parts.levels[0].first_place = l3;
@@ -479,7 +479,7 @@ TEST(Machine, groups_levels_domains_and_nodes_are_found_by_their_numbers) {
   for (DomainId d = 0; d <= 12; ++d) EXPECT_EQ(machine.first_place(d), 2 * d);
 }
 
-TEST(Machine, hops_between_places_are_edges_of_the_tree_and_between_nodes_also_of_the_network) {
+TEST(Machine, hops_count_edges_of_the_tree_and_between_nodes_also_links_of_the_network) {
   for (const char* text : {"core:5", "numa:2 l3:2 core:2", "rack:2 node:2 numa:2 core:2",
                            "torus:3x2 numa:2 core:2", "mesh:4 node:2 core:2",
                            "torus:5 node:1 numa:1 l3:2 core:1", "dragonfly:3x2 node:2 core:1"}) {
@@ -568,7 +568,7 @@ TEST(Network, in_a_tree_the_finest_tier_that_two_nodes_share_gives_their_factor_
     }
 }
 
-TEST(Network, the_latency_factor_grows_by_the_factor_per_hop_after_the_first_hop) {
+TEST(Network, each_hop_after_the_first_adds_the_factor_per_hop_to_the_latency_factor) {
   const Machine machine = machine_from_text("mesh:5 node:2 core:1 factors:10,4,1 hop:0.75");
   const Network& network = machine.network();
   EXPECT_EQ(network.latency_factor(2, 2), 1);
@@ -663,7 +663,7 @@ TEST(MachineText, random_levels_and_factors_give_the_machine_that_the_text_descr
   }
 }
 
-TEST(MachineText, speeds_are_repeated_and_costs_of_the_nuco_formula_are_read) {
+TEST(MachineText, a_list_of_speeds_is_repeated_and_costs_of_the_nuco_formula_are_read) {
   const Machine machine =
       machine_from_text("core:7 speeds:1,0.5,0.25 message:0.125 byte:0.0625 migrated_byte:0.5");
   for (PlaceId p = 0; p < 7; ++p)
@@ -675,7 +675,7 @@ TEST(MachineText, speeds_are_repeated_and_costs_of_the_nuco_formula_are_read) {
             "core:7 speeds:1,0.5,0.25 message:0.125 byte:0.0625 migrated_byte:0.5");
 }
 
-TEST(MachineText, each_hop_after_the_first_adds_a_twentieth_of_the_factor_unless_it_is_given) {
+TEST(MachineText, each_hop_after_the_first_adds_a_twentieth_of_the_factor_unless_hop_is_given) {
   EXPECT_DOUBLE_EQ(machine_from_text("mesh:4 core:1").network().latency_factor(0, 3), 11);
   EXPECT_DOUBLE_EQ(machine_from_text("mesh:4 core:1 factors:20,1").network().latency_factor(0, 3),
                    22);
@@ -683,7 +683,7 @@ TEST(MachineText, each_hop_after_the_first_adds_a_twentieth_of_the_factor_unless
   EXPECT_DOUBLE_EQ(machine_from_text("mesh:4 core:1 hop:0").network().latency_factor(0, 3), 10);
 }
 
-TEST(MachineText, the_first_of_numa_package_pack_socket_and_node_gives_the_memory_domains) {
+TEST(MachineText, memory_domains_are_at_level_numa_or_else_package_or_pack_or_socket_or_node) {
   const std::pair<const char*, std::uint32_t> cases[] = {
       {"package:2 numa:3 core:1", 6}, {"package:2 socket:3 core:1", 2}, {"pack:2 l3:2 core:1", 2},
       {"node:2 socket:3 core:1", 6},  {"node:2 l3:3 core:1", 2},        {"l3:3 core:1", 1}};
@@ -698,7 +698,7 @@ TEST(MachineText, a_level_whose_name_differs_from_a_setting_in_two_letters_is_re
     EXPECT_EQ(machine_from_text(std::string(word) + ":2 core:2").num_places(), 4u) << word;
 }
 
-TEST(MachineText, words_without_a_name_or_a_value_or_with_other_characters_are_refused) {
+TEST(MachineText, refuses_words_without_a_name_or_a_value_or_with_unexpected_characters) {
   for (const char* text : {":2",
                            "core:",
                            "core",

@@ -70,7 +70,7 @@ TEST(Machines, memory_latency_factors_have_the_published_minimum_and_maximum) {
   EXPECT_EQ(machine_called("20xNUMA4").latency_factor(0, 39), 3.4);
 }
 
-TEST(Machines, machines_have_the_published_memory) {
+TEST(Machines, machines_have_the_published_memory_sizes) {
   constexpr std::pair<const char*, std::uint64_t> kGibibytes[] = {
       {"NUMA32", 64},       {"NUMA48", 256},         {"20xNUMA4", 20 * 4}, {"Opteron8x2", 32},
       {"Xeon4x8", 64},      {"Nehalem", 24},         {"Barcelona", 64},    {"Tigerton", 8 * 2},

@@ -102,7 +102,7 @@ TEST(Measure, takes_no_longer_than_its_time_limit_on_small_and_large_machines) {
   }
 }
 
-TEST(Measure, more_time_never_leads_to_fewer_repetitions) {
+TEST(Measure, a_longer_time_limit_never_leads_to_fewer_repetitions) {
   const Machine machine = machine_from_text("core:2");
   int calls = 0;
   for (const double seconds : {40.0, 1e7, 1e18}) {
@@ -264,7 +264,7 @@ TEST(Measure, reports_progress_as_the_fraction_of_all_probes_that_are_done) {
     EXPECT_DOUBLE_EQ(done[i], static_cast<double>(i) / static_cast<double>(count));
 }
 
-TEST(Measure, pairs_of_cores_are_the_first_and_last_parts_of_the_first_middle_and_last_group) {
+TEST(Measure, core_pairs_come_from_the_first_and_last_subgroup_of_the_first_middle_and_last_group) {
   const Machine machine = machine_from_text("numa:2 l3:8 core:8");
   EXPECT_EQ(sample_pairs(machine, -1), (Pairs{{0, 64}}));
   EXPECT_EQ(sample_pairs(machine, 0), (Pairs{{0, 56}, {64, 120}}));
@@ -312,7 +312,7 @@ TEST(Measure, factors_and_costs_follow_from_measured_latencies_and_bandwidths) {
   EXPECT_THROW(local_latency_ns(machine, measurement), Error);
 }
 
-TEST(Measure, probes_that_return_nothing_are_left_out) {
+TEST(Measure, probes_that_return_no_value_are_ignored) {
   const Machine machine = machine_from_text("numa:1 core:2");
   Notes notes;
   Probes probes = notes.probes();
@@ -327,7 +327,7 @@ TEST(Measure, probes_that_return_nothing_are_left_out) {
   EXPECT_EQ(measure_node(machine, probes, {}).latency_ns[0].median, 7);
 }
 
-TEST(Spread, quartiles_lie_between_the_neighbouring_values) {
+TEST(Spread, quartiles_are_interpolated_between_the_neighbouring_values) {
   const Spread spread = spread_of({8, 1, 4, 2});
   EXPECT_EQ(spread.low, 1.75);
   EXPECT_EQ(spread.median, 3);
@@ -339,7 +339,7 @@ TEST(Spread, quartiles_lie_between_the_neighbouring_values) {
   EXPECT_EQ(four_digits(0), 0);
 }
 
-TEST(Measure, measuring_several_nodes_at_once_is_an_error_in_the_program) {
+TEST(Measure, measuring_a_machine_of_several_nodes_is_a_programming_error) {
   const Machine machine = machine_from_text("node:2 core:2");
   Notes notes;
   const Probes probes = notes.probes();

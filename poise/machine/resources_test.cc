@@ -106,7 +106,7 @@ TEST(ResourceRates, messages_take_the_time_of_the_slowest_resource_that_they_cro
   EXPECT_DOUBLE_EQ(rates.slowest_s(0, 0, 10, 1e6), 6e-4);  // the bus
 }
 
-TEST(Resources, are_numbered_by_kind_buses_cards_shared_network_uplinks_and_links) {
+TEST(Resources, are_numbered_in_the_order_buses_cards_shared_network_uplinks_links) {
   const Machine machine = machine_from_text("hall:2 rack:2 node:1 numa:2 core:1");
   CostModel costs;
   costs.uplink_bytes_per_s = {1e9, 2e9};
@@ -145,7 +145,7 @@ TEST(Resources, a_message_crosses_the_resources_of_its_own_domains_nodes_and_gro
                                    Pair("link from domain 3 to domain 2", DoubleEq(1e-4))));
 }
 
-TEST(Resources, tiers_without_a_bandwidth_and_bandwidths_without_a_tier_do_not_count) {
+TEST(Resources, tiers_without_a_bandwidth_and_bandwidths_without_a_tier_are_ignored) {
   TwoRacks racks;
   racks.costs.uplink_bytes_per_s = {5e8, 1e8};
   EXPECT_EQ(ResourceRates(racks.machine, racks.costs).num_tiers(), 1u);

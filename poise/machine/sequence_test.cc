@@ -112,7 +112,7 @@ std::vector<std::string> naive_items(std::vector<double> numbers) {
   return items;
 }
 
-TEST(Sequence, lists_are_written_as_one_period_of_ranges_and_repetitions) {
+TEST(Sequence, the_shortest_period_of_a_list_is_written_as_ranges_and_repetitions) {
   Random random(2);
   for (int round = 0; round < 500; ++round) {
     std::vector<double> numbers;
@@ -131,7 +131,7 @@ TEST(Sequence, lists_are_written_as_one_period_of_ranges_and_repetitions) {
   }
 }
 
-TEST(Sequence, negative_and_huge_numbers_form_no_range) {
+TEST(Sequence, ranges_contain_only_whole_numbers_that_are_neither_negative_nor_huge) {
   using Items = std::vector<std::string>;
   EXPECT_EQ(items_of({-1, 0, 1}), (Items{"-1", "0", "1"}));
   EXPECT_EQ(items_of({-3, -2, -1, 0, 1, 2}), (Items{"-3", "-2", "-1", "0-2"}));

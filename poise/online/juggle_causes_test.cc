@@ -39,7 +39,7 @@ class Patient {
   SimulatedCpus cpus;
 };
 
-// Tests of facts that are given.
+// Tests with given facts, without a simulated run.
 
 /// Four threads on cpus 4 to 7 that lose no time in ten seconds.
 JuggleFacts good_facts() {
@@ -51,7 +51,7 @@ JuggleFacts good_facts() {
   return facts;
 }
 
-/// The first cause with the facts that `change` has changed.
+/// The first cause found in good_facts() after `change` has changed them.
 JuggleCause first_cause(const std::function<void(JuggleFacts&)>& change) {
   JuggleFacts facts = good_facts();
   change(facts);
@@ -72,7 +72,7 @@ TEST(JuggleCauses, says_that_nothing_can_be_gained_or_that_the_threads_computed_
   EXPECT_EQ(first_cause([](JuggleFacts& f) { f.threads = 0; }).kind, Kind::unknown);
 }
 
-TEST(JuggleCauses, threads_spin_if_they_outnumber_the_cpus_and_hardly_sleep) {
+TEST(JuggleCauses, threads_count_as_spinning_if_they_outnumber_the_cpus_and_hardly_sleep) {
   struct Spinners {
     std::uint32_t threads;
     bool waits_actively;
@@ -98,7 +98,7 @@ TEST(JuggleCauses, threads_spin_if_they_outnumber_the_cpus_and_hardly_sleep) {
   }
 }
 
-TEST(JuggleCauses, bindings_cost_what_the_fullest_cpu_has_more_than_its_share) {
+TEST(JuggleCauses, removing_bindings_gains_the_ratio_of_the_fullest_cpu_to_an_even_distribution) {
   struct Binding {
     std::vector<std::uint32_t> on;
     std::uint32_t threads;
@@ -128,7 +128,7 @@ TEST(JuggleCauses, bindings_cost_what_the_fullest_cpu_has_more_than_its_share) {
   }
 }
 
-TEST(JuggleCauses, a_quota_costs_what_it_leaves_out_of_the_cpus_that_the_threads_could_use) {
+TEST(JuggleCauses, removing_a_quota_gains_the_ratio_of_usable_cpus_to_the_quota) {
   struct Quota {
     double cpus;
     std::uint32_t threads, allowed;
@@ -144,7 +144,7 @@ TEST(JuggleCauses, a_quota_costs_what_it_leaves_out_of_the_cpus_that_the_threads
       f.quota_cpus = cpus;
       f.threads = threads;
       f.allowed_cpus = allowed;
-      f.lost_cpu_s = gain > 1 ? 9 : 0;  // not blamed on another program
+      f.lost_cpu_s = gain > 1 ? 9 : 0;  // this loss is not blamed on another program
     });
     EXPECT_EQ(cause.kind, gain > 1 ? Kind::quota : Kind::nothing) << cpus << ", " << threads;
     EXPECT_DOUBLE_EQ(cause.gain, gain) << cpus << ", " << threads;
@@ -155,7 +155,7 @@ TEST(JuggleCauses, a_quota_costs_what_it_leaves_out_of_the_cpus_that_the_threads
                 "a part of each 100 ms; use 3 threads"));
 }
 
-TEST(JuggleCauses, another_program_costs_the_share_of_a_cpu_that_it_takes) {
+TEST(JuggleCauses, stopping_another_program_gains_back_the_share_of_a_cpu_that_it_takes) {
   struct Stranger {
     double taken_s, lost_s;
     std::uint32_t threads, bound;
@@ -182,15 +182,15 @@ TEST(JuggleCauses, another_program_costs_the_share_of_a_cpu_that_it_takes) {
   }
 }
 
-TEST(JuggleCauses, the_user_has_to_remove_only_spinning_and_quotas) {
+TEST(JuggleCauses, only_spinning_and_quotas_have_to_be_removed_by_the_user) {
   for (const Kind kind : {Kind::unknown, Kind::spinning, Kind::one_cpu, Kind::bound_unevenly,
                           Kind::quota, Kind::stranger, Kind::nothing})
     EXPECT_EQ(is_for_user(kind), kind == Kind::spinning || kind == Kind::quota) << name_of(kind);
 }
 
-// Tests of runs that lose time by exactly one known cause.
+// Tests of runs that lose time for exactly one known reason.
 
-TEST(JuggleCauses, reports_spinning_if_threads_that_wait_actively_outnumber_the_cpus) {
+TEST(JuggleCauses, reports_spinning_as_the_cause_if_spinning_threads_outnumber_the_cpus) {
   Patient patient(2);
   patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(3));
   JuggleFacts facts = patient.facts();

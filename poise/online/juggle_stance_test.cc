@@ -53,9 +53,9 @@ double speed_up(const Case& given) {
 const Affinities kTwoFree(2), kThreeFree(3);
 const Affinities kThreeBound = {{0}, {1}, {0}}, kBothOnOne = {{0}, {0}};
 
-// Loads like those of llama.cpp were observed: two threads that spin, with phases of 200 us and of
-// 100 ms, and another program, on two cpus. The kernel put both threads on one cpu for a third of
-// the time.
+// This was observed with loads like those of llama.cpp: two threads that spin, with phases of 200
+// us and of 100 ms, share two cpus with another program. The kernel put both threads on one cpu for
+// a third of the time.
 TEST(JuggleStances, two_unbound_spinning_threads_alongside_another_program_get_a_cpu_each) {
   for (const double phase_s : {0.0002, 0.1}) {
     SCOPED_TRACE(phase_s);
@@ -86,7 +86,7 @@ TEST(JuggleStances, unbound_spinning_threads_alongside_other_programs_are_balanc
 
 // With long time slices and several other programs, a wait for a cpu may last for 30 ms. The kernel
 // reports a wait only when it ends; until then the thread seems to sleep.
-TEST(JuggleStances, spinning_threads_that_wait_long_for_a_cpu_do_not_count_as_asleep) {
+TEST(JuggleStances, spinning_threads_that_wait_a_long_time_for_a_cpu_do_not_count_as_asleep) {
   JuggleTeam team({}, std::vector<JugglePlace>(2));
   SimulatedCpus cpus(team, 2);
   cpus.slice_s = 0.01;
@@ -224,7 +224,7 @@ TEST(JuggleStance, binds_sleeping_threads_to_as_many_cpus_as_the_quota_allows) {
   JuggleSigns confined = even;
   confined.is_confined = true;
   EXPECT_EQ(stance.next(confined, 1), JuggleAction::widen);
-  confined.asleep = 0;  // no thread sleeps, so threads may wait actively
+  confined.asleep = 0;  // no thread sleeps, so threads may spin while they wait
   EXPECT_EQ(stance.next(confined, 2), JuggleAction::leave);
 }
 
@@ -295,7 +295,7 @@ TEST(JuggleStance, chooses_a_remedy_by_what_it_has_observed) {
   }
 }
 
-TEST(JuggleStance, threads_that_rotate_go_on_with_twice_the_sleep_or_half_of_the_lost_cpus) {
+TEST(JuggleStance, while_threads_rotate_the_sleep_limit_doubles_and_the_limit_of_lost_cpus_halves) {
   const JuggleSigns start{.lost_cpus = 0.3, .phase_s = 1};
   for (const auto& [asleep, lost_cpus, goes_on] :
        {std::tuple{0.09, 0.11, true}, {0.11, 0.11, false}, {0.09, 0.09, false}}) {
@@ -310,7 +310,7 @@ TEST(JuggleStance, threads_that_rotate_go_on_with_twice_the_sleep_or_half_of_the
       << "although it would not begin with this gain";
 }
 
-TEST(JuggleStance, threads_that_may_use_all_cpus_and_sleep_stay_free) {
+TEST(JuggleStance, once_threads_may_use_all_cpus_they_keep_all_cpus_while_they_sleep) {
   JuggleStance stance(0.1);
   ASSERT_EQ(stance.next({.is_uneven = true, .is_bound = true, .phase_s = 0.01}, 1),
             JuggleAction::widen);
@@ -320,7 +320,7 @@ TEST(JuggleStance, threads_that_may_use_all_cpus_and_sleep_stay_free) {
             JuggleAction::rotate);
 }
 
-TEST(JuggleStance, the_period_of_threads_that_do_not_sleep_is_short_only_if_moving_them_pays) {
+TEST(JuggleStance, threads_that_never_sleep_get_a_short_balancing_period_only_if_moving_them_pays) {
   const auto period_s = [](const JuggleSigns& signs, double longest_s = 0.1) {
     JuggleStance stance(longest_s);
     EXPECT_EQ(stance.period_s(), longest_s) << "before the first decision";

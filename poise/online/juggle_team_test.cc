@@ -152,7 +152,7 @@ TEST(JuggleTeam, threads_that_run_4_ms_out_of_800_ms_are_not_left_out_of_balanci
   }
 }
 
-TEST(JuggleTeam, a_thread_that_waits_long_for_other_threads_is_not_left_out_of_balancing) {
+TEST(JuggleTeam, a_thread_that_waits_a_long_time_for_other_threads_is_not_left_out_of_balancing) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   kernel.add(0, false, [](double now_s) { return now_s < 2 || now_s > 4; });
@@ -300,7 +300,7 @@ class TeamThatReports : public testing::Test {
 };
 
 TEST_F(TeamThatReports,
-       a_thread_that_shares_a_place_moves_at_once_to_the_place_of_a_waiting_thread) {
+       a_thread_that_shares_a_place_immediately_moves_to_the_place_of_a_waiting_thread) {
   ASSERT_EQ(place_of(0), place_of(2));
   const JuggleTeam::Wait waits[] = {{1}, {2, {.is_inside = true}}, {3}};
   const auto orders = team.react_to(waits);
@@ -354,7 +354,7 @@ TEST(JuggleTeam, the_proactive_policy_moves_no_thread_to_the_place_of_a_waiting_
   EXPECT_TRUE(team.react_to(waits).empty());
 }
 
-TEST(JuggleTeam, of_two_threads_that_swap_places_the_less_advanced_one_moves_first) {
+TEST(JuggleTeam, if_two_threads_swap_places_the_less_advanced_one_moves_first) {
   for (const std::size_t behind : {0u, 1u}) {
     SCOPED_TRACE(behind);
     JuggleTeam team(proactive(), places(2));
@@ -397,7 +397,7 @@ TEST(JuggleTeam, memory_domains_have_equally_many_threads_again_after_a_thread_h
   EXPECT_EQ(on[2] + on[3], 3u);
 }
 
-TEST(JuggleTeam, a_place_that_a_thread_has_left_gets_one_from_a_domain_with_two_threads_more) {
+TEST(JuggleTeam, a_place_whose_thread_has_ended_gets_one_from_a_domain_with_two_more_threads) {
   for (const PlaceId left : {0u, 1u}) {
     SCOPED_TRACE(left);
     JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}, {1}});
@@ -416,7 +416,7 @@ TEST(JuggleTeam, a_place_that_a_thread_has_left_gets_one_from_a_domain_with_two_
   }
 }
 
-TEST(JuggleTeam, several_threads_change_domains_at_once_if_several_of_one_domain_have_ended) {
+TEST(JuggleTeam, several_threads_change_domains_in_one_step_if_several_of_one_domain_have_ended) {
   JuggleTeam team(proactive(), {{0}, {0}, {0}, {1}, {1}, {1}, {1}});
   Kernel kernel(team, 7);
   for (int t = 0; t < 13; ++t) kernel.add(0, false);
@@ -456,7 +456,7 @@ TEST(JuggleTeam, the_least_advanced_thread_of_a_domain_changes_to_a_domain_with_
   EXPECT_THAT(stay_s, Each(testing::Gt(move_s[0])));
 }
 
-TEST(JuggleTeam, no_thread_changes_its_domain_if_places_would_then_have_unequal_numbers) {
+TEST(JuggleTeam, no_thread_changes_domains_if_places_would_then_have_unequal_numbers_of_threads) {
   JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}, {1}});
   Kernel kernel(team, 5);
   for (int t = 0; t < 10; ++t) kernel.add(0, false);
@@ -764,7 +764,8 @@ struct Rounds {
 
 const JuggleSettings kOff = {.policy = JugglePolicy::off};
 
-TEST(JuggleTeam, threads_take_part_after_two_rounds_in_which_they_ran_a_little_or_waited_long) {
+TEST(JuggleTeam,
+     balances_a_thread_after_two_rounds_in_which_it_ran_5_or_waited_50_percent_of_the_time) {
   Rounds rounds(kOff, places(2), 4);
   const auto round = [&] {
     rounds.round(0.02, {0.0009, 0.0011, 0, 0}, {0, 0, 0.0101, 0.0099});
@@ -776,7 +777,7 @@ TEST(JuggleTeam, threads_take_part_after_two_rounds_in_which_they_ran_a_little_o
   EXPECT_EQ(rounds.team.num_taking_part(), 2u);
 }
 
-TEST(JuggleTeam, a_round_counts_anew_if_the_thread_slept_in_five_rounds_before_it) {
+TEST(JuggleTeam, after_five_rounds_of_sleep_a_thread_counts_its_busy_rounds_from_zero_again) {
   for (const auto& [quiet, waited_s, takes_part] :
        {std::tuple{4, 0.0, true}, {5, 0.0, false}, {5, 0.05, true}, {5, 0.03, false}}) {
     Rounds rounds(kOff, places(1), 1);
@@ -789,9 +790,9 @@ TEST(JuggleTeam, a_round_counts_anew_if_the_thread_slept_in_five_rounds_before_i
   }
 }
 
-// The sleep after which a thread is left out: five times its run time, but at least 300 ms and 8 ms
-// for each thread per place, and at most 10 s.
-TEST(JuggleTeam, a_thread_may_sleep_for_five_times_its_run_time_before_it_is_left_out) {
+// The sleep after which a thread is left out: five times its run time, but at least 300 ms plus 8
+// ms times the number of threads per place, and at most 10 s.
+TEST(JuggleTeam, a_thread_is_left_out_only_after_it_has_slept_for_five_times_its_run_time) {
   for (const auto& [num_threads, num_places, run_s, least_s] : {std::tuple{2, 1, 0.06, 0.316},
                                                                 {8, 1, 0.06, 0.364},
                                                                 {8, 4, 0.07, 0.35},
@@ -861,7 +862,7 @@ TEST(JuggleTeam, progress_is_the_work_that_threads_count_divided_by_its_mean_rat
 TEST(JuggleTeam, when_balancing_begins_no_thread_leads_or_lags_by_more_than_20_periods) {
   Rounds rounds(proactive(), places(2), 3);
   rounds.round(0.02, {0, 0, 0});
-  rounds.round(60, {50, 10, 28});  // a gap, after which the threads count anew
+  rounds.round(60, {50, 10, 28});  // so long that it counts as a gap: no thread takes part yet
   EXPECT_EQ(rounds.team.num_taking_part(), 0u);
   for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.02, 0.02, 0.02});
   ASSERT_TRUE(rounds.team.is_balancing());
@@ -888,7 +889,7 @@ TEST(JuggleTeam, a_thread_that_joins_others_gets_their_mean_progress_and_the_emp
   EXPECT_EQ(rounds.team.members()[0].migrations, 1u);
 }
 
-TEST(JuggleTeam, the_least_advanced_thread_gets_its_place_first_and_again_if_places_change) {
+TEST(JuggleTeam, threads_are_placed_in_order_of_progress_and_again_when_the_set_of_places_changes) {
   Rounds rounds(proactive(), places(2), 3);
   rounds.round(0.02, {0, 0, 0});
   rounds.round(9, {0.3, 0.1, 0.2});
@@ -909,7 +910,7 @@ TEST(JuggleTeam, the_least_advanced_thread_gets_its_place_first_and_again_if_pla
   EXPECT_EQ(rounds.team.average_progress_s(), 0);
 }
 
-TEST(JuggleTeam, the_next_balancing_point_is_soon_while_threads_are_watched) {
+TEST(JuggleTeam, the_next_balancing_point_comes_after_20_ms_while_threads_are_being_watched) {
   JuggleSettings settings{.policy = JugglePolicy::off, .period_s = 0.3};
   EXPECT_EQ(JuggleTeam(settings, places(1)).next_s(), 0.3);
   settings.policy = JugglePolicy::proactive;
@@ -949,7 +950,7 @@ TEST(JuggleTeam, a_reactive_policy_moves_a_thread_to_a_place_whose_thread_is_sel
 }
 
 // The thread on place 0 runs for 60% of the time. The first orders give each thread a place.
-TEST(JuggleTeam, threads_swap_places_at_rounds_that_end_at_least_three_quarters_of_a_period) {
+TEST(JuggleTeam, threads_swap_places_when_a_round_ends_after_at_least_three_quarters_of_a_period) {
   Rounds rounds(proactive(), places(2), 2);
   std::vector<int> moved;
   for (int round = 1; round <= 13; ++round)
@@ -971,7 +972,7 @@ TEST(JuggleTeam, speeds_of_places_that_differ_from_their_mean_by_less_than_a_ten
 }
 
 // In the first three rounds, place 1 is slow; in the last two, place 0 is.
-TEST(JuggleTeam, a_period_of_two_ticks_has_half_the_weight_in_the_mean_speed_of_a_place) {
+TEST(JuggleTeam, a_period_of_two_ticks_has_half_the_usual_weight_in_the_mean_speed_of_a_place) {
   Rounds rounds({.policy = JugglePolicy::proactive, .period_s = 0.01}, places(2), 2);
   for (const auto& [share, moves] : {std::pair{std::vector<double>{1, 0.5}, false},
                                      {{1, 0.5}, true},
@@ -981,7 +982,7 @@ TEST(JuggleTeam, a_period_of_two_ticks_has_half_the_weight_in_the_mean_speed_of_
     EXPECT_EQ(rounds.shared_round(0.01, share).size(), moves ? 2u : 0u) << rounds.now_s;
 }
 
-TEST(JuggleTeam, a_reactive_policy_counts_no_thread_that_has_just_yielded_as_ready) {
+TEST(JuggleTeam, a_reactive_policy_does_not_count_a_thread_that_has_just_yielded_as_ready) {
   for (const auto& [shares, since_yield_s, moves] : {std::tuple{true, 0.0079, true},
                                                      {true, 0.0081, false},
                                                      {false, 0.00019, true},
@@ -1003,7 +1004,7 @@ TEST(JuggleTeam, every_policy_has_a_name) {
   EXPECT_THROW(juggle_policy_named("proactiv"), Error);
 }
 
-TEST(JuggleStance, each_pause_in_balancing_is_at_least_as_long_as_the_one_before) {
+TEST(JuggleStance, each_pause_in_balancing_is_at_least_as_long_as_the_previous_one) {
   JuggleStance stance(0.1);
   const JuggleSigns good{.is_uneven = true, .is_bound = true, .phase_s = 1}, bad{.phase_s = 1};
   double now_s = 0;

@@ -199,8 +199,8 @@ std::vector<Swap> expected_swaps(const JuggleView& view, DomainId num_domains, d
       sum_s += view.progress_s[t];
       ++threads;
     }
-    // Candidates of slow places and of fast places: the mean progress of the place, the thread's
-    // turn, and the thread.
+    // Candidates of slow places and of fast places: the thread's turn, the mean progress of its
+    // place (negative for fast places, so that the largest comes first), and the thread.
     using Candidate = std::tuple<std::size_t, double, ThreadId>;
     std::vector<Candidate> behind, ahead;
     for (PlaceId p = 0; p < view.speed.size(); ++p) {
@@ -252,7 +252,7 @@ TEST(Juggle, random_threads_swap_places_in_the_order_of_the_paper) {
   }
 }
 
-TEST(Juggle, the_speed_of_a_place_is_at_most_the_length_of_the_period) {
+TEST(Juggle, the_measured_speed_of_a_place_is_at_most_the_length_of_the_period_in_seconds) {
   EXPECT_DOUBLE_EQ(measured_speed(3, 2, 5, 1), 1.5 * 5 / 4);
   EXPECT_EQ(measured_speed(8, 2, 5, 1), 5);
   EXPECT_EQ(measured_speed(0.5, 2, 5, 5), 5);
@@ -269,7 +269,7 @@ TEST(Juggle, speeds_that_hardly_differ_from_the_mean_become_equal_to_it) {
   speed = {0.75, 1.1875, 1.0625, 0, 1};
   remove_noise(speed, 0.19);
   EXPECT_THAT(speed, ElementsAre(0.75, 1, 1, 0, 1));
-  speed = {2, 6};  // a fraction of the mean, 4
+  speed = {2, 6};  // the mean is 4, so both differ from it by 50 %
   remove_noise(speed, 0.51);
   EXPECT_THAT(speed, ElementsAre(4, 4));
   speed = {2, 6};
@@ -351,7 +351,8 @@ TEST(EvenOut, spreads_blocked_threads_over_places_with_equally_few_ready_threads
   EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 1}, 3, {true, true, false}), ElementsAre(Move{0, 2}));
 }
 
-/// The moves by the rules of even_out(), one after the other. All progress differs.
+/// The moves by the rules of even_out(), one after the other. No two threads have the same
+/// progress.
 std::vector<Move> expected_moves(const JuggleView& view, std::vector<bool> is_ready,
                                  DomainId num_domains) {
   std::vector<PlaceId> place_of(view.place_of.begin(), view.place_of.end());
@@ -417,7 +418,7 @@ TEST(Waits, a_thread_counts_as_waiting_if_it_is_in_a_waiting_call_or_has_just_yi
   EXPECT_FALSE(is_waiting({.since_yield_s = 0.004}, false));
 }
 
-TEST(Waits, a_yield_counts_for_8_ms_on_a_shared_place_and_otherwise_for_a_fortieth_of_that) {
+TEST(Waits, a_thread_counts_as_waiting_for_8_ms_after_a_yield_or_200_us_on_an_unshared_place) {
   EXPECT_TRUE(is_waiting({.since_yield_s = 0.0079}, true));
   EXPECT_FALSE(is_waiting({.since_yield_s = 0.0081}, true));
   EXPECT_TRUE(is_waiting({.since_yield_s = 0.00019}, false));

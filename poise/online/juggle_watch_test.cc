@@ -47,7 +47,7 @@ double idle(JuggleWatch& watch, Crew& crew, int windows, double now_s = 0) {
   return now_s;
 }
 
-TEST(JuggleWatch, discards_observations_when_twice_as_many_unbalanced_threads_take_part) {
+TEST(JuggleWatch, discards_observations_when_the_number_of_threads_that_are_not_balanced_doubles) {
   JuggleWatch watch(kTuning, 2);
   watch.begin(1);
   struct Round {
@@ -74,7 +74,7 @@ TEST(JuggleWatch, discards_observations_when_twice_as_many_unbalanced_threads_ta
   }
 }
 
-TEST(JuggleWatch, a_place_is_wanted_while_the_thread_that_is_ready_for_longest_is_ready) {
+TEST(JuggleWatch, the_wanted_time_of_a_place_is_the_longest_ready_time_of_its_threads) {
   JuggleWatch watch(kTuning, 4);
   Crew crew(5, 0, 4);
   const std::optional<PlaceId> places[] = {0, 0, 1, {}, 2};
@@ -98,7 +98,8 @@ TEST(JuggleWatch, a_place_is_wanted_while_the_thread_that_is_ready_for_longest_i
   EXPECT_EQ(watch.wanted(0) + watch.wanted(1), 0);
 }
 
-// Per window: seconds that it lasts, that the thread runs and waits, and how often it gets a cpu.
+// Per window: its length, the seconds for which the thread runs and waits, and how many times the
+// thread gets a cpu.
 TEST(JuggleWatch, averages_the_sleep_the_waits_and_the_turns_of_a_thread_over_windows) {
   JuggleWatch watch(kTuning, 1);
   Crew crew(1, 1, 1);
@@ -137,7 +138,7 @@ TEST(JuggleWatch, averages_the_sleep_the_waits_and_the_turns_of_a_thread_over_wi
   EXPECT_EQ(crew.members[1].windows, 4u);
 }
 
-TEST(JuggleWatch, the_newest_window_has_at_least_the_weight_of_an_eighth) {
+TEST(JuggleWatch, the_newest_window_has_a_weight_of_at_least_one_eighth) {
   JuggleWatch watch(kTuning, 1);
   Crew crew(1, 0, 1);
   JuggleMember& member = crew.members[0];
@@ -173,7 +174,7 @@ TEST(JuggleWatch, sleep_in_a_small_part_of_a_window_does_not_count) {
   }
 }
 
-TEST(JuggleWatch, a_new_thread_is_watched_since_its_birth_only) {
+TEST(JuggleWatch, observations_of_a_new_thread_begin_with_its_creation) {
   JuggleWatch watch(kTuning, 1);
   Crew crew(2, 0, 1);
   watch.begin(0);
@@ -187,7 +188,7 @@ TEST(JuggleWatch, a_new_thread_is_watched_since_its_birth_only) {
   EXPECT_EQ(crew.members[1].windows, 0u);
 }
 
-TEST(JuggleWatch, a_window_lasts_for_three_quarters_of_a_round_and_50_ms_at_least) {
+TEST(JuggleWatch, a_window_lasts_for_at_least_three_quarters_of_a_round_and_at_least_50_ms) {
   for (const auto& [round_s, window_s] : {std::pair{0.01, 0.05}, {0.2, 0.15}, {4.0, 3.0}}) {
     JuggleWatch watch(kTuning, 1);
     Crew crew(1, 0, 1);
@@ -204,7 +205,7 @@ TEST(JuggleWatch, a_window_lasts_for_three_quarters_of_a_round_and_50_ms_at_leas
 }
 
 // Three threads take part and a fourth does not.
-TEST(JuggleWatch, sums_up_what_slows_the_threads_down_once_all_of_them_are_known) {
+TEST(JuggleWatch, sums_up_what_slows_the_threads_down_once_each_was_observed_for_long_enough) {
   for (const bool fits : {false, true}) {
     SCOPED_TRACE(fits);
     JuggleWatch watch(kTuning, fits ? 3 : 2);
@@ -212,7 +213,7 @@ TEST(JuggleWatch, sums_up_what_slows_the_threads_down_once_all_of_them_are_known
     watch.begin(0);
     crew.set_windows(kTuning.enough_windows);
     crew.use(0, 1.2, 0.8, 34);
-    crew.use(1, 1.0, 1.5, 8);  // ready for longer than possible: the wait began before
+    crew.use(1, 1.0, 1.5, 8);  // ready for longer than the window: the wait began before it
     crew.use(2, 0.4, 1.6, 10);
     crew.use(3, 0.2, 1.7, 99);
     crew.members[0].asleep = 0.2;
@@ -238,7 +239,7 @@ TEST(JuggleWatch, sums_up_what_slows_the_threads_down_once_all_of_them_are_known
   }
 }
 
-TEST(JuggleWatch, the_sums_leave_out_windows_in_which_a_thread_is_hardly_known) {
+TEST(JuggleWatch, the_sums_leave_out_windows_in_which_a_thread_was_not_observed_for_long_enough) {
   for (const std::uint32_t windows : {kTuning.enough_windows - 2, kTuning.enough_windows - 1}) {
     JuggleWatch watch(kTuning, 2);
     Crew crew(2, 0, 2);
@@ -255,8 +256,8 @@ TEST(JuggleWatch, the_sums_leave_out_windows_in_which_a_thread_is_hardly_known) 
   }
 }
 
-// Per place: the thread that is ready for longest; the other programs get the time in which neither
-// this thread nor another one of the program runs.
+// On each place, other programs take the time for which the longest-ready thread is ready, minus
+// the run times of all of the program's threads there.
 TEST(JuggleWatch, measures_the_cpu_time_that_other_programs_take_from_each_place) {
   JuggleWatch watch(kTuning, 3);
   Crew crew(3, 1, 3);
@@ -306,7 +307,7 @@ TEST(JuggleWatch,
   EXPECT_NEAR(watch.signs(crew.view(), kLeave, 4).births_per_s, 7 / 8.0 * 3 / 8, 1e-12);
 }
 
-TEST(JuggleWatch, signs_tell_the_largest_sleep_and_the_longest_mean_wait_of_any_thread) {
+TEST(JuggleWatch, signs_contain_the_largest_sleep_and_the_longest_mean_wait_of_any_thread) {
   JuggleWatch watch(kTuning, 2);
   Crew crew(3, 1, 2);
   const double asleep[] = {0.1, 0.3, 0.2, 0.9}, waiting[] = {0.4, 0.3, 0.9, 0.9};
@@ -418,7 +419,7 @@ TEST(JuggleWatch, the_first_windows_weigh_equally_in_the_mean_of_lost_cpus) {
   EXPECT_NEAR(watch.signs(crew.view(), kLeave, now_s).lost_cpus, 0.1, 1e-6);
 }
 
-TEST(JuggleWatch, estimates_phases_from_broken_windows_or_else_from_turns_of_the_sleepiest_thread) {
+TEST(JuggleWatch, estimates_long_phases_from_broken_windows_and_short_ones_from_turns_of_a_thread) {
   struct Estimate {
     double broken_per_s, turns_per_s;
     JuggleAction action;
@@ -470,13 +471,13 @@ TEST(JuggleWatch, while_threads_rotate_a_known_short_phase_never_becomes_longer)
     ASSERT_DOUBLE_EQ(*watch.signs(crew.view(), kLeave, 1).phase_s, std::min(first_s, 0.25));
     EXPECT_DOUBLE_EQ(phase_s(3), first_s < 0.1 ? 0.08 : 3);
     EXPECT_DOUBLE_EQ(phase_s(0.06), 0.06);
-    crew.set_windows(0);  // nothing is seen, so the last length stays
+    crew.set_windows(0);  // no windows have been observed, so the last known length stays
     EXPECT_DOUBLE_EQ(phase_s(7), 0.06);
     EXPECT_EQ(watch.signs(crew.view(), kLeave, 1).phase_s, std::nullopt);
   }
 }
 
-TEST(JuggleWatch, threads_are_uneven_if_places_cannot_have_equal_numbers_or_bindings_prevent_it) {
+TEST(JuggleWatch, threads_are_uneven_if_bindings_or_their_number_prevent_equal_numbers_per_place) {
   struct Binding {
     std::vector<int> own;  // the only place of each thread; -1: it may use several
     std::size_t num_places;
@@ -506,7 +507,7 @@ TEST(JuggleWatch, threads_are_uneven_if_places_cannot_have_equal_numbers_or_bind
 
 // Place 2 has no thread. The thread on place 0 runs for all the time that it wants, the one on
 // place 1 only for the share `runs`.
-TEST(JuggleWatch, a_place_whose_threads_run_much_less_than_they_want_is_seen_after_six_windows) {
+TEST(JuggleWatch, a_place_whose_threads_run_much_less_than_they_want_is_noticed_after_six_windows) {
   for (const auto& [runs, speed, wants, windows, is_seen] : {std::tuple{0.75, 1.0, 1.0, 6, true},
                                                              {0.85, 1.0, 1.0, 6, false},
                                                              {1.0, 0.75, 1.0, 6, true},

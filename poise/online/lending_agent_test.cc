@@ -103,7 +103,7 @@ TEST(LendingAgent, requests_tasks_before_it_is_idle_only_if_it_knows_when_its_la
   EXPECT_TRUE(agent.steal_is_due(queue, 1));
 }
 
-TEST(LendingAgent, passes_borrowed_tasks_on_only_once_before_it_runs_one) {
+TEST(LendingAgent, after_passing_on_borrowed_tasks_it_must_run_one_before_it_passes_on_more) {
   LendingAgent agent = agent_of_two_ranks();
   agent.enter(1, 0);
   QueueState queue;
@@ -150,7 +150,7 @@ Answers answers_of(LendingAgent& agent) {
   return answers;
 }
 
-TEST(LendingAgent, a_rank_of_another_node_gets_no_more_results_until_it_confirms_the_last_ones) {
+TEST(LendingAgent, ranks_on_other_nodes_get_no_more_results_until_they_confirm_the_previous_ones) {
   LendingAgent agent = agent_on_first_node();
   EXPECT_TRUE(agent.may_send_results(5));
   agent.sent_results(5);
@@ -208,7 +208,7 @@ TEST(LendingAgent, declines_each_request_once_unless_it_first_lends_tasks_to_the
 }
 
 // Confirmations bring further results, but a thief that is declined brings nothing.
-TEST(LendingAgent, confirms_all_results_but_declines_few_requests_between_two_polls) {
+TEST(LendingAgent, confirms_all_results_but_declines_only_a_few_requests_between_two_polls) {
   LendingAgent agent = agent_on_first_node();
   agent.enter(1, 0);
   for (const std::uint32_t rank : {5, 6}) EXPECT_TRUE(agent.asked_by({rank, 1, 0.1}));
@@ -240,7 +240,7 @@ TEST(LendingAgent,
   EXPECT_EQ(agent.returns_to(6, true, true), 2);
 }
 
-TEST(LendingAgent, tasks_in_flight_and_their_time_shrink_as_a_borrower_reports_their_arrival) {
+TEST(LendingAgent, tasks_in_flight_and_their_total_time_shrink_as_the_borrower_reports_arrivals) {
   LendingAgent agent = agent_on_first_node();
   agent.lent(5, 3, 0.5);
   agent.lent(5, 5, 1.5);
@@ -264,7 +264,7 @@ TEST(LendingAgent, the_next_message_to_a_lender_reports_the_tasks_that_have_arri
   EXPECT_EQ(agent.news_for(7, {}, 1).received, 0u);
 }
 
-TEST(LendingAgent, loads_from_another_node_get_the_time_of_their_arrival) {
+TEST(LendingAgent, loads_from_another_node_are_stamped_with_the_time_at_which_they_arrive) {
   LendingAgent agent = agent_on_first_node();
   News news{.own = {.rank = 3, .version = 1, .reported_at_s = 70},
             .others = {{.rank = 6, .version = 1, .reported_at_s = 60}}};
@@ -356,7 +356,7 @@ TEST(LendingAgent, requests_beyond_the_limit_are_declined) {
   EXPECT_FALSE(agent.lent(5, 1, 1));
 }
 
-TEST(LendingAgent, may_lend_to_a_rank_of_the_same_wait_or_to_an_unknown_rank_that_asks) {
+TEST(LendingAgent, lends_only_to_ranks_in_the_same_wait_or_to_unknown_ranks_that_ask) {
   for (const bool push : {true, false}) {
     LendingAgent::Settings settings;
     settings.loans.push = push;
@@ -394,7 +394,7 @@ TEST(LendingAgent, learns_the_latency_from_requests_of_this_wait_and_their_answe
   EXPECT_NEAR(latency_s(agent), 1e-6, 1e-9);
 }
 
-TEST(LendingAgent, sends_requests_only_while_threads_are_idle_or_about_to_be) {
+TEST(LendingAgent, sends_requests_only_while_threads_are_idle_or_about_to_be_idle) {
   LendingAgent agent = agent_of_two_ranks();
   agent.set_threads(3);
   agent.enter(1, 2);
@@ -422,7 +422,7 @@ TEST(LendingAgent, sends_requests_only_while_threads_are_idle_or_about_to_be) {
 
 TEST(LendingAgent, the_weight_of_a_result_grows_with_the_expected_time_of_its_tasks) {
   LendingAgent agent = agent_of_two_ranks();
-  agent.learn_slowness(1, 2e-3, 0.5e-3);  // the expected time is 1/40 of the memory of 20 ms
+  agent.learn_slowness(1, 2e-3, 0.5e-3);  // the expected time is 1/40 of kTaskTimeMemory_s (20 ms)
   const double first = 1 + 1 / 40.0 / (1 / 16.0) * 3;
   EXPECT_NEAR(agent.slowness_of(1), first, 1e-6);
   agent.learn_slowness(1, 0, 1);

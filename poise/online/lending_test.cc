@@ -115,7 +115,8 @@ TEST(CostAwareLoans, lend_nothing_if_transfers_take_at_least_as_long_as_running_
 }
 
 TEST(CostAwareLoans, lend_only_if_that_saves_more_than_the_given_fraction_of_the_time) {
-  // The borrower runs one task in 9 s, and the lender the other nine. Alone it would need 10 s.
+  // The borrower runs one task in 9 s, and the lender the other nine. Alone, the lender would need
+  // 10 s.
   const Borrower slow{.rank = 1, .slowness = 9};
   const LendingView view{.task_s = 1, .queued = 10, .others = {&slow, 1}};
   EXPECT_THAT(cost_aware_loans(view, 0.05), ElementsAre(Loan{1, 1}));
@@ -408,7 +409,7 @@ TEST(SizedLoans, lend_random_tasks_to_random_ranks_as_the_rules_say) {
   EXPECT_GT(refused, num_seeds(100));
 }
 
-TEST(CouldGain, agrees_with_the_time_at_which_all_ranks_together_have_done_all_work) {
+TEST(CouldGain, is_true_if_perfect_sharing_of_all_work_saves_at_least_the_given_share_of_the_time) {
   Random random(11);
   int could[2] = {0, 0};
   for (int trial = 0; trial < 500; ++trial) {
@@ -494,7 +495,7 @@ TEST(Loans, do_not_depend_on_the_unit_of_time) {
   }
 }
 
-TEST(Bottleneck, an_owner_is_one_if_lending_a_task_to_every_rank_takes_longer_than_running_a_task) {
+TEST(Bottleneck, an_owner_is_a_bottleneck_if_lending_to_every_rank_takes_longer_than_one_task) {
   LendingView view{.task_s = 2, .queued = 1000, .lend_s = 0.01};
   EXPECT_FALSE(is_bottleneck(view, 200));
   EXPECT_TRUE(is_bottleneck(view, 201));

@@ -65,7 +65,7 @@ TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_near
     peers.update({.rank = rank, .version = 1, .wait = 1, .busy_s = rank % 3 == 0 ? 1.0 : 0.0});
   Thieves thieves;
   thieves.add({501, 1, 0.5, false});
-  thieves.add({7, 2, 0.5, false});  // sent in its second wait; the table knows its first
+  thieves.add({7, 2, 0.5, false});  // is in wait 2; the table knows only its load of wait 1
   LoanProblem problem;
   policy.pose(problem, queue_of(100, 1e-3), peers, thieves, {}, kNow);
   ASSERT_EQ(problem.others.size(), 1 + lending_tuning::kMaxCandidates);
@@ -79,7 +79,7 @@ TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_near
 }
 
 TEST(LoanPolicy,
-     lends_tasks_of_unknown_run_time_to_requesting_ranks_and_more_if_about_to_start_such_a_task) {
+     lends_more_tasks_of_unknown_run_time_to_a_rank_that_asks_if_it_is_about_to_run_one_itself) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(10);
   peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});
@@ -120,7 +120,7 @@ TEST(LoanPolicy, lends_a_single_queued_task_of_unknown_run_time_only_while_a_lon
   }
 }
 
-TEST(LoanPolicy, tasks_that_wait_behind_a_long_task_are_lent_at_once) {
+TEST(LoanPolicy, tasks_queued_behind_a_long_task_are_lent_without_delay) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(2);
   peers.update({.rank = 1, .version = 1, .wait = 1});
@@ -158,7 +158,8 @@ TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
 }
 
 // Rank 1 has lent tasks to this rank without knowing how slow this rank is.
-TEST(LoanPolicy, returns_more_borrowed_tasks_to_a_lender_that_requests_them_and_is_faster) {
+TEST(LoanPolicy,
+     returns_more_borrowed_tasks_to_a_lender_that_requests_them_if_that_lender_is_faster) {
   const auto loans = [](bool asks, bool all_borrowed, float task_s) {
     LoanPolicy policy(LoanSettings{});
     PeerTable peers = table(3);
@@ -202,7 +203,7 @@ TEST(LoanPolicy,
   EXPECT_EQ(borrower(false), 1u);
 }
 
-TEST(LoanPolicy, considers_the_ranks_that_will_be_idle_soonest_and_of_equals_the_nearest) {
+TEST(LoanPolicy, considers_the_ranks_that_will_be_idle_soonest_and_among_equals_the_nearest) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -274,7 +275,7 @@ TEST(LoanPolicy, describes_the_queue_and_the_costs_of_the_lender_to_the_offload_
   EXPECT_EQ(problem.view.others.data(), problem.others.data());
 }
 
-TEST(LoanPolicy, a_policy_that_sees_all_ranks_gets_every_rank_of_the_wait_unless_it_may_not_push) {
+TEST(LoanPolicy, a_policy_that_sees_all_ranks_is_given_every_rank_in_the_wait_if_it_may_push) {
   for (const bool push : {true, false})
     for (const bool all_borrowed : {true, false})
       for (const char* name : {"cost", "paired"}) {
@@ -284,7 +285,7 @@ TEST(LoanPolicy, a_policy_that_sees_all_ranks_gets_every_rank_of_the_wait_unless
         Thieves thieves;
         thieves.add({7, 1, 0.5, false});
         thieves.add({8, 1, 0.5, true});
-        thieves.add({10, 1, 0.5, false});  // is in another wait, as the table knows
+        thieves.add({10, 1, 0.5, false});  // the table knows that this rank is in another wait
         thieves.add({9, 0, 0.5, false});   // asked in an earlier wait
         QueueState queue = queue_of(10, 1e-3);
         queue.all_borrowed = all_borrowed;
@@ -299,7 +300,7 @@ TEST(LoanPolicy, a_policy_that_sees_all_ranks_gets_every_rank_of_the_wait_unless
       }
 }
 
-TEST(LoanPolicy, describes_another_rank_by_its_report_its_link_and_the_tasks_in_flight) {
+TEST(LoanPolicy, describes_another_rank_by_its_report_and_its_link_and_the_tasks_in_flight_to_it) {
   Peer peer;
   peer.rank = 6;
   peer.threads = 4;
@@ -337,7 +338,7 @@ TEST(LoanPolicy, describes_another_rank_by_its_report_its_link_and_the_tasks_in_
   EXPECT_NEAR(borrower_at(peer, false, at, queue, costs).slowness, 2, 1e-6);
 }
 
-TEST(LoanPolicy, the_load_of_a_rank_shrinks_while_it_works) {
+TEST(LoanPolicy, the_load_last_reported_by_a_rank_is_assumed_to_shrink_while_the_rank_works) {
   Peer peer;
   peer.reported_at_s = 10;
   peer.busy_s = 4;
@@ -414,7 +415,7 @@ TEST(Thieves, declines_task_requests_beyond_a_limit_unless_the_sender_asks_to_be
   EXPECT_THAT(thieves.all(), IsEmpty());
 }
 
-TEST(Thieves, are_remembered_for_their_wait_and_declined_in_it_unless_their_request_lasts) {
+TEST(Thieves, are_remembered_during_their_wait_and_declined_unless_their_request_is_lasting) {
   Thieves thieves;
   EXPECT_FALSE(thieves.any(1));
   thieves.add({4, 1, 0.1, true});

@@ -51,7 +51,7 @@ Scene unknown_times(const std::vector<double>& threads, std::size_t lendable, st
   return scene;
 }
 
-TEST(OffloadCost, each_idle_rank_gets_a_task_of_unknown_time_per_thread_if_all_threads_are_busy) {
+TEST(OffloadCost, each_idle_rank_gets_as_many_tasks_of_unknown_time_as_it_has_threads) {
   EXPECT_THAT(unknown_times({2, 3, 1}, 40, 4).loans(),
               ElementsAre(Loan{1, 2}, Loan{2, 3}, Loan{3, 1}));
   // The lender keeps a task for each of its four threads.
@@ -70,7 +70,7 @@ TEST(OffloadCost, tasks_of_unknown_time_go_only_to_idle_ranks_that_ask) {
   EXPECT_THAT(scene.loans(), ElementsAre(Loan{4, 1}));
 }
 
-TEST(OffloadCost, idle_ranks_share_what_can_be_lent_while_the_running_tasks_have_run_so_far) {
+TEST(OffloadCost, idle_ranks_share_more_tasks_the_longer_the_running_tasks_have_run) {
   Scene scene = unknown_times({1, 1}, 40, 4);
   scene.queue.running_s = 4 * 0.65e-3;  // enough to lend six tasks
   EXPECT_THAT(scene.loans(), ElementsAre(Loan{1, 3}, Loan{2, 3}));
@@ -87,7 +87,7 @@ TEST(OffloadCost, idle_ranks_share_what_can_be_lent_while_the_running_tasks_have
   EXPECT_THAT(scene.loans(), ElementsAre(Loan{1, 1}));
 }
 
-TEST(OffloadCost, tasks_that_differ_are_chosen_one_by_one_if_they_are_few_and_lending_could_gain) {
+TEST(OffloadCost, differing_tasks_are_chosen_individually_if_they_are_few_and_lending_could_gain) {
   Scene scene({1});
   scene.queue.queued = scene.queue.lendable = 3;
   scene.queue.queued_s = 8;
@@ -116,7 +116,7 @@ TEST(OffloadCost, tasks_that_differ_are_chosen_one_by_one_if_they_are_few_and_le
 
 // To lend a task takes twice as long as to run it, and rank 1 is three times as slow: eight tasks
 // waste 8 * (2 + 2) ms, which is a hundredth of 3.2 s.
-TEST(OffloadCost, explores_once_the_time_that_it_may_waste_is_a_hundredth_of_the_time_since_then) {
+TEST(OffloadCost, exploratory_loans_waste_at_most_a_hundredth_of_the_time) {
   Scene scene({1});
   scene.queue.queued = scene.queue.lendable = 1000;
   scene.queue.queued_s = 1000 * 1e-3;

@@ -37,7 +37,7 @@ TEST(PairedLoans, are_made_only_if_enough_tasks_are_queued_and_loads_differ_enou
   EXPECT_THAT(paired_loans(std::vector<double>{5}, 0, {}), IsEmpty());
 }
 
-TEST(PairedLoans, of_ranks_with_equal_loads_the_higher_numbers_form_the_heavier_half) {
+TEST(PairedLoans, among_ranks_with_equal_loads_those_with_higher_numbers_are_in_the_heavier_half) {
   const std::vector<double> tasks(5, 7);
   const CountThresholds none{.min_absolute = 0, .min_relative = 0};
   for (std::uint32_t rank = 0; rank < 3; ++rank)

@@ -113,7 +113,7 @@ TEST(PeerTable, loads_are_gossiped_to_ranks_at_distances_of_powers_of_two) {
   EXPECT_EQ(told, (std::vector<std::uint32_t>{31, 0, 2, 6, 14, 31}));
 }
 
-TEST(PeerTable, ignores_a_load_that_is_older_than_the_stored_one_or_is_that_of_this_rank) {
+TEST(PeerTable, ignores_loads_that_are_older_than_the_stored_ones_and_the_load_of_its_own_rank) {
   PeerTable loads = table({1, 1, 1, 1});
   EXPECT_TRUE(loads.update({.rank = 1, .version = 5, .queued = 7}));
   EXPECT_FALSE(loads.update({.rank = 1, .version = 4, .queued = 9}));
@@ -176,7 +176,7 @@ TEST(PeerTable, random_victims_are_more_often_near_ranks_than_far_ranks) {
   EXPECT_GT(far, 0);
 }
 
-TEST(PeerTable, stores_and_returns_all_that_a_load_says) {
+TEST(PeerTable, stores_and_returns_all_fields_of_a_load) {
   PeerTable peers = table(std::vector<double>(9, 1));
   const std::uint64_t wait = (7ull << 32) + 5;
   EXPECT_TRUE(peers.update({.rank = 3,
@@ -207,7 +207,7 @@ TEST(PeerTable, stores_and_returns_all_that_a_load_says) {
   EXPECT_EQ(peers.load_of(6).threads, 65535);
 }
 
-TEST(PeerTable, version_numbers_begin_again_after_the_largest) {
+TEST(PeerTable, version_numbers_wrap_around) {
   PeerTable peers = table({1, 1});
   const auto stores = [&](std::uint32_t version) {
     return peers.update({.rank = 1, .version = version});
@@ -221,7 +221,7 @@ TEST(PeerTable, version_numbers_begin_again_after_the_largest) {
   EXPECT_TRUE(stores(6));
 }
 
-TEST(PeerTable, passes_on_the_latest_loads_but_those_of_ranks_with_tasks_first) {
+TEST(PeerTable, passes_on_loads_of_ranks_with_tasks_before_others_and_newer_loads_before_older) {
   PeerTable peers = table(std::vector<double>(40, 1));
   const auto passed_on = [&](std::uint32_t to, std::size_t most) {
     std::vector<std::uint32_t> ranks;
@@ -246,7 +246,7 @@ TEST(PeerTable, passes_on_the_latest_loads_but_those_of_ranks_with_tasks_first) 
   EXPECT_EQ(passed_on(9, 9), (Ranks{7, 20, 19, 18, 17, 16, 15, 14})) << "at most eight";
 }
 
-TEST(PeerTable, a_rank_with_half_of_the_most_work_is_still_a_victim) {
+TEST(PeerTable, a_rank_with_half_as_much_work_as_the_busiest_can_be_the_victim) {
   PeerTable peers = table({1, 2, 1});
   peers.update({.rank = 1, .version = 1, .wait = 1, .busy_s = 8, .queued = 5});
   peers.update({.rank = 2, .version = 1, .wait = 1, .busy_s = 4, .queued = 5});
@@ -293,14 +293,14 @@ TEST(PeerTable, forgets_the_ranks_that_were_not_used_since_they_were_last_checke
   EXPECT_EQ(peers.recent_for(9, 9).size(), 0u) << "a forgotten load is not passed on";
 }
 
-TEST(PeerTable, needs_no_memory_for_ranks_that_it_never_heard_of) {
+TEST(PeerTable, needs_no_memory_for_ranks_that_it_has_never_heard_of) {
   const PeerTable peers(3, 1'000'000, everywhere_near);
   EXPECT_EQ(peers.bytes(), 0u);
   EXPECT_FALSE(peers.find(7));
   EXPECT_EQ(peers.load_of(7).version, 0u);
 }
 
-TEST(PeerTable, holds_at_most_its_capacity_and_forgets_ranks_not_used_for_long) {
+TEST(PeerTable, never_exceeds_its_capacity_and_forgets_the_least_recently_used_ranks) {
   PeerTable peers(0, 100'000, everywhere_near);
   for (std::uint32_t rank = 1; rank <= 20'000; ++rank) {
     peers.update({.rank = rank, .version = 1, .wait = 1});
@@ -314,7 +314,7 @@ TEST(PeerTable, holds_at_most_its_capacity_and_forgets_ranks_not_used_for_long) 
   EXPECT_FALSE(peers.find(17));
 }
 
-TEST(PeerTable, never_forgets_a_rank_whose_tasks_arrived_but_are_not_yet_acknowledged) {
+TEST(PeerTable, never_forgets_a_rank_to_which_it_still_has_to_report_the_arrival_of_tasks) {
   PeerTable peers(0, 100'000, everywhere_near, 4);
   for (std::uint32_t rank = 1; rank <= 10; ++rank) peers.at(rank).unacknowledged = rank;
   for (std::uint32_t rank = 11; rank <= 1000; ++rank) peers.at(rank);

@@ -76,7 +76,7 @@ TEST(WakeBackoff, the_delay_doubles_after_each_wake_up_without_a_loan_and_a_loan
   EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kNewsDelay_s);
 }
 
-TEST(Results, an_idle_rank_sends_results_at_once_but_a_busy_rank_first_collects_several) {
+TEST(Results, an_idle_rank_sends_results_immediately_but_a_busy_rank_first_collects_several) {
   EXPECT_TRUE(results_are_due(true, 0));
   EXPECT_FALSE(results_are_due(false, 0.9 * lending_tuning::kNewsDelay_s));
   EXPECT_TRUE(results_are_due(false, 1.1 * lending_tuning::kNewsDelay_s));

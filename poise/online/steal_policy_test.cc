@@ -137,7 +137,7 @@ TEST(StealPolicy, reports_just_once_that_a_victim_with_tasks_does_not_answer) {
   EXPECT_TRUE(scene.steal.unresponsive(scene.peers, 1, 2e-3).empty());
 }
 
-TEST(StealPolicy, the_pause_after_a_request_doubles_from_20_us_to_1_ms_but_covers_the_round_trip) {
+TEST(StealPolicy, pauses_after_requests_double_from_20_us_to_1_ms_but_are_at_least_a_round_trip) {
   for (const double latency_s : {1e-6, 30e-6}) {
     Scene scene(1000);
     const auto asks = [&](double at_s) {
@@ -164,7 +164,7 @@ TEST(StealPolicy, a_rank_that_is_known_to_have_tasks_gets_a_millisecond_to_answe
   EXPECT_DOUBLE_EQ(scene.steal.next_s(), 1e-3);
 }
 
-TEST(StealPolicy, a_victim_that_declines_is_not_asked_again_for_a_time_that_doubles) {
+TEST(StealPolicy, each_time_that_a_victim_declines_doubles_the_time_until_it_may_be_asked_again) {
   Scene scene(100);
   for (const double excluded_s : {20e-6, 40e-6, 80e-6, 160e-6, 320e-6, 640e-6, 1e-3, 1e-3}) {
     scene.steal.was_declined(scene.peers, 77, 5);
@@ -182,7 +182,7 @@ TEST(StealPolicy, a_victim_that_declines_is_not_asked_again_for_a_time_that_doub
   EXPECT_TRUE(scene.peers.may_be_victim(77, 5));
 }
 
-TEST(StealPolicy, pauses_after_the_fifth_declined_request_for_20_us_and_then_twice_as_long) {
+TEST(StealPolicy, after_the_fifth_declined_request_each_further_one_doubles_the_pause_from_20_us) {
   Scene scene(100);
   std::vector<double> pauses_s;
   for (std::uint32_t victim = 50; victim < 62; ++victim) {

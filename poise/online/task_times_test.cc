@@ -14,7 +14,7 @@ TEST(TaskTimes, estimates_hardly_rise_when_a_short_task_is_preempted) {
   EXPECT_NEAR(times.per_unit(0), 20e-6, 0.1e-6);
 }
 
-TEST(TaskTimes, a_batch_changes_the_estimate_as_much_as_the_same_tasks_one_by_one) {
+TEST(TaskTimes, a_batch_changes_the_estimate_as_much_as_the_same_tasks_measured_individually) {
   TaskTimes rows(1), tasks(1);
   for (int i = 0; i < 8; ++i) rows.learn(0, 30e-6, 1), tasks.learn(0, 30e-6, 1);
   for (int i = 0; i < 160; ++i) tasks.learn(0, 20e-6, 1);

@@ -159,7 +159,7 @@ TEST(TerminationDetector, lists_the_parent_and_child_ranks_that_have_not_entered
   EXPECT_THAT(root.missing(), testing::ElementsAre(1));
 }
 
-TEST(TerminationDetector, terminates_at_once_on_a_single_rank_without_tasks) {
+TEST(TerminationDetector, detects_termination_immediately_on_a_single_rank_without_tasks) {
   TerminationDetector wave(termination_tree(0, 1, 1));
   std::vector<TerminationMessage> out;
   wave.enter(out);
@@ -254,10 +254,10 @@ TEST(TerminationDetector,
   EXPECT_FALSE(root.done()) << "what earlier waits finished does not count";
 }
 
-TEST(TerminationDetector, a_rank_learns_that_its_parent_and_its_children_have_entered) {
+TEST(TerminationDetector, a_rank_learns_that_its_parent_and_its_children_have_entered_the_wait) {
   TerminationDetector middle({.parent = 9, .children = {4, 6}});
   std::vector<TerminationMessage> out;
-  middle.handle(6, {9, Kind::entered, 1}, out);  // earlier than this rank
+  middle.handle(6, {9, Kind::entered, 1}, out);  // rank 6 enters before this rank does
   middle.enter(out);
   EXPECT_THAT(middle.missing(), testing::ElementsAre(4, 9));
   middle.handle(9, {9, Kind::entered, 1}, out);
@@ -266,7 +266,7 @@ TEST(TerminationDetector, a_rank_learns_that_its_parent_and_its_children_have_en
   EXPECT_THAT(middle.missing(), testing::IsEmpty());
 }
 
-TEST(TerminationTree, a_rank_has_up_to_16_children_in_its_node_and_a_leader_16_more_in_others) {
+TEST(TerminationTree, ranks_have_up_to_16_children_on_their_node_and_leaders_16_more_on_others) {
   // Nodes of 40 ranks, the last one with 20.
   EXPECT_EQ(termination_tree(0, 900, 40).parent, std::nullopt);
   std::vector<std::uint32_t> children;

@@ -15,8 +15,9 @@
 namespace poise::graphs {
 namespace {
 
-/// How much the weight of the left side is off beyond the slack, and the cut, to which edges to
-/// vertices outside the graph add the pulls of all vertices on the right.
+/// By how much the deviation of the left side's weight exceeds the slack, and the cut. The cut
+/// includes edges to vertices outside the graph: these add the pull_left of every vertex on the
+/// right side.
 using Score = std::pair<double, double>;
 
 Score score(const Graph& graph, const Split& split, const std::vector<Side>& sides) {

@@ -44,7 +44,7 @@ class NaiveMatching {
     return is_allowed && graph_.weight[a] + graph_.weight[b] <= max_weight_;
   }
 
-  /// The neighbour with the greatest affinity; of these the lightest; of these the first.
+  /// The neighbour with the greatest affinity; ties: the lightest one, then the first one.
   std::optional<Vertex> heaviest(Vertex v, bool only_possible) const {
     std::optional<std::tuple<double, double, std::size_t>> best;
     for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {

@@ -28,7 +28,7 @@ Metrics judged(const Machine& machine, const Workload& workload, const Placement
   return evaluate(machine, workload, machine.costs(), current, placement);
 }
 
-TEST(FromScratch, a_grid_of_tasks_has_at_most_a_tenth_more_traffic_than_if_it_is_cut_into_squares) {
+TEST(FromScratch, a_grid_of_tasks_has_at_most_a_tenth_more_traffic_than_with_square_blocks) {
   const Machine machine = machine_from_text("node:4 core:4 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 32 * 32, 1).front();
   const Placement current = initial_placement("random", 32 * 32, 16, 1);
@@ -187,7 +187,7 @@ TEST(FromScratch, finds_nearly_the_least_traffic_of_all_placements_within_the_lo
       const Problem problem{machine, workload, current, machine.costs()};
       const Placement found = placed_from_scratch(problem, {});
       const Metrics ours = judged(machine, workload, current, found);
-      // Compares it with all placements in which no place works longer.
+      // Compares the placement found with all placements whose makespan is at most as long.
       std::uint32_t num_placements = 1;
       for (TaskId t = 0; t < 8; ++t) num_placements *= num_places;
       double least = ours.nuco_messages;

@@ -71,8 +71,8 @@ TEST(LoadCap, the_least_attached_of_the_tasks_that_fit_elsewhere_leaves_an_overl
   EXPECT_EQ(after, Placement(std::vector<PlaceId>{0, 0, 1, 0}));
 }
 
-/// Returns which of three tasks leaves an overloaded place, where any one of the tasks 0 and 1
-/// would suffice and task 2 fits nowhere else. Task 3 is on the other place.
+/// Returns which of tasks 0 to 2 leaves their overloaded place. Moving task 0 alone or task 1 alone
+/// would suffice; task 2 fits nowhere else. Task 3 is on the other place.
 TaskId first_to_leave(std::vector<Message> messages) {
   Workload workload;
   for (const double load_s : {1.0, 2.0, 4.0, 3.0}) workload.tasks.push_back({.load_s = load_s});
@@ -193,7 +193,7 @@ Drawn drawn(const char* text, TaskId num_tasks, std::uint64_t seed) {
 constexpr const char* kSmall[] = {"core:3", "node:2 core:2", "core:3 speeds:1,0.5,0.25",
                                   "core:4 speeds:1,0.75,0.75,0.5"};
 
-TEST(LoadCap, pinned_tasks_stay_and_the_makespan_never_exceeds_both_the_cap_and_the_one_before) {
+TEST(LoadCap, never_moves_pinned_tasks_and_never_lengthens_the_makespan_to_meet_a_cap) {
   for (const char* text : kSmall)
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       SCOPED_TRACE(testing::Message() << text << " seed " << seed);
@@ -277,7 +277,7 @@ TEST(LoadCap, is_the_larger_of_the_average_with_tolerance_and_the_bound_on_the_m
   EXPECT_EQ(load_cap_s({machine, workload, current, machine.costs()}, 1.5), 30);
 }
 
-TEST(LoadCap, consecutive_nodes_of_a_torus_form_no_row_if_their_routers_are_listed) {
+TEST(LoadCap, if_routers_are_listed_consecutive_nodes_of_a_torus_do_not_form_a_row) {
   MachineParts parts = machine_from_text("torus:4x4 core:1").parts();
   for (std::uint32_t node = 0; node < 16; ++node) parts.network.router_of_node.push_back(15 - node);
   const Machine machine(std::move(parts));

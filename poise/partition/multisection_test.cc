@@ -45,7 +45,7 @@ TEST(Multisection, gives_each_place_as_many_whole_cliques_as_its_share_says) {
       SCOPED_TRACE(testing::Message() << text << " seed " << seed);
       Random random(seed);
       const Machine machine = machine_from_text(text);
-      std::vector<double> cliques_of;  // per place; seed 0: one each
+      std::vector<double> cliques_of;  // number of cliques per place; seed 0: one each
       Vertex count = 0;
       for (PlaceId p = 0; p < machine.num_places(); ++p) {
         cliques_of.push_back(seed == 0 ? 1.0 : 1.0 * random.below(3));
@@ -110,7 +110,8 @@ TEST(Multisection, fixed_vertices_stay_on_their_places_and_places_keep_to_their_
 }
 
 TEST(Multisection, puts_vertices_with_much_affinity_on_one_node_and_others_on_different_nodes) {
-  // Four groups of four cliques. The cliques of a group are joined by heavier edges than groups.
+  // Four groups of four cliques. Edges between the cliques of a group are heavier than edges
+  // between groups.
   const Machine machine = machine_from_text("node:4 core:4 factors:10,1");
   constexpr Vertex kSize = 5;
   for (std::uint64_t seed = 0; seed < 6; ++seed) {

@@ -165,7 +165,7 @@ TEST(EvenOut, swaps_bring_the_weight_of_every_part_near_its_share) {
   for (const double weight : weights) EXPECT_LE(weight, total / 4 * 1.02 * (1 + 1e-12));
 }
 
-TEST(EvenOut, half_a_million_vertices_that_are_all_in_one_part_leave_it_one_by_one) {
+TEST(EvenOut, spreads_half_a_million_vertices_of_one_part_evenly_over_four_parts) {
   constexpr Vertex kVertices = 500'000;
   Graph graph;
   graph.weight.assign(kVertices, 1);
@@ -193,7 +193,7 @@ TEST(Partition, cuts_little_of_the_affinity_of_grids_and_random_graphs_and_keeps
     const char* recipe;
     TaskId size;
     Part parts;
-    double most;  // of all affinity that may be cut
+    double most;  // maximum fraction of all affinity that is cut
   };
   for (const auto& [recipe, size, parts, most] :
        {Case{"stencil2d", 400, 4, 0.058}, Case{"geometric", 600, 7, 0.0445},
@@ -240,7 +240,7 @@ TEST(EvenOut, makes_the_step_that_brings_the_fullest_and_the_emptiest_part_close
     graph.weight = weights;
     graph.first.assign(weights.size() + 1, 0);
     std::vector<Part> part_of = before;
-    // So large a tolerance that one step is enough if any helps.
+    // The tolerance is so large that one step suffices if any step helps.
     even_out_by_swaps(graph, {{1, 1}, 0.08, fixed}, part_of);
     EXPECT_EQ(part_of, after);
   }

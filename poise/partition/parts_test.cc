@@ -114,7 +114,7 @@ TEST(ImproveParts, overweight_parts_give_vertices_away_until_no_part_is_overweig
         fullest_before = std::max(fullest_before, before[p] / limit[p]);
         fullest_after = std::max(fullest_after, after[p] / limit[p]);
       }
-    const bool may_get_weight = *std::ranges::min_element(limit) > 0;  // each of the parts
+    const bool may_get_weight = *std::ranges::min_element(limit) > 0;  // every part may get weight
     EXPECT_TRUE(!may_get_weight || fullest_after <= std::max(1.0, fullest_before));
   }
   EXPECT_GE(num_overweight, 150);

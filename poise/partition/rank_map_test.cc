@@ -362,7 +362,7 @@ TEST(RankSlots, cross_the_border_of_a_domain_only_if_no_domain_has_enough_cores)
   EXPECT_THROW(rank_slots(machine, 3, {.cores_per_rank = 4}), Error);
 }
 
-TEST(TryAllMaps, finds_the_least_traffic_and_then_the_fewest_bytes_at_the_busiest_node) {
+TEST(TryAllMaps, finds_the_least_traffic_and_breaks_ties_by_the_bytes_of_the_busiest_node) {
   for (const char* text : {"node:3 numa:2 core:1 factors:10,3,1", "numa:3 core:2 factors:3,1"})
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
       SCOPED_TRACE(std::string(text) + " seed " + std::to_string(seed));
@@ -372,7 +372,7 @@ TEST(TryAllMaps, finds_the_least_traffic_and_then_the_fewest_bytes_at_the_busies
       Random random(seed);
       Workload workload = random_ranks(5, random);
       for (Message& message : workload.messages)
-        message.bytes = 100;  // so that many maps are equal
+        message.bytes = 100;  // so that many maps are equally good
       graphs::Graph graph = graphs::affinity_graph(workload, graphs::Affinity::bytes);
       graphs::pad(graph, 6, 1);
       const auto quality = [&](const std::vector<Slot>& map) {
@@ -510,7 +510,7 @@ TEST(OnePerSlot, a_rank_on_a_core_that_begins_no_slot_takes_the_slot_that_contai
   EXPECT_TRUE(is_one_per_slot(machine, Placement(std::vector<PlaceId>{3, 0, 11}), shape));
 }
 
-TEST(IsOnePerSlot, a_place_has_no_more_ranks_than_fit_and_no_rank_begins_inside_a_slot) {
+TEST(IsOnePerSlot, is_true_if_no_place_has_more_ranks_than_fit_and_no_rank_begins_inside_a_slot) {
   const Machine machine = machine_from_text("core:4");
   const auto fits = [&](std::vector<PlaceId> places, const RankShape& shape) {
     return is_one_per_slot(machine, Placement(std::move(places)), shape);
@@ -548,7 +548,7 @@ TEST(MapRanks, lowers_the_traffic_of_shuffled_ranks_on_every_kind_of_machine) {
   struct Case {
     const char *machine, *recipe;
     RankShape shape;
-    double most;  // traffic relative to block order
+    double most;  // maximum traffic, relative to block order
   };
   for (const auto& [text, recipe, shape, most] :
        {Case{"node:4 core:8 factors:10,1", "stencil2d", {}, 0.706},

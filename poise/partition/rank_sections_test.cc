@@ -69,7 +69,8 @@ struct Hidden {
   double least() const { return traffic(problem(), hidden); }
 };
 
-TEST(RankSections, find_the_map_of_shuffled_ranks_whose_bytes_fall_with_their_distance_in_a_tree) {
+TEST(RankSections,
+     finds_the_map_with_the_least_traffic_if_ranks_far_apart_in_a_tree_exchange_fewer_bytes) {
   for (const char* text : {"node:4 numa:2 core:4", "rack:2 node:3 core:3", "core:16",
                            "node:5 core:3", "package:3 numa:2 l3:2 core:2"})
     for (std::uint64_t seed = 0; seed < 5; ++seed) {

@@ -39,7 +39,7 @@ struct Example {
   Graph graph;
   std::vector<PlaceId> slots;
   RankDistances distances;
-  /// Per pair of vertices, and per pair of slots.
+  /// The affinity of each pair of vertices, and the distance of each pair of slots.
   double affinity[8][8] = {}, distance[8][8] = {};
 
   Example(const char* text, std::uint64_t seed)
@@ -118,7 +118,7 @@ TEST(SearchBySwaps, finds_a_map_of_eight_ranks_with_the_least_traffic_from_any_s
     }
 }
 
-TEST(SearchBySwaps, without_annealing_a_map_has_little_more_traffic_than_the_best) {
+TEST(SearchBySwaps, without_annealing_a_map_has_only_slightly_more_traffic_than_the_best) {
   double sum = 0, least = 0;
   for (const char* text : kMachines)
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -170,7 +170,7 @@ TEST(SearchBySwaps,
   EXPECT_GE(num_binding, 5) << "the limits must matter, or this test shows little";
 }
 
-TEST(SearchBySwaps, mostly_brings_the_bytes_of_the_busiest_node_to_the_lowest_possible_limit) {
+TEST(SearchBySwaps, usually_meets_the_lowest_possible_limit_on_the_bytes_of_the_busiest_node) {
   int num_within = 0;
   for (const char* text : {"node:2 core:4 factors:5,1", "rack:2 node:2 core:2", "mesh:4 core:2"})
     for (std::uint64_t seed = 0; seed < 6; ++seed) {

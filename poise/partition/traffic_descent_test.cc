@@ -199,10 +199,11 @@ TEST(TrafficDescent, keeps_to_the_caps_and_more_than_halves_the_traffic_of_rando
   EXPECT_LE(cycle_sum / start_sum, 0.432);
 }
 
-TEST(TrafficDescent, exchanges_the_two_tasks_for_which_that_lowers_the_traffic_most) {
+TEST(TrafficDescent, exchanges_the_two_tasks_whose_exchange_lowers_the_traffic_most) {
   // Both places are full. Task 0 has its messages at place 1. An exchange with task 3 would help
-  // most, although that task exchanges more messages with place 1 than tasks 2 and 4 do, because it
-  // has most messages with place 0. An exchange with task 5 would not help: both would stay apart.
+  // most, although that task exchanges more messages with place 1 than tasks 2 and 4 do, because
+  // task 3 exchanges the most messages with place 0. An exchange with task 5 would not help: tasks
+  // 0 and 5 would stay apart.
   const Machine machine = machine_from_text("core:2");
   Workload workload;
   workload.tasks.assign(8, {.load_s = 1});

@@ -134,7 +134,7 @@ TEST(TrafficExcess, predicts_by_how_many_bytes_an_exchange_of_two_ranks_exceeds_
   }
 }
 
-TEST(TrafficExcess, if_it_is_unknown_what_ranks_send_each_rank_sends_half_of_its_bytes) {
+TEST(TrafficExcess, ranks_are_assumed_to_send_half_of_their_bytes_if_directions_are_unknown) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

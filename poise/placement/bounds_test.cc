@@ -129,7 +129,7 @@ TEST(Bounds,
   EXPECT_EQ(least.bytes, 29u);  // the bound is 30 bytes minus a margin for rounding
 }
 
-TEST(Bounds, one_task_must_move_if_its_load_is_exactly_what_exceeds_the_makespan) {
+TEST(Bounds, one_task_must_move_if_its_load_equals_the_excess_over_the_makespan) {
   const Machine machine = machine_from_text("core:2");
   Workload workload;
   workload.tasks = {{.load_s = 1, .bytes = 10}, {.load_s = 2, .bytes = 100}};
@@ -244,7 +244,7 @@ TEST(Bounds, the_iteration_bound_on_one_place_is_the_makespan) {
   EXPECT_DOUBLE_EQ(iteration_bound_s(machine, workload, machine.costs(), Placement(2)), 3);
 }
 
-TEST(Bounds, least_migrations_are_the_largest_tasks_and_the_fewest_bytes_per_load) {
+TEST(Bounds, least_migrations_are_the_fewest_tasks_and_bytes_that_can_remove_the_excess_load) {
   Random random(12);
   for (int round = 0; round < 200; ++round) {
     SCOPED_TRACE(round);

@@ -230,7 +230,8 @@ TEST(BusyTimes,
     }
 }
 
-TEST(BusyTimes, until_the_next_refresh_waiting_times_increase_where_a_move_uses_slower_resources) {
+TEST(BusyTimes,
+     if_a_move_puts_messages_on_slower_resources_waiting_times_increase_until_the_next_refresh) {
   for (const char* text : kPhysicalMachines) {
     SCOPED_TRACE(text);
     Random random(10);
@@ -273,7 +274,7 @@ TEST(BusyTimes, until_the_next_refresh_waiting_times_increase_where_a_move_uses_
   }
 }
 
-TEST(BusyTimes, the_weight_of_a_resource_adds_up_the_relative_busy_times_of_waiting_places) {
+TEST(BusyTimes, the_weight_of_a_resource_follows_from_the_relative_busy_times_of_waiting_places) {
   for (const char* text : kPhysicalMachines)
     for (const double overlap : {0.0, 0.6, 1.0})
       for (const int exponent : {1, 2, 3, 8}) {
@@ -348,7 +349,7 @@ TEST(BusyTimes, the_lower_bound_on_the_busy_time_after_a_move_never_exceeds_the_
     }
 }
 
-TEST(BusyTimes, a_trial_touches_all_that_the_move_changes_and_returns_the_largest_time_there) {
+TEST(BusyTimes, a_trial_lists_all_that_a_move_changes_and_returns_the_largest_new_busy_time) {
   for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
     for (const char* text : kPhysicalMachines) {
       SCOPED_TRACE(text);

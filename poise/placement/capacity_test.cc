@@ -244,7 +244,7 @@ TEST(Capacity, strategy_poise_is_within_1_percent_of_the_best_time_if_each_place
   }
 }
 
-/// Counts of free cores, recomputed from a list of placed tasks at each question.
+/// Numbers of free cores, recomputed from a list of placed tasks at each query.
 struct NaiveFilling {
   const Problem& problem;
   std::vector<std::pair<TaskId, PlaceId>> placed = {};

@@ -86,7 +86,8 @@ TEST(ConsecutiveShares, no_other_split_into_consecutive_blocks_has_a_notably_sho
   }
 }
 
-/// The algorithm with searches from one end: the limit by bisection, then the cuts.
+/// A reference implementation: finds the limit by bisection, then each cut by a search from one
+/// end.
 Placement naive_shares(const Problem& problem) {
   const Machine& machine = problem.machine;
   const std::size_t num_places = machine.num_places();

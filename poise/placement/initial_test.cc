@@ -26,7 +26,7 @@ TEST(InitialPlacement, every_named_placement_puts_each_task_on_an_existing_place
       for (const std::uint32_t places : {1u, 3u, 64u}) tasks_per_place(name, tasks, places);
 }
 
-TEST(InitialPlacement, the_uneven_placement_gives_each_place_fewer_tasks_than_the_place_before) {
+TEST(InitialPlacement, the_uneven_placement_gives_each_place_fewer_tasks_than_the_previous_place) {
   EXPECT_EQ(tasks_per_place("uneven", 1600, 4), (std::vector<int>{700, 500, 300, 100}));
 }
 
@@ -43,14 +43,14 @@ std::vector<PlaceId> places_of(std::string_view name, TaskId num_tasks, std::uin
   return {placement.places().begin(), placement.places().end()};
 }
 
-TEST(InitialPlacement, blocked_and_round_robin_are_those_of_the_functions_of_this_name) {
+TEST(InitialPlacement, blocked_and_round_robin_placements_come_from_the_functions_of_these_names) {
   EXPECT_EQ(initial_placement("blocked", 7, 3, 0), blocked(7, 3));
   EXPECT_EQ(initial_placement("round_robin", 7, 3, 0), round_robin(7, 3));
   EXPECT_EQ(places_of("blocked", 5, 2), (std::vector<PlaceId>{0, 0, 0, 1, 1}));
   EXPECT_EQ(places_of("round_robin", 5, 2), (std::vector<PlaceId>{0, 1, 0, 1, 0}));
 }
 
-TEST(InitialPlacement, the_first_q_places_of_the_uneven_placement_get_q_2p_minus_q_of_p_squared) {
+TEST(InitialPlacement, the_number_of_tasks_per_place_falls_linearly_in_the_uneven_placement) {
   for (const TaskId tasks : {1u, 10u, 97u, 1000u})
     for (const std::uint32_t places : {1u, 2u, 3u, 7u, 16u}) {
       const std::vector<PlaceId> placed = places_of("uneven", tasks, places);
@@ -71,7 +71,7 @@ TEST(InitialPlacement, the_random_placement_depends_on_the_seed_alone) {
   EXPECT_NE(initial_placement("random", 50, 7, 1), initial_placement("random", 50, 7, 2));
 }
 
-TEST(InitialPlacement, every_task_is_visited_once_and_in_order_with_the_place_of_the_placement) {
+TEST(InitialPlacement, visits_all_tasks_in_order_each_with_its_place_in_the_initial_placement) {
   for (const auto name : initial_placements())
     for (const std::uint32_t places : {1u, 3u, 5u}) {
       SCOPED_TRACE(name);

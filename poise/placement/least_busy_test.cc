@@ -52,7 +52,7 @@ TEST(LeastBusy, a_negative_zero_counts_as_zero) {
   EXPECT_EQ(places.least(), 2u);
 }
 
-TEST(LeastBusy, one_place_is_always_the_least_busy_and_there_must_be_one) {
+TEST(LeastBusy, a_single_place_is_the_least_busy_and_an_empty_list_is_a_programming_error) {
   LeastBusy places({5});
   EXPECT_EQ(places.least(), 0u);
   places.add(0, 1.5);

@@ -85,7 +85,7 @@ TEST(MemoryRoom, keeps_to_the_memory_size_of_each_domain_if_the_machine_states_i
   workload.memory.assign(3, {.footprint_bytes = 60});
   const Placement current(std::vector<PlaceId>{0, 2, 3});
   MemoryRoom room(machine, workload, current, 0);
-  EXPECT_TRUE(room.fits(0, 1));  // a move inside a domain leaves its memory use as it is
+  EXPECT_TRUE(room.fits(0, 1));  // a move inside a domain does not change the domain's memory use
   EXPECT_FALSE(room.fits(1, 1));
   EXPECT_TRUE(room.fits(1, 3));
 }
@@ -273,7 +273,7 @@ Placement naive_within_memory(const Machine& machine, const Workload& workload,
   return placement;
 }
 
-TEST(MemoryRoom, full_places_give_large_tasks_to_the_emptiest_places_before_tasks_go_where_wanted) {
+TEST(MemoryRoom, full_places_first_give_away_large_tasks_and_then_tasks_move_where_wanted) {
   int num_different = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);

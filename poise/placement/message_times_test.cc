@@ -318,7 +318,7 @@ TEST(MessageTimes, are_the_same_as_those_of_a_simple_computation_on_random_machi
   }
 }
 
-TEST(MessageTimes, one_message_alone_takes_the_times_at_both_ends_on_a_resource_and_of_latency) {
+TEST(MessageTimes, one_message_takes_the_times_at_both_ends_and_on_a_resource_plus_the_latency) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
@@ -354,7 +354,8 @@ TEST(MessageTimes, tasks_migrate_like_messages_of_their_size_that_both_ends_pack
     const TaskId tasks = 1 + static_cast<TaskId>(random.below(12));
     const Placement before = initial_placement("random", tasks, machine.num_places(), seed);
     const Placement after = initial_placement("random", tasks, machine.num_places(), seed + 99);
-    // Task t moves like messages from a task at its old place to a task t + tasks at the new place.
+    // In `moves`, task t is at the old place of task t, and task t + tasks at its new place. Moving
+    // task t costs as much as messages from one to the other.
     Workload workload, moves;
     std::vector<PlaceId> ends(before.places().begin(), before.places().end());
     ends.insert(ends.end(), after.places().begin(), after.places().end());

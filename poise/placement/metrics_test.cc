@@ -40,7 +40,7 @@ struct Drawn {
   Placement after;
 };
 
-TEST(Metrics, work_is_the_load_of_the_tasks_by_speed_plus_background_load) {
+TEST(Metrics, work_is_the_load_of_the_tasks_divided_by_the_speed_plus_the_background_load) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     const Drawn drawn(seed);
@@ -136,7 +136,7 @@ TEST(Metrics, the_imbalance_is_1_if_there_is_no_work) {
   EXPECT_DOUBLE_EQ(evaluate(machine, workload, machine.costs(), placement, placement).imbalance, 3);
 }
 
-TEST(MakespanBounds, are_the_average_the_largest_task_and_the_smallest_of_k_p_plus_1_tasks) {
+TEST(MakespanBounds, are_the_average_time_and_the_largest_task_and_a_pigeonhole_bound) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     const Drawn drawn(seed);
@@ -177,7 +177,7 @@ double apart_s(const std::vector<double>& tasks_s, const std::vector<double>& fi
   return best_s;
 }
 
-TEST(MakespanBounds, two_of_the_largest_tasks_share_a_place_or_each_has_its_own_beside_fixed_work) {
+TEST(MakespanBounds, beside_fixed_work_the_largest_tasks_are_apart_or_two_of_them_share_a_place) {
   Random random(8);
   for (int round = 0; round < 300; ++round) {
     SCOPED_TRACE(round);
@@ -234,7 +234,7 @@ Workload with_subphases(int round, Random& random) {
   return workload;
 }
 
-TEST(Metrics, times_of_subphases_are_added_up_or_the_longest_counts_if_they_overlap) {
+TEST(Metrics, subphase_times_are_added_up_or_if_subphases_overlap_the_longest_one_is_taken) {
   Random random(9);
   const Machine machine = machine_from_text("core:3 speeds:1,0.5,2 message:0.125");
   for (int round = 0; round < 100; ++round) {
@@ -275,7 +275,7 @@ TEST(Metrics, times_of_subphases_are_added_up_or_the_longest_counts_if_they_over
   }
 }
 
-TEST(MakespanBounds, with_subphases_they_are_the_times_of_all_loads_on_all_places_and_of_one_task) {
+TEST(MakespanBounds, the_bounds_add_up_the_subphases_or_if_these_overlap_take_the_longest) {
   Random random(10);
   const Machine machine = machine_from_text("core:3 speeds:1,0.5,2");
   for (int round = 0; round < 100; ++round) {

@@ -59,7 +59,7 @@ TEST(MigrationTimes,
 }
 
 TEST(MigrationTimes,
-     migrating_a_task_that_combines_several_tasks_costs_as_much_as_migrating_them_one_by_one) {
+     migrating_a_task_that_combines_several_tasks_costs_as_much_as_migrating_each_of_them) {
   const Machine machine = with_formula(machine_from_text("node:2 core:2"), CostFormula::physical);
   Workload apart, together;
   apart.tasks.assign(5, {.load_s = 1, .bytes = 1000});
@@ -123,7 +123,7 @@ TEST(MigrationTimes, an_exchange_fits_if_the_time_after_moving_both_tasks_is_wit
   EXPECT_GT(num_exceeding, 0);
 }
 
-TEST(MigrationTimes, returns_how_long_a_task_occupies_a_resource_that_is_busy_for_long_enough) {
+TEST(MigrationTimes, gives_a_tasks_time_on_a_resource_that_is_busy_for_at_least_a_given_time) {
   const Machine machine =
       with_formula(machine_from_text("node:3 core:1 bandwidth:1e6 bus:0 gap:0 latency:0 "
                                      "migrated_byte:1e-5 migrated_task:0"),
@@ -193,7 +193,7 @@ struct Added {
   }
 };
 
-TEST(MigrationTimes, agree_with_sums_over_all_migrations_and_limit_only_what_a_move_makes_longer) {
+TEST(MigrationTimes, equal_sums_over_all_migrations_and_the_limit_applies_only_to_times_that_grow) {
   int num_fitting = 0, num_refused = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);

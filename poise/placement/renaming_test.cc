@@ -115,7 +115,8 @@ std::vector<std::size_t> naive_renaming(const std::vector<std::size_t>& kinds,
   return unit_of;
 }
 
-/// Renames the groups of ranges of places that begin at `first_place`; see naive_renaming().
+/// Renames groups of places, each of which is a range that begins at an entry of `first_place`; see
+/// naive_renaming().
 Placement with_ranges_renamed(const std::vector<PlaceId>& first_place,
                               const std::vector<std::size_t>& kinds,
                               const std::vector<double>& shares, const Workload& workload,

@@ -73,7 +73,8 @@ TEST(DistanceTree, omits_machine_levels_that_do_not_affect_message_costs) {
   EXPECT_FALSE(tree.level(0)[0].is_uniform);
 }
 
-TEST(DistanceTree, knows_the_least_weight_of_a_message_inside_each_group_and_between_its_children) {
+TEST(DistanceTree,
+     knows_the_least_distance_of_two_places_in_a_group_and_of_two_places_in_different_children) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -116,7 +117,7 @@ TEST(DistanceTree, knows_the_least_weight_of_a_message_inside_each_group_and_bet
   }
 }
 
-TEST(DistanceTree, on_a_torus_no_message_between_nodes_weighs_less_than_the_root_says) {
+TEST(DistanceTree, on_a_torus_no_message_between_nodes_weighs_less_than_the_weight_of_the_root) {
   // Nodes 0 and 1 are at opposite corners of the torus, or share a router.
   for (const std::vector<std::uint32_t>& routers :
        {std::vector<std::uint32_t>{0, 10, 5, 1, 2, 3}, {4, 4, 5, 1, 2, 3}}) {

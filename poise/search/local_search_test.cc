@@ -82,7 +82,7 @@ constexpr const char* kMachines[] = {
     "core:4 message:0.02", "node:2 numa:2 core:2 factors:10,2,1 message:0.01 byte:1e-4",
     "core:5 message:0.03 speeds:1,0.5,0.75,1,1", "torus:3x2 core:1 message:0.02"};
 
-TEST(LocalSearch, its_busy_times_are_those_of_its_placement_and_pinned_tasks_do_not_move) {
+TEST(LocalSearch, its_busy_times_match_its_placement_and_pinned_tasks_do_not_move) {
   for (const char* text : kMachines)
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       SCOPED_TRACE(testing::Message() << text << " seed " << seed);
@@ -214,7 +214,7 @@ TEST(LocalSearch, a_limited_migration_takes_no_longer_than_the_limit) {
         EXPECT_LE(metrics.migration_s, limit_s * (1 + 1e-9));
         EXPECT_LE(metrics.iteration_s, drawn.metrics(drawn.start).iteration_s * (1 + 1e-9));
         num_moved += limit_s > 0 && metrics.migrations > 0 ? 1 : 0;
-        // A longer limit allows more moves from there.
+        // From there, a longer limit allows more moves.
         search.limit_migration(2 * limit_s);
         search.run({.exponent = 8, .swaps = true}, 1e9);
         EXPECT_LE(drawn.metrics(search.placement()).migration_s, 2 * limit_s * (1 + 1e-9));
@@ -265,7 +265,7 @@ TEST(LocalSearch, a_perturbation_moves_at_most_a_few_tasks_and_only_to_places_wi
     sizes.insert(moves.size());
     for (PlaceId p = 0; p < 6 && seed % 2 == 0; ++p)
       EXPECT_EQ(std::ranges::count(search.placement().places(), p), 5) << p;
-    // The first task that moves leaves a place that is busiest, or nearly so.
+    // The first task that moves leaves a place that is the busiest or nearly as busy.
     const std::vector<double> busy = drawn.busy_s(drawn.start);
     const double floor_s = (1 - kTuning.tolerance) * *std::ranges::max_element(busy) * (1 - 1e-9);
     num_busy += moves.empty() || std::ranges::any_of(moves, [&](const Migration& move) {
@@ -349,7 +349,7 @@ TEST(LocalSearch, exchanges_two_tasks_if_no_single_move_makes_the_busiest_place_
 }
 
 TEST(LocalSearch, a_stage_ends_soon_after_the_limit_of_scans_given_by_the_caller_or_the_tuning) {
-  // A visit of a place examines at most a portion of tasks with all their messages.
+  // A visit to a place scans at most this many tasks and messages.
   constexpr double kVisit = 4000;
   const Drawn drawn("node:2 numa:2 core:2 factors:10,2,1 message:0.01 byte:1e-4", 2000, 1);
   const double all = drawn.search(drawn.start).run({.exponent = 8, .swaps = false}, 1e9);
@@ -402,8 +402,9 @@ TEST(LocalSearch, counts_the_tasks_and_partners_that_it_examines) {
     return LocalSearch(problem, current, shared, 0).run({.exponent = 8, .swaps = false}, 1e9);
   };
   EXPECT_EQ(scans(), 2 + 2) << "the places, and each task on the other place";
-  // With messages, each task has one partner, at one place of one domain. A task is selected in two
-  // scans, bounded in one, and tried in three. After the move, three tasks are examined again.
+  // With messages, each task has one partner, at one place of one domain. Selecting a task takes
+  // two scans, bounding its gain takes one, and trying its move takes three. After the move, three
+  // tasks are examined again.
   workload.messages = {{0, 1, 1, 0}, {1, 0, 1, 0}};
   EXPECT_EQ(scans(), 2 + 2 * (2 + 1 + 3) + 2 + 3 * (2 + 1));
 }

@@ -176,7 +176,8 @@ TEST(Relief, takes_the_messages_and_speeds_of_places_into_account_when_it_moves_
   workload.messages = {{.from = 11, .to = 0, .count = 6}};
   Placement current(12, 0);
   current.move(11, 1);
-  // Place 0 is busy for 11 s + 6 s, place 1 for 2 s. All places together can take 18 s in 12 s.
+  // Place 0 is busy for 11 s + 6 s, place 1 for 2 s. Both places together (speed 1.5) need 12 s for
+  // 18 s of work and messages.
   const auto few = with_few_moves({machine, workload, current, machine.costs()}, 1000);
   ASSERT_TRUE(few);
   EXPECT_EQ(migrations(current, *few).size(), 5u);

@@ -193,8 +193,8 @@ struct Whole {
   }
 };
 
-/// A reference for the way back: for each fraction, returns every task whose return keeps the
-/// iteration within the limit.
+/// A reference implementation of curve_to_current(): for each fraction, returns every task to its
+/// current place if that keeps the iteration within the limit.
 std::vector<Outcome> naive_curve(const Whole& whole, std::span<const double> parts) {
   const Problem& problem = whole.problem;
   const double far_s = outcome_of(problem, whole.far).iteration_s;
@@ -231,7 +231,7 @@ TEST(Returns, the_curve_back_to_the_current_placement_is_that_of_a_reference_imp
   }
 }
 
-/// A reference for best_on_the_way().
+/// A reference implementation of best_on_the_way().
 Placement naive_best(const Whole& whole, double steps, double tolerance) {
   const Outcome far = outcome_of(whole.problem, whole.far);
   const bool is_cheap = far.migration_s <= tolerance * far.total_s(steps);
@@ -252,7 +252,7 @@ Placement naive_best(const Whole& whole, double steps, double tolerance) {
   return best.placement;
 }
 
-TEST(Returns, the_best_placement_on_the_way_is_that_of_a_reference_implementation) {
+TEST(Returns, the_best_placement_on_the_way_back_is_that_of_a_reference_implementation) {
   for (std::uint64_t seed = 0; seed < 100; ++seed)
     for (const double steps : {0.0, 0.125, 0.25, 0.5, 1.0, 4.0})
       for (const double tolerance : {0.0, 0.03125, 0.25}) {

@@ -142,7 +142,7 @@ TEST(Surroundings, lower_bounds_on_the_value_of_a_move_never_exceed_the_exact_va
     }
 }
 
-TEST(Surroundings, the_heaviest_places_are_those_whose_messages_would_take_longest) {
+TEST(Surroundings, the_heaviest_places_for_a_task_are_those_with_which_its_messages_take_longest) {
   // A message takes 3 s and a byte 1 s, before factors. The task of place 0 exchanges messages with
   // tasks at places 0 to 5, in both directions, in several messages per place.
   const Machine machine = machine_from_text("node:2 core:3 factors:9,1 message:3 byte:1");

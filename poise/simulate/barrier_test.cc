@@ -35,8 +35,8 @@ TEST(Barrier, each_message_takes_cpu_time_of_its_sender_and_of_its_receiver) {
   const Machine machine = machine_from_text(
       "node:3 core:1 factors:1,1 overhead:0.125 latency:0.25 bandwidth:0 bus:0 copy:0");
   // In the first round, place 0 waits for place 2, place 1 for place 0, and place 2 for place 1.
-  // The places leave it at 5.5, 1.25 and 5.25 s. In the second round, they wait for places 1, 2 and
-  // 0.
+  // The places end this round at 5.5, 1.25 and 5.25 s. In the second round, they wait for places 1,
+  // 2 and 0.
   EXPECT_DOUBLE_EQ(barrier_end_s(machine, std::vector<double>{0, 1, 5}),
                    5.5 + 0.125 + 0.25 + 0.125);
   EXPECT_DOUBLE_EQ(barrier_end_s(machine, std::vector<double>{5, 1, 0}),
@@ -44,7 +44,7 @@ TEST(Barrier, each_message_takes_cpu_time_of_its_sender_and_of_its_receiver) {
   EXPECT_DOUBLE_EQ(barrier_end_s(machine, std::vector<double>{0, 0, 0}), 2 * 0.5);
 }
 
-/// The end of a barrier of messages with a latency of a second between nodes and a quarter inside.
+/// The end of a barrier whose messages have a latency of 1 s between nodes and 1/4 s inside a node.
 double naive_end_s(std::uint32_t per_node, std::vector<double> enters_s) {
   const std::size_t count = enters_s.size();
   for (std::size_t distance = 1; distance < count; distance *= 2) {
@@ -59,7 +59,7 @@ double naive_end_s(std::uint32_t per_node, std::vector<double> enters_s) {
   return *std::max_element(enters_s.begin(), enters_s.end());
 }
 
-TEST(Barrier, in_each_round_every_place_waits_for_the_place_twice_as_far_before_it) {
+TEST(Barrier, in_each_round_every_place_waits_for_a_place_twice_as_far_away_as_in_the_last_round) {
   for (std::uint32_t nodes = 1; nodes <= 4; ++nodes)
     for (std::uint32_t per_node = 1; per_node <= 3; ++per_node) {
       const Machine machine =

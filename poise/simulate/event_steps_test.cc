@@ -49,7 +49,7 @@ TEST(EventSteps, subphases_follow_each_other_each_with_its_part_of_work_and_mess
   const Placement placement(std::vector<PlaceId>{0, 1});
   EventSteps steps(machine, {}, {{}, true}, 1);
   const EventStep& step = steps.step(0, workload, placement);
-  // The parts of the message are those of all loads: 3.5 s and 2.5 s of 6 s.
+  // The message is divided between the subphases like the sum of all loads: 3.5 s and 2.5 s of 6 s.
   const double first = 3.5 / 6, second = 2.5 / 6;
   const double sent1_s = 3 + first * 0.125, end1_s = sent1_s + 0.25 + first * 6 + first * 0.125;
   const double sent2_s = 1 + second * 0.125, end2_s = sent2_s + 0.25 + second * 6 + second * 0.125;
@@ -75,7 +75,7 @@ TEST(EventSteps, subphases_follow_each_other_each_with_its_part_of_work_and_mess
   EXPECT_TRUE(silent.step(0, workload, placement).spans.empty());
 }
 
-TEST(EventSteps, of_overlapping_subphases_the_longest_counts_and_the_first_has_all_messages) {
+TEST(EventSteps, the_longest_of_overlapping_subphases_counts_and_the_first_has_all_messages) {
   const Machine machine = nodes(2);
   Workload workload = workload_of({6, 0});
   workload.subphase_rule = SubphaseRule::overlap;
@@ -91,7 +91,7 @@ TEST(EventSteps, of_overlapping_subphases_the_longest_counts_and_the_first_has_a
   }
 }
 
-TEST(EventSteps, loads_may_change_between_two_calls_if_the_steps_are_forgotten) {
+TEST(EventSteps, changed_loads_take_effect_only_after_the_stored_steps_are_forgotten) {
   const Machine machine = nodes(2);
   EventSteps steps(machine, {}, {}, 2);
   Workload workload = workload_of({1, 1});

@@ -185,7 +185,7 @@ TEST(Figures, figure_17_shows_what_balancing_points_of_100_microseconds_and_time
   EXPECT_EQ(data.rows[7][4], speed_up(run));
 }
 
-TEST(Figures, threads_with_unequal_phases_are_compared_without_moves_balanced_and_with_the_bound) {
+TEST(Figures, for_unequal_phases_the_static_and_balanced_times_and_the_ideal_are_compared) {
   const FigureData data = figure_named("unequal").compute();
   EXPECT_EQ(keys(data, 2), (Keys{{8, 7}, {16, 12}, {16, 7}}));
   EXPECT_EQ(first_values(data, 2, 6), (std::vector<double>{0, 0.1, 0.2, 0.3, 0.5, 0.8}));
@@ -222,7 +222,7 @@ TEST(Figures, three_rules_for_when_threads_move_are_compared_for_phases_of_1_to_
   EXPECT_EQ(row[5], speed_up(run));
 }
 
-TEST(Figures, the_two_jobs_of_section_6_are_simulated_with_six_periods_and_in_the_limit) {
+TEST(Figures, the_two_jobs_of_section_6_are_simulated_with_six_periods_and_solved_for_period_0) {
   const FigureData data = figure_named("jobs").compute();
   EXPECT_EQ(first_values(data, 0, 7), (std::vector<double>{0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5}));
   EXPECT_EQ(data.rows.size(), 7u);

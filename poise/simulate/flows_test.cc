@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Flows, a_route_merges_its_entries_of_a_resource_and_leaves_out_those_without_effect) {
+TEST(Flows, a_route_merges_entries_of_the_same_resource_and_omits_those_without_effect) {
   Routes routes;
   EXPECT_EQ(routes.count(), 0u);
   EXPECT_EQ(routes.add(std::vector<RouteStop>{{7, 0}, {4, 0.5}, {6, -1}, {2, 3}, {4, 0.25}}), 0u);
@@ -39,7 +39,7 @@ TEST(Flows, the_busiest_resource_is_occupied_by_the_bytes_of_all_flows_that_pass
   EXPECT_EQ(busiest_s(Routes(), {}), 0);
 }
 
-TEST(Flows, of_two_flows_that_start_together_the_first_in_the_list_comes_first) {
+TEST(Flows, flows_that_start_at_the_same_time_are_ordered_by_their_index) {
   std::vector<std::uint32_t> numbers{3, 2, 1, 0};
   sort_by_start(std::vector<Flow>{{5}, {2}, {5}, {1}}, numbers);
   EXPECT_THAT(numbers, ElementsAre(3, 1, 0, 2));

@@ -60,8 +60,8 @@ std::vector<double> naive_rates(const Routes& routes, const std::vector<Flow>& f
   return rate;
 }
 
-/// True if a byte of one more flow would pass sooner on the detour than on the usual route, given
-/// the flows in flight.
+/// True if a byte of one more flow would need less time on the detour than on the usual route,
+/// given the flows in flight.
 bool is_sooner(const Routes& routes, const std::vector<Flow>& flows,
                const std::vector<bool>& in_flight, std::uint32_t detour, std::uint32_t usual) {
   const auto passing_s = [&](std::uint32_t route) {
@@ -78,8 +78,8 @@ bool is_sooner(const Routes& routes, const std::vector<Flow>& flows,
 }
 
 /// Returns the time at which each flow ends. Follows the definition of max-min fairness: computes
-/// all rates anew whenever a flow starts or ends. Flows must start one after the other if there are
-/// detours.
+/// all rates anew whenever a flow starts or ends. If there are detours, no two flows may start at
+/// the same time.
 std::vector<double> naive_ends_s(const Routes& routes, std::vector<Flow> flows,
                                  const std::vector<Detour>& detours = {}) {
   std::vector<double> left(flows.size()), end_s(flows.size(), kInfinity), extra_s(flows.size(), 0);
@@ -182,7 +182,7 @@ TEST(Fluid, flows_without_bytes_or_resources_end_when_they_start) {
   EXPECT_TRUE(fluid_ends_s(routes, {}).empty());
 }
 
-TEST(Fluid, flows_on_random_networks_end_at_the_times_of_a_simple_simulation) {
+TEST(Fluid, flows_on_random_networks_end_at_the_same_times_as_in_a_simple_simulation) {
   for (std::uint64_t seed = 1; seed <= num_seeds(300); ++seed) {
     const RandomCase made = random_case(seed);
     const auto expected_s = naive_ends_s(made.routes, made.flows);
@@ -211,7 +211,7 @@ TEST(Fluid,
   EXPECT_THAT(fluid_ends_s(routes, flows, 1), ElementsAre(10, 10));
 }
 
-TEST(Fluid, a_flow_takes_its_detour_if_a_byte_would_pass_sooner_there_at_the_moment) {
+TEST(Fluid, a_flow_takes_its_detour_if_that_takes_less_time_per_byte_when_the_flow_starts) {
   const Routes routes = routes_of({{{0, 1}}, {{1, 2}}});
   const Detour detour{.route = 1, .extra_s = 0.5};
   const std::vector<Flow> flows{{0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {40, 10, 0}};
@@ -224,7 +224,7 @@ TEST(Fluid, a_flow_takes_its_detour_if_a_byte_would_pass_sooner_there_at_the_mom
               ElementsAre(40, 40, 40, 40, 50));
 }
 
-TEST(Fluid, flows_with_random_detours_end_at_the_times_of_a_simple_simulation) {
+TEST(Fluid, flows_with_random_detours_end_at_the_same_times_as_in_a_simple_simulation) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     RandomCase made = random_case(seed);
     Random random(seed);
@@ -241,7 +241,7 @@ TEST(Fluid, flows_with_random_detours_end_at_the_times_of_a_simple_simulation) {
   }
 }
 
-TEST(Fluid, starts_and_ends_in_half_a_window_count_as_simultaneous) {
+TEST(Fluid, starts_and_ends_at_most_half_a_window_apart_count_as_simultaneous) {
   const Routes routes = routes_of({{{0, 1}}, {{1, 1}}});
   // Flow 2 has a route of its own.
   const std::vector<Flow> flows{{0, 4, 0}, {0.5, 4, 0}, {0, 8.25, 1}};

@@ -135,7 +135,7 @@ TEST(Iteration, work_hides_message_time_if_computation_and_communication_overlap
   EXPECT_DOUBLE_EQ(simulated(kNodes, work_s, messages, kFluid, 0.1).end_s, 9 + message_s);
 }
 
-TEST(Iteration, a_place_sends_after_its_first_work_and_receives_after_all_of_its_work) {
+TEST(Iteration, a_place_sends_after_the_first_part_of_its_work_and_receives_after_the_last) {
   // Place 0 sends one message to place 1 and then two to place 2.
   const Iteration iteration =
       simulated(kNodes, {2, 1, 4}, {{0, 2, 2, 500}, {0, 1, 1, 1000}}, kFluid, 0.25);
@@ -191,7 +191,8 @@ TEST(Iteration, in_large_exchanges_nearly_simultaneous_events_count_as_simultane
     const std::vector<double> work_s(nodes, 0);
     const double busiest_s = (nodes - 1) * 0.1;
     EXPECT_NEAR(traffic.busiest_s(), busiest_s, 1e-9);
-    // Of 30 nodes, 870 messages pass two cards each, which are 3 million visits.
+    // With 30 nodes, 870 messages pass two cards each: 1740 resources on routes, visited at each of
+    // 1740 starts and ends, so there are 3 million visits, more than kMaxExactVisits.
     EXPECT_NEAR(simulate_iteration(traffic, work_s, 0).window_s, nodes == 30 ? busiest_s / 200 : 0,
                 1e-9);
     EXPECT_NEAR(simulate_iteration(traffic, work_s, 0, {.precision = 0.25}).window_s, busiest_s / 4,
@@ -264,7 +265,7 @@ RandomProgram random_program(std::uint64_t seed) {
   return made;
 }
 
-TEST(Iteration, places_and_network_resources_are_busy_as_long_as_the_cost_model_says) {
+TEST(Iteration, places_and_network_resources_are_busy_for_the_times_that_the_cost_model_gives) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const CostModel& costs = made.machine.costs();

@@ -481,7 +481,7 @@ JuggleRun random_run(std::uint64_t seed) {
   return run;
 }
 
-TEST(IdealJuggle, random_runs_end_when_a_simulation_of_every_event_ends) {
+TEST(IdealJuggle, random_runs_end_at_the_same_time_as_in_a_simulation_of_every_event) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     const JuggleRun run = random_run(seed);
@@ -541,7 +541,7 @@ TEST(IdealJuggle, two_balancing_points_are_a_period_apart_give_or_take_the_jitte
   }
 }
 
-TEST(IdealJuggle, no_time_is_shorter_than_the_longest_thread_or_the_share_of_each_place) {
+TEST(IdealJuggle, the_ideal_time_is_the_longer_of_the_longest_thread_and_the_average_per_place) {
   const SpmdProgram program{3, 2, 5, 7};
   EXPECT_EQ(unequal_ideal_s(program, std::vector<double>{1, 2, 4}), 7 * 5 * 4);
   EXPECT_EQ(unequal_ideal_s(program, std::vector<double>{3, 3, 4}), 7 * 5 * 5);
@@ -562,7 +562,7 @@ TEST(IdealJuggle, domains_are_consecutive_places_and_differ_in_size_by_at_most_o
     }
 }
 
-TEST(IdealJuggle, checks_the_limits_of_each_number_of_a_run) {
+TEST(IdealJuggle, checks_that_each_number_of_a_run_is_within_its_limits) {
   const JuggleRun run{.program = {4, 3, 1}, .period_s = 0.5};
   const auto is_valid = [&](const std::function<void(JuggleRun&)>& change) {
     JuggleRun changed = run;
@@ -629,7 +629,7 @@ TEST(IdealJuggle, refuses_runs_with_too_many_threads_places_or_steps) {
         is_valid({.program = {8000, 1000, 1, 156'250 + more}, .balancing = Balancing::reactive}),
         more == 0);
   }
-  // 8 steps per phase, and 8 s of every phase in periods of 2 s
+  // A phase counts as 8 steps; it takes 8 s, so with a period of 2 s it has 4 balancing points.
   for (const double period_s : {2.0, 1.99})
     for (const Balancing how : {Balancing::proactive, Balancing::hybrid})
       EXPECT_EQ(

@@ -34,7 +34,7 @@ TEST(LendingLinks, messages_sent_by_the_same_network_card_are_transferred_one_af
   EXPECT_NEAR(links.carry(2, 0, 4e6, 0).arrival_s, 5, 0.01);
 }
 
-TEST(LendingLinks, a_short_message_passes_between_the_pieces_of_a_long_one) {
+TEST(LendingLinks, a_short_message_is_transferred_between_the_pieces_of_a_long_one) {
   const Machine machine = two_nodes();
   LendingLinks links(machine);
   links.carry(0, 2, 4e6, 0);

@@ -122,7 +122,7 @@ TEST(LendingQueue, a_task_keeps_the_properties_of_its_group) {
   EXPECT_EQ(queue.cost_of(*task), 0.25);
 }
 
-TEST(LendingQueue, an_empty_queue_has_exactly_no_cost) {
+TEST(LendingQueue, the_cost_of_an_empty_queue_is_exactly_0) {
   LendingQueue queue(true);
   for (const double task_s : {0.1, 0.2, 0.3}) queue.push_own({.count = 1, .task_s = task_s});
   while (queue.take_next()) continue;

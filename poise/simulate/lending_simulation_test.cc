@@ -239,7 +239,7 @@ TEST(LendingSimulation, claiming_copies_takes_less_than_quadratic_time) {
 
 // A progress thread handles messages one after the other, even if they arrive faster than it can
 // handle them.
-TEST(LendingSimulation, a_rank_with_a_progress_thread_cannot_pack_and_unpack_two_tasks_at_a_time) {
+TEST(LendingSimulation, a_progress_thread_packs_or_unpacks_one_task_at_a_time) {
   LendingScenario scenario = all_on_one(200, 4000, 10e-3);
   scenario.progress_s = 0.2e-3;
   scenario.task_overhead_s = 0.1e-3;
@@ -252,7 +252,7 @@ TEST(LendingSimulation, a_rank_with_a_progress_thread_cannot_pack_and_unpack_two
 // Checks for starvation: a rank that stays idle although others have tasks to lend. Without a
 // progress thread, a rank reads a steal request only when its task ends, so the last task may end
 // later by the time of one task.
-TEST(LendingSimulation, leaves_no_rank_without_tasks_for_long) {
+TEST(LendingSimulation, leaves_no_rank_without_tasks_for_a_long_time) {
   constexpr double kTask_s = 1e-3;
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     Random random(seed);
@@ -302,7 +302,7 @@ TEST(LendingSimulation, the_last_task_does_not_wait_behind_a_first_task_of_unkno
 }
 
 // Rank 1 asks first and borrows four tasks of unknown time. It is slow, so it returns three of them
-// after it has run one. By then rank 0 must know how slow rank 1 is, and keep them.
+// after it has run one. By then rank 0 must know how slow rank 1 is, and keep these three tasks.
 TEST(LendingSimulation, a_slow_rank_that_returns_tasks_does_not_get_them_again) {
   LendingScenario scenario;
   scenario.work = {{{5, 3e-3, 0}}};
@@ -529,7 +529,8 @@ TEST(LendingSimulation, every_message_takes_time_of_its_sender_and_of_its_receiv
   LendingScenario scenario = two_apart();
   const double message_s = scenario.message_overhead_s = 1.0 / 4096;
   const LendingOutcome outcome = checked(scenario);
-  // Until its last task ends, rank 0 tells that it has entered, and gets the report of rank 1.
+  // Before its last task ends, rank 0 sends the message that it has entered the wait, and receives
+  // the report of rank 1.
   EXPECT_DOUBLE_EQ(outcome.makespan_s, 5 + 2 * message_s);
   EXPECT_DOUBLE_EQ(outcome.ranks[0].left_s, 5 + 7 * message_s + 2 * kPassing_s);
   EXPECT_DOUBLE_EQ(outcome.ranks[1].left_s, 5 + 8 * message_s + 3 * kPassing_s);
@@ -598,7 +599,7 @@ TEST(LendingSimulation, gives_up_after_the_maximum_number_of_events) {
             "no end after " + std::to_string(events - 1) + " events");
 }
 
-TEST(LendingSimulation, a_thief_knows_a_load_at_least_since_its_report_has_arrived) {
+TEST(LendingSimulation, loads_known_to_a_thief_are_at_least_as_old_as_the_latency_of_their_report) {
   EXPECT_EQ(checked(two_apart()).mean_load_age_s, 0) << "no rank sends requests";
   LendingScenario scenario = all_on_one(2, 1000, 1e-3);
   scenario.near_latency_s = 2e-3;
@@ -627,9 +628,9 @@ TEST(LendingSimulation, a_copied_task_runs_once_its_owner_has_granted_the_claim)
   const double task_s = scenario.task_overhead_s, message_s = scenario.message_overhead_s;
   const double data_s = 64 / scenario.card_bytes_per_s;  // of a task or of a result
   const LendingOutcome outcome = checked(scenario);
-  // The first task of rank 0 begins when the copy is packed and two messages are sent. After it,
-  // rank 0 reads that rank 1 has entered and that it is idle, and the claim. Then it sends the
-  // task.
+  // The first task of rank 0 begins when the copy is packed and two messages are sent. After this
+  // task, rank 0 reads three messages of rank 1: that it has entered the wait, that it is idle, and
+  // the claim. Then rank 0 grants the claim.
   const double first_end_s = task_s + 2 * message_s + 1;
   const double starts_s = first_end_s + 4 * message_s + kPassing_s + message_s;
   EXPECT_DOUBLE_EQ(outcome.makespan_s,
@@ -669,8 +670,8 @@ TEST(LendingSimulation, a_progress_thread_grants_a_claim_while_its_rank_runs_a_t
   for (const double progress_s : {1.0 / 64, 1.0 / 8}) {
     scenario.progress_s = progress_s;
     const LendingOutcome outcome = checked(scenario);
-    // The claim arrives after a few messages. It waits for at least progress_s if the thread sleeps
-    // then, and otherwise for at most that long.
+    // The claim arrives after a few messages. It waits for at most progress_s until the progress
+    // thread handles it.
     const double arrives_s = 2 * kPassing_s, starts_s = outcome.ranks[1].spans[1].start_s;
     EXPECT_GT(starts_s, arrives_s + kPassing_s);
     EXPECT_LT(starts_s, arrives_s + kPassing_s + progress_s + 0.01);
@@ -681,7 +682,7 @@ TEST(LendingSimulation, a_progress_thread_grants_a_claim_while_its_rank_runs_a_t
   EXPECT_EQ(checked(scenario).makespan_s, slow_s);
 }
 
-TEST(LendingSimulation, a_rank_that_shares_its_core_needs_twice_the_time) {
+TEST(LendingSimulation, a_rank_that_shares_its_core_takes_twice_as_long) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     LendingScenario scenario = two_apart();
     scenario.seed = seed;
@@ -755,7 +756,7 @@ TEST(LendingSimulation, ranks_are_busy_with_tasks_and_with_packing_and_unpacking
 }
 
 TEST(LendingSimulation,
-     messages_take_cpu_time_twice_unless_they_are_still_on_their_way_at_the_end) {
+     each_message_takes_cpu_time_at_both_ends_unless_it_is_still_on_its_way_at_the_end) {
   for (std::uint64_t seed = 0; seed < num_seeds(30); ++seed) {
     SCOPED_TRACE(seed);
     LendingScenario scenario = all_on_one(6, 100, 1e-3);
@@ -802,7 +803,8 @@ TEST(LendingSimulation, the_ideal_time_is_the_longest_of_three_bounds) {
   EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario),
                    std::max(28.0, (7 * 4 + 6) / (1 / 2.0 + 1 / 4.0 + 1 / 3.0)))
       << "a task and then one of its children";
-  // Rank 0 runs a task in 100 s, so it lends nearly all of them. Each takes it 2 s.
+  // Rank 0 needs 100 s to run a task, so it lends nearly all of them. Packing a task takes it 1 s,
+  // and so does unpacking its result.
   scenario.slowness = {100};
   scenario.work = {{{100, 1, 0}}};
   scenario.task_overhead_s = 1;

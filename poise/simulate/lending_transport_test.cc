@@ -22,7 +22,7 @@ LendingScenario three_nodes() {
   return scenario;
 }
 
-TEST(LendingTransport, the_sender_needs_its_overhead_before_the_message_travels) {
+TEST(LendingTransport, a_message_leaves_only_after_the_overhead_of_the_sender) {
   const LendingScenario scenario = three_nodes();
   Random random(1);
   LendingTransport transport(scenario, random);
@@ -60,7 +60,7 @@ TEST(LendingTransport, counts_the_bytes_that_leave_the_busiest_node) {
   EXPECT_EQ(transport.max_bytes_out(), 27);
 }
 
-TEST(LendingTransport, other_nodes_are_infinitely_far_if_there_is_no_machine) {
+TEST(LendingTransport, without_a_description_of_the_machine_other_nodes_are_infinitely_far) {
   const LendingScenario scenario = three_nodes();
   Random random(1);
   const LendingTransport transport(scenario, random);

@@ -44,7 +44,7 @@ TEST(LentStep, leaves_background_loads_and_pinned_tasks_where_they_are) {
   EXPECT_NEAR(lent_step_s(machine, workload, Placement(1, 0)), 1, 1e-3);
 }
 
-TEST(LentStep, describes_the_places_as_ranks_and_the_links_of_the_machine_as_those_between_them) {
+TEST(LentStep, describes_places_as_ranks_that_are_connected_by_the_links_of_the_machine) {
   MachineParts parts = machine_from_text(
                            "node:3 core:2 speeds:1,0.25 factors:7,1 latency:0.5 overhead:0.125 "
                            "bandwidth:1000 cards:3")

@@ -64,7 +64,7 @@ TEST(MemoryPressure,
   EXPECT_DOUBLE_EQ(unpacking_factors(machine(), known, kBefore, kBefore, {2, 100})[0], 2);
 }
 
-TEST(MemoryPressure, the_factor_grows_linearly_from_80_percent_of_the_memory_on) {
+TEST(MemoryPressure, above_80_percent_of_the_memory_the_factor_grows_linearly) {
   // The places hold 60, 120, 60 and 60 of 130 bytes.
   const Placement after({1, 1, 2, 3});
   const double share = 120 / 130.0;

@@ -35,7 +35,7 @@ TEST(Objects, tasks_with_the_same_name_are_one_object_numbered_by_first_appearan
                                            ElementsAre(1, 2, 0), ElementsAre(2, 3)));
 }
 
-TEST(Objects, tasks_without_names_are_the_same_object_if_their_numbers_are_equal) {
+TEST(Objects, tasks_with_equal_indices_are_the_same_object_if_a_phase_has_no_names) {
   Trace trace = trace_of({{{.id = 7}, {.id = 3}}, {{.id = 3}}, {{.id = 7}}});
   trace.phases[1].names.clear();
   trace.phases[1].workload.tasks.resize(4);
@@ -52,7 +52,7 @@ TEST(Objects, tasks_of_other_kinds_or_collections_are_other_objects) {
   EXPECT_THAT(objects.of_task, ElementsAre(ElementsAre(0, 1, 2), ElementsAre(2, 1)));
 }
 
-TEST(Objects, only_tasks_that_are_counted_per_home_are_distinguished_by_their_homes) {
+TEST(Objects, only_tasks_with_ids_counted_per_home_place_are_distinguished_by_their_home_places) {
   Trace trace =
       trace_of({{{.id = 7, .kind = Kind::sequence}, {.id = 7, .kind = Kind::sequence}, {.id = 4}},
                 {{.id = 7, .kind = Kind::sequence}, {.id = 7, .kind = Kind::sequence}, {.id = 4}},

@@ -54,7 +54,7 @@ TEST(Outlook, the_domain_that_takes_longest_determines_the_predicted_time) {
   EXPECT_NEAR(two.simulated.completion_s, 2 * 4.0 / 3, 0.004);
 }
 
-TEST(Outlook, the_advice_names_the_gain_and_its_share_of_the_ideal) {
+TEST(Outlook, the_advice_states_the_gain_and_what_share_of_the_ideal_gain_it_is) {
   const Outlook found = outlook({.program = {8, 7, 30}, .period_s = 0.1});
   const double now = 60 / found.simulated.completion_s, best = 7.0 / 4;
   EXPECT_EQ(found.advice,
@@ -114,7 +114,7 @@ TEST(Outlook, predicts_the_times_of_theory_and_of_the_simulations) {
   EXPECT_EQ(one.bound_s, proactive_bound_s({9, 7, 2, 1}, 3));
 }
 
-TEST(Outlook, domains_without_threads_do_not_count) {
+TEST(Outlook, domains_without_threads_are_ignored) {
   const Outlook found = outlook({.program = {2, 5, 1, 2}, .period_s = 0.1, .domains = 5});
   EXPECT_EQ(found.static_s, 2);
   EXPECT_EQ(found.ideal_s, 2);

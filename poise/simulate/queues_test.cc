@@ -85,7 +85,7 @@ std::vector<double> naive_ends_s(const Routes& routes, const std::vector<Flow>& 
   }
 }
 
-TEST(Queues, flows_on_random_routes_and_detours_end_at_the_times_of_a_simple_simulation) {
+TEST(Queues, flows_on_random_routes_and_detours_end_at_the_same_times_as_in_a_simple_simulation) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     Random random(seed);
     Routes routes;

@@ -392,7 +392,7 @@ TEST(Replay, gives_the_same_times_as_a_simple_replay_that_simulates_every_step) 
   }
 }
 
-TEST(Replay, tells_the_strategy_for_how_many_steps_its_placement_lasts_and_the_seed) {
+TEST(Replay, gives_the_strategy_the_seed_and_the_number_of_steps_that_its_placement_is_to_last) {
   for (const std::uint64_t every : {2u, 500u}) {
     const Replayer replayer(trace_of({{1, 2}}), flat_machine(2), Placement(2),
                             {.steps = every + 1, .every = every, .seed = 7});
@@ -407,7 +407,7 @@ TEST(Replay, tells_the_strategy_for_how_many_steps_its_placement_lasts_and_the_s
   }
 }
 
-TEST(Replay, the_strategy_sees_the_loads_of_the_last_thousand_steps_at_most) {
+TEST(Replay, the_strategy_sees_the_loads_of_at_most_the_last_thousand_steps) {
   const Replayer replayer(
       trace_of({{1, 2}}), flat_machine(2), Placement(2),
       {.steps = 1202, .every = 600, .loads = parse_load_model("grow:share=1,rate=1")});
@@ -431,7 +431,7 @@ TEST(Replay, without_decisions_the_mean_iteration_is_that_of_all_steps) {
   EXPECT_EQ(replayer.num_objects(), 1u);
 }
 
-TEST(Replay, places_wait_for_a_decision_and_for_tasks_that_appear_if_steps_overlap) {
+TEST(Replay, even_if_steps_overlap_places_wait_for_decisions_and_for_new_tasks) {
   // Place 0 works for 3 s per step, place 1 for 1 s.
   Trace trace = trace_of({{3, 1}, {3, 1}, {3, 1}, {3, 1, 1}});
   const Replayer replayer(trace, flat_machine(2), Placement(std::vector<PlaceId>{0, 1}),

@@ -165,8 +165,8 @@ TEST(Routing, minimal_routes_on_a_grid_pass_one_dimension_after_the_other) {
   }
 }
 
-/// The router of a dragonfly's group that is linked to another group: the first router to the next
-/// groups, and so on in turn.
+/// The router of a dragonfly's group that is linked to another group. The groups that follow are
+/// assigned to the group's routers in turn, the next group to the first router.
 NodeId gateway_of(std::uint32_t groups, std::uint32_t routers, std::uint32_t group,
                   std::uint32_t other) {
   return group * routers + (other + groups - group - 1) % groups % routers;
@@ -253,7 +253,7 @@ TEST(Routing, a_route_in_a_tree_ascends_to_the_first_common_tier_and_descends_fr
   EXPECT_THAT(drawn, testing::ElementsAre(0, 1, 2, 3)) << "as many roots as links of a row";
 }
 
-TEST(Routing, an_uplink_has_at_least_one_link_and_none_if_its_bandwidth_is_unlimited) {
+TEST(Routing, an_uplink_has_no_links_if_its_bandwidth_is_unlimited_and_otherwise_at_least_one) {
   const Machine thin = machine_of("row:2 rack:2 node:2 core:1 factors:1,1,1,1 uplink:300,0");
   const auto links = links_of(thin, 0, 7);
   ASSERT_EQ(links.size(), 2u);
@@ -269,7 +269,7 @@ TEST(Routing, an_uplink_has_at_least_one_link_and_none_if_its_bandwidth_is_unlim
       NetworkRoutes(without, without.costs(), by(RoutingPolicy::random)).divides_uplinks());
 }
 
-TEST(Routing, links_have_the_bandwidth_of_all_cards_of_a_node_if_none_is_given) {
+TEST(Routing, links_have_the_bandwidth_of_all_cards_of_a_node_if_no_link_bandwidth_is_given) {
   const Machine machine = machine_from_text("torus:4 core:1 bandwidth:500 cards:3");
   std::vector<LinkStop> links;
   const NetworkRoutes routes(machine, machine.costs(), {});
@@ -341,7 +341,8 @@ TEST(Routing, detours_relieve_the_link_between_two_groups_of_a_dragonfly) {
 }
 
 // In the machine of this test, each uplink has 4 links of 1000 bytes/s.
-TEST(Routing, in_a_tree_the_index_of_the_receiving_node_selects_one_of_the_links_of_an_uplink) {
+TEST(Routing,
+     in_a_tree_the_index_of_the_receiving_node_selects_one_of_the_parallel_links_of_an_uplink) {
   const Machine machine = machine_of("rack:2 node:8 core:1 factors:1,1,1 uplink:4000");
   const Routing even{{}, kLink_bytes_per_s, 0}, minimal = by(RoutingPolicy::minimal);
   const auto first_four = [](NodeId node) { return node < 4 ? node + 8 : node; };

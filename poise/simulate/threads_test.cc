@@ -50,7 +50,7 @@ TEST(Threads, a_balancing_period_longer_than_the_run_does_not_change_when_tasks_
   EXPECT_THAT(run_threads(flat_machine(2), workload, placement, 1e17).done_s, ElementsAre(3, 4));
 }
 
-TEST(Threads, equal_threads_end_when_the_ideal_model_predicts) {
+TEST(Threads, equal_threads_end_at_the_times_that_the_ideal_model_predicts) {
   for (const std::uint32_t threads : {8u, 9u, 10u, 13u, 16u})
     for (const double period_s : {0.1, 0.25, 1.0, 3.0}) {
       const Machine machine = flat_machine(7);
@@ -122,7 +122,7 @@ ThreadsRun reference(const Machine& machine, const Workload& workload, const Pla
   return run;
 }
 
-TEST(Threads, unequal_threads_on_unequal_places_end_when_a_simulation_of_every_event_ends) {
+TEST(Threads, unequal_threads_on_unequal_places_end_as_in_a_simulation_of_every_event) {
   std::uint64_t swaps = 0;
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);

@@ -76,7 +76,7 @@ TEST(Traffic,
   EXPECT_THAT(first, ElementsAre(0, 1, 1, 4, 4));
 }
 
-TEST(Traffic, a_flow_has_a_piece_per_message_or_more_if_a_piece_would_have_too_many_bytes) {
+TEST(Traffic, a_flow_has_one_piece_per_message_or_more_if_these_pieces_would_be_too_large) {
   const Traffic traffic(
       machine_from_text("core:2"), CostModel(), {{0, 1, 1, 16}, {1, 0, 3, 17}},
       [](const Transfer&) { return EndTimes(); }, 16);
@@ -93,7 +93,7 @@ TEST(Traffic, a_flow_has_a_piece_per_message_or_more_if_a_piece_would_have_too_m
 constexpr const char* kWithGap =
     "node:2 core:1 factors:1,1 bus:0 copy:0 latency:0.25 overhead:0.125 gap:0.5";
 
-TEST(Traffic, messages_count_only_between_places_and_only_by_the_part_that_is_asked_for) {
+TEST(Traffic, only_the_given_part_of_messages_between_different_places_counts) {
   const Machine machine = machine_from_text(std::string(kWithGap) + " bandwidth:1000");
   Workload workload;
   workload.tasks = {{1}, {1}, {1}};
@@ -132,7 +132,7 @@ TEST(Traffic, a_flow_without_bytes_has_one_piece) {
   EXPECT_EQ(traffic.flows()[1].pieces, 4'000'000'000u);
 }
 
-TEST(Traffic, parts_and_bytes_of_a_task_that_moves_take_time_to_pack_and_to_unpack) {
+TEST(Traffic, packing_and_unpacking_a_task_take_time_for_each_of_its_parts_and_bytes) {
   const Machine machine = machine_from_text("core:3");
   CostModel costs = machine.costs();
   costs.seconds_per_migrated_task = 0.5;

@@ -175,8 +175,7 @@ TEST_P(Contract, every_strategy_works_on_every_machine_in_the_machines_folder) {
     SCOPED_TRACE(file.path().filename());
     const Machine machine = find_machine(file.path().string());
     if (GetParam().is_oracle && machine.num_places() > 64)
-      continue;  // an oracle would run for a
-                 // minute
+      continue;  // an oracle would take a minute
     Random random(machine.num_places());
     const std::size_t num_tasks = std::min(5 * machine.num_places(), machine.num_places() + 1000);
     Workload workload = tasks_with_loads(drawn_loads(num_tasks, 1, random));

@@ -155,7 +155,7 @@ TEST(Poise, moves_only_the_tasks_whose_migration_saves_more_than_it_costs) {
   }
 }
 
-TEST(Poise, migrates_a_few_tasks_if_many_migrations_would_cost_more_than_they_save) {
+TEST(Poise, migrates_only_a_few_tasks_if_many_migrations_would_cost_more_than_they_save) {
   // Here a decision has a budget of 2.8 ms (2 ms plus 3 us per task), enough for only one search
   // from the current placement.
   const Machine machine =
@@ -259,7 +259,7 @@ TEST(Poise, partitions_tasks_if_messages_take_little_time_and_much_computing_tim
 TEST(Poise,
      reserves_time_for_local_search_in_case_a_partition_is_worse_than_the_current_placement) {
   // Here a decision has a budget of 6.5 ms (2 ms plus 3 us per task). A few tasks have very many
-  // messages, so an iteration takes long under any partition.
+  // messages, so an iteration takes a long time under any partition.
   const Machine machine = twenty_nodes();
   for (const std::uint64_t seed : {4, 5, 10, 11}) {
     SCOPED_TRACE(seed);
@@ -508,7 +508,7 @@ TEST(Poise, puts_no_more_tasks_on_a_place_than_fit_in_its_memory) {
     workload.tasks.push_back({.load_s = t < 4 ? 1.0 : 0.1});
     workload.memory.push_back({.footprint_bytes = t < 4 ? 60u : 10u, .working_bytes = 20});
   }
-  const Placement current = blocked(12, 4);  // bytes at place 0: 3 footprints of 60, 20 to work in
+  const Placement current = blocked(12, 4);  // place 0 uses 3 * 60 bytes, plus 20 of working memory
   const Problem problem{machine, workload, current, machine.costs(), 1};
   for (const char* strategy : {"poise:memory_bytes=110", "poise:memory_bytes=110,passes=2",
                                "poise:memory_bytes=110,from_scratch=1"}) {
@@ -552,7 +552,7 @@ TEST(Poise, iterations_are_no_longer_than_those_of_nuco_and_refine_comm_if_messa
   EXPECT_LT(ours_s, 0.9 * iteration_s("keep"));
 }
 
-TEST(Poise, ends_although_equal_placements_differ_in_the_last_digits_of_their_times) {
+TEST(Poise, terminates_even_if_equally_good_placements_differ_in_the_last_digits_of_their_times) {
   // An iteration takes minutes, so the budget, 1 % of the time of a billion iterations, is never
   // used up. Unless walks among equal placements are limited, the decision takes longer than this
   // test may.
@@ -576,7 +576,7 @@ TEST(Poise, ends_although_equal_placements_differ_in_the_last_digits_of_their_ti
   EXPECT_LE(iteration_s(after), iteration_s(current));
 }
 
-TEST(Poise, gathers_tasks_without_load_on_one_place) {
+TEST(Poise, if_no_task_has_load_it_puts_all_communicating_tasks_on_one_place) {
   const Machine machine = machine_from_text("node:8 core:8 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d:load_s=0"), 300, 3).front();
   const Placement current = blocked(300, machine.num_places());
@@ -585,7 +585,7 @@ TEST(Poise, gathers_tasks_without_load_on_one_place) {
   EXPECT_EQ(evaluate(machine, workload, machine.costs(), current, placed).iteration_s, 0);
 }
 
-TEST(Poise, moves_tasks_to_nodes_nearby_on_a_torus) {
+TEST(Poise, moves_tasks_from_an_overloaded_node_to_nearby_nodes_of_a_torus) {
   // One node of a ring of nodes has all the work. Tasks that leave the node still exchange messages
   // with tasks that stay there.
   const Machine machine = machine_from_text("torus:16 core:1 message:0.02");
@@ -630,10 +630,11 @@ struct Drawn {
   }
 };
 
-TEST(Poise, computing_time_counts_alike_whether_it_is_granted_per_decision_or_task_or_phase) {
+TEST(Poise,
+     gives_the_same_placement_whether_computing_time_is_granted_per_decision_or_task_or_phase) {
   Drawn drawn;
   const double phases_s =
-      20 * outcome_of(drawn.problem, drawn.current).iteration_s;  // 20 steps before migrations
+      20 * outcome_of(drawn.problem, drawn.current).iteration_s;  // 20 steps without migrations
   const auto placed = [&](double effort, double effort_s, double effort_per_task_s,
                           const std::string& others) {
     return drawn.placed(fmt::format("steps=20,effort={},effort_s={},effort_per_task_s={}{}", effort,
@@ -654,7 +655,7 @@ TEST(Poise, computing_time_counts_alike_whether_it_is_granted_per_decision_or_ta
   EXPECT_GE(different.size(), 3u);
 }
 
-TEST(Poise, the_option_steps_replaces_the_number_of_steps_of_the_problem) {
+TEST(Poise, the_option_steps_overrides_the_number_of_steps_in_the_problem) {
   Drawn drawn;
   for (Task& task : drawn.workload.tasks) task.bytes *= 100;
   const Placement usual = drawn.placed("steps=0");
@@ -687,10 +688,11 @@ std::vector<OwnedProblem> various_problems() {
   return all;
 }
 
-TEST(Poise, its_total_times_get_shorter_with_more_computing_time_compared_with_other_strategies) {
+TEST(Poise,
+     more_computing_time_lowers_its_total_time_relative_to_the_best_of_the_other_strategies) {
   struct Budget {
     double scans_per_entry;
-    double most_random, most_programs;  // mean time relative to the best of the other strategies
+    double most_random, most_programs;  // maximum mean time, relative to the best other strategy
   };
   const std::vector<OwnedProblem> all = various_problems();
   const auto total_s = [](const OwnedProblem& owned, const std::string& strategy) {
@@ -743,7 +745,7 @@ Placement hurried(const Problem& problem) {
     search.limit_migration(most_saved_s);
     search.remember_shortest(steps);
   }
-  // The search may make 2 scans per entry, and the way back takes 2 more.
+  // The search may make 2 scans per entry, and undoing moves takes 2 more.
   double left = 4 * entries;
   const auto run = [&](const LocalSearch::Stage& stage) {
     if (left > 2 * entries) left = std::max(0.0, left - search.run(stage, left - 2 * entries));

@@ -201,7 +201,7 @@ class NaiveAttempt {
   std::vector<double> busy_s_;
 };
 
-TEST(RefineComm, gives_the_same_placement_as_a_reference_that_computes_all_busy_times_anew) {
+TEST(RefineComm, gives_the_same_placement_as_a_reference_that_recomputes_all_busy_times) {
   int num_moved = 0;
   for (const char* text : {"core:5 message:1", "node:3 core:4 factors:4,1 message:1 byte:1",
                            "node:2 core:2 factors:2,1 message:2 speeds:1,0.5"})

@@ -22,7 +22,7 @@ std::vector<std::string> texts(const char* list) {
   return texts;
 }
 
-TEST(ParseStrategies, an_item_with_a_value_but_no_name_is_a_further_option_of_the_strategy_before) {
+TEST(ParseStrategies, an_item_without_a_strategy_name_is_another_option_of_the_previous_strategy) {
   EXPECT_THAT(texts("greedy"), ElementsAre("greedy"));
   EXPECT_THAT(texts("greedy,nuco:alpha=0.5,local=0,refine:tolerance=2,keep"),
               ElementsAre("greedy", "nuco:alpha=0.5,local=0", "refine:tolerance=2", "keep"));
@@ -35,14 +35,14 @@ TEST(ParseStrategies, refuses_empty_and_unknown_names) {
     EXPECT_THROW(parse_strategies(list), Error) << list;
 }
 
-TEST(Choice, its_text_gives_the_same_choice_again) {
+TEST(Choice, parsing_its_text_gives_the_same_choice) {
   for (const char* text : {"keep", "nuco:alpha=0.5", "poise:steps=3,candidates=5"}) {
     EXPECT_EQ(parse_strategy(text).text(), text);
     EXPECT_EQ(parse_strategy(parse_strategy(text).text()).text(), text);
   }
 }
 
-TEST(Choice, a_placement_that_violates_a_capacity_is_changed_and_oracles_refuse_capacities) {
+TEST(Choice, a_placement_that_violates_a_capacity_is_corrected_but_oracles_refuse_capacities) {
   const Machine machine = flat_machine(3);
   Workload workload;
   for (const double load_s : {9.0, 1.0, 1.0, 1.0, 1.0, 1.0})

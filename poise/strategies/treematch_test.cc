@@ -297,7 +297,7 @@ TEST(Treematch, the_placement_is_the_same_for_any_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, with_the_option_groups_set_to_current_all_tasks_of_a_node_move_to_one_node) {
+TEST(Treematch, the_option_groups_equals_current_moves_all_tasks_of_a_node_to_the_same_node) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
   Placement start(64);  // each node has 8 consecutive tasks; the next 8 are 3 nodes away
@@ -309,7 +309,7 @@ TEST(Treematch, with_the_option_groups_set_to_current_all_tasks_of_a_node_move_t
             judge(machine, workload, start, start).hop_bytes);
 }
 
-TEST(Treematch, with_groups_set_to_current_tasks_that_fit_on_their_node_stay_together) {
+TEST(Treematch, the_option_groups_equals_current_keeps_tasks_that_fit_on_their_node_together) {
   const Machine machine = machine_from_text("node:3 core:4");
   const char* strategy = "treematch:groups=current,only_better=0";
   // Each node has every third task of a ring, so all tasks communicate with other nodes.
@@ -319,7 +319,7 @@ TEST(Treematch, with_groups_set_to_current_tasks_that_fit_on_their_node_stay_tog
   const Placement placed = place(strategy, machine, workload, start);
   for (TaskId t = 0; t < 11; ++t)
     EXPECT_EQ(machine.node_of_place(placed.of(t)), machine.node_of_place(placed.of(t % 3)));
-  // Of a node with six tasks on four places, only two tasks leave.
+  // Only two tasks leave a node that has six tasks on four places.
   for (const TaskId t : {1u, 2u}) start.move(t, 0);
   const Placement spread = place(strategy, machine, workload, start);
   int on_node[3] = {};
@@ -354,7 +354,7 @@ void for_each_case_of_levels(const Visit& visit) {
   }
 }
 
-TEST(Treematch, with_the_option_levels_set_to_auto_iterations_are_as_short_as_with_the_best_level) {
+TEST(Treematch, the_option_levels_equals_auto_gives_iterations_as_short_as_the_best_level) {
   int cases = 0, different = 0;
   double node_to_best = 0, worst_to_best = 0;
   for_each_case_of_levels([&](const Machine& machine, const Workload& workload,
@@ -403,7 +403,7 @@ TEST(Treematch, shortens_the_paths_of_messages_on_every_kind_of_machine) {
   struct Case {
     const char *machine, *options;
     bool has_pinned_tasks;
-    double most;  // of the hop bytes of the random placement at the start
+    double most;  // maximum fraction of the initial hop bytes
   };
   for (const auto& [text, options, has_pinned_tasks, most] :
        {Case{"core:6", "", false, 0.439}, Case{"numa:2 l3:2 core:3", "", false, 0.4852},

@@ -259,7 +259,7 @@ TEST_P(CharmDump, objects_are_sorted_by_array_and_id_together_with_their_loads_a
   EXPECT_EQ(phase.workload.loads_include, LoadsInclude::send_and_receive);
 }
 
-TEST_P(CharmDump, a_processor_that_sends_or_receives_is_one_pinned_task_without_load) {
+TEST_P(CharmDump, a_processor_that_sends_or_receives_becomes_one_pinned_task_without_load) {
   writer_.first_pe = -1;  // the processor with the number -1 never sends or receives
   writer_.pes = 4;
   writer_.objects.pop_back();
@@ -284,7 +284,7 @@ TEST_P(CharmDump, a_processor_that_sends_or_receives_is_one_pinned_task_without_
                       {0, 2}, {2, 1}, {0, 3}, {3, 1}, {0, 2}, {2, 1}}));
 }
 
-TEST_P(CharmDump, lists_may_end_exactly_where_the_file_ends) {
+TEST_P(CharmDump, accepts_lists_that_end_exactly_where_the_file_ends) {
   writer_.objects.clear();
   for (const int pes : {1, 40}) {
     writer_.pes = pes;
@@ -373,7 +373,7 @@ TEST_P(CharmDump, speeds_are_relative_to_the_fastest_processor) {
   EXPECT_EQ(trace.phases[0].workload.tasks[2].load_s, 2 * 0.25);
 }
 
-TEST(CharmSeries, the_number_of_a_single_dump_is_the_end_of_its_name_if_that_is_a_number) {
+TEST(CharmSeries, the_number_of_a_single_dump_is_the_number_after_the_last_dot_of_its_name_or_0) {
   const std::string folder = testing::TempDir() + "poise_charm_names";
   std::filesystem::create_directory(folder);
   const auto id_of = [&](const std::string& name) {

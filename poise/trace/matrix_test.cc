@@ -73,7 +73,7 @@ TEST(MatrixMarket, refuses_invalid_files) {
   expect_refused(market, general("2 2 1\n1 2 1\n2 1 1\n"), "another line");
 }
 
-TEST(MatrixMarket, refuses_every_wrong_word_of_the_header_and_names_the_line_of_every_other_error) {
+TEST(MatrixMarket, refuses_each_wrong_header_word_and_names_the_line_of_other_errors) {
   for (const char* head :
        {"", " matrix", " matrix array real", " vector array real general",
         " matrix array real general x", " matrix list real general", " matrix array whole general",
@@ -107,7 +107,7 @@ TEST(MatrixMarket, accepts_at_most_as_many_tasks_as_the_file_has_bytes) {
                  fmt::format("{} tasks are too many for a file of {} bytes", size + 1, size));
 }
 
-TEST(MatrixMarket, bytes_are_rounded_and_are_at_most_10_to_the_15) {
+TEST(MatrixMarket, byte_counts_are_rounded_and_refused_if_they_exceed_1e15) {
   const auto with = [](const std::string& entry) {
     return "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 " + entry + "\n";
   };
@@ -123,7 +123,7 @@ TEST(MatrixMarket, bytes_are_rounded_and_are_at_most_10_to_the_15) {
   expect_refused(market, with("x"), "\"x\" is not a number of bytes");
 }
 
-TEST(MatrixCsv, blanks_around_values_are_ignored_and_lists_may_contain_lines_without_messages) {
+TEST(MatrixCsv, ignores_blanks_around_values_and_list_entries_without_messages) {
   EXPECT_EQ(bytes_of(csv(" 0 ,\t5 \n 6\t, 0  \n")), (Rows{{0, 5}, {6, 0}}));
   const Trace list = csv("from, to, bytes, messages\n5 , 0, 10, 3\n1,2,0,0\n3,3,8,1\n0,1,0,2\n");
   const Workload& workload = list.phases[0].workload;
@@ -151,7 +151,7 @@ TEST(MatrixCsv, reads_a_list_of_messages_with_columns_in_any_order) {
   EXPECT_EQ(trace.phases[0].workload.messages[0].count, 6u);
 }
 
-TEST(MatrixCsv, values_may_be_separated_by_semicolons_or_blanks) {
+TEST(MatrixCsv, values_can_be_separated_by_semicolons_or_blanks) {
   const Rows rows{{0, 5, 100}, {6, 0, 0}, {0, 0, 0}};
   EXPECT_EQ(bytes_of(csv("0; 5;1e2\n6;9;0\n0;0;0\n")), rows);
   EXPECT_EQ(bytes_of(csv("0 5  1e2\r\n 6\t9 0\n0.0e+00 0 0\n")), rows);
@@ -163,7 +163,7 @@ TEST(MatrixCsv, a_decimal_comma_is_refused) {
   expect_refused(csv, "0;1,5\n2;0\n", "m.csv:1: the entry \"1,5\" is not a number of bytes");
 }
 
-TEST(MatrixCsv, n_lines_of_n_numbers_are_read_as_a_matrix_unless_they_may_be_a_metis_graph) {
+TEST(MatrixCsv, n_lines_of_n_numbers_are_read_as_a_matrix_unless_they_could_be_a_metis_graph) {
   EXPECT_TRUE(is_square("0 5 1\n6 0 2\n7 8 0\n"));
   EXPECT_TRUE(is_square("% bytes\n0 5\n\n6 0"));
   EXPECT_TRUE(is_square("0.0e+00 5\n6 0\n"));

@@ -316,7 +316,8 @@ TEST(NativeRecording, a_full_disk_is_an_error_that_names_the_file) {
               testing::ThrowsMessage<Error>(HasSubstr("cannot write /no/such/folder/t.poise: ")));
 }
 
-TEST(NativeRecording, two_simultaneous_recordings_may_write_to_one_device_but_not_to_one_file) {
+TEST(NativeRecording,
+     two_simultaneous_recordings_can_write_to_the_same_device_but_not_to_the_same_file) {
   const std::string path = testing::TempDir() + "poise_native_test_shared.poise";
   const Trace trace = random_trace(1);
   {

@@ -53,7 +53,7 @@ TEST(ReadTrace, other_files_are_read_as_files_of_vt) {
   EXPECT_THAT(told_about("\"from\",\"to\",\"bytes\"\n"), HasSubstr("none of the formats"));
 }
 
-TEST(ReadTrace, the_format_may_be_named) {
+TEST(ReadTrace, uses_the_format_that_the_caller_names) {
   EXPECT_THAT(told_about("2 1\n2\n1\n", {.format = "csv"}), HasSubstr("the row has 1 numbers"));
   EXPECT_THAT(told_about("0,5\n6,0\n", {.format = "metis"}), HasSubstr(":1: "));
   EXPECT_THAT(told_about("0,5\n6,0\n", {.format = "cvs"}), HasSubstr("unknown format \"cvs\""));

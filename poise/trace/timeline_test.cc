@@ -78,7 +78,7 @@ TEST_F(TimelineTest, a_thread_becomes_a_place_if_it_has_events_of_work_or_waitin
   EXPECT_EQ(timeline.title, "t.json") << "a file without a title";
 }
 
-TEST_F(TimelineTest, every_group_of_rows_without_slices_is_a_place_that_did_nothing) {
+TEST_F(TimelineTest, every_process_without_slices_becomes_a_place_that_did_nothing) {
   const Timeline timeline = timeline_with(
       R"({"ph":"M","name":"process_name","pid":0,"args":{"name":"a"}},
          {"ph":"M","name":"process_name","pid":1,"args":{"name":"b"}},
@@ -89,7 +89,7 @@ TEST_F(TimelineTest, every_group_of_rows_without_slices_is_a_place_that_did_noth
               testing::ElementsAre(testing::IsEmpty(), testing::SizeIs(1), testing::IsEmpty()));
 }
 
-TEST_F(TimelineTest, if_two_events_overlap_the_overlap_counts_for_the_event_that_begins_first) {
+TEST_F(TimelineTest, if_two_events_overlap_the_overlap_belongs_to_the_event_that_begins_first) {
   const Timeline timeline = timeline_with(
       R"({"ph":"X","cat":"wait","pid":0,"ts":1e6,"dur":1e6},{"ph":"X","cat":"work","pid":0,"ts":0,"dur":3e6},
          {"ph":"X","cat":"balance","pid":0,"ts":2e6,"dur":2e6})");

@@ -91,7 +91,7 @@ TEST(VtRead, a_task_keeps_its_number_when_it_moves_to_another_rank) {
   EXPECT_THAT(trace.phases[1].placement.places(), ElementsAre(1, 0));
 }
 
-TEST(VtRead, tasks_with_the_same_seq_id_are_distinct_if_their_homes_differ) {
+TEST(VtRead, tasks_with_the_same_seq_id_are_distinct_if_their_home_ranks_differ) {
   const auto entity = [](int home) {
     return R"({"type":"object","seq_id":4,"collection_id":7,"migratable":true,"home":)" +
            std::to_string(home) + "}";
@@ -127,7 +127,8 @@ std::string with_data(int id, const std::string& fields) {
   return task(object(id, 0), 1, R"(,"user_defined":{)" + fields + "}");
 }
 
-TEST(VtRead, shared_blocks_are_numbered_by_their_ids_and_a_block_has_one_size) {
+TEST(VtRead,
+     shared_blocks_are_numbered_in_the_order_of_their_ids_and_a_block_with_two_sizes_is_refused) {
   const auto block = [](int id, int bytes) {
     return R"("shared_id":)" + std::to_string(id) + R"(,"shared_bytes":)" + std::to_string(bytes);
   };
@@ -148,7 +149,7 @@ TEST(VtRead, shared_blocks_are_numbered_by_their_ids_and_a_block_has_one_size) {
                         "but 90 bytes"));
 }
 
-TEST(VtRead, tasks_without_a_position_or_subphases_or_a_home_get_default_values) {
+TEST(VtRead, tasks_without_a_position_or_subphases_or_a_home_rank_get_default_values) {
   const std::string homeless = R"({"type":"object","id":7,"migratable":true})";
   const Trace trace = join_texts(
       {rank_file(phase(0, with_data(1, R"("position_y":2.5,"position_z":-3,"position_w":9)"))),
@@ -166,7 +167,8 @@ TEST(VtRead, tasks_without_a_position_or_subphases_or_a_home_get_default_values)
   EXPECT_TRUE(without.phases[0].workload.positions.empty());
 }
 
-TEST(VtRead, a_phase_has_the_largest_time_and_overlap_of_any_rank_and_the_background_of_each) {
+TEST(VtRead,
+     a_phase_has_the_largest_time_and_overlap_of_any_rank_and_the_background_load_of_each_rank) {
   const auto file = [](int id, const std::string& fields) {
     std::string text = phase(0, task(object(id, 0), 1));
     text.pop_back();
@@ -185,7 +187,7 @@ TEST(VtRead, a_phase_has_the_largest_time_and_overlap_of_any_rank_and_the_backgr
   EXPECT_THAT(error_of({file(1, R"("loads_include":3)")}), HasSubstr("it must be 0, 1 or 2"));
 }
 
-TEST(VtRead, unlisted_tasks_are_distinct_if_their_ids_differ_or_if_seq_ids_have_different_homes) {
+TEST(VtRead, unlisted_tasks_are_identified_by_their_id_or_by_their_seq_id_and_home_rank) {
   const auto sequence = [](int id, int home) {
     return R"({"type":"object","seq_id":)" + std::to_string(id) + R"(,"home":)" +
            std::to_string(home) + R"(,"migratable":false})";
@@ -207,8 +209,8 @@ TEST(VtRead, unlisted_tasks_are_distinct_if_their_ids_differ_or_if_seq_ids_have_
   for (const Message& each : only.workload.messages) receivers.push_back(each.to);
   EXPECT_THAT(receivers, ElementsAre(1u, 1u, 2u, 3u, 3u, 4u));
   EXPECT_THAT(error_of({rank_file(phase(0, task(own, 1), message(own, sequence(4, 1), 1, 8)))}),
-              HasSubstr("the receiver of a message is the task with seq_id 4 of home 1, a task "
-                        "that no rank lists; the home of such a task must be a rank from 0 to 0"));
+              HasSubstr("the receiver of a message is the task with seq_id 4 of home 1, which "
+                        "no rank lists; its home is 1, but must be a rank from 0 to 0"));
 }
 
 TEST(VtRead,
@@ -233,7 +235,7 @@ TEST(VtRead,
   EXPECT_THAT(told(unknown), HasSubstr("the task with seq_id 4; tasks with this seq_id exist"));
 }
 
-TEST(VtRead, only_the_object_nobody_represents_a_rank_outside_of_tasks) {
+TEST(VtRead, only_a_pinned_object_with_id_0_and_no_collection_represents_a_rank_outside_of_tasks) {
   const auto count = [](const std::string& entity) {
     return join_texts({rank_file(phase(0, task(object(1, 0), 1) + "," + task(entity, 0.5)))})
         .phases.at(0)
@@ -250,7 +252,8 @@ TEST(VtRead, only_the_object_nobody_represents_a_rank_outside_of_tasks) {
   EXPECT_EQ(count(with(R"("id":0,"migratable":false,"objgroup_id":0)")), 2u);
 }
 
-TEST(VtRead, messages_of_a_kind_that_vt_does_not_support_are_skipped_but_incomplete_ones_refused) {
+TEST(VtRead,
+     messages_of_kinds_that_vt_does_not_support_are_skipped_and_incomplete_messages_refused) {
   const auto with = [](const std::string& fields) {
     return std::vector{rank_file(phase(0, task(object(1, 0), 1), "{" + fields + "}"))};
   };
@@ -317,7 +320,7 @@ TEST(VtRead, messages_sent_outside_of_any_task_come_from_a_pinned_task_of_the_ra
   EXPECT_THAT(only.workload.background_s, ElementsAre(0, 0.5));
 }
 
-TEST(VtRead, phases_listed_as_identical_to_the_phase_before_become_copies_of_it) {
+TEST(VtRead, phases_listed_as_identical_to_the_previous_phase_become_copies_of_it) {
   const std::string metadata = R"("metadata":{"type":"LBDatafile","rank":0,"phases":{"count":6,)"
                                R"("skipped":{"list":[3],"range":[]},)"
                                R"("identical_to_previous":{"list":[5],"range":[[1,2]]}}},)";
@@ -333,7 +336,7 @@ TEST(VtRead, phases_listed_as_identical_to_the_phase_before_become_copies_of_it)
   EXPECT_THAT(loads_s, ElementsAre(1, 1, 1, 9, 9));
 }
 
-TEST(VtRead, repeated_phases_are_refused_if_they_are_larger_than_2_to_the_24_more_than_the_files) {
+TEST(VtRead, repeated_phases_are_refused_if_their_size_exceeds_that_of_the_files_by_2_to_the_24) {
   // Each copy of an empty phase of one rank has the size 65 (see size_of() in vt_join.cc), and
   // 258111 times 65 is 2^24 - 1.
   const auto repeated = [](int times) {

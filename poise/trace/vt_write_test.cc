@@ -51,7 +51,7 @@ TEST_F(VtWrite, a_trace_is_unchanged_after_writing_and_reading_files_compressed_
   EXPECT_TRUE(brotli_decompress(read_file(folder_ + "/out.0.json.br")).has_value());
 }
 
-TEST_F(VtWrite, a_phase_that_lasts_forever_is_refused) {
+TEST_F(VtWrite, a_phase_of_infinite_duration_is_refused) {
   Trace trace = full_trace();
   trace.phases[1].wall_s = std::numeric_limits<double>::infinity();
   try {
@@ -63,7 +63,7 @@ TEST_F(VtWrite, a_phase_that_lasts_forever_is_refused) {
 }
 
 // Some brotli streams begin with bytes that look like a line of a CSV file.
-TEST_F(VtWrite, a_file_compressed_with_brotli_is_recognised_whatever_its_bytes_are) {
+TEST_F(VtWrite, a_file_compressed_with_brotli_is_recognised_even_if_its_first_bytes_look_like_csv) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     Trace trace = random_trace(seed);
@@ -132,7 +132,7 @@ TEST_F(VtWrite, messages_between_tasks_and_ranks_are_unchanged_after_writing_and
   EXPECT_EQ(type(1, 1), "CollectionToNode") << "from a rank to a rank";
 }
 
-TEST_F(VtWrite, collections_and_groups_of_objects_may_have_the_number_0) {
+TEST_F(VtWrite, collections_and_groups_of_objects_can_have_the_id_0) {
   Trace trace = full_trace();
   for (Phase& phase : trace.phases) {
     phase.names[0].object_group = 0;

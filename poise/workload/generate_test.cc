@@ -231,7 +231,8 @@ Sides nearly_cubic_box(std::uint32_t size, std::size_t dims) {
   return sides;
 }
 
-TEST(Generate, the_grid_has_the_shortest_longest_side_or_if_that_is_too_long_is_nearly_cubic) {
+TEST(Generate,
+     uses_the_full_grid_with_the_shortest_longest_side_unless_that_grid_is_too_elongated) {
   for (std::uint32_t size = 1; size < 300; ++size)
     for (std::size_t dims = 1; dims <= 4; ++dims) {
       const std::vector<Sides> exact = exact_boxes(size, dims);
@@ -279,14 +280,14 @@ TEST(Generate, random_graphs_have_the_requested_mean_degree) {
   EXPECT_NEAR(variance, 6, 1);
 }
 
-TEST(Generate, a_hot_region_that_takes_the_whole_of_each_axis_contains_all_tasks_in_all_phases) {
+TEST(Generate, a_hot_region_that_spans_every_axis_contains_all_tasks_in_all_phases) {
   const auto phases =
       generate(parse_recipe("stencil2d:skew=equal,hot=2,hot_extent=1,hot_speed=0.1"), 121, 1, 12);
   for (const Workload& phase : phases)
     for (const Task& task : phase.tasks) EXPECT_EQ(task.load_s, phase.tasks[0].load_s);
 }
 
-TEST(Generate, kind_rmat_accepts_probabilities_whose_sum_is_1_but_for_rounding) {
+TEST(Generate, kind_rmat_accepts_probabilities_whose_sum_is_1_up_to_rounding) {
   EXPECT_EQ(make("rmat:a=0.33,b=0.56,c=0.11", 100).num_tasks(), 100u);
   EXPECT_THROW(make("rmat:a=0.33,b=0.56,c=0.12", 100), Error);
 }
@@ -321,7 +322,8 @@ TEST(Generate, tasks_of_geometric_graphs_communicate_if_and_only_if_they_are_wit
           nearest_unlinked = std::min(nearest_unlinked, square);
       }
     EXPECT_LT(farthest, nearest_unlinked);
-    // A disc or ball with the radius contains 8 of 600 random points on average.
+    // On average, 8 of 600 random points lie in a disc or ball of the radius within which points
+    // are connected.
     constexpr double kPi = 3.14159265358979;
     const double part = 8.0 / 600, square = std::string_view(dims) == "2"
                                                 ? part / kPi
@@ -426,7 +428,8 @@ TEST(Generate, a_strong_drift_over_many_phases_leaves_loads_finite_and_their_sum
     ASSERT_NEAR(total_load_s(phase), total_s, 1e-9 * total_s) << &phase - phases.data();
 }
 
-TEST(Generate, a_random_walk_changes_the_ratios_of_loads_and_its_largest_factor_is_from_half_to_1) {
+TEST(Generate,
+     the_factors_of_a_random_walk_are_scaled_so_that_the_largest_is_between_one_half_and_1) {
   std::vector<Task> tasks{
       {.load_s = 1}, {.load_s = 0}, {.load_s = 2}, {.load_s = 4}, {.load_s = 8}};
   apply_walk({{0.5, 0}, {0.75, 5000}, {0.75, 2}, {0.5, -40}, {0.5, -1'000'000'000'000}}, tasks);
@@ -437,7 +440,7 @@ TEST(Generate, a_random_walk_changes_the_ratios_of_loads_and_its_largest_factor_
   EXPECT_EQ(tasks[4].load_s, 0);
 }
 
-TEST(Generate, the_largest_factor_of_a_random_walk_may_be_that_of_any_task) {
+TEST(Generate, the_largest_factor_of_a_random_walk_can_belong_to_any_task) {
   for (std::size_t largest = 0; largest < 3; ++largest) {
     std::vector<Task> tasks(3, {.load_s = 1});
     std::vector<WideFactor> walk(3, {0.5, 4});

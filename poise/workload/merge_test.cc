@@ -11,7 +11,8 @@
 namespace poise {
 namespace {
 
-TEST(Merge, messages_with_the_same_sender_and_receiver_become_one_with_the_sums) {
+TEST(Merge,
+     messages_with_the_same_sender_and_receiver_are_merged_and_their_counts_and_bytes_are_summed) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -101,7 +101,7 @@ TEST(Recorder, messages_of_all_threads_are_summed_and_sorted_by_sender_and_recei
   EXPECT_EQ(phase.messages[2].bytes, 5u);
 }
 
-TEST(Recorder, every_phase_starts_without_the_loads_and_messages_of_the_phase_before) {
+TEST(Recorder, every_phase_starts_without_the_loads_and_messages_of_the_previous_phase) {
   Recorder recorder(std::vector<Task>(4), 2);
   Recorder::Log& log = recorder.add_thread();
   for (int phase = 0; phase < 3; ++phase) {
@@ -142,7 +142,8 @@ TEST(Recorder, an_invalid_call_is_reported_once_at_the_end_of_the_phase) {
   EXPECT_EQ(error_at_end(recorder), "");
 }
 
-TEST(Recorder, a_recording_lists_the_tasks_and_pairs_of_all_threads_sorted_and_once_each) {
+TEST(Recorder,
+     a_recording_lists_each_task_and_message_pair_of_all_threads_once_and_in_sorted_order) {
   Recorder recorder(TaskId{1000}, 1);
   Recorder::Log& one = recorder.add_thread();
   Recorder::Log& two = recorder.add_thread();

@@ -164,7 +164,7 @@ TEST(Workload, throws_if_the_tasks_take_more_cores_than_all_places_or_all_domain
     workload.capacity = std::move(capacity);
     return complaint(workload);
   };
-  // The columns are: cores of each place, cores of places, of domains and of tasks.
+  // The arguments are per_place (0: no limit) and the lists of_places, of_domains and cores.
   EXPECT_EQ(with({0, {}, {}, {100, 100}}), "") << "there is no limit";
   EXPECT_EQ(with({1, {}, {}, {}}), "") << "each task takes one core";
   EXPECT_EQ(with({2, {}, {}, {3, 1}}), "");

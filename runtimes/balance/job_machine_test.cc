@@ -84,7 +84,7 @@ TEST(JobMachine,
   EXPECT_EQ(job_machine(cluster, on_one_host, std::span(kNames, 1)).machine.num_nodes(), 2u);
 }
 
-TEST(JobMachine, latency_between_hosts_counts_as_ten_times_that_of_local_memory_if_not_measured) {
+TEST(JobMachine, an_unmeasured_latency_between_hosts_is_taken_as_ten_times_that_of_local_memory) {
   const Machine node = with_assumptions(machine_from_text("core:2"));
   const ProcessLocation processes[] = {{0, -1}, {1, -1}};
   const Machine machine = job_machine(node, processes, kNames).machine;

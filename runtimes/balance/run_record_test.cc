@@ -13,7 +13,7 @@
 namespace poise::balance {
 namespace {
 
-TEST(RunRecord, records_that_exist_at_the_same_time_do_not_overwrite_the_log_lines_of_each_other) {
+TEST(RunRecord, records_that_exist_at_the_same_time_do_not_overwrite_each_others_log_lines) {
   const std::string path = testing::TempDir() + "poise_run_record_test.log";
   const Machine machine = machine_from_text("core:2");
   const auto num_lines = [&] {

@@ -102,7 +102,8 @@ TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_exceeds_its_time_b
   EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
 }
 
-TEST(RunStrategy, starts_no_strategy_as_long_as_several_that_exceeded_their_time_budget_run) {
+TEST(RunStrategy,
+     starts_no_strategy_while_the_maximum_number_of_overdue_strategies_is_still_running) {
   static std::promise<void> may_end;
   static const std::shared_future<void> ends = may_end.get_future().share();
   static std::atomic<std::size_t> num_calls = 0;

@@ -89,7 +89,7 @@ TEST(Balancer, the_placement_does_not_depend_on_the_order_in_which_objects_are_l
   }
 }
 
-TEST(Balancer, balancers_of_several_groups_of_pes_may_decide_concurrently) {
+TEST(Balancer, balancers_of_several_groups_of_pes_can_decide_concurrently) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     const Statistics statistics = ring(12, 2);

@@ -122,7 +122,7 @@ TEST(JointBalancer, balances_a_ring_whose_objects_are_all_on_one_pe) {
   }
 }
 
-TEST(JointBalancer, every_pe_knows_how_many_objects_arrive) {
+TEST(JointBalancer, every_pe_learns_how_many_objects_arrive_on_it) {
   const Ring before = ring([](std::uint64_t i) { return i < 40 ? 0 : 3; });
   Pes pes("greedy");
   const auto decisions = pes.decide(before);
@@ -139,7 +139,8 @@ TEST(JointBalancer, every_pe_knows_how_many_objects_arrive) {
   }
 }
 
-TEST(JointBalancer, reductions_and_exchanges_of_a_decision_hardly_grow_with_the_number_of_pes) {
+TEST(JointBalancer,
+     the_number_of_reductions_and_exchanges_per_decision_hardly_grows_with_the_number_of_pes) {
   const Ring before = ring([](std::uint64_t) { return 2; });
   for (const std::uint32_t num_pes : {4, 100}) {  // 4 PEs: one level of groups; 100 PEs: two levels
     Pes pes("poise", num_pes), without_messages("greedy_refine", num_pes);
@@ -269,7 +270,7 @@ TEST(JointBalancer, objects_leave_an_unavailable_pe_even_if_256_pes_mark_it_as_u
   pes.mark({1}, 256);
   const Ring now = after(before, pes.decide(before));
   for (std::uint64_t i = 0; i < kObjects; ++i)
-    EXPECT_EQ(now.pes[i] != before.pes[i], before.pes[i] == 1) << i;  // none on PE 1 is pinned
+    EXPECT_EQ(now.pes[i] != before.pes[i], before.pes[i] == 1) << i;  // no object on PE 1 is pinned
 }
 
 TEST(JointBalancer, all_pes_use_the_strategy_and_the_decision_counter_of_the_first_pe) {

@@ -110,7 +110,7 @@ TEST(Locations,
   }
 }
 
-TEST(Locations, a_question_about_the_pe_of_an_object_is_asked_only_once_per_sending_pe) {
+TEST(Locations, the_pe_of_an_object_is_asked_for_only_once_per_sending_pe) {
   Random random(2);
   for (int round = 0; round < 200; ++round) {
     const Example example(random);

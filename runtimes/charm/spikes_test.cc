@@ -63,7 +63,7 @@ TEST(Spikes, a_task_that_is_missing_in_the_list_of_past_loads_counts_as_a_task_w
   EXPECT_EQ(replace_spikes({ones(), ones()}, workload), 0u) << "these are other objects";
 }
 
-TEST(Spikes, no_load_is_replaced_if_many_rise_at_once) {
+TEST(Spikes, no_load_is_replaced_if_many_loads_rise_at_the_same_time) {
   std::vector<double> loads_s = ones();
   std::fill_n(loads_s.begin(), 10, 40.0);
   Workload ten = with_loads(loads_s);

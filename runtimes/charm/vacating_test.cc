@@ -36,7 +36,7 @@ TEST(Vacating, background_load_and_loads_of_pinned_tasks_are_set_to_zero_on_an_u
   EXPECT_EQ(arrays.background_s, 0);
 }
 
-TEST(Vacating, movable_tasks_leave_unavailable_ranks_and_no_task_goes_there) {
+TEST(Vacating, movable_tasks_leave_unavailable_places_and_no_task_moves_to_one) {
   const Unavailable unavailable{0, 1, 0, 1};
   std::vector<std::uint32_t> from_1{1, 1, 3, 2}, from_2{1, 2, 0, 3};
   avoid(unavailable, four_tasks(), 1, from_1);

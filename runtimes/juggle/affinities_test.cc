@@ -65,7 +65,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_living_thread_that_is_missing_
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(AffinitiesTest, a_thread_whose_own_cpus_were_all_taken_away_may_use_all_other_cpus) {
+TEST_F(AffinitiesTest, a_thread_whose_own_cpus_were_all_taken_away_is_allowed_on_all_other_cpus) {
   kernel.threads_by_id.at(101).affinity = {3};
   affinities.refresh_own();
   pin(101, 1);
@@ -132,7 +132,7 @@ TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_no_thread_was_pinne
 }
 
 // Process 100 starts 200, which starts 300. Process 400 is another child of 100.
-TEST_F(AffinitiesTest, takes_an_affinity_as_inherited_only_if_an_ancestor_was_pinned_to_that_cpu) {
+TEST_F(AffinitiesTest, treats_an_affinity_as_inherited_only_if_an_ancestor_was_pinned_to_that_cpu) {
   kernel.start(200, 200, kAll, 100);
   scan();
   pin(200, 1);
@@ -171,7 +171,7 @@ TEST_F(AffinitiesTest,
   EXPECT_EQ(on(400), kAll);
 }
 
-TEST_F(AffinitiesTest, adds_new_processes_fast_even_if_thousands_of_processes_are_pinned) {
+TEST_F(AffinitiesTest, adds_new_processes_quickly_even_if_thousands_of_processes_are_pinned) {
   constexpr pid_t kProcesses = 4000;
   store.room = kProcesses;
   for (pid_t id = 1000; id < 1000 + kProcesses; ++id) kernel.start(id, id, kAll, 100);
@@ -267,7 +267,7 @@ TEST_F(AffinitiesTest, ignores_affinity_changes_that_the_kernel_makes_when_cpus_
   EXPECT_FALSE(affinities.refresh_cpus());
 }
 
-TEST_F(AffinitiesTest, a_thread_may_use_its_own_cpus_again_when_they_come_back) {
+TEST_F(AffinitiesTest, a_thread_is_allowed_on_its_own_cpus_again_when_they_come_back) {
   affinities.refresh_cpus();
   kernel.allowed = {0, 1};
   kernel.threads_by_id.at(100).affinity = {0};  // the program's choice
@@ -302,7 +302,7 @@ TEST_F(AffinitiesTest, gives_up_pinning_a_thread_only_if_the_kernel_refuses_an_a
   EXPECT_THAT(affinities.stays, IsEmpty());
 }
 
-TEST_F(AffinitiesTest, reports_if_the_system_does_not_allow_moving_threads) {
+TEST_F(AffinitiesTest, reports_that_the_system_does_not_allow_moving_threads) {
   kernel.threads_by_id.at(101).is_bound = true;
   kernel.refusal = EPERM;
   EXPECT_EQ(pin(101, 1), PinResult::refused_for_good);
@@ -323,12 +323,13 @@ TEST_F(AffinitiesTest, records_on_which_cpus_each_thread_was_and_when) {
   EXPECT_EQ(affinities.stays[1].id, 101);
 }
 
-TEST_F(AffinitiesTest, reports_if_the_trace_is_full) {
+TEST_F(AffinitiesTest, reports_that_the_trace_is_full) {
   affinities.stays.resize(kTuning.max_stays);
   pin(101, 1);
   EXPECT_THAT(notes, IsEmpty());
   pin(101, 3);
-  EXPECT_THAT(notes, ElementsAre(testing::HasSubstr("the trace is full after 1000000 stays")));
+  EXPECT_THAT(notes,
+              ElementsAre(testing::HasSubstr("the trace is full: it has 1000000 intervals")));
 }
 
 TEST(UsableCpus, if_no_requested_cpu_is_allowed_all_allowed_cpus_are_used) {

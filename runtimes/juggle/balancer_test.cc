@@ -32,7 +32,7 @@ class BalancerTest : public testing::Test {
       kernel.compute(balancer.next_s());
     }
   }
-  /// Number of threads that are pinned to one cpu.
+  /// Number of threads whose affinity is a single cpu.
   std::size_t num_kept() const {
     std::size_t count = 0;
     for (const auto& [id, thread] : kernel.threads_by_id) count += thread.affinity.size() == 1;
@@ -194,7 +194,7 @@ TEST_F(BalancerTest, detects_spinning_threads_if_there_are_more_threads_than_cpu
   EXPECT_EQ(causes_of(balancer.finish().facts).front().kind, JuggleCause::Kind::spinning);
 }
 
-TEST_F(BalancerTest, moves_a_thread_at_once_if_a_thread_on_another_cpu_begins_to_wait) {
+TEST_F(BalancerTest, moves_a_thread_immediately_if_a_thread_on_another_cpu_begins_to_wait) {
   options.settings.policy = JugglePolicy::reactive;
   for (const auto& [id, thread] : kernel.threads_by_id) kernel.waits[id] = {};
   Balancer balancer(options, store, kernel);
@@ -266,7 +266,7 @@ TEST_F(QuotaTest, uses_all_cpus_again_when_the_quota_is_lifted) {
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
-TEST_F(QuotaTest, does_not_bind_threads_that_may_wait_by_spinning) {
+TEST_F(QuotaTest, does_not_bind_threads_that_might_spin_while_they_wait) {
   for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 0;
   Balancer balancer(options, store, kernel);
   run(balancer, 3);

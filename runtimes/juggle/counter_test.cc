@@ -20,7 +20,7 @@ void compute(double work_s) {
 // In a virtual machine the counter continues while the host runs something else on the core, but
 // cpu time does not. So the count lies between cpu time and wall time; the tolerance of 1 % covers
 // the drift between their clocks.
-TEST(Counter, counts_at_least_the_cpu_time_that_a_thread_used_and_at_most_the_time_that_passed) {
+TEST(Counter, counts_at_least_the_cpu_time_of_a_thread_and_at_most_the_elapsed_time) {
   const double opened_s = wall_now_s();
   const Descriptor counter = open_counter(0, Counted::time);
   if (!counter) GTEST_SKIP() << "nothing can be counted here";

@@ -64,7 +64,7 @@ TEST(Guard, does_not_change_a_new_thread_that_reuses_the_id_of_a_dead_one) {
   EXPECT_EQ(sleeper.affinity(), first_cpu());
 }
 
-TEST(Guard, a_thread_whose_own_cpus_were_all_taken_away_may_use_all_other_cpus) {
+TEST(Guard, a_thread_whose_own_cpus_were_all_taken_away_is_allowed_on_all_other_cpus) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper sleeper;
   const CpuSet before = sleeper.affinity();
@@ -139,7 +139,7 @@ bool leaves_other_children_alone() {
   return ::waitpid(ended, &status, 0) == ended && WEXITSTATUS(status) == 7;
 }
 
-TEST(Guard, does_not_wait_for_another_child_if_the_guard_process_could_not_be_restarted) {
+TEST(Guard, does_not_wait_for_children_of_others_if_the_guard_process_could_not_be_restarted) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) ::_exit(leaves_other_children_alone() ? 0 : 1);

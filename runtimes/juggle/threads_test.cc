@@ -262,7 +262,7 @@ TEST(Threads, a_thread_that_starts_while_the_threads_of_its_process_are_listed_i
   ::waitpid(child, nullptr, 0);
 }
 
-TEST(Threads, reports_if_the_limit_of_open_files_is_too_low_to_follow_all_threads) {
+TEST(Threads, reports_that_the_limit_of_open_files_is_too_low_to_follow_all_threads) {
   const Family family;
   ThreadFinder all(family.child, false, -1, 100);
   for (int tries = 0; tries < 1000 && all.threads().size() < 2; ++tries, ::usleep(5000)) all.scan();

@@ -148,7 +148,7 @@ TEST(WaitWatch, returns_no_report_for_a_thread_that_has_reported_nothing) {
   EXPECT_FALSE(has_news(watch, 0));
 }
 
-TEST(WaitWatch, a_library_whose_path_cannot_stand_in_LD_PRELOAD_is_refused) {
+TEST(WaitWatch, a_library_whose_path_cannot_be_listed_in_LD_PRELOAD_is_refused) {
   namespace fs = std::filesystem;
   for (const char* const name : {"with blank", "with:colon"}) {
     const fs::path folder = fs::path(testing::TempDir()) / fmt::format("{}_{}", ::getpid(), name);
@@ -179,7 +179,7 @@ TEST(WaitWatch, throws_if_the_library_to_preload_does_not_exist) {
   EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);
 }
 
-TEST(WaitTable, gives_a_thread_a_slot_unless_all_slots_that_its_id_may_use_are_taken) {
+TEST(WaitTable, gives_a_thread_a_slot_unless_all_slots_possible_for_its_id_are_taken) {
   auto table = std::make_unique<WaitTable>();
   EXPECT_EQ(slot_of(*table, 5, false), nullptr);
   WaitSlot* const slot = slot_of(*table, 5, true);

@@ -8,7 +8,7 @@
 namespace poise::juggle {
 namespace {
 
-TEST(Waiting, threads_wait_actively_if_a_setting_of_their_runtime_says_so) {
+TEST(Waiting, threads_spin_while_they_wait_if_a_setting_of_their_runtime_says_so) {
   for (const char* setting :
        {"OMP_WAIT_POLICY=active", "OMP_WAIT_POLICY=ACTIVE", "GOMP_SPINCOUNT=infinite",
         "KMP_BLOCKTIME=infinite", "KMP_LIBRARY=turnaround"}) {
@@ -20,7 +20,7 @@ TEST(Waiting, threads_wait_actively_if_a_setting_of_their_runtime_says_so) {
   }
 }
 
-TEST(Waiting, threads_wait_actively_if_the_process_uses_an_mpi_library_that_polls) {
+TEST(Waiting, threads_spin_while_they_wait_if_the_process_uses_an_mpi_library_that_polls) {
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpich.so.12\n"));
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpi.so.40\n"));
 }

@@ -53,7 +53,7 @@ TEST(Watcher, scans_for_threads_at_intervals_if_it_cannot_tell_whether_processes
   EXPECT_TRUE(watched.scans_at(11));
 }
 
-TEST(Watcher, scans_at_once_after_a_process_has_ended) {
+TEST(Watcher, scans_immediately_after_a_process_has_ended) {
   Watched watched(10);
   watched.watcher.saw_death();
   EXPECT_TRUE(watched.scans_at(10));

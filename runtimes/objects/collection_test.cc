@@ -235,7 +235,7 @@ TEST(Collection, a_message_to_an_object_arrives_even_if_sending_an_earlier_one_t
   }
 }
 
-TEST(Collection, the_function_rank_of_throws_for_an_object_that_does_not_exist) {
+TEST(Collection, throws_if_asked_for_the_rank_of_an_object_that_does_not_exist) {
   for (const Mode mode : {Mode::root, Mode::hierarchical})
     for (const ObjectId num_objects : {0u, 5u}) {
       const Collection<Gossip> objects(MPI_COMM_WORLD, num_objects, gossip, {.mode = mode});
@@ -276,7 +276,7 @@ TEST(Collection, moves_no_object_and_warns_once_if_a_strategy_exceeds_its_time_b
   EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), SerialHost().run(10));
 }
 
-TEST(Collection, a_strategy_that_fails_changes_nothing_and_prints_one_warning) {
+TEST(Collection, if_a_strategy_fails_nothing_changes_and_one_warning_is_printed) {
   // The strategy orb fails, because it needs positions, which Gossip does not have.
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.strategy = "orb", .period = 5});
   testing::internal::CaptureStderr();
@@ -376,7 +376,7 @@ TEST(Collection, refuses_subphase_numbers_of_64_and_above) {
   EXPECT_THROW(objects.step(), Error);
 }
 
-TEST(Collection, a_collection_without_objects_takes_decisions_and_warns_of_nothing) {
+TEST(Collection, a_collection_without_objects_makes_decisions_without_any_warning) {
   for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical}) {
     const std::string path =
         broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_none_{}.poise", ::getpid()));
@@ -473,7 +473,7 @@ TEST(Collection, a_timeline_shows_every_place) {
   }
 }
 
-TEST(Collection, a_timeline_with_offloading_can_be_read_if_ranks_have_no_objects) {
+TEST(Collection, a_timeline_with_offloading_can_be_read_even_if_ranks_have_no_objects) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string path =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests: lets the ranks of a job decide about given workloads, as if they had measured these.
+// For tests: lets the ranks of a job decide about given workloads, as if the ranks had measured
+// them.
 #pragma once
 
 #include <gtest/gtest.h>

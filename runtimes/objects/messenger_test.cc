@@ -62,7 +62,7 @@ TEST(Messenger, delivers_messages_of_an_all_to_all_exchange_in_the_round_in_whic
 
 TEST(Messenger, splits_large_messages_of_an_all_to_all_exchange) { expect_all_rounds_arrive(64); }
 
-TEST(Messenger, splits_large_messages_even_if_all_ranks_send_at_once) {
+TEST(Messenger, splits_large_messages_even_if_all_ranks_send_at_the_same_time) {
   const Ranks ranks;
   Messenger messenger(MPI_COMM_WORLD, 100);
   constexpr int kEach = 5;

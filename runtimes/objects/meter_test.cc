@@ -61,7 +61,7 @@ TEST_F(MeterTest, the_totals_of_a_run_include_balancing_time_but_the_times_of_a_
   EXPECT_EQ(meter_.phase().wall_s, 0);
 }
 
-TEST_F(MeterTest, busy_time_is_background_load_plus_object_load_divided_by_the_number_of_threads) {
+TEST_F(MeterTest, busy_time_is_the_background_load_plus_the_object_load_per_thread) {
   meter_.add_load(6, 8);
   meter_.add_background(0.5);
   EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{3.5}));

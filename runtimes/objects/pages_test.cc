@@ -89,7 +89,7 @@ TEST_F(BringPages, moves_no_page_if_the_kernel_refuses_or_the_thread_has_no_know
   EXPECT_EQ(domain_of[first_], 0);
 }
 
-TEST(BringPagesOfTheKernel, page_counts_add_up_to_at_most_the_number_of_pages_in_the_memory) {
+TEST(BringPagesByTheKernel, page_counts_add_up_to_at_most_the_number_of_pages_of_the_memory_given) {
   std::vector<std::byte> bytes(1 << 20, std::byte{1});
   const std::array memory{std::span<std::byte>(bytes)};
   const PageCounts counts = bring_pages(memory);

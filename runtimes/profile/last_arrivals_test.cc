@@ -27,7 +27,7 @@ Sampled member(std::uint64_t id, const std::vector<int>& members, int rank) {
   return sampled;
 }
 
-/// The ranks of MPI_COMM_WORLD, whose reports are delivered at once.
+/// The ranks of MPI_COMM_WORLD, whose reports are delivered immediately.
 class World {
  public:
   explicit World(int ranks) : sampled_(ranks) {}
@@ -66,7 +66,7 @@ class World {
   std::vector<std::vector<std::unique_ptr<Sampled>>> sampled_;
 };
 
-// Random communicators with random samples. The oracle looks at the samples of all ranks at once.
+// Random communicators with random samples. The oracle looks at the samples of all ranks together.
 TEST(last_arrivals,
      a_rank_waits_in_a_collective_until_the_last_rank_whose_data_it_needs_has_entered) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
@@ -98,7 +98,7 @@ TEST(last_arrivals,
                .part = {.delays = delays,
                         .waits = random.below(3) > 0 && (!is_scan || own.rank > 0),
                         .is_for_lower = is_scan}});
-          // In MPI_Scan a rank waits only for those before it.
+          // In MPI_Scan a rank waits only for ranks with lower numbers.
           if (is_scan) expected[own.own_world_rank].push_back({own.samples.back(), last});
           if (delays) last = std::max(last, {entered, own.own_world_rank});
         }
@@ -122,7 +122,7 @@ TEST(last_arrivals,
   }
 }
 
-TEST(last_arrivals, in_a_scan_a_rank_waits_only_for_ranks_before_it) {
+TEST(last_arrivals, in_a_scan_a_rank_waits_only_for_lower_ranks) {
   World world(13);
   std::vector<int> members(13);
   std::iota(members.begin(), members.end(), 0);
@@ -189,7 +189,8 @@ TEST(last_arrivals,
   }
 }
 
-TEST(last_arrivals, a_wait_call_waits_until_the_last_rank_begins_the_non_blocking_collective) {
+TEST(last_arrivals,
+     time_in_a_wait_call_is_waiting_until_the_last_rank_has_begun_the_non_blocking_collective) {
   World world(3);
   for (int r = 0; r < 3; ++r) {
     Sampled own = member(7, {0, 1, 2}, r);

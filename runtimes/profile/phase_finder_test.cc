@@ -35,7 +35,7 @@ TEST(phase_finder, finds_the_iterations_of_a_loop_of_one_collective_from_the_thi
   EXPECT_EQ(finder.period(), 1u);
 }
 
-TEST(phase_finder, finds_the_iterations_of_a_loop_although_other_collectives_come_before_it) {
+TEST(phase_finder, finds_the_iterations_of_a_loop_even_if_other_collectives_precede_the_loop) {
   for (std::size_t period = 1; period <= 40; ++period) {
     Tokens tokens = {1000, 1001, 1002, 1001};  // tokens of the program before its loop
     Tokens pattern;

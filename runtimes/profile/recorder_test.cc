@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-TEST(recorder, useful_time_and_mpi_time_add_up_to_the_time_that_has_passed) {
+TEST(recorder, useful_time_and_mpi_time_add_up_to_the_elapsed_time) {
   Recorder recorder;
   recorder.start(0, 0, {});
   recorder.enter(10);

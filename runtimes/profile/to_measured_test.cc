@@ -118,7 +118,7 @@ TEST(to_measured,
   EXPECT_DOUBLE_EQ(others_s(a, b), 9 - 3 - 2);  // both ranks saw the same cpus
   b.team.cpus = {2};
   EXPECT_DOUBLE_EQ(others_s(a, b), 9 + 8 - 3 - 2);
-  b.team.cpus = {1, 2};  // unknown: other programs' time on cpu 1 would count twice
+  b.team.cpus = {1, 2};  // cpu 1 would be counted twice, so the result is unknown
   EXPECT_EQ(others_s(a, b), 0);
   b.team.cpus = {2};
   b.cpus.all_ns = -1;

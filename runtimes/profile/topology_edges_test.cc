@@ -84,7 +84,7 @@ TEST(TopologyEdges, edges_of_an_mpi_graph_topology_match_the_example_in_the_mpi_
   EXPECT_FALSE(graph_edges(std::vector{1, 2}, std::vector{1, 2}.data(), 4));
 }
 
-TEST(TopologyEdges, in_a_distributed_graph_topology_a_rank_may_describe_edges_of_other_ranks) {
+TEST(TopologyEdges, in_a_distributed_graph_topology_a_rank_can_describe_edges_of_other_ranks) {
   const std::vector<int> sources = {2, 0}, degrees = {2, 1}, ends = {0, 2, 1}, weights = {5, 6, 7};
   const auto found = dist_graph_edges(sources, degrees.data(), ends.data(), weights.data(), 3);
   ASSERT_TRUE(found);

@@ -68,7 +68,7 @@ TEST(wait, the_confidence_interval_of_the_estimated_wait_contains_the_true_wait)
   EXPECT_LT(widths, 0.07 * truths);
 }
 
-TEST(wait, a_call_that_waits_for_several_ranks_counts_once) {
+TEST(wait, a_call_that_waits_for_several_ranks_is_recorded_once_with_its_longest_wait) {
   std::vector<Wait> waits = {{.entered_ns = 9, .took_ns = 5, .waited_ns = 1, .for_whom = 4},
                              {.entered_ns = 3, .took_ns = 8, .waited_ns = 2, .for_whom = 1},
                              {.entered_ns = 3, .took_ns = 8, .waited_ns = 7, .for_whom = 2},

@@ -31,7 +31,7 @@ TEST(Settings, come_from_environment_variables_whose_names_begin_with_POISE_TASK
   EXPECT_EQ(settings.text(), "policy=paired,pull=0");
 }
 
-TEST(Settings, can_be_given_by_their_deprecated_names) {
+TEST(Settings, accept_deprecated_names) {
   Knobs settings(setting_knobs());
   apply_program(settings, "helper=off,helper_us=10");
   EXPECT_EQ(settings.text(), "progress_thread=off,progress_us=10");

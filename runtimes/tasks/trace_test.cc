@@ -111,7 +111,7 @@ TEST(Trace, shows_threads_that_ran_no_task_as_idle_in_all_waits) {
     EXPECT_THAT(seconds_of(timeline.places.at(i)), testing::ElementsAre(i == 0, waits_s[i], 0));
 }
 
-TEST(Trace, is_cut_if_any_kind_of_event_has_reached_its_limit) {
+TEST(Trace, counts_as_truncated_if_any_kind_of_event_has_reached_its_limit) {
   RankTrace few, tasks, loans, waits;
   few.ran.resize(tuning::kMaxEvents - 1);
   tasks.ran.resize(tuning::kMaxEvents);

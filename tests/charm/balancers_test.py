@@ -29,7 +29,8 @@ PIECES, MOVABLE = 64, 56
 RUN_S = 300 if IS_NETWORK else 100  # time limit of a run; several processes take longer to start on a busy host
 # Exit status of a run whose program ends with status 2 at its start. charmrun turns the status into 1.
 REFUSED = 1 if IS_NETWORK else 2
-# Processes without threads poll while they wait. If there are many more of them than cores, each exchange takes long.
+# Processes without threads poll while they wait. If there are many more such processes than cores, each exchange takes
+# a long time.
 MANY_PES = 4 if IS_NETWORK and not HAS_THREADS else 8
 
 
@@ -145,12 +146,12 @@ class Balancers(unittest.TestCase):
         # messages would be sent to a PE without the receiver.
         self.assertLess(self.detours(*flags, **more), 3 * 2 * PIECES)
 
-    def test_messages_go_straight_to_objects_that_the_balancer_has_moved(self):
+    def test_messages_go_directly_to_objects_that_the_balancer_has_moved(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ 6 tells the senders itself")
         self.check_detours("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(self.folder / "run.poise")})
 
-    def test_messages_go_straight_again_after_the_first_balancing_step_of_a_restarted_run_even_if_no_object_moves(self):
+    def test_messages_make_no_detours_after_the_first_balancing_step_of_a_restarted_run_even_if_no_object_moves(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ 6 tells the senders itself")
         trace = {"POISE_TRACE": str(self.folder / "run.poise")}
@@ -164,13 +165,13 @@ class Balancers(unittest.TestCase):
         self.assertGreater(until_30, PIECES)
         self.assertLess(until_30, 0.75 * until_end)
 
-    def test_messages_go_straight_to_objects_that_the_hybrid_balancer_has_moved_within_and_between_groups(self):
+    def test_messages_go_directly_to_objects_that_the_hybrid_balancer_has_moved_within_and_between_groups(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ 6 tells the senders itself")
         for pes in (8, 12):  # two and three groups of four PEs
             self.check_detours("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy_comm", pes=pes)
 
-    def test_messages_go_straight_to_objects_that_the_tree_balancer_has_moved_at_any_level(self):
+    def test_messages_go_directly_to_objects_that_the_tree_balancer_has_moved_at_any_level(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         level = {"strategies": ["greedy_comm"]}
@@ -311,11 +312,11 @@ class Balancers(unittest.TestCase):
                 flags = self.tree(**tree, root={"strategies": ["keep"], "step_freq": 3})
                 self.assertGreater(self.moves(*flags, "3"), 0)
 
-    def test_if_a_joint_decision_fails_nothing_moves_and_one_pe_warns_once(self):
+    def test_if_a_joint_decision_fails_no_object_moves_and_only_one_pe_prints_a_warning(self):
         self.assertEqual(self.joint("+PoiseLB", "optimal", warnings=1), 0)
         self.assertEqual(self.joint("+PoiseLB", "rotate", warnings=1, variables={"POISE_BUDGET": "1ns"}), 0)
 
-    def test_a_strategy_that_the_joint_balancer_cannot_use_ends_the_program_at_once(self):
+    def test_a_strategy_that_the_joint_balancer_cannot_use_ends_the_program_immediately(self):
         if not HAS_MANAGER:
             self.skipTest("Charm++ has no LBManager")
         for strategy, said in (("gredy", '+PoiseLB: unknown strategy "gredy"'),
@@ -376,7 +377,7 @@ class Balancers(unittest.TestCase):
         self.assertEqual(json.loads(path.read_text()), expected)
         self.assertEqual(self.moves("+balancer", "PoiseTreeLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
 
-    def test_an_invalid_configuration_of_the_tree_balancer_ends_the_program_at_once(self):
+    def test_an_invalid_configuration_of_the_tree_balancer_ends_the_program_immediately(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         root = {"strategies": ["poise"]}
@@ -401,7 +402,7 @@ class Balancers(unittest.TestCase):
         rotate = {"strategies": ["rotate"]}
         self.checkpoint(*self.tree(tree="PE_Process_Root", process=rotate, root=rotate | {"step_freq": 2}))
         self.assertEqual(self.restarted(), moves_of_tree(2, 1))
-        # If the restart registered the balancer twice, CkStartLB() would start two balancing steps at once.
+        # If the restart registered the balancer twice, CkStartLB() would start two concurrent balancing steps.
         self.assertIn("ring: CkStartLB() calls 1 functions", charm("+restart", str(self.folder / "saved.20")).stdout)
 
     def test_the_random_strategy_uses_a_new_seed_at_every_balancing_step(self):
@@ -438,10 +439,10 @@ class Balancers(unittest.TestCase):
     def test_two_balancers_can_be_used_one_after_the_other(self):
         self.assertEqual(self.moves("+balancer", "PoiseRotateLB", "+balancer", "PoiseKeepLB"), MOVABLE)
 
-    def test_a_strategy_that_fails_moves_nothing_and_warns_once(self):
+    def test_if_a_strategy_fails_no_object_moves_and_one_warning_is_printed(self):
         self.assertEqual(self.moves("+balancer", "PoiseOptimalLB", warnings=1), 0)
 
-    def test_a_strategy_that_takes_too_long_moves_nothing_and_warns_once(self):
+    def test_if_a_strategy_takes_too_long_no_object_moves_and_one_warning_is_printed(self):
         self.assertEqual(self.moves("+balancer", "PoiseAnnealLB", warnings=1,
                                     variables={"POISE_BUDGET": "10us"}), 0)
 
@@ -450,7 +451,7 @@ class Balancers(unittest.TestCase):
             for balancer in "PoiseLB", "PoiseKeepLB", "NucoLB":
                 self.assertGreater(self.moves("+balancer", balancer, pe), 0)
 
-    def test_an_invalid_strategy_or_time_budget_ends_the_program_at_once(self):
+    def test_an_invalid_strategy_or_time_budget_ends_the_program_immediately(self):
         for flags, variables, said in (
                 ([], {"POISE_STRATEGY": "gredy"}, 'POISE_STRATEGY: unknown strategy "gredy"'),
                 (["+PoiseLB", "nuco:alpha=x"], {}, "+PoiseLB: "),

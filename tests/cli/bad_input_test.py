@@ -169,7 +169,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", self.write("crlf.poise", good.replace(b"\n", b"\r\n")),
                             says=["crlf.poise", "line ends were changed", "binary"])
 
-    def test_endless_input_files_such_as_dev_zero_are_refused_at_once(self):
+    def test_endless_input_files_such_as_dev_zero_are_refused_immediately(self):
         for device in "/dev/zero", "/dev/urandom":
             for arguments in (["compare", device], ["evaluate", "g.graph", "-m", "core:2", "--placement", device],
                               ["diagnose", device]):

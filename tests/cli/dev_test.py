@@ -81,7 +81,7 @@ class Dev(unittest.TestCase):
         self.assertEqual(self.umask, 0o077 if os.geteuid() else 0o022)
 
     @unittest.skipIf(os.geteuid(), "only root can give files to others")
-    def test_what_root_builds_belongs_to_the_owner_of_the_checkout(self):
+    def test_files_that_root_builds_belong_to_the_owner_of_the_checkout(self):
         self.calls(None, "install", "/opt/poise", owner=65534)
 
     def test_dev_install_takes_one_folder_as_its_argument_and_dev_uninstall_takes_no_argument(self):

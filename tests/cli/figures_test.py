@@ -63,7 +63,7 @@ class Figures(unittest.TestCase):
         self.assert_trouble('It gains x1.32 <!-- figure: bench "U" gain -->.\n', 'no table "U"')
         self.assert_trouble('It gains x1.32 <!-- figure: bench "T" loss where kind=c -->.\n', 'no column "loss"')
 
-    def test_an_outdated_result_may_be_quoted_only_if_the_paragraph_or_one_beside_it_contains_the_word_stale(self):
+    def test_an_outdated_result_can_be_quoted_only_if_its_paragraph_or_an_adjacent_one_contains_the_word_stale(self):
         old = 'It gains x2.0 <!-- figure: bench "T" gain where kind=old -->.\n'
         self.assert_trouble(old, "stale")
         self.assert_fine(f"These figures are stale.\n\n{old}")

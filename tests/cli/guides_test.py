@@ -80,8 +80,8 @@ class Runs(CliTest):
         return done.stdout + done.stderr
 
     def run_block(self, block, printed):
-        """Runs, writes or compares a block. A block of commands is run. A block with the mark `file` is written to this
-        file. The lines of a block of output must occur in `printed`, the output of the previous commands. Returns the
+        """Runs, writes or compares a block. A block of commands is run. A block with the mark `file: NAME` is written to
+        the file NAME. The lines of a block of output must occur in `printed`, the output of the previous commands. Returns the
         output of the last commands that have run."""
         for command in block.marks["setup"]:
             self.run_commands(command)

@@ -124,7 +124,7 @@ class Faults(JuggleTest):
         self.assertEqual(process.returncode, 0)
         self.assertLess(most_mib, 64)
 
-    def test_the_balancer_exits_with_the_status_of_a_program_that_ends_at_once(self):
+    def test_the_balancer_exits_with_the_status_of_a_program_that_ends_immediately(self):
         for policy in ("auto", "proactive", "reactive", "hybrid", "off"):
             for status in (0, 1, 77):
                 done = self.run_poise("juggle", "--policy", policy, "--period", "20ms", "--", "sh",

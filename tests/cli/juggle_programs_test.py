@@ -160,7 +160,7 @@ class Watching(JuggleTest):
         self.assertRegex(text, r"\x1b\[\d+A\x1b\[J")
         self.assertRegex(text, r"\d+\.\d% +-?\d+ ms +\d+ +\d+")
 
-    def test_the_option_live_redraws_lines_that_are_longer_than_the_terminal_is_wide_in_place(self):
+    def test_the_option_live_redraws_in_place_even_lines_that_are_wider_than_the_terminal(self):
         columns = 40
         leader, follower = pty.openpty()
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))

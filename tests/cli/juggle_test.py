@@ -253,7 +253,7 @@ class Affinities(JuggleTest):
             self.assertEqual(process.returncode, 0)
             self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
 
-    def test_processes_whose_parent_in_the_attached_program_dies_get_their_affinities_back(self):
+    def test_child_processes_of_an_attached_program_get_their_affinities_back_even_if_their_parent_dies(self):
         program = subprocess.Popen(["sh", "-c", f"sh -c '{BUSY}' & wait; sleep 60"], cwd=self.folder)
         self.addCleanup(program.wait, WAIT_S)
         self.addCleanup(program.kill)
@@ -266,7 +266,7 @@ class Affinities(JuggleTest):
         os.kill(middle, signal.SIGKILL)  # the parent of its children is now a process outside of the program
         self.assertTrue(eventually(lambda: all(affinity(pid) == CPUS for pid in workers)))
 
-    def test_a_daemon_started_just_before_the_program_ends_gets_the_affinity_that_it_has_without_the_balancer(self):
+    def test_a_daemon_started_just_before_the_program_ends_gets_the_affinity_it_would_have_without_the_balancer(self):
         script = ("import os, subprocess, sys, time\n"
                   "others = [subprocess.Popen(['sh', '-c', 'while :; do :; done']) for _ in 'ab']\n"
                   "end = time.monotonic() + 10\n"

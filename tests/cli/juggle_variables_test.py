@@ -30,7 +30,7 @@ class JuggleVariables(JuggleTest):
                     if done.returncode == 2:
                         refused += 1
                         self.assertRegex(done.stderr, r"^poise: [^\n]+\n$")
-                        self.assertRegex(done.stderr, rf"{name}|this process may use none of")
+                        self.assertRegex(done.stderr, rf"{name}|this process is not allowed to use any of")
                     else:
                         self.assertEqual((done.returncode, done.stdout), (0, "it runs\n"), done.stderr)
         self.assertGreater(refused, 2 * len(nonsense.KINDS))

@@ -38,7 +38,7 @@ class Keep(unittest.TestCase):
     def kept(self):
         return [(row["part"], row["x"], row["measured"]["commit"]) for row in keep.stored_rows("some")]
 
-    def test_a_benchmark_goes_on_and_keeps_its_results_if_no_process_reads_its_output(self):
+    def test_a_benchmark_continues_and_keeps_its_results_if_no_process_reads_its_output(self):
         program = f"import sys; sys.path.insert(0, {str(ROOT / 'bench')!r}); import keep; keep.say('x'); keep.say('y'); open('end', 'w')"
         with subprocess.Popen([sys.executable, "-c", program], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
@@ -83,7 +83,7 @@ class Keep(unittest.TestCase):
         with mock.patch.dict(keep.os.environ, BENCH_COMMIT="abc"):
             self.assertEqual(keep.stamp()["commit"], "abc")
 
-    def test_the_stored_machine_description_has_all_cores_even_if_the_benchmark_may_use_only_some(self):
+    def test_the_stored_machine_description_counts_all_cores_even_if_the_benchmark_can_use_only_some(self):
         with mock.patch.object(keep.os, "cpu_count", return_value=16):
             self.assertIn(", 16 cores, ", keep.stamp()["machine"])
 

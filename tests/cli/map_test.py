@@ -111,7 +111,7 @@ class Map(CliTest):
         self.assertEqual(report["before"], kept["after"])
         self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
 
-    def test_a_rank_map_that_is_given_as_a_start_may_leave_cores_free(self):
+    def test_poise_map_accepts_a_start_map_that_leaves_cores_free(self):
         machine = "-m", "node:8 core:4", "--placement", "now"
         spread = [4 * (r // 2) + r % 2 for r in range(16)]
         (self.folder / "now").write_text("".join(f"{p}\n" for p in spread))
@@ -258,7 +258,7 @@ class LaunchFiles(CliTest):
                 self.assertTrue(any(word.endswith("my map's") for word in words), command)
                 self.assertNotIn("my", words)
 
-    def test_the_names_of_hosts_may_come_through_a_pipe(self):
+    def test_the_names_of_hosts_can_be_read_from_a_pipe(self):
         self.run_poise("generate", "ring", "--tasks", 4, "--places", 4, "-o", "r.poise")
         done = self.run_poise("map", "r.poise", "-m", "node:2 core:2", "--for", "slurm", "--hosts", "/dev/stdin",
                               input="\ufeffaa\nbb\n")

@@ -198,7 +198,7 @@ class Output(CliTest):
         self.assertEqual((self.folder / "streams").read_text().split(), ["/dev/null"] * 3)
 
     def test_a_result_can_be_written_to_a_stream_that_is_redirected_to_a_file(self):
-        # A link like /dev/stdout in a folder that may be changed, so that a defect does not replace /dev/stdout itself.
+        # A link like /dev/stdout in a writable folder, so that a defect does not replace /dev/stdout itself.
         os.symlink("/proc/self/fd/1", self.folder / "out")
         plan = "plan", "g.graph", "-m", "core:2", "-s", "keep"
         with open(self.folder / "result", "w", encoding="utf-8") as result:
@@ -225,7 +225,7 @@ class Output(CliTest):
         self.assertEqual(self.run_poise("convert", "g.poise", "out", "--to", "vt").returncode, 0)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
-    def test_a_user_who_may_not_write_to_dev_can_write_a_result_to_dev_stdout(self):
+    def test_a_user_without_write_permission_in_dev_can_write_a_result_to_dev_stdout(self):
         self.folder.chmod(0o755)
         done = self.run_poise("compare", "g.graph", "-m", "core:2", "-s", "keep", "--html", "/dev/stdout", stdin=subprocess.DEVNULL,
                               preexec_fn=lambda: os.setuid(65534))
@@ -233,7 +233,7 @@ class Output(CliTest):
         self.assertTrue(done.stdout.startswith("<!doctype html>"))
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
-    def test_a_full_disk_under_stdout_gives_exit_status_1(self):
+    def test_writing_stdout_to_a_full_disk_gives_exit_status_1(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = self.run_poise(*self.compare, capture_output=False, stdout=full,
                                   stderr=subprocess.PIPE)
@@ -241,7 +241,7 @@ class Output(CliTest):
         self.assertIn("No space left", done.stderr.splitlines()[-1])
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
-    def test_a_full_disk_gives_exit_status_1_also_when_help_or_files_are_written(self):
+    def test_writing_help_or_files_to_a_full_disk_gives_exit_status_1(self):
         for arguments in (["--help"], ["compare", "--help"], ["--version"], ["strategies"]):
             with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
                 done = self.run_poise(*arguments, capture_output=False, stdout=full,
@@ -279,7 +279,7 @@ class Output(CliTest):
         drawn = self.run_poise("topo", "-m", "-", "--json", stdin=None, input=machine)
         self.assertEqual(drawn.stdout, machine)
 
-    def test_values_of_a_matrix_may_be_separated_by_commas_or_semicolons_or_blanks_or_tabs(self):
+    def test_values_of_a_matrix_can_be_separated_by_commas_or_semicolons_or_blanks_or_tabs(self):
         expected = None
         for name, text in (("commas", "0,5,1\n6,0,2\n7,8,0\n"), ("semicolons", "0;5;1\n6;0;2\n7;8;0\n"),
                            ("blanks", "0 5 1\n6 0 2\n7 8 0\n"), ("mark", "\ufeff0,5,1\n6,0,2\n7,8,0\n"),
@@ -397,7 +397,7 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
-    def test_the_option_curve_lists_placements_between_the_current_placement_and_that_of_the_best_strategy(self):
+    def test_with_the_option_named_curve_placements_between_the_current_and_the_best_one_are_listed(self):
         compare = *self.compare, "-s", "keep,greedy", "--every", "7", "--curve"
         keep, greedy = self.json_of(*compare, "--json")["results"]
         best = keep if keep["best"] else greedy

@@ -142,13 +142,13 @@ class OwnStrategies(CliTest):
         except (FileNotFoundError, ProcessLookupError):
             pass
 
-    def test_a_strategy_program_may_print_its_placement_without_reading_the_problem(self):
+    def test_a_strategy_program_can_print_its_placement_without_reading_the_problem(self):
         self.run_poise("generate", "ring", "--tasks", "20000", "--places", "4", "-o", "t.poise")
         (self.folder / "deaf.sh").write_text("#!/bin/sh\nexec <&-\nyes 0 | head -20000\n")
         (self.folder / "deaf.sh").chmod(0o755)
         self.assertNotIn("error", self.rows("-s", "exec:./deaf.sh")["exec:./deaf.sh"])
 
-    def test_a_strategy_program_may_read_the_rest_of_the_problem_after_its_answer(self):
+    def test_a_strategy_program_can_print_its_placement_before_it_reads_the_problem(self):
         self.run_poise("generate", "ring", "--tasks", "20000", "--places", "4", "-o", "t.poise")
         (self.folder / "late.sh").write_text("#!/bin/sh\nyes 0 | head -20000\nexec cat > /dev/null\n")
         (self.folder / "late.sh").chmod(0o755)

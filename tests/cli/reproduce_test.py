@@ -38,7 +38,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdict([about("f", 10, 20.1)]), CONTRADICTED)
         self.assertEqual(verdict([about("f", 10, 4.9)]), CONTRADICTED)
 
-    def test_a_paper_is_contradicted_if_its_conclusion_does_not_hold_although_its_numbers_are_reproduced(self):
+    def test_a_paper_is_contradicted_if_its_conclusion_does_not_hold_even_if_its_numbers_are_reproduced(self):
         self.assertEqual(verdict([about("f", 10, 10), above("c", 1, 0.9)]), CONTRADICTED)
         self.assertEqual(verdict([about("f", 10, 50), below("c", 1, 0.9)]), REFINED)
         self.assertEqual(verdict([about("f", 10, 10), below("c", 1, 0.9)]), CONFIRMED)

@@ -202,7 +202,7 @@ class RunTest(CliTest):
         self.change(runs=self.history()["runs"] + [{"how": "own order", "seconds": 10}])
         done = self.run_once(command)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("the command already sets where ranks run, by --bind-to; remove that option to use a map; running the command unchanged", done.stderr)
+        self.assertIn("the command already sets where ranks run (--bind-to); remove that option to use a map; running the command unchanged", done.stderr)
         self.assertEqual(self.history()["runs"][-1]["how"], "own order")
 
     def test_options_of_the_program_are_not_taken_for_options_of_the_launcher(self):
@@ -280,7 +280,7 @@ class RunTest(CliTest):
         self.assertEqual(done.returncode, 7)
         self.assertIn("not text in UTF-8; running the command unchanged", self.said(done))
 
-    def test_the_exit_status_of_the_program_is_passed_on_if_the_verdict_on_the_map_cannot_be_written_to_stderr(self):
+    def test_the_exit_status_of_the_program_is_passed_on_even_if_the_verdict_on_the_map_cannot_be_written_to_stderr(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = self.run_poise("run", "--history", "h.json", "--", "sh", "-c", "exit 7", env=self.environment,
                                   capture_output=False, stderr=full)
@@ -301,7 +301,7 @@ class RunTest(CliTest):
         first.communicate(timeout=300)
         self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled", "own order", "own order"])
 
-    def test_runs_in_a_batch_job_of_another_size_than_that_of_the_profiled_run_are_not_recorded(self):
+    def test_runs_in_a_batch_job_of_a_different_size_than_the_profiled_run_are_not_recorded(self):
         command = ["sh", "-c", "true"]
         begun = {"poise_run": 1, "command": command, "hosts": ["n1", "n2"], "map": [0, 1], "map_failed": False,
                  "predicted": 0.2, "runs": [{"how": "profiled", "seconds": 10}]}

@@ -58,7 +58,7 @@ class Tiers(unittest.TestCase):
             self.assertEqual(len(words), len(set(words)))
             self.assertFalse([word for word in words if " " in word or word.startswith("-")])
 
-    def test_the_full_tier_of_tests_runs_all_parts_or_only_the_named_ones_always_in_the_same_order(self):
+    def test_the_full_tier_runs_all_parts_or_only_the_named_ones_in_a_fixed_order(self):
         self.assertEqual(self.main("full", "fuzzers", "format")[0], 0)
         self.assertEqual(self.ran, ["format", "fuzzers"])
         self.ran.clear()
@@ -91,7 +91,7 @@ class Tiers(unittest.TestCase):
             self.main("full", "format", "asan", "fuzzers")
         self.assertEqual(self.stored(), [("format", 0, "aaa")])
 
-    def test_an_interrupted_part_of_the_full_tier_goes_on_after_its_last_stored_round(self):
+    def test_an_interrupted_part_of_the_full_tier_continues_after_its_last_stored_round(self):
         part = next(part for part in tiers.parts("full") if part.rounds > 1)
         self.rounds_left = 3
         with self.assertRaises(KeyboardInterrupt):

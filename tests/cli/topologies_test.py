@@ -80,7 +80,7 @@ class TopologiesTest(run_poise.CliTest):
             self.assertEqual(row[i], 1)
             self.assertTrue(all(1 < factor < 20 for j, factor in enumerate(row) if j != i), row)
 
-    def test_poise_topo_says_of_each_cost_whether_it_is_assumed_or_given_or_measured_or_from_firmware(self):
+    def test_poise_topo_says_for_each_cost_whether_it_is_assumed_or_given_or_measured_or_from_firmware(self):
         for path in FILES:
             with self.subTest(path.name):
                 done = self.run_poise("topo", "--machine", path)

@@ -61,7 +61,7 @@ class VtSchema(CliTest):
                 for number, rank in enumerate(ranks):
                     self.assertEqual(list(vt_schema.troubles(rank, where=f"rank {number}"))[:3], [])
 
-    def test_the_check_against_the_vt_schema_finds_violations(self):
+    def test_the_check_against_the_vt_schema_reports_violations(self):
         files.write_vt(self.folder, "vt", [[[1, 2.5]]])
         good = self.written("vt")[0]
         self.assert_valid([good])

@@ -229,11 +229,11 @@ class Events(CliTest):
         self.assert_refused(*self.command, "--place-memory", 4, says="--pressure")
         self.assert_refused(*self.command[:-2], *pressed, 4, says="--engine events")
 
-    def test_the_option_barrier_makes_every_step_longer_by_the_rounds_of_a_barrier(self):
+    def test_the_option_barrier_adds_the_time_of_a_barrier_to_every_step(self):
         plain, with_barrier = (self.json_of(*self.command, *more, "--json")["results"][0]["iteration_s"]
                                for more in ((), ("--barrier",)))
         self.assertGreater(with_barrier, plain)
-        self.assertLess(with_barrier, plain + 6 * 1e-3)  # a barrier has three rounds of a few microseconds
+        self.assertLess(with_barrier, plain + 6 * 1e-3)  # three rounds of a few microseconds: far less than 6 ms
         self.assert_refused(*self.command[:-2], "--barrier", says="--engine events")
 
     def test_messages_on_a_torus_compete_for_links_and_take_longer_on_detours(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests how failing jobs end: with a line that says why, a status other than 0, and without a hang. If a rank
+"""Tests how failing jobs end: with a line that says why, with a status other than 0, and without hanging. If a rank
 is killed, everything that the run recorded before must be readable."""
 
 import json
@@ -60,17 +60,17 @@ class CrashTest(unittest.TestCase):
                 self.assertIn(cure, line)
                 self.assertEqual(self.status, 2)
 
-    def test_different_numbers_of_objects_end_the_job(self):
+    def test_the_job_ends_if_ranks_pass_different_numbers_of_objects(self):
         line, = self.trouble_of("count")
         self.assertIn("ranks pass from 8 to 9 objects to a collection", line)
         self.assertEqual(self.status, 2)
 
-    def test_subphases_on_some_ranks_only_end_the_job(self):
+    def test_the_job_ends_if_only_some_ranks_define_subphases(self):
         line, = self.trouble_of("some")
         self.assertIn("1 of 2 ranks set subphase_of_step", line)
         self.assertEqual(self.status, 2)
 
-    def test_checks_whether_balancing_pays_do_not_hang_if_ranks_see_different_subphases(self):
+    def test_if_ranks_measure_different_numbers_of_subphases_the_check_whether_balancing_pays_does_not_hang(self):
         line, = self.trouble_of("unlike")
         self.assertIn("ranks have measured different numbers of subphases", line)
 

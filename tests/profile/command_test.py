@@ -56,7 +56,7 @@ class Command(unittest.TestCase):
     def assert_only(self, *names):
         self.assertEqual({path.name for path in self.folder.iterdir() if path.suffix not in (".openmpi", ".mpich")}, set(names))
 
-    def test_a_communicator_freed_by_an_attribute_callback_is_not_used_again(self):
+    def test_the_profiler_does_not_use_a_communicator_after_an_attribute_callback_has_freed_it(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "attribute.c", self.folder)
@@ -169,7 +169,7 @@ class Command(unittest.TestCase):
                               " ".join(done.stderr.split()))
 
     @unittest.skipUnless(shutil.which("clang-16") and pathlib.Path("/usr/lib/llvm-16/lib/libomp.so").exists(), "no libomp of LLVM 16")
-    def test_the_diagnosis_reports_the_load_balance_of_openmp_threads_that_wait_actively(self):
+    def test_the_diagnosis_reports_the_load_balance_of_openmp_threads_that_spin_while_they_wait(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.folder / f"omp.{mpi}"

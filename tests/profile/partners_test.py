@@ -80,28 +80,28 @@ class Partners(unittest.TestCase):
                     self.assertEqual(samples, [ROUNDS, ROUNDS if "grid" in what else 0, ROUNDS])
                     self.assertEqual(receivers, [0] * SIZE)
 
-    def test_a_wait_call_waits_until_the_last_rank_begins_the_non_blocking_collectives(self):
+    def test_time_in_a_wait_call_is_waiting_until_the_last_rank_has_begun_the_non_blocking_collective(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "nonblocking")
                 self.check_late(waits, [0, 2])
                 self.assertEqual(samples, [ROUNDS] * SIZE)
 
-    def test_a_wait_call_for_a_non_blocking_scan_waits_only_for_ranks_with_lower_numbers(self):
+    def test_time_in_a_wait_call_that_completes_a_non_blocking_scan_is_waiting_for_lower_ranks_only(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "iscan")
                 self.check_late(waits, [2])
                 self.assertEqual(samples, [0, ROUNDS, ROUNDS])  # rank 0 never waits
 
-    def test_a_wait_call_waits_until_the_last_rank_begins_the_non_blocking_duplication_of_a_communicator(self):
+    def test_time_in_a_wait_call_is_waiting_until_the_last_rank_has_begun_to_duplicate_the_communicator(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "idup")
                 self.check_late(waits, [0, 2])
                 self.assertEqual(samples, [ROUNDS] * SIZE)
 
-    def test_a_rank_that_accesses_a_window_waits_until_it_is_exposed(self):
+    def test_a_rank_that_accesses_a_window_waits_until_the_window_is_exposed(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, receivers = self.waits(mpi, "post")
@@ -112,7 +112,7 @@ class Partners(unittest.TestCase):
                 self.assertEqual(samples, [2 * ROUNDS, ROUNDS, 2 * ROUNDS])
                 self.assertEqual(receivers, [0] * SIZE)
 
-    def test_a_rank_that_exposes_a_window_waits_until_accesses_to_it_are_complete(self):
+    def test_a_rank_that_exposes_a_window_waits_until_all_accesses_to_the_window_are_complete(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "complete")
@@ -122,7 +122,7 @@ class Partners(unittest.TestCase):
                 self.check_late(waits, [])
                 self.assertEqual(samples, [0, 2 * ROUNDS, 0])
 
-    def test_a_wait_call_waits_until_the_ranks_that_it_depends_on_start_the_persistent_collectives(self):
+    def test_time_in_a_wait_call_is_waiting_until_all_needed_ranks_have_started_the_persistent_collective(self):
         for mpi in installations():
             program = compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread")
             if subprocess.run([program, "version"], timeout=60).returncode < 4:
@@ -163,7 +163,7 @@ class Partners(unittest.TestCase):
                 self.check_late(waits, [])
                 self.assertEqual(samples[0], 0)
 
-    def test_in_a_chain_of_messages_each_rank_waits_for_the_one_before_it(self):
+    def test_in_a_chain_of_messages_each_rank_waits_for_the_previous_rank(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, _, _ = self.waits(mpi, "chain", 4)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests `poise profile` with programs and commands that are hard to profile: no wrong number, no hang, and the program's
-results stay as they are."""
+"""Tests `poise profile` with programs and commands that are hard to profile: no number may be wrong, no job may hang,
+and the program's results must stay the same."""
 
 import os
 import pathlib
@@ -70,7 +70,7 @@ class Trouble(unittest.TestCase):
         for mode in ("single", "funneled", "serialized"):
             self.for_each(mode, (1, 4))
 
-    def test_messages_that_several_threads_send_at_once_are_counted(self):
+    def test_messages_that_several_threads_send_at_the_same_time_are_counted(self):
         self.for_each("threads", (THREADS * EACH, 4 * THREADS * EACH))
 
     def test_waiting_times_are_unknown_if_a_rank_waits_for_messages_after_it_has_cancelled_a_message(self):
@@ -89,25 +89,25 @@ class Trouble(unittest.TestCase):
                 notes = [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
                 self.assertEqual(notes, ["poise profile: no profile: the program ended before a rank finished a phase"])
 
-    def test_a_rank_may_call_collectives_and_free_communicators_in_a_different_thread_than_the_other_ranks(self):
+    def test_a_rank_can_call_collectives_and_free_communicators_in_a_different_thread_than_the_other_ranks(self):
         self.for_each("another_thread", (2, 4))  # 2 messages, 4 bytes: an empty one of the barrier, and an int
 
-    def test_a_rank_may_free_a_communicator_before_it_sends_what_the_other_rank_waits_for(self):
+    def test_a_rank_can_free_a_communicator_before_it_sends_the_message_that_the_other_rank_waits_for(self):
         self.for_each("free_first", (2, 4))  # 2 messages, 4 bytes: an empty one of the barrier, and an int
 
-    def test_a_collective_may_fail_on_some_of_its_ranks(self):
+    def test_a_program_is_profiled_even_if_a_collective_fails_on_some_ranks(self):
         self.for_each("failing", (1, 4))
 
     def test_messages_are_recorded_after_an_error_handler_has_jumped_out_of_a_call(self):
         self.for_each("jumping", (1, 4))
 
-    def test_an_error_handler_may_jump_out_of_a_collective_on_one_of_its_ranks(self):
+    def test_a_program_is_profiled_even_if_an_error_handler_jumps_out_of_a_collective_on_one_rank(self):
         self.for_each("jumping_from_one_rank", (1, 4))
 
-    def test_a_program_may_call_mpi_finalize_in_an_exit_handler(self):
+    def test_a_program_can_call_mpi_finalize_in_an_exit_handler(self):
         self.for_each("exit", (1, 4))
 
-    def test_a_program_that_gives_each_step_a_name_of_its_own_has_a_limited_number_of_phases(self):
+    def test_the_number_of_phases_is_limited_even_if_a_program_gives_each_step_its_own_name(self):
         self.for_each("labels", (1, 4))
         for rank in self.recorded():
             self.assertEqual(rank["names"], {})

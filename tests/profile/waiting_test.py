@@ -102,7 +102,7 @@ class Waiting(unittest.TestCase):
                     samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]
                     self.assertEqual(samples, [20 * calls + 1] * SIZE)
 
-    def test_ranks_wait_for_a_rank_that_is_late_in_fortran_calls_on_windows_and_files(self):
+    def test_waiting_for_a_late_rank_is_recorded_in_fortran_calls_on_windows_and_files(self):
         for mpi in installations():
             if not shutil.which(f"mpifort.{mpi}") or not shutil.which("gfortran"):
                 self.skipTest("no Fortran compiler")

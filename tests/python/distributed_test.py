@@ -63,7 +63,7 @@ class Rank:
         return received
 
     def reduce(self, values, operation):
-        assert memoryview(values).format == np.dtype(np.uint64).char  # mpi4py 3 knows no other
+        assert memoryview(values).format == np.dtype(np.uint64).char  # mpi4py 3 accepts no other format
         self.threads.values[self.rank] = values
         self.threads.barrier.wait()
         result = [(max if operation == "max" else sum)(map(int, column)) for column in zip(*self.threads.values)]

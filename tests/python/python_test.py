@@ -139,7 +139,7 @@ class Decisions(unittest.TestCase):
         ids = [2**63 + 1, 5, 2**64 - 1, 3]  # numpy would make floats of this list
         self.assertEqual(poise.exports([0, 0, 0, 0], [1, 1, 1, 1], global_ids=ids).global_id.tolist(), ids)
 
-    def test_several_threads_may_compute_plans_at_the_same_time(self):
+    def test_several_threads_can_compute_plans_at_the_same_time(self):
         results = [None] * 4
         workload = ring(400)
 
@@ -217,7 +217,7 @@ class Data(unittest.TestCase):
         self.assertEqual([row.error for row in rows],
                          [None, "<lambda>: ZeroDivisionError: division by zero", None, "<lambda>: KeyError: 'k'"])
 
-    def test_the_error_of_a_copy_or_a_pickle_of_a_workload_says_what_to_do_instead(self):
+    def test_the_error_for_copying_or_pickling_a_workload_says_what_to_do_instead(self):
         for function in copy.deepcopy, pickle.dumps:
             with self.assertRaisesRegex(TypeError, "a workload of poise cannot be copied or pickled; create it anew"):
                 function(ring())

@@ -30,8 +30,8 @@ MTU, ETHERNET_BYTES, TCP_IP_BYTES = 9000, 14, 52  # 52 is the size of the IPv4 a
 FRAME_BYTES = MTU + ETHERNET_BYTES
 PAYLOAD_SHARE = (MTU - TCP_IP_BYTES) / FRAME_BYTES  # fraction of a link's bandwidth left for payload if frames are full
 QUEUE_BYTES = 1 << 30  # size of a link's queue: more than all sockets can have in flight
-# The kernel may wake up late by up to BURST_S to send the next frame. To make up for that, a link may then send as many
-# bytes at once as its rate allows in BURST_S, and at least two frames.
+# The kernel may wake up late by up to BURST_S to send the next frame. To make up for that, a link may then send, in one
+# burst, as many bytes as its rate allows in BURST_S, and at least two frames.
 BURST_S = 0.5e-3
 LIBC = ctypes.CDLL(None, use_errno=True)
 

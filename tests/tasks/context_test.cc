@@ -397,7 +397,7 @@ TEST(Context, runs_ordered_tasks_on_the_same_data_in_the_order_of_submission) {
   }
 }
 
-TEST(Context, several_contexts_can_exist_at_once) {
+TEST(Context, several_contexts_can_exist_at_the_same_time) {
   Context a(MPI_COMM_WORLD, {.threads = 2}), b(MPI_COMM_WORLD);
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, own_rank() % 2, 0, &half);

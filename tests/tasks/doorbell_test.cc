@@ -103,7 +103,7 @@ TEST(Doorbells, a_rank_can_wake_the_sleeping_threads_of_another_rank) {
     awake = true;
   });
   while (sum_over_ranks(awake) < ranks)
-    bells.wake_progress(next_rank());  // repeated because its thread may not sleep yet
+    bells.wake_progress(next_rank());  // repeated because its thread might not be asleep yet
   sleeper.join();
   meet();
 }

@@ -112,7 +112,7 @@ TEST_P(Replicas, every_replica_that_did_not_run_is_reported_on_the_rank_that_hol
 }
 
 // Two tasks keep their rank busy. The first polls for messages until a copy has been sent. The
-// second ends when that copy has run, and does not poll before.
+// second ends when that copy has run, and does not poll before then.
 const auto kUntilRun = function("until run", [](std::span<const std::uint32_t> number) {
   const double begin_s = wall_now_s();
   while (*const_cast<const volatile std::uint32_t*>(number.data()) == 0 &&
@@ -139,7 +139,7 @@ TEST(Replication, idle_ranks_run_replicas_while_the_rank_that_owns_the_task_is_b
 }
 
 // With shared memory, rank 1 asks rank 0 for no token, so rank 0 need not answer.
-TEST(Replication, many_replicas_share_a_message) {
+TEST(Replication, many_replicas_are_sent_in_one_message) {
   if (count_ranks() == 1) GTEST_SKIP() << "needs two ranks";
   Context context(MPI_COMM_WORLD, {.settings = "policy=none"});
   if (context.rank() == 0) keep_threads_until_one_has_left(context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of waits: tasks wait for their children, two threads wait at once, ranks share no memory,
-// and an exception destroys a context. All ranks run each test.
+// Tests of waits: tasks wait for their children, two threads wait at the same time, ranks share no
+// memory, and an exception destroys a context. All ranks run each test.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -107,7 +107,8 @@ const auto kStayUntilReturned = function("stay until the note has returned", [] 
   }
 });
 
-TEST(Waits, a_rank_whose_task_yields_until_a_task_of_another_rank_has_run_steals_that_task) {
+TEST(Waits,
+     a_rank_steals_a_task_of_another_rank_if_one_of_its_own_tasks_yields_until_that_task_has_run) {
   if (count_ranks() != 2) GTEST_SKIP() << "needs two ranks";
   Context context(MPI_COMM_WORLD, {.settings = "push=0"});
   has_run = has_returned = false;
@@ -157,7 +158,7 @@ TEST(Waits, shared_memory_is_not_used_if_a_file_size_limit_forbids_it) {
   setrlimit(RLIMIT_FSIZE, &before);
 }
 
-TEST(Waits, two_threads_can_wait_for_the_tasks_of_two_contexts_at_once) {
+TEST(Waits, two_threads_can_wait_for_the_tasks_of_two_contexts_at_the_same_time) {
   int level = 0;
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "only the main thread may wait";

@@ -148,7 +148,7 @@ class Judge(unittest.TestCase):
         for description, expected_s in WAITING:
             self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
 
-    def test_a_message_waits_for_work_of_its_sender_in_the_queue_model_and_of_all_places_in_the_bottleneck_model(self):
+    def test_messages_wait_for_the_work_of_their_sender_in_the_queue_model_but_of_all_places_in_the_bottleneck_model(self):
         # Place 0 works for 1 s and sends for 4 s into node 1; place 4 works for 3 s and sends for 1 s into the same
         # node.
         description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,

@@ -23,7 +23,7 @@ echo '250000 100000' > /sys/fs/cgroup/paid/cpu.max
 echo $$ > /sys/fs/cgroup/paid/cgroup.procs
 poise juggle --json /tmp/summary -- phases --threads 6 --phases 3000 --phase 200ms &
 balancer=$!
-# On a busy host it takes long until the balancer has measured enough to decide.
+# On a busy host it takes a long time until the balancer has measured enough to decide.
 for i in $(seq 60); do
   affinities=$(grep -h Cpus_allowed_list /proc/$(pidof phases)/task/*/status)
   [ $(echo "$affinities" | sort | uniq -c | sort -n | tail -n 1 | awk '{print $1}') -eq 6 ] && break
@@ -56,7 +56,7 @@ class Limits(unittest.TestCase):
         self.assertLess(stale, readings, "this kernel brings schedstat up to date anyway, so the test shows nothing")
         self.assertEqual(counted, readings)
 
-    def test_threads_that_sleep_at_barriers_are_kept_on_as_many_cpus_as_the_quota_pays_for(self):
+    def test_threads_that_sleep_at_barriers_are_kept_on_as_many_cpus_as_the_quota_allows(self):
         said = self.said["quota"]
         self.assertIn("pays for 2.5 cpus of 8: 3 threads use it up", said)
         affinities = re.findall(r"Cpus_allowed_list:\s*(\S+)", said)

@@ -20,7 +20,7 @@ def domains(text, when):
 
 
 class Pages(unittest.TestCase):
-    def test_memory_pages_are_in_the_numa_domain_of_the_thread_after_they_were_moved(self):
+    def test_after_the_move_memory_pages_are_in_the_numa_domain_of_the_thread(self):
         said = guest.boot(2, [guest.BIN / "follow_pages"], "echo '>>> pages'\nfollow_pages\n", TIMEOUT_S)["pages"]
         print(said, file=sys.stderr)
         before, after = domains(said, "before"), domains(said, "after")

@@ -32,7 +32,7 @@ TIMEOUT_S = 400
 PRELUDE = """
 affinities() { grep -H Cpus_allowed_list /proc/$(pidof phases)/task/*/status | tr -d '\\t'; }
 num_kept() { affinities 2> /dev/null | grep -vc '[-,]$\\|:.*:.*[-,]'; }
-# Prints the affinities of all threads at one time: reads them until two readings in a row are equal, because then no
+# Prints the affinities of all threads at one moment: reads them until two readings in a row are equal, because then no
 # thread was moved in between. On a busy host a reading takes up to a second. Therefore the period of balancing must be
 # much longer; otherwise two readings would hardly ever be equal.
 snapshot() {
@@ -221,7 +221,7 @@ class EightCpus(MachineTest):
         lists = [line.rsplit(":", 1)[1] for line in lines if "Cpus_allowed_list" in line]
         self.assertEqual(lists, [ALL] * (10 * KILLS))
 
-    def test_the_balancer_leaves_a_cpu_that_goes_offline_and_uses_it_again_when_it_comes_back(self):
+    def test_the_balancer_leaves_a_cpu_that_goes_offline_and_uses_the_cpu_again_once_it_is_back_online(self):
         self.assert_even(self.samples("offline", 3), [0, 1, 2, 3, 4, 5, 7])
         self.assert_even(self.samples("online", 3), range(8))
         self.assertNotIn("affinities of some threads itself", self.said["offline"] + self.said["online"])

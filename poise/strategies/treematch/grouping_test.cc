@@ -91,7 +91,8 @@ TEST(Grouping, finds_the_groups_with_the_most_affinity_inside_if_there_are_few_e
     }
 }
 
-TEST(Grouping, groups_of_more_elements_have_nearly_as_much_affinity_inside_as_the_best) {
+TEST(Grouping,
+     if_there_are_more_elements_groups_have_nearly_as_much_affinity_inside_as_the_best_groups) {
   double pairs = 0, best_pairs = 0, by_pairs = 0;
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     SCOPED_TRACE(seed);
@@ -112,7 +113,7 @@ TEST(Grouping, large_groups_keep_more_affinity_inside_than_random_groups) {
   struct Case {
     Vertex size;
     std::uint32_t arity;
-    double least;  // affinity inside, relative to that of random groups
+    double least;  // minimum affinity inside groups, relative to random groups
   };
   for (const auto& [size, arity, least] :
        {Case{30, 3, 2.868}, Case{40, 8, 1.855}, Case{60, 20, 1.419}, Case{100, 10, 2.031},

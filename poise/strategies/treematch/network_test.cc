@@ -127,7 +127,7 @@ TEST(MapToNetwork,
   EXPECT_EQ(node_distance(machine)(2, 0), 9);
 }
 
-TEST(MapToNetwork, swaps_end_where_no_swap_with_a_slot_of_the_same_kind_lowers_the_cost) {
+TEST(MapToNetwork, swapping_ends_when_no_swap_with_a_slot_of_the_same_kind_lowers_the_cost) {
   for (const char* text : {"torus:3x4 core:1", "mesh:12 core:1", "dragonfly:3x4 core:1",
                            "rack:3 node:4 core:1", "mesh:2x6 core:1"})
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -212,7 +212,8 @@ TEST(MapToNetwork, nodes_of_a_torus_or_mesh_have_the_coordinates_of_their_router
   EXPECT_TRUE(node_coordinates(machine_from_text("rack:2 node:2 core:1")).empty());
 }
 
-TEST(MapToNetwork, all_nodes_are_equally_far_apart_without_tiers_or_if_there_are_at_most_two) {
+TEST(MapToNetwork,
+     all_nodes_are_equally_far_apart_without_tiers_or_if_there_are_at_most_two_nodes) {
   for (const auto& [text, uniform] : {std::pair{"core:4", true},
                                       {"node:5 core:1", true},
                                       {"rack:2 node:2 core:1", false},

@@ -37,14 +37,14 @@ Workload two_pairs() {
   return workload;
 }
 
-TEST(MapGroups, groups_that_exchange_messages_come_together_if_all_blocks_are_alike) {
+TEST(MapGroups, if_all_blocks_are_alike_groups_that_exchange_messages_are_mapped_to_nearby_blocks) {
   const Machine machine = machine_from_text("rack:2 node:2 core:1");
   const auto block_of = mapped(machine, all_nodes(machine), two_pairs(), {1, 1, 1, 1});
   EXPECT_EQ(block_of[0] / 2, block_of[2] / 2);
   EXPECT_EQ(block_of[1] / 2, block_of[3] / 2);
 }
 
-TEST(MapGroups, blocks_with_pinned_tasks_or_unequal_shares_or_sizes_keep_their_groups) {
+TEST(MapGroups, the_mapping_is_unchanged_if_blocks_have_pinned_tasks_or_unequal_shares_or_sizes) {
   const std::vector<std::uint32_t> unchanged = {0, 1, 2, 3};
   const Machine machine = machine_from_text("rack:2 node:2 core:1");
   EXPECT_EQ(mapped(machine, all_nodes(machine), two_pairs(), {1, 2, 3, 4}), unchanged);
@@ -74,7 +74,7 @@ TEST(MapGroups, three_groups_that_exchange_messages_share_the_larger_of_two_uneq
   EXPECT_EQ(mapped(machine, all_nodes(machine), workload, {1, 1, 1, 1})[2], 3u);
 }
 
-TEST(MapGroups, if_two_mappings_cost_the_same_it_migrates_fewer_bytes_of_tasks) {
+TEST(MapGroups, of_two_mappings_with_equal_cost_chooses_the_one_that_migrates_fewer_bytes) {
   const Machine machine = machine_from_text("node:2 core:1");
   Workload workload;
   workload.tasks = {{.bytes = 1000}, {.bytes = 0}, {.bytes = 0}, {.bytes = 0}};

@@ -145,9 +145,9 @@ TEST(TreeMatch, reordering_subtrees_reduces_migrations_and_leaves_the_cost_of_me
 }
 
 TEST(TreeMatch, the_subtrees_with_the_heaviest_anchors_choose_their_positions_first) {
-  // A tree of one level: each vertex is a child of the root. A vertex gets the position for which
-  // it has the heaviest anchors, unless a heavier wish has taken it. Without such a wish, it gets
-  // the first free position.
+  // A tree of one level: each vertex is a child of the root. A wish is the summed weight of a
+  // vertex's anchors at one position. Wishes are granted heaviest first, if the vertex has no
+  // position yet and the position is free. The remaining vertices get the first free positions.
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

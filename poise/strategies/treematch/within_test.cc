@@ -46,7 +46,7 @@ TEST(Subtree, has_no_arities_if_groups_of_one_of_its_levels_differ_in_size) {
   EXPECT_EQ(subtree(machine, 2, 5).arities, Arities({1, 3}));
 }
 
-/// Vertices without loads of their own, which have not been in this node before.
+/// The input for vertices that are all on other nodes now.
 Inside newcomers(Graph graph, std::vector<double> shares) {
   const Vertex size = graph.num_vertices();
   return {std::move(graph),
@@ -110,7 +110,8 @@ TEST(PlaceInside, leaves_closed_places_empty_and_fixed_vertices_on_their_places)
 }
 
 TEST(PlaceInside, groups_of_vertices_return_to_the_places_where_most_of_their_weight_is_now) {
-  // Four cliques of five vertices, one per place. Two vertices of each clique are there now.
+  // Four cliques of five vertices, one per place. Two vertices of each clique, with large anchors,
+  // are now at the place of the clique.
   const Machine machine = machine_from_text("core:4");
   const Subtree tree = subtree(machine, 0, 4);
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -122,7 +123,7 @@ TEST(PlaceInside, groups_of_vertices_return_to_the_places_where_most_of_their_we
     const std::vector<Part> home = {2, 0, 3, 1};  // per clique
     for (Vertex v = 0; v < 20; ++v) {
       const int number = seen[clique_of[v]]++;
-      // One vertex more is on another place, but light to move.
+      // The other three vertices are at another place, where they have small anchors.
       if (number < 2) inside.current[v] = home[clique_of[v]];
       if (number >= 2) inside.current[v] = (home[clique_of[v]] + 1) % 4;
       inside.anchor[v] = number < 2 ? 10 : 1;

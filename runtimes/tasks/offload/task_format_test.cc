@@ -60,7 +60,8 @@ TEST(TaskFormat, keeps_the_properties_of_a_task_that_the_borrower_needs) {
   EXPECT_EQ(*arrived.task->extras->annotations->get<std::string>("kind"), "coast");
 }
 
-TEST(TaskFormat, small_arguments_are_aligned_inside_the_message_and_large_ones_are_sent_apart) {
+TEST(TaskFormat,
+     small_arguments_are_aligned_inside_the_message_and_large_ones_are_sent_separately) {
   alignas(64) double small[3] = {1, 2, 3};
   char one = 'x';
   std::vector<std::byte> large(kLarge);

@@ -81,7 +81,7 @@ TEST_F(Batches, contain_tasks_of_one_function_only) {
   EXPECT_EQ(run(), 1u);
 }
 
-TEST_F(Batches, end_after_a_task_whose_result_must_be_reported_at_once) {
+TEST_F(Batches, end_after_a_task_whose_result_must_be_reported_immediately) {
   bool told = false;
   submit(kPlain);
   submit(kPlain, [&] { told = true; });

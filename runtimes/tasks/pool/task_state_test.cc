@@ -43,7 +43,7 @@ TEST(TaskState, every_state_can_be_reached_and_only_the_states_sent_and_finished
         << name_of(state);
 }
 
-TEST(TaskState, the_guide_lists_for_each_state_the_states_that_may_follow) {
+TEST(TaskState, the_guide_lists_for_each_state_the_states_that_can_follow) {
   std::string table;
   for (const TaskState state : all_states()) {
     std::string line = std::string("    ") + name_of(state);
@@ -143,7 +143,7 @@ TEST_F(TaskStates, a_task_whose_replica_runs_elsewhere_ends_with_the_results_of_
 }
 
 #if POISE_ASSERTIONS >= 1
-TEST(TaskStateDeathTest, aborts_if_a_task_changes_to_a_state_that_may_not_follow_the_present_one) {
+TEST(TaskStateDeathTest, aborts_if_a_task_changes_to_a_state_that_must_not_follow_its_current_one) {
   for (const TaskState next : {TaskState::running, TaskState::lent, TaskState::finished}) {
     Task task;
     EXPECT_DEATH(task.enter(next), "may_follow");

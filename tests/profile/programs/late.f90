@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Rank 1 sleeps 20 ms in each of 20 rounds, before all ranks write a file or synchronise a window. MPI_HEAD is the module.
-! The argument names the file.
+! Rank 1 sleeps 20 ms in each of 20 rounds, before all ranks write a file or synchronise a window. The macro MPI_HEAD is
+! the name of the MPI module. The argument names the file.
 program late
   use MPI_HEAD
   use, intrinsic :: iso_c_binding

@@ -10,7 +10,7 @@
 //   request, MPI_Start, and MPI_Wait, MPI_Waitany or MPI_Waitsome
 // - receiver: ranks 0 and 2 send 4 MiB to rank 1, so they must wait for rank 1 (rendezvous)
 // - eager: ranks 0 and 2 send one byte to rank 1
-// - polled: as sender, but ranks 0 and 2 sleep and call MPI_Test until the message is there
+// - polled: as sender, but ranks 0 and 2 sleep and call MPI_Test until the message arrives
 // - chain: each rank receives from the rank before it, sleeps 20 ms and sends to the rank after it;
 //   in the first round, rank 0 sleeps 400 ms
 // - split: as sender, on a communicator that each round creates and frees
