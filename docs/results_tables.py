@@ -387,8 +387,8 @@ RUNS = {"miniapps": "mini-apps", "miniapps_with_priority": "mini-apps with prior
 
 
 def real_runs(whole):
-    """Yields one or two rows per kind of runs: for runs on one host, and for runs on a cluster. Only held-out runs
-    count: those that were not run while the comparison of simulated with measured times was developed."""
+    """Yields one or two rows per kind of runs: for runs on one host, and for runs on a cluster. Only held-out runs are
+    used: those that were not run while the comparison of simulated with measured times was developed."""
     for kind, name in RUNS.items():
         held_out = [row for row in whole.get(kind, {"rows": []})["rows"] if row["held_out"]]
         for where_run in ("one host", "cluster with slow links"):
@@ -449,14 +449,14 @@ PAGES = {
         Table("Total time",
               "A case has 1, 10, 100 or 1,000 steps. Its total time is the predicted time of all these steps, plus "
               "that of the migration before them. The table divides the total time with `poise` by the shortest total "
-              "time among all other strategies, including `keep`, which moves nothing. The column `tools of others` "
+              "time among all other strategies, including `keep`, which moves nothing. The column `other tools` "
               "divides it by the shortest total time among METIS, Scotch and `keep`. Each placement by METIS or Scotch "
-              "counts twice: as the tool returns it, and with its parts renumbered so that most load stays where it "
-              "is. Cases are drawn from 16 kinds of workload, four numbers of tasks and four machines. A decision is "
+              "is tried in two variants: as the tool returns it, and with its parts renumbered so that as much load as "
+              "possible stays where it is. Cases are drawn from 16 kinds of workload, four numbers of tasks and four machines. A decision is "
               "in time if it takes at most 1 % of the predicted time of all steps, or at most 2 ms plus 3 µs per task.", totals,
               {"formula": "`{model}`", "cases": "{group}: {cases}", "median": "{median:.4f}", "worst": "{worst:.4f}",
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",
-               "tools of others, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
+               "other tools, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
     "tuning": ("What the tuned numbers are worth", [
         Table("Half and double", "The strategy `poise` has constants that were chosen by measurement. For each row of this table, one of these "
               "constants was halved or doubled. The cases of the table were not used to choose the constant. `total` is the "
@@ -470,9 +470,9 @@ PAGES = {
               "In each row, one of the constants of `poise juggle` was halved or doubled. The cases are programs on "
               "two to four simulated cpus. Their threads are bound to cpus or not, and sleep or wait actively at "
               "barriers. Some run beside other programs, and some change while they run. `decided differently` counts "
-              "the programs in which the changed constant changed a decision. `work` divides the least work of a thread "
-              "with the changed constant by the least work of a thread with the unchanged one. The value is the "
-              "geometric mean over the programs, and in brackets the smallest and the largest ratio.", tuned_juggle,
+              "the programs in which the changed constant changed a decision. `work` is the work of the slowest "
+              "thread with the changed constant, divided by the same work with the unchanged one (above 1: the change helps). "
+              "The value is the geometric mean over the programs; the smallest and the largest ratio are in brackets.", tuned_juggle,
               {"number": "`{number}`", "value": "{value}", "programs": "{cases}", "decided differently": "{changed}",
                "work": "{work[geometric_mean]:.4f} ({work[least]:.3f} to {work[largest]:.3f})"})]),
     "lending_tuning": ("What the tuned numbers of lending are worth", [
