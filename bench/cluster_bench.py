@@ -8,8 +8,8 @@ Each case is a set of streams that start together. Each stream sends one message
 busiest link (its bytes divided by its rate) plus the longest delay. A message of b bytes takes b / 0.9927 bytes of
 frames. For each case the benchmark prints the relative error of the measured time: the median over the repeats, with
 its 95 % interval. With --check P, a case whose median error exceeds P % is measured again, up to three times in all;
-the exit status is 1 if the last error exceeds P %, too. This benchmark needs root, and exits with status 77 if the
-system has no namespaces."""
+if its error still exceeds P %, the exit status is 1. This benchmark needs root, and exits with status 77 if the system
+has no namespaces."""
 
 import argparse
 import contextlib

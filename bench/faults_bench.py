@@ -7,7 +7,7 @@ more faults and misses.
 
 Page faults come from getrusage. Cache misses need hardware counters, which virtual machines often hide; then their
 column is empty. The counts of a run of N iterations are subtracted from those of a run of 2 N iterations, so faults and
-misses at the start and the end of the program do not count."""
+misses at the start and the end of the program cancel out."""
 
 import argparse
 import ctypes

@@ -5,14 +5,14 @@
 share of the cpu time that other programs used is recorded.
 
 The first programs are threads that compute and meet at barriers. A program runs alone, or alongside another program
-that computes on one of the cpus, or two programs share the cpus. The last two cases are after sections 4.4 and 6 of
-the paper (Hofmeyr et al., "Juggle", HPDC 2011). If n threads with work e each run on m cpus, their run time is at least
+that computes on one of the cpus, or two programs share the cpus. The last two cases follow sections 4.4 and 6 of the
+paper (Hofmeyr et al., "Juggle", HPDC 2011). If n threads with work e each run on m cpus, their run time is at least
 e*n/m; where e is known, the measured time is compared with this bound. The benchmark also measures the cost of a
 balancing point for growing numbers of threads.
 
-The last programs are two OpenMP kernels, with the run-times of GCC and LLVM, whose threads wait actively or
-passively. A phase is the time between two barriers: the kernel ep has long phases, and cg has phases far shorter
-than any balancing period."""
+The last programs are two OpenMP kernels, with the run-times of GCC and LLVM, whose threads spin or sleep while they
+wait. A phase is the time between two barriers: the kernel ep has long phases, and cg has phases far shorter than any
+balancing period."""
 
 import argparse
 import contextlib

@@ -83,7 +83,8 @@ def synthetic(m, less):
 
 
 def programs(m, less, most):
-    """Yields the experiments with OpenMP programs, and those in which ever more threads share the same work."""
+    """Yields the experiments with OpenMP programs, and those in which a growing number of threads share the same
+    work."""
     pairs = {(less + 1, less)} | ({(16, 12)} if most >= 16 else set())
     for threads, cpus in sorted(pairs):
         for kernel in KERNELS:

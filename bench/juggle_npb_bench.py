@@ -51,7 +51,7 @@ def speed_ups(program, threads, has_stranger, binding, max_pairs):
         with stranger("free" if has_stranger and binding == "free" else has_stranger):
             runs = {juggled: measured(program, threads, binding, juggled) for juggled in order}
         if runs[False][1] <= 0:
-            sys.exit(f"juggle_npb: {program} ran too briefly for its clock; choose a larger problem class, such as A instead of W")
+            sys.exit(f"juggle_npb: {program} finished too quickly for its clock; choose a larger problem class, such as A instead of W")
         ratios.append(runs[True][1] / runs[False][1])
         plain_s.append(runs[False][0])
         median, low, high = median_interval(ratios)

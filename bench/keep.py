@@ -73,8 +73,8 @@ def stored_rows(name):
 
 
 def say(text):
-    """Prints a line at once. If the reader of stdout has ended, as after `| head`, drops this line and all later ones:
-    the benchmark goes on and keeps its results."""
+    """Prints a line immediately. If the reader of stdout has ended, as after `| head`, drops this line and all later
+    ones: the benchmark goes on and keeps its results."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -111,7 +111,7 @@ def add(files, key, column=None, value=None):
 
 
 def write(name, whole):
-    """Replaces NAME.json at once, so that it is never half written."""
+    """Replaces NAME.json in one step, so that it is never half written."""
     path = RESULTS / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     temporary = path.with_suffix(".part")

@@ -39,8 +39,8 @@ MAPPED = {"OMPI_MCA_hwloc_base_binding_policy": "core"}
 @dataclasses.dataclass(frozen=True)
 class Program:
     """`figure` is a regular expression that finds the measured number in the program's output or, if `written` names a
-    file, in that file. The number is the time of the program's own loop in seconds or, if `is_rate` is set, a rate, of
-    which more is better."""
+    file, in that file. The number is the time of the program's own loop in seconds or, if `is_rate` is set, a rate,
+    where higher is better."""
     command: tuple
     figure: str
     ways: tuple

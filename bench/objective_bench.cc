@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures how near the strategy `poise` comes to the shortest total time (steps * iteration +
 // migration) that any strategy reaches. The other strategies are those of Poise, outside tools, and
-// keeping the current placement. The placement of an outside tool is judged twice: as it is, and
-// with its parts renumbered so that most load stays where it is.
+// keeping the current placement. The placement of an outside tool is judged in two variants: as the
+// tool returns it, and with its parts renumbered so that as much load as possible stays where it
+// is.
 //
 //     objective_bench [--seed=N] [--draws=N] [--only=TEXT] [--model=nuco|physical]
 //                     [--ours=STRATEGY] [--few] [--rows] [--alone]
@@ -92,8 +93,9 @@ bool is_outside(std::string_view name) {
   return name.starts_with("metis") || name.starts_with("scotch");
 }
 
-/// Returns the placements of all other strategies. The placement of an outside tool appears twice:
-/// as it is, and with its parts renumbered so that most load stays where it is.
+/// Returns the placements of all other strategies. The placement of an outside tool appears in two
+/// variants: as the tool returns it, and with its parts renumbered so that as much load as possible
+/// stays where it is.
 std::vector<Answer> others(const Case& of, bool only_keep) {
   if (only_keep) return {answer_of(of, "keep", of.current), answer_of(of, "scotch", of.current)};
   std::vector<std::string> names = {"scotch:remap=1"};

@@ -107,9 +107,9 @@ BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
   return best;
 }
 
-/// Returns the seconds that two ranks need to exchange messages by plain MPI, both sending at once.
-/// With `into_new_memory`, each message is received into newly allocated memory, as migrated
-/// objects are; otherwise all are received into the same memory.
+/// Returns the seconds that two ranks need to exchange messages by plain MPI, both sending at the
+/// same time. With `into_new_memory`, each message is received into newly allocated memory, as
+/// migrated objects are; otherwise all are received into the same memory.
 double raw_s(std::size_t messages, std::size_t bytes_each, bool into_new_memory) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

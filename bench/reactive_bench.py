@@ -169,8 +169,8 @@ MOVING_PROGRAMS = [
 ]
 
 
-# If the load distribution changes during the run, the compared variants differ by only a few per cent. So the runs of
-# these experiments are repeated this many times as often as those of the other experiments.
+# If the load distribution changes during the run, the compared variants differ by only a few per cent. So these
+# experiments have this many times as many runs as the others.
 OFTENER = 3
 
 

@@ -42,7 +42,7 @@ LIBRARIES = {"p4est_weights": ["-lp4est", "-lsc"], "petsc_poisson": ["PETSc"]}
 @dataclasses.dataclass(frozen=True)
 class Run:
     """A run of a program in a folder that holds copies of the inputs in bench/real. `seconds` is a regular expression
-    that finds the time of the program's own loop in its output; without it the time of the whole run counts."""
+    that finds the time of the program's own loop in its output; without it the time of the whole run is used."""
     program: str
     arguments: tuple
     seconds: str = ""

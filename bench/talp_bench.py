@@ -7,8 +7,9 @@ The runs are those of `./dev bench real` under Open MPI in which each rank has a
 same program differ too much to be compared. Each run is repeated, in turn with TALP's library preloaded and with
 `poise profile`. One run cannot be measured by both tools: each would count as useful the time that the other one needs at the
 beginning and the end of the program. The cost of measuring a call counts partly as time in MPI in both tools, so a program
-that makes millions of short calls per second cannot be compared. Other programs on the machine only lengthen a run, so of
-each tool the shortest run counts. DLB must be built with this MPI; without its library libdlb_mpi.so nothing is compared."""
+that makes millions of short calls per second cannot be compared. Other programs on the machine only lengthen a run, so only
+the shortest run of each tool is used. DLB must be built with this MPI; without its library libdlb_mpi.so nothing is
+compared."""
 
 import argparse
 import json
@@ -73,7 +74,7 @@ def main():
             for row in rows:
                 print("{name:38} {efficiency:14} poise {poise:6.1%}  TALP {talp:6.1%}  {}".format(
                     "" if row["is_near"] else "DIFFERENT", **row), flush=True)
-        keep("talp", rows, key=("name",), repeats=REPEATS)  # stores each case at once, as all cases take minutes
+        keep("talp", rows, key=("name",), repeats=REPEATS)  # stores each case as soon as it is measured, as all take minutes
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
 """Measures lending when one rank has all tasks. Each case runs in four ways: without lending, with lending,
 with tasks divided by hand between the ranks (the largest gain that the host allows at the time), and as OpenMP tasks
-in one process with as many threads. These runs alternate, and the fastest of several counts.
+in one process with as many threads. These runs alternate, and only the fastest of several is used.
 
 To measure how much lending can slow a program down, runs without and with lending are paired; both runs of a pair meet
 the same competitor for the cores. The benchmark also measures what lending costs if all ranks have equal work, relative
@@ -28,8 +28,8 @@ PROGRAM = BIN / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
 OFTEN = ["--repeats", "15"]
-# The fastest run counts. With two ranks this needs many runs, because no other program may disturb either core during a
-# run.
+# Only the fastest run is used. With two ranks this needs many runs, because no other program may disturb either core
+# during a run.
 LONG = ["--repeats", "30"]
 CASES = [  # each row: number of ranks, arguments of the program, target for the gain by lending
     (2, ["--tasks", "200", "--us", "5000", *BIG, *LONG], 1.97),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures the gain of lending when rank 0 has all tasks, and its cost when all ranks have equal
-// work. Runs alternate between: without lending, with lending, split by hand, and OpenMP tasks.
-// Rank 0 prints one line of JSON.
+// work. Four kinds of runs alternate: without lending, with lending, with tasks split by hand, and
+// with OpenMP tasks. Rank 0 prints one line of JSON.
 #include <algorithm>
 #include <functional>
 #include <iostream>

@@ -81,8 +81,8 @@ struct Variant {
   bool has_effect() const { return total.has_effect() || from_scratch.has_effect(); }
 };
 
-/// Returns NAME=VALUE for half and for twice the value of each number. If `names` is a list of
-/// names, only these numbers are changed.
+/// Returns two settings NAME=VALUE of each tuned constant: half of its value and twice its value.
+/// If `names`, a list separated by commas, is not empty, only these constants are changed.
 std::vector<std::string> settings_of(std::span<const Knob> knobs, const std::string& names) {
   std::vector<std::string> settings;
   for (const Knob& knob : knobs) {

@@ -10,9 +10,9 @@ endfunction()
 
 # mpi_test(NAME NP TARGET ARGUMENT…) adds a test that runs TARGET on NP ranks. There may be more
 # ranks than cores, so Open MPI is told to oversubscribe, not to bind, and to yield when idle. The variables with ALLOW
-# let Open MPI run as root. With odls_base_sigkill_timeout=0 it kills the other ranks at once when a rank exits with an
-# error, instead of after two seconds. The time-outs end only tests that hang: on a busy machine, where a waiting rank gets
-# a core only every 10 ms or so, tests take up to a hundred times as long as on a quiet one.
+# let Open MPI run as root. With odls_base_sigkill_timeout=0 it kills the other ranks immediately when a rank exits with
+# an error, instead of after two seconds. The time-outs end only tests that hang: on a busy machine, where a waiting
+# rank gets a core only every 10 ms or so, tests take up to a hundred times as long as on a quiet one.
 set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
     OMPI_MCA_odls_base_sigkill_timeout=0)

@@ -14,15 +14,15 @@ class App;
 
 namespace poise::miniapps {
 
-/// The status and the text with which the program must end at once: status 0 after --help, status 2
-/// after wrong usage.
+/// The status and the text with which the program must end immediately: status 0 after --help,
+/// status 2 after wrong usage.
 struct Over {
   int status;
   std::string text;  // the help, or one line that says what is wrong
 };
 
 /// The options of one program. An option that is not given keeps its initial value. If a numeric
-/// option is given twice, the last value counts.
+/// option is given twice, the last value is used.
 class Arguments {
  public:
   Arguments(const char* summary, const char* program);
@@ -43,8 +43,8 @@ class Arguments {
 
   std::optional<Over> parse(std::vector<std::string> arguments);
   std::optional<Over> parse(int argc, char** argv);
-  /// Parses the command line. If the program should end at once, prints the help or the error, and
-  /// returns the exit status.
+  /// Parses the command line. If the program should end immediately, prints the help or the error,
+  /// and returns the exit status.
   std::optional<int> status_after_parsing(int argc, char** argv);
 
  private:

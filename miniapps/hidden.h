@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A type-erased interface to a program that consists of objects. With it, a runtime may be compiled
-// with another C++ standard than the program: the headers of Charm++ 6.10 need C++17.
+// A type-erased interface to a program that consists of objects. With it, a runtime and the program
+// can be compiled with different C++ standards: the headers of Charm++ 6.10 need C++17.
 #pragma once
 
 #include <cstddef>

@@ -14,10 +14,11 @@
 // - Tasks and places are numbered from 0 and fit in 32 bits; counts are 64-bit. Times are in
 //   seconds, sizes in bytes.
 // - The library copies what it keeps: arrays may be freed after the call. Handles belong to the
-//   caller; each poise_X_destroy() takes null. Pointers that a handle returns live as long as the
+//   caller; each poise_X_destroy() accepts null. Pointers that a handle returns live as long as the
 //   handle.
-// - There is no global state. Any number of threads may call at once; while one thread changes or
-//   destroys a handle no other thread may use it. Builds with assertions refuse such a change.
+// - There is no global state. Any number of threads may call functions at the same time, but while
+//   one thread changes or destroys a handle, no other thread may use that handle. Builds with
+//   assertions refuse such a change.
 // - Nothing is printed, and no exception leaves the library. It uses no MPI: under MPI, each rank
 //   may call with the same numbers, since the same input gives the same placement on every rank.
 //

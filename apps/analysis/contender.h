@@ -26,8 +26,8 @@ Contender contender_of(const Choice& choice);
 
 /// Parses a comma-separated list. Each item is NAME[:KNOB=VALUE,...], a strategy of Poise;
 /// exec:COMMAND, a program (program_strategy.h); or plugin:FILE, a shared object
-/// (plugin_strategy.h). A decision by a program may take `limit_s` seconds. Throws Error if an item
-/// has none of these forms, or if a shared object cannot be loaded.
+/// (plugin_strategy.h). A program must decide within `limit_s` seconds. Throws Error if an item has
+/// none of these forms, or if a shared object cannot be loaded.
 std::vector<Contender> parse_contenders(std::string_view list, double limit_s);
 
 /// Parses a text that must name exactly one strategy. Throws Error otherwise.

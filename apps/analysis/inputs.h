@@ -28,8 +28,8 @@ struct InputOptions {
   std::uint64_t capacity = 0;  // maximum number of tasks per place; 0: no limit
 
   std::vector<std::string> files() const;  // all input files
-  /// The files of the trace and the machines. No result may overwrite them; only the file with the
-  /// current placement may be overwritten.
+  /// The input files that no result may overwrite: those of the trace and the machines. The file
+  /// with the current placement is not among them: a command may overwrite it with its result.
   std::vector<std::string> kept_files() const;
 };
 
@@ -60,8 +60,8 @@ class Inputs {
 
   /// Gives phase() the messages of all phases, for a placement that will be used for the whole run.
   /// If phases differ in their tasks, phase() keeps only its own messages. In both cases, notes()
-  /// then says which messages count. Does nothing if the user selected a phase or if there is only
-  /// one phase.
+  /// then says which messages are used. Does nothing if the user selected a phase or if there is
+  /// only one phase.
   void count_all_messages();
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;
@@ -70,7 +70,7 @@ class Inputs {
 
   /// Returns the problem on machine number i of the command line. The problem refers to data of
   /// this object and is valid until the next call of on(). If neither a file nor the trace gives a
-  /// current placement, the problem gets `stand_in`; the caller must check that it fits the
+  /// current placement, the problem gets `stand_in`; the caller must check that `stand_in` fits the
   /// machine.
   Problem on(std::size_t i, const Placement* stand_in = nullptr);
 

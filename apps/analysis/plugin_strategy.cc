@@ -17,7 +17,7 @@ namespace poise::apps {
 
 std::function<Placement(const Problem&)> plugin_strategy(const std::string& path) {
   if (path.empty()) fail("plugin: the name of a library is missing; example: plugin:./libmine.so");
-  // dlopen searches only the system's folders for a path without a slash, so such a path gets one.
+  // If a path has no slash, dlopen searches only the system's folders, so "./" is put before it.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail("plugin:{}: cannot load the library: {}", path, ::dlerror());

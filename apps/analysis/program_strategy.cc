@@ -148,11 +148,11 @@ class Child {
 };
 
 int milliseconds_until(double end_s) {
-  constexpr double kMost_s = 2e6;  // in milliseconds, almost the largest int
+  constexpr double kMost_s = 2e6;  // 2e9 milliseconds: nearly the maximum of int
   return std::ceil(std::clamp(end_s - wall_now_s(), 0.0, kMost_s) * 1e3);
 }
 
-/// Writes the problem and reads the answer in turns, as the pipes allow, so that neither process
+/// Writes the problem and reads the answer alternately, as the pipes allow, so that neither process
 /// blocks the other. Returns false if the answer is not complete at the time `end_s`.
 bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answer, double end_s) {
   ::fcntl(in[1], F_SETFL, O_NONBLOCK);

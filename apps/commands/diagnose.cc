@@ -30,7 +30,7 @@ constexpr const char* kStdout = "true";  // what CLI11 stores for a flag without
 
 void run(DiagnoseOptions& options) {
   check_stdin(options.files);
-  if (options.json == "false") options.json.clear();  // as for the flags of other commands
+  if (options.json == "false") options.json.clear();  // --json=false: no JSON
   if (!options.html.empty()) {
     if (options.files.size() == 2)
       fail("--html works with one profile; two profiles can be compared only as text");

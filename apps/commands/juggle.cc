@@ -104,7 +104,7 @@ std::uint32_t small_count(const char* flag, std::uint64_t count) {
   return count;
 }
 
-/// Returns the cpus that may be used. If the kernel does not report them, returns `given`;
+/// Returns the cpus that this process may use. If the kernel does not report them, returns `given`;
 /// run_balanced() then prints a note about that.
 juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   try {

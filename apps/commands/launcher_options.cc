@@ -68,7 +68,7 @@ Option option_of(std::string_view word, Launcher launcher) {
   const bool is_long = word.starts_with("--"), has_value = word.find('=') != word.npos;
   Option option{word.substr(is_long ? 2 : 1)};
   option.name = option.name.substr(0, option.name.find('='));
-  // In srun's short options the value may follow the letter: -n4.
+  // In srun's short options the value may follow the letter directly: -n4.
   const bool is_joined = launcher == Launcher::slurm && !is_long && option.name.size() > 1;
   if (is_joined) option.name = option.name.substr(0, 1);
   const std::string_view flags = launcher == Launcher::openmpi ? kFlagsOfOpenMpi

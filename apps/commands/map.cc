@@ -80,8 +80,8 @@ RankMapOptions rank_map_options(const MapOptions& options) {
   return map;
 }
 
-/// Throws Error, which says why the user's map cannot be used: a rank is on a place where no slot
-/// begins (rank_slots.h), or more ranks are on a place than it has slots.
+/// Throws Error with the reason why the user's map cannot be used: a rank is on a place where no
+/// slot begins (rank_slots.h), or a place has more ranks than slots.
 [[noreturn]] void refuse_start(const std::string& file, const Problem& problem,
                                const RankShape& shape) {
   const TaskId ranks = problem.current.num_tasks();

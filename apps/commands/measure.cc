@@ -168,7 +168,7 @@ void measure(const MeasureCommandOptions& options) {
   MeasureOptions how;
   how.seconds = options.seconds * (options.launcher.empty() ? 0.9 : 0.6);
   how.progress = [&](double done, const std::string& next) { progress.show(bar(done, next)); };
-  // The network is measured first, so that a wrong launcher is reported at once.
+  // The network is measured first, so that a wrong launcher is reported immediately.
   NetworkTimes times{{discovered.name()}, {}};
   if (!options.launcher.empty())
     times = measure_network({options.launcher, 0.3 * options.seconds, options.ranks_as_hosts},

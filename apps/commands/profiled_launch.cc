@@ -83,7 +83,7 @@ PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t ho
   const std::uint32_t core = first_of_core(cpu);
   for (PlaceId p = first; p < first + per_host; ++p)
     if (machine.place(p).os_index == core) return p;
-  // The remote host has other cpus than this host, so the rank gets some place of the remote host.
+  // The rank's host numbers its cpus differently from this host, so the rank gets some place there.
   return first + core % per_host;
 }
 

@@ -62,8 +62,7 @@ void check_mappable(const std::vector<std::string>& command, Launcher launcher) 
   if (std::ranges::find(command, ":") != command.end())
     fail("the command starts several programs (separated by \":\"); poise run can map only one");
   if (const std::string option = placing_option(command, launcher); !option.empty())
-    fail("the command already sets where ranks run, by {}; remove that option to use a map",
-         option);
+    fail("the command already sets where ranks run ({}); remove that option to use a map", option);
 }
 
 /// True for Open MPI 5. Versions print "mpirun (OpenRTE) 4.1.4", "mpirun (Open MPI) 4.1.6" or

@@ -79,8 +79,7 @@ std::string efficiencies_text(const Efficiencies& e, bool has_nodes, bool knows_
   text += efficiency_line(1, "Communication efficiency", e.communication,
                           "largest useful time over run time");
   if (!knows_waiting) return text;
-  text +=
-      efficiency_line(2, "Serialisation", e.serialisation, "ranks wait for each other in turns");
+  text += efficiency_line(2, "Serialisation", e.serialisation, "ranks wait for each other in turn");
   const std::string width =
       e.transfer_half_width > 0.0005 ? fmt::format(" (+-{:.1f})", 100 * e.transfer_half_width) : "";
   text += efficiency_line(2, "Transfer", e.transfer, "time in which data travel" + width);
@@ -273,7 +272,7 @@ std::string nothing_text(const Diagnosis& d) {
            "does not tell which.";
   if (e.transfer <= std::min(e.serialisation, e.load_balance))
     return "Nothing here: time goes into moving data. Send less, or send while computing.";
-  return "Nothing here: ranks wait in turns for what others compute. Shorten the chain of "
+  return "Nothing here: ranks wait in turn for what others compute. Shorten the chain of "
          "dependences, or give waiting ranks other work.";
 }
 

@@ -32,7 +32,7 @@ struct Figures {
   Unit (*unit)(double largest) = nullptr;  // null: no unit
 };
 
-/// Adds the column. Leaves it out if all values are known and none of them is above 0.
+/// Adds the column, unless all values are known and none of them is above 0.
 void add_figures(Table& table, const Figures& figures);
 
 /// Returns the table as text. If `width` is not 0, lines have at most `width` characters: remarks

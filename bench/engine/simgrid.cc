@@ -71,8 +71,7 @@ class Simulation {
 
  private:
   struct Place {
-    sg4::SemaphorePtr arrived, ready;  // `ready` has a unit for each non-eager message that may
-                                       // start
+    sg4::SemaphorePtr arrived, ready;  // `ready` counts the non-eager messages that may start
     std::deque<const Message*> mail;
   };
 

@@ -81,7 +81,7 @@ LendingScenario competitor(std::uint64_t seed) {
   return scenario;
 }
 
-// Two ranks. The first has 2 to 10 unequal tasks, the second needs three times as long for a task.
+// Two ranks. The first has 2 to 10 unequal tasks; the second runs tasks three times as slowly.
 LendingScenario few_tasks(std::uint64_t seed) {
   Random random(seed);
   LendingScenario scenario = on(2, 2, seed);
@@ -110,7 +110,7 @@ LendingScenario random_counts(std::uint64_t seed) {
   return scenario;
 }
 
-// The ranks of one node need twice as long for a task, and every task submits child tasks.
+// The ranks of one node run tasks half as fast as others, and every task submits child tasks.
 LendingScenario slow_node(std::uint64_t seed) {
   LendingScenario scenario = on(64, 16, seed);
   scenario.work.assign(64, {{5, 1e-3, 2}});

@@ -24,7 +24,7 @@ def moved(particles, step, middle):
 
 
 def cuts_by_count(world, own):
-    """Returns the borders of slabs that hold about the same number of particles, judged by one particle in 20."""
+    """Returns the borders of slabs that hold about the same number of particles, estimated from one particle in 20."""
     sample = sorted(x for of_rank in world.allgather([x for x, _ in own[::20]]) for x in of_rank)
     return [sample[len(sample) * k // world.size] for k in range(1, world.size)]
 

@@ -321,7 +321,7 @@ def figure_12(lab, inputs):
 
 
 CELLS = 169869312
-# The numbers of steps and seeds are small, because lending between many ranks takes long to simulate.
+# The numbers of steps and seeds are small, because lending between many ranks takes a long time to simulate.
 STEPS, FEW_SEEDS = 3, 3
 
 

@@ -17,7 +17,7 @@ from sections import Assumed, Paper, Plot, Section
 from verdicts import Estimate, about, above, below, claim
 
 EP_PHASE_S = 30
-OUR_PHASE_S = 0.6  # seconds of the phase in our runs that have one phase; EP_PHASE_S: in such runs of the paper
+OUR_PHASE_S = 0.6  # length of the phase in our runs with a single phase; EP_PHASE_S: the same in the paper
 
 
 def runs(figure, runner=None):

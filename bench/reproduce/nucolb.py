@@ -4,9 +4,9 @@
 tables IV to VI and figures 2 to 6.
 
 Every case replays a generated workload event by event, with the paper's numbers of objects, iterations and calls of
-the balancer. LeanMD has 60 iterations between two calls; only 5 of them are simulated, and each counts 12 times. The
-mean cost of a balancing call is the mean over all calls of a run. As in the paper, totals include the iterations
-before the first call."""
+the balancer. LeanMD has 60 iterations between two calls; only 5 of them are simulated, and each stands for 12. The mean
+cost of a balancing call is the mean over all calls of a run. As in the paper, totals include the iterations before the
+first call."""
 
 import json
 import statistics
@@ -23,7 +23,7 @@ NAMES = {"none": "no balancing", NUCO: "NucoLB", "greedy": "GreedyLB", COMM: "Gr
          SCOTCH: "ScotchLB", "treematch": "TreeMatchLB of 2016", OURS: "poise"}
 
 # For each program of table III: the recipe, the number of objects, the number of simulated iterations, how many of these
-# are between two calls of the balancer, and how often each simulated iteration counts.
+# are between two calls of the balancer, and how many of the paper's iterations each simulated one stands for.
 PROGRAMS = {
     "lb_test": ("lb_test", 200, 50, 10, 1),
     "kNeighbor": ("kneighbor:task_bytes={object_bytes:.0f},load_s={load:.6g}", 400, 50, 10, 1),

@@ -50,8 +50,8 @@ def recipe_of(inputs, chares):
 
 
 def replays(lab, inputs, name, nodes, chares, others=NATIVE):
-    """Returns {strategy: [(total seconds, mean iteration since the first decision) for each seed]}. Each decision
-    takes the time that the slides state."""
+    """Returns {strategy: [(total seconds, mean seconds per iteration after the first decision) for each seed]}. Each
+    decision takes the time that the slides state."""
     machine = nodes_of(lab, name, nodes)
 
     def replay(seed):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares lending with other ways to distribute tasks that all belong to rank 0. The programs are launched in turns.
-Each launch of tasks_peers runs the tasks in four ways, also in turns. StarPU-MPI and mpi4py are measured if they are
+"""Compares lending with other ways to distribute tasks that all belong to rank 0. The programs are launched in turn.
+Each launch of tasks_peers runs the tasks in four ways, also in turn. StarPU-MPI and mpi4py are measured if they are
 installed."""
 
 import json

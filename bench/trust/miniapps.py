@@ -3,9 +3,9 @@
 """Compares runs of mini-apps on the objects runtime: measured, and simulated by `poise simulate --engine events` from a
 trace that another run recorded. The runs balance objects between steps, lend tasks within steps, do both, or neither.
 
-The mini-apps sleep instead of computing, so more ranks than cores run undisturbed by each other. No number of the
-simulation was fitted to these measurements. The simulation knows no other programs, so run the comparison on an idle
-machine or with priority (nice -n -15).
+The mini-apps sleep instead of computing, so ranks do not disturb each other even if there are more ranks than cores. No
+number of the simulation was fitted to these measurements. The simulation knows no other programs, so run the comparison
+on an idle machine or with priority (nice -n -15).
 
 While the comparison was written, only the cases with held_out=False were run. The first run of all cases then showed
 that tsunami takes one step more than its iterations (STEPS). After this run nothing else was changed."""
@@ -90,7 +90,7 @@ def simulated_s(poise, one, way, trace, links):
 
 
 def rows(binaries, rounds, links):
-    """Measures and simulates all cases. The variants of a case run in turns."""
+    """Measures and simulates all cases. The variants of a case take turns."""
     for one in CASES:
         with tempfile.TemporaryDirectory() as folder:
             trace = pathlib.Path(folder, "run.poise")

@@ -130,7 +130,7 @@ void add_unequal_cases(std::vector<Case>& cases) {
       }
 }
 
-/// Programs that change while they run: threads that start late, end, sleep for long, or are
+/// Programs that change while they run: threads that start late, end, sleep for a long time, or are
 /// started at a high rate, and other programs that come and go.
 void add_changing_cases(std::vector<Case>& cases) {
   for (const double phase_s : {0.004, 0.09})

@@ -121,7 +121,7 @@ void products(int num_tasks, int n) {
 
 /// Creates many tasks on the first rank, all with the same `arguments`. Checks that some of them
 /// run on other ranks. Tries again if none does, because on a busy machine the other ranks may
-/// begin to wait late.
+/// start to wait too late to get tasks.
 void lend(int rank, void* code, std::vector<chameleon_map_data_entry_t> arguments,
           std::atomic<int>& ran, const char* what) {
   int size = 1;

@@ -13,8 +13,9 @@ namespace poise::chameleon {
 
 namespace {
 
-// The meaning of a variable whose value exceeds the maximum of the setting. Either the maximum is
-// used instead, or the threshold counts as never reached, so that no task runs on another rank.
+// What happens if the value of a variable exceeds the maximum of its setting. Either the maximum is
+// used instead, or the threshold for lending is never reached, so that no task runs on another
+// rank.
 enum class Beyond { as_the_maximum, never };
 
 struct Threshold {

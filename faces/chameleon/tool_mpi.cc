@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A tool that makes all decisions: how many tasks go to which rank, which tasks these are, and what
 // the load of a rank is. The data that the tool attaches to tasks travel with them, as annotations
-// do. Callbacks that decide nothing only inform the tool. Prints failed checks and exits with
-// status 1, or prints "all is right".
+// do. The other callbacks only inform the tool. Prints failed checks and exits with status 1, or
+// prints "all is right".
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -24,8 +24,8 @@ module poise_tasks
     enumerator :: poise_integer = 0, poise_real, poise_text
   end enum
 
-  ! A value with a name that travels with a task. The name ends with c_null_char, and so does the
-  ! value if it is a text.
+  ! A named value that travels with a task. The name ends with c_null_char, and so does the value if
+  ! it is a text.
   type, bind(c) :: poise_annotation
     type(c_ptr) :: name = c_null_ptr
     integer(c_int) :: kind = poise_integer

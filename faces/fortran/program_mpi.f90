@@ -101,7 +101,8 @@ program poise_tasks_program
 contains
 
   ! Checks that each task runs once, and that some tasks run on other ranks unless tasks are pinned.
-  ! Tries again if none does, because on a busy machine the other ranks may begin to wait late.
+  ! Tries again if none does, because on a busy machine the other ranks may start to wait too late
+  ! to get tasks.
   subroutine tasks_run_once(how)
     type(poise_with), intent(in) :: how
     logical :: some_elsewhere

@@ -32,7 +32,7 @@ class CheckedProblem {
   std::uint64_t seed_;
 };
 
-/// Throws Error if the workload limits the cores of memory domains, but not of exactly those that
+/// Throws Error if the workload limits the cores of memory domains, but not for as many domains as
 /// the machine has.
 void check_domains(const Workload& workload, const Machine& machine);
 

@@ -76,7 +76,7 @@ bool brings_address(Range range, std::int64_t type) {
   return is_address(value);
 }
 
-/// Checks whether the region may follow a pointer to memory that `call` does not list, and if so,
+/// Checks whether the region might follow a pointer to memory that `call` does not list, and if so,
 /// records that the region may access any memory. Such a pointer may be stored in `range`, or be an
 /// argument of the region that points to memory which no directive maps.
 void look_at(Call& call, Range range, std::int64_t type, bool is_held) {

@@ -75,7 +75,7 @@ void transform_lines(std::vector<Number>& cube, const Transform& transform, std:
   }
 }
 
-/// Transforms forth and back `steps` times. Returns the largest error.
+/// Transforms forward and back `steps` times. Returns the largest error.
 double run(std::size_t size, int steps) {
   std::vector<Number> cube(size * size * size);
   poise::Random random(1);

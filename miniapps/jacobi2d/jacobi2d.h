@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Jacobi's method on a square with a hot edge, in blocks: every point becomes the mean of its four
-// neighbours. The result must equal that of a serial loop over the whole grid, bit by bit.
+// neighbours. The result must equal that of a serial loop over the whole grid, bit for bit.
 #pragma once
 
 #include <cmath>

@@ -49,16 +49,17 @@ constexpr Knob kTaskSettings[] = {
      "policies paired, lightest: min difference of queued tasks between two ranks"},
     {"min_relative", 0.05, 0, 1,
      "policies paired, lightest: min difference of queued tasks divided by the larger number"},
-    {"share", 0.5, 0, 1, "policies paired, lightest: share of the difference that is lent at once"},
-    {"max_tasks", 1, 1, 1e9, "policies paired, lightest: max tasks lent at once"},
+    {"share", 0.5, 0, 1,
+     "policies paired, lightest: share of the difference that one decision lends"},
+    {"max_tasks", 1, 1, 1e9, "policies paired, lightest: max tasks lent per decision"},
     {"poll_us", 5, 0, 1e6, "min microseconds between two polls of a busy thread"},
     {"progress_thread", 0, 0, 2,
-     "a thread that polls during long tasks; auto: if all threads may call MPI at once",
+     "a thread that polls during long tasks; auto: if threads may call MPI concurrently",
      kProgressThread},
     {"progress_us", 2000, 1, 1e9, "min microseconds between two polls of the progress thread"},
     {"large_bytes", 16384, 1, 1e9, "items from this size are sent separately, without a copy"},
     {"chunk_bytes", 1073741824, 1, 2147483647, "max bytes of one MPI message"},
-    {"batch_bytes", 4194304, 1, 1e15, "max bytes lent at once, and waiting at a borrower"},
+    {"batch_bytes", 4194304, 1, 1e15, "max bytes lent per decision, and waiting at a borrower"},
     {"shared_bytes", 68719476736, 0, 1e15, "address space per rank for memory shared in the node"},
     {"delay_us", 0, 0, 1e6, "for tests: max microseconds by which messages are delayed at random"},
     {"patience_s", 60, 0, 1e9, "seconds in a wait after which missing ranks are named (0: never)"},
@@ -329,7 +330,7 @@ std::vector<std::string> notes_on(const char* const* environment, unsigned reade
     if (std::ranges::find(noted, name) != noted.end()) continue;
     if (std::string note = note_on(name, readers); !note.empty()) notes.push_back(std::move(note));
   }
-  std::sort(notes.begin(), notes.end());  // environment variables come in no certain order
+  std::sort(notes.begin(), notes.end());  // environment variables come in no particular order
   return notes;
 }
 

@@ -36,9 +36,9 @@ Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
 
 /// Adds the advice to map ranks to other places. The event engine predicts the run time with the
 /// present and with the better placement. The low estimate of the saving assumes that messages take
-/// the ranks' mean transfer time, and that all ranks send at once. The high estimate assumes that
-/// messages take all the time in which a phase's busiest rank does not compute, because ranks also
-/// wait for ranks whose own transfers made them late.
+/// the ranks' mean transfer time, and that all ranks send at the same time. The high estimate
+/// assumes that messages take all the time in which a phase's busiest rank does not compute,
+/// because a rank also waits for ranks that are late because of their own transfers.
 void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& replay,
                  Diagnosis& diagnosis) {
   // A map gives each rank one core, so ranks with several threads would become slower.

@@ -29,8 +29,8 @@ Seconds mean_wait(const MeasuredRun& run) {
 
 /// The mean transfer time of all ranks minus the shortest transfer time of any rank, summed over
 /// the phases. Part of this difference may be waiting time, for two reasons. A sender may deliver a
-/// message only in its next MPI call, which comes late if the sender computes for long. And a rank
-/// that polls for messages waits although each of its calls returns at once.
+/// message only in its next MPI call, which comes late if the sender computes for a long time. And
+/// a rank that polls for messages waits although each of its calls returns immediately.
 double uneven_transfer_s(const MeasuredRun& run) {
   double uneven_s = 0;
   for (const MeasuredPhase& phase : run.phases) {

@@ -14,18 +14,18 @@ MeasuredRun without_others(MeasuredRun run);
 
 /// Returns the run without the time for which the kernel stopped ranks because of a CPU quota. Only
 /// the sum of this time over all ranks and phases of a node is known. A quota stops all ranks of a
-/// node, whereas other causes make single ranks queue for long. So the sum is divided evenly: each
-/// rank was stopped for the same fraction of each phase, or for all of its queued time if that is
-/// shorter.
+/// node, whereas other causes make single ranks queue for a long time. So the sum is divided
+/// evenly: each rank was stopped for the same fraction of each phase, or for all of its queued time
+/// if that is shorter.
 MeasuredRun without_quota(MeasuredRun run);
 
 /// Advice: keep other programs off the cores of the run. `alone` is without_others(run). What a
 /// phase loses depends on when its ranks queue behind other programs, and on how often ranks wait
 /// for each other. Inside MPI, where ranks do wait for each other, the prediction is the sum of
 /// their queued times, but at most the time in which the busiest rank does not compute. Outside
-/// MPI, it is the middle between the queued time of the busiest rank and the sum over all ranks.
-/// The lower end of the interval assumes that all ranks queue at the same time. So it is the mean
-/// of the queued times inside MPI plus the busiest rank's queued time outside.
+/// MPI, it is the mean of two values: the queued time of the busiest rank, and the sum over all
+/// ranks. The lower end of the interval assumes that all ranks queue at the same time. So it is the
+/// mean of the queued times inside MPI plus the busiest rank's queued time outside.
 Advice advice_on_other_programs(const MeasuredRun& run, const MeasuredRun& alone);
 
 /// Advice: ask for a larger CPU quota. `unlimited` is without_quota(run). The kernel stops all

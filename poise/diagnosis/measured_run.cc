@@ -18,7 +18,7 @@ void check(const MeasuredRun& run) {
     fail("the profile has CPU times of other programs on {} nodes, but the program ran on {} nodes",
          run.others_s.size(), nodes);
   if (!run.quotas.empty() && run.quotas.size() != nodes)
-    fail("the profile has CPU quotas of {} nodes, but the program ran on {} nodes",
+    fail("the profile has CPU quotas for {} nodes, but the program ran on {} nodes",
          run.quotas.size(), nodes);
   for (const NodeQuota& quota : run.quotas)
     for (const double value : {quota.cpus, quota.stopped_s})

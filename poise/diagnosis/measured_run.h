@@ -47,7 +47,7 @@ struct ReorderedTopologies {
 struct RankTeam {
   std::uint32_t rank = 0;
   /// Per thread: time in parallel regions outside of barriers if the OpenMP runtime reports it;
-  /// else CPU time, which includes the spinning of threads that wait actively.
+  /// else CPU time, which includes the time for which waiting threads spin.
   std::vector<double> work_s = {};
 };
 

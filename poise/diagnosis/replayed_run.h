@@ -28,8 +28,8 @@ class ReplayedRun {
   /// Keeps references to both arguments. `trace` must have a machine.
   ReplayedRun(const MeasuredRun& run, const Trace& trace);
 
-  /// False if a node has more ranks than cores. Then it is unknown which ranks of a core wait
-  /// actively, so times_s() cannot tell how long a phase takes.
+  /// False if a node has more ranks than cores. Then it is unknown which ranks of a core spin while
+  /// they wait, so times_s() cannot tell how long a phase takes.
   bool is_possible() const { return !own_place_.empty(); }
 
   /// The phases that the engine simulates: evenly spaced, and few if they have many messages.

@@ -60,9 +60,9 @@ bool are_crowded_ranks_free(const MeasuredRun& run, const NodeSizes& nodes) {
   return true;
 }
 
-/// Estimates how actively the ranks of crowded nodes (more ranks than cores) wait: 1 if they always
-/// keep their cores while they wait, 0 if they sleep. If n ranks on m cores are always ready to
-/// run, each queues for 1 - m/n of the time. The estimate is the queued time divided by this
+/// Estimates how much the waiting ranks of crowded nodes (more ranks than cores) spin: 1 if they
+/// always keep their cores while they wait, 0 if they sleep. If n ranks on m cores are always ready
+/// to run, each queues for 1 - m/n of the time. The estimate is the queued time divided by this
 /// maximum.
 double waiting_actively(const MeasuredPhase& phase, const NodeSizes& nodes) {
   double queued_s = 0, most_s = 0;
@@ -108,7 +108,7 @@ double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, dou
 /// Advice: move threads between cores with `poise juggle`. The lower end of the saving is from a
 /// simulation, in which threads move only in iterations longer than the balancer's period. The
 /// upper end assumes that threads use all cores evenly also in shorter iterations. That happens if
-/// ranks sleep while they wait, but not if they wait actively.
+/// ranks sleep while they wait, but not if they spin.
 Advice juggle(const MeasuredRun& run, const Trace& trace, const NodeSizes& nodes,
               const ReplayedRun& replay) {
   std::vector<double> uneven_s, saved_s = replay.juggled_times_s();

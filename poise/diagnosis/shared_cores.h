@@ -26,11 +26,11 @@ NodeSizes node_sizes(const Trace& trace);
 std::optional<double> idle_on_shared_cores_s(const MeasuredRun& run, const NodeSizes& nodes);
 
 /// Limits the predicted savings to `idle_s` if ranks share cores: even if the work is balanced
-/// perfectly, the cores still need time to do it. Ranks that wait actively take core time from
-/// ranks that work, so it is unknown how much of the limit balancing can save. Therefore the
-/// interval of its saving covers everything from zero to the limit, unless the saving is an upper
-/// bound already. Exclusive nodes and a larger quota do not balance work: the limit lowers their
-/// predicted saving, but not the lower end of its interval.
+/// perfectly, the cores still need time to do it. Ranks that spin while they wait take core time
+/// from ranks that work, so it is unknown how much of the limit balancing can save. Therefore the
+/// interval of a saving by balancing covers everything from zero to the limit, unless the saving is
+/// an upper bound already. Exclusive nodes and a larger quota do not balance work: the limit lowers
+/// their predicted saving, but not the lower end of its interval.
 void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s);
 
 /// Adds the advice to start fewer ranks on crowded nodes, or to use `poise juggle` there. Nodes

@@ -36,8 +36,8 @@ inline constexpr std::size_t kMinSimulated = 2, kMaxSimulated = 8, kSimulatedMes
 /// with the mean load has the first or the second of these numbers of tasks per iteration.
 inline constexpr double kFewTasks = 4, kManyTasks = 32;
 /// In the simulation of lending, longer iterations are shortened to this many seconds, and their
-/// tasks in proportion. Otherwise the simulation would take long, because idle ranks ask for tasks
-/// all the time. Messages take microseconds, so they remain a small part of the iteration.
+/// tasks in proportion. Otherwise the simulation would take a long time, because idle ranks ask for
+/// tasks all the time. Messages take microseconds, so they remain a small part of the iteration.
 inline constexpr double kMaxLent_s = 0.02;
 /// Maximum number of tasks in all simulated phases together. A task needs about 10 us.
 inline constexpr double kSimulatedTasks = 130'000;

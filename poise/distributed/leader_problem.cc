@@ -188,7 +188,7 @@ class LeaderProblem {
         if (is_placed[other]) affinity[current_.of(other)] += cost_s;
       const double own_s = guests_[t].vertex.load_s;
       PlaceId idlest = place_of_child_[0];
-      std::optional<PlaceId> nearest;  // of the places with room
+      std::optional<PlaceId> nearest;  // among the places with room, the one with the most affinity
       for (const PlaceId place : place_of_child_) {
         const double now = (load_s[place] + own_s) / machine.speed_of(place);
         if (now < (load_s[idlest] + own_s) / machine.speed_of(idlest)) idlest = place;

@@ -303,7 +303,7 @@ AveragePlace average_of(Communicator& ranks, const Machine& machine, const OwnTa
   std::uint64_t sums[] = {own.ids.size(), hash};
   ranks.sum(sums);
   if (sums[1] != ranks.num_ranks() * hash)
-    fail("the strategy, the seed or the machine is not the same on all ranks; pass the same");
+    fail("the strategy, the seed or the machine differs between ranks; pass the same on all ranks");
   return {.load_s = load_of_all_s / ranks.num_ranks(), .tasks = 1.0 * sums[0] / ranks.num_ranks()};
 }
 
@@ -395,8 +395,8 @@ class Decision {
   /// ranks of the tasks; the result of cycles with wide groups; and, if messages make the iteration
   /// notably longer than the average load, the result of cycles that begin with narrow groups. Each
   /// of these can be the best, because leaders decide about a coarser graph, whose predicted times
-  /// are inexact. Narrow groups come last because they see few ranks at once: they keep
-  /// communicating tasks together, but move many tasks.
+  /// are inexact. Narrow groups are tried last: a leader of few ranks keeps communicating tasks
+  /// together, but moves many tasks.
   std::vector<std::uint32_t> shortest(double steps) {
     Candidate best{std::vector<std::uint32_t>(own_.num_tasks(), ranks_.rank())};
     Candidate wide{after(wide_)};

@@ -18,8 +18,8 @@
 //    second attempt follows. Its first cycle has smaller groups of ranks, which keep communicating
 //    tasks together but move many tasks; its second cycle evens out loads. Strategies other than
 //    `poise` make only one attempt: the second if messages cost much, otherwise the first.
-// 6. With strategy `poise`, the attempt with the shorter total time counts (total_time.h). If
-//    neither attempt shortens the total time, all tasks stay.
+// 6. Strategy `poise` uses the result of the attempt with the shorter total time (total_time.h).
+//    If neither attempt shortens the total time, all tasks stay.
 //
 // If there are few tasks in all, nothing is merged, and the decision is that of the strategy
 // itself. A rank's memory is O(own tasks + own messages + neighbours) plus a constant; a rank

@@ -135,7 +135,7 @@ class Shares {
 };
 
 std::uint64_t whole(double number) {
-  return static_cast<std::uint64_t>(std::min(number, 0x1p63));  // values above 2^63 would overflow
+  return static_cast<std::uint64_t>(std::min(number, 0x1p63));  // 2^64 would overflow
 }
 
 double iteration_s(Communicator& ranks, const Machine& machine, const OwnTasks& own,

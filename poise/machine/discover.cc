@@ -66,7 +66,7 @@ bool is_dram(hwloc_obj_t numa) {
 
 /// hwloc attaches memory to the object of the tree to which the memory is local. (By default, it
 /// leaves out memory-side caches.) The domain of a core is the nearest DRAM; HBM, NVM and similar
-/// memory count only if there is no DRAM.
+/// memory are used only if there is no DRAM.
 hwloc_obj_t domain_memory(hwloc_obj_t core) {
   hwloc_obj_t fallback = nullptr;
   for (hwloc_obj_t object = core; object != nullptr; object = object->parent) {
@@ -428,8 +428,8 @@ Machine machine_of(hwloc_topology_t topology, std::string name) {
   std::vector<Site> sites = find_sites(topology);
   if (sites.empty())
     fail(
-        "{}: this process may not use any of the processing units; extend its CPU affinity or "
-        "cpuset",
+        "{}: this process is not allowed to use any of the processing units; extend its CPU "
+        "affinity or cpuset",
         name);
   adopt_domains(topology, sites);
 

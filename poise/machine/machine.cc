@@ -76,9 +76,9 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
   compare_factors_inside();
 }
 
-/// Determines whether all factors inside domains are 1. Neighbouring places are enough: any two
-/// places of a domain have the same finest common group, and so the same factor, as some two
-/// neighbours between them.
+/// Determines whether all factors inside domains are 1. It compares only places with consecutive
+/// numbers: of all such pairs between two places of a domain, one has the same finest common group
+/// as these two, and therefore the same factor.
 void Machine::compare_factors_inside() {
   for (PlaceId p = 1; p < num_places(); ++p) {
     if (domain_of(p - 1) != domain_of(p)) continue;

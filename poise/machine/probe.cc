@@ -56,7 +56,7 @@ void pin_to(const Machine& machine, PlaceId place) {
   CPU_SET_S(unit, bytes, set.get());
   if (sched_setaffinity(0, bytes, set.get()) != 0)
     throw std::runtime_error(fmt::format(
-        "this process may not run on processing unit {}; extend its CPU affinity", unit));
+        "this process is not allowed to run on processing unit {}; extend its CPU affinity", unit));
   constexpr int kDefaultPolicy = 0;
   syscall(SYS_set_mempolicy, kDefaultPolicy, nullptr, 0);
 }

@@ -17,8 +17,8 @@ namespace poise {
 /// and memory policy do not change. They throw std::runtime_error if a core may not be used.
 ///
 /// Latency: a pointer chase through a random cycle over the cache lines of a buffer of four times
-/// the largest cache (64 MiB to 1 GiB), like lat_mem_rd of LMBench. Core to core: a cache line is
-/// written by both sides in turns. Bandwidth: STREAM's triad over four times the last-level caches
+/// the largest cache (64 MiB to 1 GiB), like lat_mem_rd of LMBench. Core to core: both sides write
+/// the same cache line alternately. Bandwidth: STREAM's triad over four times the last-level caches
 /// of all cores (64 MiB to 4 GiB). Buffers are bound to their domain's memory if the kernel allows
 /// it; otherwise a core of the domain touches them first.
 Probes live_probes(const Machine& machine);

@@ -219,8 +219,9 @@ NodeKind node_kind(const Spec& spec, const std::vector<double>& factors) {
   const std::uint32_t count = groups_below(spec, node, domain);
   if (count > kMaxDomainsOfNode)
     fail(
-        "machine text: a node has {} memory domains; the limit is {}; add a level \"node:N\" above "
-        "them",
+        "machine text: one node has {} memory domains, but at most {} are allowed; if the machine "
+        "has "
+        "several nodes, add a level \"node:N\" above the memory domains",
         count, kMaxDomainsOfNode);
   NodeKind kind{count, std::vector<double>(std::size_t{count} * count, 1),
                 std::vector<double>(std::size_t{count} * count, 1)};

@@ -16,8 +16,9 @@ namespace poise {
 
 /// The results that one rank has not yet sent. `Result` is what the caller stores for each result.
 ///
-/// Results wait for a short time for further results to share their message (results_are_due). They
-/// also wait until their receiver has confirmed the last message (LendingAgent::may_send_results).
+/// Results wait for a short time, so that further results can share their message
+/// (results_are_due). They also wait until their receiver has confirmed the last message
+/// (LendingAgent::may_send_results).
 template <typename Result>
 class HeldResults {
  public:

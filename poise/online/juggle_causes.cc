@@ -50,10 +50,11 @@ void add_spinning(const JuggleFacts& facts, const JuggleTuning& tuning,
   if (!facts.waits_actively && !yields) return;
   causes.push_back(
       {Kind::spinning, std::ceil(facts.threads / number(cpus)),
-       fmt::format("{} on {} wait actively for each other, so waiting threads take the cpus from "
-                   "those that compute: use {}, or let threads sleep while they wait "
-                   "(OMP_WAIT_POLICY=passive)",
-                   threads_text(facts.threads), cpus_text(cpus), threads_text(cpus))});
+       fmt::format(
+           "{} on {} spin while they wait for each other, so waiting threads take the cpus from "
+           "those that compute: use {}, or let threads sleep while they wait "
+           "(OMP_WAIT_POLICY=passive)",
+           threads_text(facts.threads), cpus_text(cpus), threads_text(cpus))});
 }
 
 void add_bound(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
@@ -96,7 +97,7 @@ void add_quota(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
 
 void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
                   std::vector<JuggleCause>& causes) {
-  // The kernel also counts as waiting the time for which the quota stops threads.
+  // The kernel's waiting time includes the time for which the quota stops threads.
   if (is_quota_too_small(facts)) return;
   const auto most = std::max_element(facts.taken_s.begin(), facts.taken_s.end());
   const bool is_on_a_cpu = most != facts.taken_s.end() && *most > tuning.notable * facts.watched_s;

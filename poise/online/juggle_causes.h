@@ -27,10 +27,10 @@ struct JuggleFacts {
   std::optional<double> quota_cpus = {};  // the cgroup's limit of cpu time, in cpus
   double asleep_s = 0;                    // sleeping time of the thread that slept most, in seconds
   double lost_cpu_s = 0;  // cpu time that other programs got while the threads were ready to run
-  /// How many times the kernel put a thread on a cpu; the largest such number of all threads.
+  /// How many times the kernel put a thread on a cpu; the maximum over all threads.
   double turns = 0;
   double acted_s = 0;  // how long the threads were balanced
-  /// True if the program is known to wait actively: its settings or libraries say it.
+  /// True if waiting threads of the program are known to spin: its settings or libraries say it.
   bool waits_actively = false;
 };
 

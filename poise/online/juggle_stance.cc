@@ -47,8 +47,8 @@ bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
 }
 
 /// True if threads that never sleep would become notably faster if all progressed at the same rate.
-/// At the end of each phase, all of them wait (actively) for the slowest thread. The kernel rotates
-/// them, too, but too rarely to even out their progress within a short phase.
+/// At the end of each phase, the others spin until the slowest thread arrives. The kernel also
+/// rotates the threads, but too rarely to even out their progress within a short phase.
 bool JuggleStance::is_worth_rotating(const JuggleSigns& signs) const {
   return signs.even_gain > 1 + tuning_.noise;
 }
@@ -77,8 +77,8 @@ JuggleAction JuggleStance::wanted_for_free(const JuggleSigns& signs, double now_
 
 JuggleAction JuggleStance::wanted(const JuggleSigns& signs, double now_s) const {
   if (signs.births_per_s >= tuning_.max_births_per_s) return JuggleAction::leave;
-  // If a quota allows fewer cpus than there are threads, threads that wait actively would compete
-  // for these few cpus. Such threads are left to the kernel.
+  // If a quota allows fewer cpus than there are threads, threads that spin while they wait would
+  // compete for these few cpus. Such threads are left to the kernel.
   if (signs.is_confined) return is_awake(signs) ? JuggleAction::leave : JuggleAction::widen;
   return signs.is_bound ? wanted_for_bound(signs) : wanted_for_free(signs, now_s);
 }

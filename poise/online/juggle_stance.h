@@ -28,14 +28,14 @@ std::string_view name_of(JuggleAction action);
 
 /// What the balancer has observed of the threads. From these values it decides whether to balance.
 struct JuggleSigns {
-  /// True if places differ in speed or in their numbers of threads. Different numbers count if
-  /// equal ones are impossible, or if the program's bindings cause the difference.
+  /// True if places differ in speed or in their numbers of threads. Unequal numbers of threads
+  /// count only if equal ones are impossible, or if the program's bindings cause the difference.
   bool is_uneven = false;
   bool is_bound = false;      // the program binds its threads, so the kernel cannot move them
   bool fits = false;          // there are no more threads than places
   bool is_confined = false;   // a quota allows fewer places than there are threads
   bool has_stranger = false;  // another program, or a slow cpu, delays threads of some place
-  /// Fraction of the time for which a thread sleeps; the largest such fraction of all threads.
+  /// Fraction of the time for which a thread sleeps; the maximum over all threads.
   double asleep = 0;
   /// Number of cpus (an average) that the threads could use but do not, because other programs run
   /// there, or because the kernel has put several threads on one cpu while another is idle.

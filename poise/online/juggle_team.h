@@ -72,7 +72,8 @@ class JuggleTeam {
   /// threads on m places, and O(m) more for each move.
   std::vector<JuggleOrder> react_to(std::span<const Wait> waits);
 
-  /// Never moves this thread again: a move failed, or the program set the thread's affinity.
+  /// Excludes this thread from all further moves. To be called if a move failed or the program set
+  /// the thread's affinity.
   void leave_alone(std::uint64_t key);
 
   /// Seconds until the next balancing point.

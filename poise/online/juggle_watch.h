@@ -47,8 +47,8 @@ class JuggleWatch {
   /// Returns the observations that speak for or against balancing the threads.
   JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double now_s);
 
-  /// The time, in seconds, at which the present observations began: the start, or the last time
-  /// that earlier observations were discarded (observe()).
+  /// The time, in seconds, at which the present observations began: the start, or the time at which
+  /// earlier observations were last discarded (observe()).
   double since_s() const { return since_s_; }
   /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }

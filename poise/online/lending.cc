@@ -84,9 +84,9 @@ double divisible_end_s(const LendingView& view) {
 }
 
 // Finds the earliest time by which all tasks can be finished if tasks cannot be divided. The search
-// starts at the end time for divisible tasks and steps to the next time at which a task ends, until
-// all tasks are finished by then. At the start, each thread lacks less than one task, so about one
-// step per thread is enough.
+// starts at the end time for divisible tasks and steps from the end of one task to the next, until
+// all tasks can be finished by the time reached. At the start, each thread lacks less than one
+// task, so about one step per thread is enough.
 class WholeTasks {
  public:
   WholeTasks(const LendingView& view, double from_s) : view_(view), end_s_(from_s) {
@@ -136,8 +136,8 @@ class WholeTasks {
     return view_.busy_s + view_.lend_s * lent / view_.threads + rows * view_.task_s;
   }
   // Sets the time at_s at which the borrower's next tasks end, and the number of tasks that end
-  // then. If transfers take no time, up to one task per thread ends at the same time. Otherwise
-  // tasks end one by one.
+  // then. If transfers take no time, up to one task per thread ends at the same time. Otherwise one
+  // task ends at a time.
   void set_next(Next& next) const {
     const double threads = next.other->threads;
     const bool is_row = next.other->extra_s == 0;

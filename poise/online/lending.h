@@ -28,7 +28,8 @@ struct Borrower {
   double extra_s = 0;
   double byte_s = 0;  // seconds per byte transferred
   bool asks = false;  // the rank has sent a steal request
-  /// The machine's latency factor from the lender to this rank; infinite if it is on another node.
+  /// The machine's latency factor from the lender to this rank; infinite if this rank is on another
+  /// node.
   double distance = 1;
 };
 
@@ -52,7 +53,7 @@ struct LendingView {
   std::span<const Borrower> others{};
   // Only a program's own policy uses `rank` and `load_of_rank`; the functions below ignore them.
   std::uint32_t rank = 0;  // this rank
-  /// The latest load of each rank that this rank knows, as a number of tasks unless the policy
+  /// For each rank, the last load that this rank has learnt, as a number of tasks unless the policy
   /// defines another unit.
   std::span<const double> load_of_rank{};
   /// Queued tasks in the order in which they would start; empty if only their number is needed.
@@ -77,7 +78,7 @@ using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 /// rank gets only what nearer ranks cannot finish in time. Nothing is lent unless the end is
 /// earlier by more than the fraction min_gain. Optimal for equal tasks. O((n + threads of all n
 /// ranks) log n): one sorted scan finds the end of divisible tasks, and from there on whole tasks
-/// are counted one by one. If `steps` is not null, it is set to the number of ranks scanned plus
+/// are counted one at a time. If `steps` is not null, it is set to the number of ranks scanned plus
 /// tasks counted.
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain,
                                    std::size_t* steps = nullptr);

@@ -23,11 +23,11 @@ struct News {
   Load own{};                     // the sender's load
   std::vector<Load> others{};     // at most kLoadsPerMessage
   std::uint32_t received = 0;     // lent tasks that have reached the sender since its last message
-  bool confirms_results = false;  // results from the receiver have arrived, too
+  bool confirms_results = false;  // the sender has received results from the receiver
 };
 
-/// A message to a rank that confirms its results (as any message to it does), declines its steal
-/// request, or both.
+/// An answer to a rank. It confirms that rank's results (as any message to that rank does),
+/// declines its steal request, or both.
 struct Answer {
   std::uint32_t rank = 0;
   std::optional<Thief> declined{};
@@ -113,8 +113,8 @@ class LendingAgent {
   }
 
   /// For a rank that holds `count` > 0 copies of other ranks' tasks: draws the copy that it asks to
-  /// run. The task's owner would often refuse the oldest copy, because it is about to start that
-  /// task itself.
+  /// run. The task's owner would often refuse the oldest copy, because the owner is about to start
+  /// that task itself.
   std::size_t replica_to_claim(std::size_t count) { return random_.below(count); }
 
   // Messages with results: a rank of another node gets the next message with results only when it
@@ -133,7 +133,8 @@ class LendingAgent {
   /// Returns the rank to which the result of a borrowed task is sent: its owner or the collector of
   /// this node. Results of tasks that the owner itself lent to this rank go to the owner, which
   /// learns from them that the tasks arrived. Results also go to the owner if the collector is
-  /// known not to have entered this wait: it would keep them until it enters.
+  /// known not to have entered this wait: the collector would keep the results until it enters the
+  /// wait.
   std::uint32_t returns_to(std::uint32_t owner, bool wants_collector, bool was_passed_on) const;
   bool may_send_results(std::uint32_t owner) const { return !unconfirmed_.contains(owner); }
   void sent_results(std::uint32_t owner);
@@ -195,7 +196,7 @@ class LendingAgent {
 /// sends one message, and returns false if the loan is then finished. The second argument of `lend`
 /// says whether the borrower has sent a request. Every borrower gets its first message before any
 /// borrower gets its second. So all borrowers soon run tasks and lend them on, although a large
-/// loan takes long to pack.
+/// loan takes a long time to pack.
 template <typename Lend>
 void lend_in_turn(std::vector<Loan>& loans, const LendingAgent& agent, const Lend& lend) {
   std::vector<std::pair<Loan*, bool>> unfinished;

@@ -61,7 +61,7 @@ inline constexpr double kWorkShare = 0.1;
 /// receive the messages of all its children in one poll. The tree has at most 5 levels below its
 /// root for up to 65,536 ranks.
 inline constexpr std::size_t kMaxAtOnce = 16;
-/// Maximum number of entries that a rank searches one by one:
+/// Maximum number of entries that a rank searches linearly:
 /// - unanswered steal requests that a victim or a thief remembers (a victim declines further ones);
 /// - loads read from the load table before a decision (the next decision reads other loads);
 /// - tasks at the front of a queue, which are searched first for a child of a given task;
@@ -70,14 +70,15 @@ inline constexpr std::size_t kMaxAtOnce = 16;
 inline constexpr std::size_t kMaxSearched = 64;
 /// Number of ranks among which a rank chooses. A decision about loans considers this number of
 /// ranks that sent no request: those that will be idle soonest. A rank also lists this number of
-/// ranks whose loads it heard last; it reports some of them, and a thief picks its victim there.
+/// ranks whose loads it heard last; it reports some of them, and a thief picks its victim among
+/// them.
 inline constexpr std::size_t kMaxCandidates = 8;
 /// Maximum number of ranks whose loads a message reports in addition to the load of its sender.
 inline constexpr std::size_t kLoadsPerMessage = 3;
 static_assert(kLoadsPerMessage < kMaxCandidates);
 /// If no rank is known to have tasks, this number of random ranks is drawn, and the nearest becomes
-/// the victim. After as many declined requests, an idle rank sends requests only to its partners,
-/// which remember it, and to ranks known to have tasks.
+/// the victim. After this number of declined requests, an idle rank sends requests only to its
+/// partners, which remember it, and to ranks known to have tasks.
 inline constexpr std::uint32_t kRandomTries = 4;
 /// Maximum number of ranks that a rank remembers. They take 16 KiB.
 inline constexpr std::size_t kMaxPeers = 256;
@@ -98,7 +99,7 @@ static_assert(kOutlier * kMaxWeight < 1);
 /// Initial overhead in seconds per task, and initial seconds per byte (10 GB/s) of overheads and
 /// links. The overheads are lower than on most machines, so that lending is tried and its true cost
 /// is learnt. If the bytes of a task cost more than kInitialOverhead_s with these initial values,
-/// its measured time updates the overhead per byte, otherwise the overhead per task.
+/// the task's measured time updates the overhead per byte, otherwise the overhead per task.
 inline constexpr double kInitialOverhead_s = 0.1e-6, kInitialPerByte_s = 0.1e-9;
 /// Times, or amounts of work, count as similar if they differ by at most this factor. A task that
 /// has run for this multiple of its average time is expected to run for as long again.
@@ -109,8 +110,8 @@ inline constexpr double kSimilar = 2;
 /// Minimum time between two decisions while no rank has sent a steal request, as a multiple of the
 /// duration of a decision. So these decisions take 5 % of the time at most.
 inline constexpr double kDecisionCostFactor = 20;
-/// If at most this many tasks are queued and their costs differ, the tasks to lend are chosen one
-/// by one.
+/// If at most this many tasks are queued and their costs differ, the tasks to lend are chosen
+/// individually.
 inline constexpr std::size_t kMaxTasksBySize = 1024;
 /// Number of large tasks that may wait per thread of a borrower, even if their data exceed
 /// `batch_bytes`.

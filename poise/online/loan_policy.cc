@@ -50,8 +50,8 @@ class SoonestIdle {
   std::vector<KnownBorrower> kept_;  // sorted by order_of(), the soonest idle first
 };
 
-// Returns what is known about a rank. If the table has forgotten the rank since it sent a request,
-// only its rank number is known.
+// Returns what is known about a rank. If the table has forgotten the rank since that rank sent a
+// request, only its rank number is known.
 Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t wait) {
   if (const Peer* const peer = peers.find(rank)) return *peer;
   Peer unknown;

@@ -87,8 +87,8 @@ class LoanPolicy {
   void pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
             const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
 
-  /// Returns the loans. `named_queue` returns the lendable tasks one by one; it is called only if
-  /// the tasks differ in cost and are few enough to be chosen one by one.
+  /// Returns the loans. `named_queue` returns the list of the lendable tasks; it is called only if
+  /// the tasks differ in cost and are few enough to be chosen individually.
   std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue,
                           const LendingCosts& costs, double now_s,
                           const std::function<std::vector<QueuedTask>()>& named_queue);

@@ -59,7 +59,7 @@ double exploration_cost_s(const std::vector<Loan>& loans, const LendingView& vie
   return seconds;
 }
 
-// If tasks differ in cost, they are chosen one by one, because their number says little about the
+// If tasks differ in cost, they are chosen individually, because their number says little about the
 // work.
 std::vector<Loan> loans_by_cost(const LoanQuestion& question, OffloadMemory& memory) {
   const auto& [problem, queue, costs, now_s, min_gain, thresholds, named_queue] = question;
@@ -77,8 +77,8 @@ std::vector<Loan> loans_by_cost(const LoanQuestion& question, OffloadMemory& mem
   memory.next_exploration_s = now_s + lending_tuning::kMaxPause_s;
   loans = exploration_loans(whole, TaskOverhead().seconds(queue.mean_bytes()), min_gain);
   // The time that an exploratory loan may waste grows with the time since the last exploratory
-  // loan, or at first since the first decision. So no exploratory loan is made at once, and a rank
-  // that has just proved to be slow is not tried again at once.
+  // loan, or at first since the first decision. So no exploratory loan is made immediately, and a
+  // rank that has just proved to be slow is not tried again immediately.
   const double saved_s = lending_tuning::kWastedShare * (now_s - *memory.explored_s);
   if (loans.empty() || exploration_cost_s(loans, view) > saved_s) return {};
   memory.explored_s = now_s;

@@ -15,9 +15,9 @@ namespace poise {
 struct CountThresholds {
   double min_local = 2;        // minimum number of tasks queued at the lender
   double min_absolute = 2;     // minimum difference between the two ranks' numbers of tasks
-  double min_relative = 0.05;  // minimum of this difference, as a fraction of the lender's number
-  double share = 0.5;          // fraction of this difference that is lent at once
-  double max_tasks = 1;        // maximum number of tasks lent at once
+  double min_relative = 0.05;  // the same minimum, as a fraction of the lender's number of tasks
+  double share = 0.5;          // fraction of this difference that is lent in one loan
+  double max_tasks = 1;        // maximum number of tasks in one loan
 };
 
 /// The sort-based selection of Klinkenberg et al., "CHAMELEON: Reactive Load Balancing for Hybrid

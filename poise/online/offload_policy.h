@@ -83,7 +83,7 @@ struct LoanQuestion {
   double now_s = 0;
   double min_gain = 0.1;  // fraction by which loans must shorten the wait
   CountThresholds thresholds = {};
-  /// Returns the lendable tasks one by one, which takes time proportional to their number.
+  /// Returns a list of the lendable tasks, which takes time proportional to their number.
   const std::function<std::vector<QueuedTask>()>& named_queue;
 };
 

@@ -89,7 +89,7 @@ class PeerTable {
 
   /// Stores a load unless a later one of that rank is known. Returns true if it was stored.
   bool update(const Load& load);
-  /// Returns the last known load of a rank. For an unknown rank, the load has version 0.
+  /// Returns the last known load of a rank, or a load with version 0 if none is known.
   Load load_of(std::uint32_t rank) const;
 
   /// Returns the loads to pass on to rank `to`: the most recent ones, at most `max_loads`, but not

@@ -34,19 +34,20 @@ inline double moved_poll_cost_s(double average_s, double sample_s) {
 /// Returns how many tasks of `task_s` seconds to run before the clock is read again.
 std::size_t next_batch(double task_s, std::size_t queued);
 
-/// True if results have waited long enough for further results to share their message. On an idle
-/// rank, results do not wait for others. HeldResults may still hold them until their owner has
-/// confirmed the last message.
+/// True if results are to be sent now, rather than wait for more results that share their message.
+/// An idle rank sends its results immediately. Even then, HeldResults may hold them until the rank
+/// that owns their tasks has confirmed the previous message.
 inline bool results_are_due(bool is_idle, double oldest_s) {
   return is_idle || oldest_s >= lending_tuning::kNewsDelay_s;
 }
 
 /// Returns the seconds for which the progress thread sleeps between two polls, at least min_s. Each
 /// time it wakes up, it takes a core from a task. If idle ranks can wake it (`is_woken`), it may
-/// sleep long. Otherwise it sleeps for a fraction of the time that the remaining work takes: while
-/// much work remains, a late answer costs a thief little. If tasks are short, it may sleep long,
-/// too, because the threads that run tasks poll between them. `thread_s` is the queued work per
-/// thread in seconds, and `task_s` the run time of a queued task, which is 0 if no task is queued.
+/// sleep for a long time. Otherwise it sleeps for a fraction of the time that the remaining work
+/// takes: while much work remains, a late answer costs a thief little. If tasks are short, it may
+/// also sleep for a long time, because the threads that run tasks poll between them. `thread_s` is
+/// the queued work per thread in seconds, and `task_s` the run time of a queued task, which is 0 if
+/// no task is queued.
 double progress_sleep_s(double min_s, bool is_woken, double thread_s, double task_s);
 
 /// Decides how long the progress thread ignores wake-ups after a wake-up that led to no loan. If it

@@ -98,8 +98,8 @@ void StealPolicy::got_tasks(PeerTable& peers, std::uint32_t from, bool asked, do
 void StealPolicy::was_declined(PeerTable& peers, std::uint32_t from, double now_s) {
   forget_request(peers, from);
   ++declined_;
-  // After many declined requests, probably many more ranks are idle than have tasks. If all of them
-  // at once asked the next rank known to have tasks, they would keep it from working.
+  // After many declined requests, probably many more ranks are idle than have tasks. Without a
+  // pause, all of them would ask the next rank known to have tasks, and keep it from working.
   const bool are_many = declined_ > lending_tuning::kRandomTries;
   next_s_ = now_s + (are_many ? pause_after(declined_ - lending_tuning::kRandomTries) : 0);
   Peer& peer = peers.at(from);

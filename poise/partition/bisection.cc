@@ -22,8 +22,8 @@ Side other(Side side) { return side == Side::left ? Side::right : Side::left; }
 
 class Bisection {
  public:
-  /// Starts with the given sides. Without them, all vertices start on the right except those fixed
-  /// to the left.
+  /// Starts with the given sides. If none are given, all vertices start on the right, except those
+  /// fixed to the left.
   Bisection(const Graph& graph, const Split& split, const Tuning& tuning,
             std::span<const Side> sides = {})
       : graph_(graph),

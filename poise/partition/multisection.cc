@@ -66,7 +66,7 @@ class Multisection {
     Placement group_of(names.size());
     halve(graph, all, siblings, 0, siblings.count(), threads, group_of);
     // If the groups are single places, the division among them is not improved here, because the
-    // caller improves the placement on all places at once.
+    // caller improves the placement on all places together.
     const bool are_places = last - first == siblings.count();
     if (sections_.climbs > 0 && siblings.count() > 2 && !are_places)
       cycle_on_traffic({distances_, siblings.places(), graph, caps_of(graph, siblings),

@@ -16,7 +16,7 @@ void check(const RankShape& shape) {
   if (shape.cores_per_rank > 1 && shape.ranks_per_place > 1)
     fail(
         "{} ranks per place with {} cores per rank: only ranks with one core can share a place; "
-        "reduce one of the two numbers to 1",
+        "set one of the two numbers to 1",
         shape.ranks_per_place, shape.cores_per_rank);
 }
 

@@ -55,12 +55,12 @@ struct SwapEffort {
 /// by simulated annealing from a low temperature (Kirkpatrick et al., "Optimization by simulated
 /// annealing", 1983), then by descent again. Candidates are near each other in the machine or in
 /// the graph (Schulz and Traff, "Better process mapping and sparse quadratic assignment", 2017). A
-/// table of costs (slot_costs.h) shows at once which vertices of a group of cores can be swapped
-/// with a vertex; if the table would be too large, the edges of both vertices are scanned for each
-/// swap. If limits are set, each byte above a limit costs more than its own traffic ever can, so a
-/// map within the limits seldom leaves them: only if one byte above a limit saves the traffic of
-/// many others. The sum of traffic and this penalty is never larger than at the start. O(scans +
-/// edges).
+/// table of costs (slot_costs.h) gives the effect of swapping a vertex with each vertex of a group
+/// of cores without scanning edges; if the table would be too large, the edges of both vertices are
+/// scanned for each swap. If limits are set, each byte above a limit costs more than its own
+/// traffic ever can, so a map within the limits seldom leaves them: only if one byte above a limit
+/// saves the traffic of many others. The sum of traffic and this penalty is never larger than at
+/// the start. O(scans + edges).
 void search_by_swaps(const RankProblem& problem, const TrafficLimits& limits,
                      const SwapEffort& effort, std::vector<Slot>& slot_of);
 

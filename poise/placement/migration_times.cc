@@ -32,7 +32,7 @@ MigrationTimes::MigrationTimes(const Problem& problem, const Placement& placemen
 }
 
 /// Calls visit(index, seconds) for each place and resource on which the migration of t from its
-/// home to place `at` takes time.
+/// home (its place in the current placement) to place `at` takes time.
 template <typename Visit>
 void MigrationTimes::for_each_use(TaskId t, PlaceId at, const Visit& visit) const {
   const PlaceId home = home_.of(t);

@@ -14,8 +14,8 @@ namespace poise {
 /// for the same resources, so it is enough to examine each pair once.
 class NewPairs {
  public:
-  /// Keeps no table of pairs if it would have more than `entries` entries: the number of tasks,
-  /// arcs and places, which the caller visits anyway.
+  /// Keeps no table of pairs if it would have more than `entries` entries, where `entries` is the
+  /// number of tasks, arcs and places together, all of which the caller visits anyway.
   NewPairs(PlaceId num_places, std::size_t entries) : num_places_(num_places) {
     if (num_places_ * num_places_ <= entries) is_known_.assign(num_places_ * num_places_, 0);
   }

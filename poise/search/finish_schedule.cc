@@ -17,7 +17,8 @@ namespace {
 
 constexpr PlaceId kNowhere = ~PlaceId{0};
 
-/// The seconds of a task's messages, added up for each place that has communication partners.
+/// For each place that has communication partners of a task: the seconds of all messages between
+/// these partners and the task.
 class SecondsByPlace {
  public:
   explicit SecondsByPlace(std::uint32_t num_places) : seconds_(num_places, 0) {}

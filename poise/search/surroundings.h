@@ -75,7 +75,7 @@ class Surroundings {
     double now_s;        // seconds that the task's messages cost this place while the
                          // task is at its current place
     double least_worth;  // worth of the change at this place if t's messages became free
-    double worth;        // worth of the change at this place if t moves into the domain `faced_`
+    double worth;        // worth of the change at this place if t moves into domain faced_
   };
   struct NearDomain {
     DomainId domain;
@@ -146,8 +146,8 @@ class Surroundings {
   double least_worth_ = 0;  // see least_worth()
 
   // Changes of the busy times of shared resources. leaving_ has the changes when t leaves its
-  // place. change_s_ also includes the changes when t arrives in the domain `faced_`, at a place
-  // where it has no partners.
+  // place. change_s_ also includes the changes when t arrives in the domain of the last destination
+  // tried (faced_), at a place where it has no partners.
   std::vector<Change> leaving_;
   std::vector<SpotId> changed_;
   double arriving_s_ = 0;  // busy time of the slowest resource that t's messages will cross
@@ -155,13 +155,13 @@ class Surroundings {
   std::vector<double> change_s_;       // for each spot, the change of its busy time
   std::vector<std::uint8_t> touched_;  // for each spot: kLeft, kArrived or both
 
-  // The domain of the last destination that was tried. own_outside_s_, own_inside_s_ and
+  // The domain of the destination that was tried last. own_outside_s_, own_inside_s_ and
   // worth_of_rest_ are the same for every destination in that domain.
   DomainId faced_ = kNone;
-  // The seconds that t's messages with partners outside of the domain `faced_` would cost at the
-  // place of t.
+  // The seconds that the messages between t and its partners outside that domain (faced_) cost at
+  // t's place if t is in that domain.
   double own_outside_s_ = 0;
-  // The seconds that t's messages with partners inside the domain `faced_` would cost at the place
+  // The seconds that t's messages with partners inside that domain (faced_) would cost at the place
   // of t if none of these partners were at that place. Used only if is_flat_inside_ is true.
   double own_inside_s_ = 0;
   double worth_of_rest_ = 0;      // the worth of all changes that do not depend on the place

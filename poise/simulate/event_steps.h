@@ -39,8 +39,8 @@ class EventSteps {
              std::size_t num_phases);
 
   /// Simulates one iteration of a phase. If the phase has subphases (placement/subphases.h), it
-  /// simulates them one by one, each with its part of the messages. If the placement has changed
-  /// since the last call, call forget() first; if only loads have changed, forget_loads().
+  /// simulates them one after the other, each with its part of the messages. If the placement has
+  /// changed since the last call, call forget() first; if only loads have changed, forget_loads().
   const EventStep& step(std::size_t phase, const Workload& workload, const Placement& placement);
   void forget();
   void forget_loads();

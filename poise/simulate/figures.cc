@@ -138,8 +138,8 @@ FigureData figure_16() {
 /// Computes figure 17 of the Juggle paper: the benchmark EP with 8 threads on 7 places and phases
 /// of e = 30 s. The columns are: the period, from 0.5 ms on; the speed-up without overheads; the
 /// speed-up if each balancing point costs 100 us, as in the paper, by the formula and then by
-/// simulation; and the simulated one if the threads of a place also run in time slices of 10 ms, as
-/// on the paper's machine.
+/// simulation; and the simulated speed-up if the threads of a place also run in time slices of 10
+/// ms, as on the paper's machine.
 FigureData figure_17() {
   constexpr double kPointS = 100e-6, kSliceS = 0.01;
   FigureData data{

@@ -44,8 +44,8 @@ struct Flow {
   std::uint32_t pieces = 1;
 };
 
-/// Another route that a flow may take. The flow takes the detour if it would pass sooner there,
-/// given the bytes that are in flight when the flow starts.
+/// Another route that a flow may take. The flow takes the detour if it is expected to be faster
+/// there, given the bytes that are in flight when the flow starts.
 struct Detour {
   static constexpr std::uint32_t kNone = ~0U;
   std::uint32_t route = kNone;

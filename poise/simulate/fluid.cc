@@ -104,7 +104,7 @@ class FairRates {
   /// have no rate yet.
   struct Load {
     double left = 1;      // share of the resource's time that no flow has yet
-    double per_rate = 0;  // share needed if flows without a rate yet got 1 byte/s each
+    double per_rate = 0;  // share needed if each flow without a rate were given 1 byte/s
     // The largest value of per_rate so far, which limits its rounding errors (exact_level()).
     double at_most = 0;
     std::uint32_t open = 0;  // number of routes that have flows but no rate yet
@@ -130,8 +130,8 @@ class FairRates {
   }
 
   /// Returns the rate per flow on resource r. Load::per_rate is a sum from which the shares of
-  /// routes are subtracted one by one. If little of it is left, rounding errors dominate, so the
-  /// remaining shares are summed up anew.
+  /// routes are subtracted one after another. If little of it is left, rounding errors dominate, so
+  /// the remaining shares are summed up anew.
   double exact_level(std::uint32_t r, std::span<const std::uint32_t> num_flows,
                      std::span<const double> rate) const {
     const Load& load = load_[r];
@@ -258,8 +258,8 @@ class Fluid {
     }
   }
 
-  /// Advances to the next start or end of a flow, but at least by window_s_: starts and ends within
-  /// this time count as simultaneous.
+  /// Advances to the next start or end of a flow, but at least by window_s_. Flows that would end
+  /// up to window_s_ / 2 later end in the same step.
   void advance() {
     double step_s = kNever;
     for (const std::uint32_t route : active_) step_s = std::min(step_s, next_end_s(route));

@@ -9,20 +9,22 @@
 
 namespace poise {
 
-/// Returns the time at which each flow ends. Bytes flow through all resources of a route at once.
-/// At every moment the rates (bytes per second) are max-min fair: a flow can become faster only if
-/// another flow that is not faster becomes slower. SimGrid shares links in this way (Casanova et
-/// al., "Versatile, scalable, and accurate simulation of distributed applications and platforms",
-/// JPDC 2014).
+/// Returns the time at which each flow ends. Bytes flow through all resources of a route
+/// simultaneously. At every moment the rates (bytes per second) are max-min fair: a flow can become
+/// faster only if another flow that is not faster becomes slower. SimGrid shares links in this way
+/// (Casanova et al., "Versatile, scalable, and accurate simulation of distributed applications and
+/// platforms", JPDC 2014).
 ///
 /// Flows of one route always have the same rate, so rates are computed per route, by progressive
 /// filling (Bertsekas and Gallager, "Data Networks", section 6.5.2), whenever a flow starts or
-/// ends. If window_s is above 0, starts and ends that are less than window_s apart count as
-/// simultaneous, which bounds the number of computations; a flow may then end up to about window_s
-/// too early or too late. O(computations * resources on active routes + flows log flows).
+/// ends. If window_s is above 0, these computations are at least window_s apart, which bounds their
+/// number, and each treats starts and ends up to window_s / 2 later as simultaneous; a flow may
+/// then end up to about window_s too early or too late. O(computations * resources on active routes
+/// + flows log flows).
 ///
-/// `detours` has one entry per flow, or none at all. A flow takes its detour if a byte would pass
-/// sooner there, given that each resource is shared evenly by the flow and those in flight.
+/// `detours` has one entry per flow, or none at all. A flow takes its detour if a byte would need
+/// less time there than on its own route, summed over the resources, if each resource were shared
+/// evenly by the flow and those in flight.
 std::vector<double> fluid_ends_s(const Routes& routes, std::span<const Flow> flows,
                                  double window_s = 0, std::span<const Detour> detours = {});
 

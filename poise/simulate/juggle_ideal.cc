@@ -218,7 +218,7 @@ void Team::sort_domain(DomainId d) {
     places_[p].threads.clear();
   }
   // Sorts threads by progress, the least advanced first and blocked threads last. The balancer
-  // knows only what a thread has done, not what it has left.
+  // knows only how much work a thread has done, not how much remains.
   const auto done_s = [&](ThreadId t) {
     return rest_s_[t] <= 0 ? kNever : (phase_ - 1.0) * work_s_[t] + work_s_[t] - rest_s_[t];
   };

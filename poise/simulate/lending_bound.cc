@@ -40,7 +40,8 @@ OwnWork own_work(const LendingScenario& scenario, std::uint32_t rank) {
   return own;
 }
 
-/// The time of the longest task, and of one of its children after it, on the fastest rank.
+/// The time in which the fastest rank runs the longest task and then one of its children, if it has
+/// any.
 double longest_chain_s(const LendingScenario& scenario) {
   double longest_s = 0, fastest = scenario.slowness.size() < scenario.num_ranks ? 1 : 1e300;
   for (const double slowness : scenario.slowness) fastest = std::min(fastest, slowness);

@@ -74,7 +74,7 @@ struct Rank {
   std::uint64_t ran = 0;  // tasks that this rank has run
   TaskGroup running;      // the task that runs; its count is 0 while none runs
   double began_s = 0, busy_until_s = 0;
-  double handling_until_s = 0;  // end of the last step(); the next one must not begin before
+  double handling_until_s = 0;  // end of the last step(); the next one must not begin earlier
   HeldResults<TaskGroup> results;
   SimulatedCopies copies;  // the copies of other ranks' tasks at this rank
   std::deque<std::uint32_t> inbox;
@@ -399,7 +399,7 @@ void Simulation::receive_results(Rank& rank, Mail& mail) {
   }
   rank.finished += number;
   finished_ += number;
-  // Unpacking may take long, and end after a later message at another owner is unpacked.
+  // Unpacking takes time, so it may end after another owner has unpacked a later message.
   outcome_.makespan_s = std::max(outcome_.makespan_s, now_s_ + cpu_s_ - began_s_);
 }
 
@@ -695,8 +695,8 @@ void Simulation::happen(const Event& event) {
     case Kind::task_end:
       end_task(rank);
       if (now_s_ >= rank.handling_until_s) break;
-      // The progress thread is still handling messages. The rank leaves them to it and starts its
-      // next task at once.
+      // The progress thread is still handling messages. The rank leaves them to that thread and
+      // starts its next task immediately.
       start_task(rank);
       push(rank.wake_at_s = rank.handling_until_s, Kind::wake, event.rank);
       return;

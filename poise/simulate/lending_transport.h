@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When messages arrive that simulated ranks send to one another.
+// The arrival times of messages that simulated ranks send to one another.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class LendingTransport {
     double receiver_s = 0;  // CPU time to receive the message
     double travel_s = 0;    // time on the machine's links, without random delays; 0: no machine
   };
-  /// Sends a message. The sender is active since now_s; cpu_s is the CPU time that it has needed
-  /// since then, to which the time of sending is added. Calls must be in the order of now_s.
+  /// Sends a message. The sender has been active since now_s; cpu_s is the CPU time that it has
+  /// needed since then, to which the time of sending is added. Calls must be in the order of now_s.
   Passage carry(std::uint32_t from, std::uint32_t to, double bytes, double now_s, double& cpu_s);
 
   /// Returns the location of rank `other` relative to rank `self`.

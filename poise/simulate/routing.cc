@@ -103,8 +103,8 @@ std::uint32_t NetworkRoutes::detour(PlaceId from, PlaceId to) const {
   return via == router_from || via == router_to ? kDirect : via;
 }
 
-/// If both routers are in one group, returns a random router of this group. Otherwise returns a
-/// router of a random third group: the one that is linked to the sender's group.
+/// If both routers are in one group, returns a random router of this group. Otherwise draws a
+/// random third group, and returns that group's router that is linked to the sender's group.
 std::uint32_t NetworkRoutes::detour_of_dragonfly(std::uint32_t from, std::uint32_t to,
                                                  std::uint64_t key) const {
   const std::uint32_t groups = network_.dims[0], routers = network_.dims[1];

@@ -61,8 +61,9 @@ class NetworkRoutes {
   /// The policy that chooses the routes. It has no effect unless has_links().
   RoutingPolicy policy() const { return policy_; }
 
-  /// Draws the router (in a tree: the root) through which messages from one place to another make a
-  /// detour. Returns kDirect for no detour. The result depends only on the two places and the seed.
+  /// Picks at random the router (in a tree: the root) through which messages from one place to
+  /// another make a detour. Returns kDirect if they make none. The result depends only on the two
+  /// places and the seed.
   std::uint32_t detour(PlaceId from, PlaceId to) const;
 
   /// Sets `links` to the links of a route between two different nodes, in the order in which a

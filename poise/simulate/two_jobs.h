@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long two programs take that share a machine, each balanced on its own places.
+// How long two programs that share a machine take if each is balanced on its own places.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 6.
 #pragma once

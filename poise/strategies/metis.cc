@@ -31,8 +31,8 @@ namespace poise {
 
 namespace {
 
-/// Integer weights are scaled so that their sum is about this. METIS adds up weights in its own
-/// integers, which may have 32 bits.
+/// Integer weights are scaled so that their sum is about this value. METIS adds up weights in its
+/// own integers, which may have 32 bits.
 constexpr double kTotalWeight = 1e9;
 /// A place whose share is below this fraction of the average gets no tasks, because METIS does not
 /// accept empty parts.
@@ -108,9 +108,9 @@ class Partitioner {
     for (std::size_t g = 0; g < num_parts; ++g) divide(members[g], groups[g]);
   }
 
-  /// Returns into how many parts METIS can divide the graph at once, at least 2. If a part had to
-  /// be lighter than the heaviest task, METIS would leave some parts empty and print a warning to
-  /// standard output.
+  /// Returns into how many parts METIS can divide the graph in one call, at least 2. If a part had
+  /// to be lighter than the heaviest task, METIS would leave some parts empty and print a warning
+  /// to standard output.
   std::size_t parts_that_hold(std::span<const std::int32_t> vertices,
                               std::span<const Share> shares) const {
     double all = 0, largest = 1;
@@ -177,8 +177,8 @@ std::vector<Share> large_enough(std::span<const double> shares) {
 }
 
 /// Returns the file that defines a function, or no file if this is unknown. It is unknown if the
-/// program is no position-independent executable and takes the function's address: that address is
-/// then one in the program.
+/// program is not a position-independent executable and takes the function's address: then that
+/// address is inside the program.
 Dl_info definition_of(void* function) {
   Dl_info file{};
   ElfW(Sym)* symbol = nullptr;

@@ -3,8 +3,8 @@
 /// for tiny problems.
 ///
 /// Land and Doig, "An Automatic Method of Solving Discrete Programming Problems", Econometrica 28,
-/// 1960. Tasks are placed one by one, heaviest first, on each place in turn, least busy first. A
-/// branch is cut if a lower bound on its iteration time reaches the best time found so far. The
+/// 1960. Places one task at a time, heaviest first, and tries each place for it, least busy first.
+/// A branch is cut if a lower bound on its iteration time reaches the best time found so far. The
 /// bound on the time of each subphase is the larger of two times: the busy time of its busiest
 /// place, and the mean busy time of all places after all remaining work is placed. (Messages of the
 /// tasks that are placed later can only increase both.) The first placement is the result of

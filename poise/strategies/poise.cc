@@ -492,8 +492,8 @@ class Search {
 
   /// Makes `other` the best outcome if its total time is shorter, or if its total time is nearly
   /// equal and it moves fewer bytes. First undoes moves of `other` that do not pay. That seldom
-  /// shortens the iterations, so `other` is dropped at once if its iterations alone take longer
-  /// than the best total time.
+  /// shortens the iterations, so `other` is dropped without undoing moves if its iterations alone
+  /// take longer than the best total time.
   void take_if_better(Outcome other) {
     if (steps_ * other.iteration_s > (1 + tuning_.same_total) * total_s(best_)) return;
     other = on_the_way(std::move(other));

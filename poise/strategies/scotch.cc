@@ -364,8 +364,8 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
 }  // namespace
 
 Placement scotch(const Problem& problem, const Knobs& knobs) {
-  // A program may link a Scotch with other integers, and the dynamic linker then binds our calls to
-  // that Scotch.
+  // A program may link a Scotch whose integers have another size, and the dynamic linker then binds
+  // our calls to that Scotch.
   if (SCOTCH_numSizeof() != sizeof(SCOTCH_Num))
     fail(
         "strategy scotch: the program links another Scotch, whose integers have {} bytes instead "

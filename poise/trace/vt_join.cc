@@ -137,9 +137,10 @@ class Tasks {
     const std::int64_t home = key.kind == TaskName::Kind::place ? key.id : key.home;
     if (home < 0 || home >= std::ssize(parts_))
       fail(
-          "{}: phase {}: the {} of a message is {}, a task that no rank lists; the home of such a "
-          "task must be a rank from 0 to {}",
-          part.file->name, phase_id_, which, describe(key), parts_.size() - 1);
+          "{}: phase {}: the {} of a message is {}, which no rank lists; its home is {}, but must "
+          "be "
+          "a rank from 0 to {}",
+          part.file->name, phase_id_, which, describe(key), home, parts_.size() - 1);
     if (key.kind != TaskName::Kind::sequence) key.home = -1;
     const auto [found, is_new] = unlisted_.try_emplace(order_of(key), entries_.size());
     if (is_new) entries_.emplace_back(key, home, nullptr);
@@ -273,7 +274,7 @@ Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
     message.to = position[message.to];
   }
   // The files list messages by the rank of their sender. Sums of costs and ties of strategies
-  // depend on the order of messages, so it must not depend on where the tasks were.
+  // depend on the order of messages, so this order must not depend on where the tasks were.
   std::ranges::stable_sort(messages, {}, [](const Message& m) { return std::pair(m.from, m.to); });
   phase.workload.messages = std::move(messages);
   std::vector<PlaceId> places;

@@ -249,8 +249,8 @@ void write_files(const Trace& trace, const std::string& stem, bool compress) {
           phase.id);
   std::vector<Arranged> phases;
   for (const Phase& phase : trace.phases) phases.push_back(arrange(phase, trace.num_places));
-  // The files get their names when all are complete: a trace that they replace, often the one that
-  // was read, stays unchanged if the disk becomes full.
+  // The files get their final names when all are complete: a trace that they replace, often the one
+  // that was read, stays unchanged if the disk becomes full.
   const auto part_of = [](const std::string& path) { return path + ".part"; };
   std::vector<std::string> paths;
   std::error_code error;

@@ -79,8 +79,9 @@ class SkewDraw {
 /// The hot region is applied later, by heat().
 std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed);
 
-/// Multiplies the loads of the tasks in this phase's hot region. If the workload has
-/// positions, the region is a part of space; otherwise it is a range of task numbers.
+/// Multiplies the loads of the tasks in this phase's hot region by the factor that the knobs `hot`
+/// and `hot_growth` give. If the workload has positions, the region is a part of space; otherwise
+/// it is a range of task numbers.
 void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase);
 
 /// The number part * 2^exponent. A long random walk leaves the range of a double.

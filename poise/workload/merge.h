@@ -8,8 +8,8 @@
 
 namespace poise {
 
-/// Returns these messages with one message per ordered pair of tasks, sorted by sender and
-/// receiver. All task ids must be below num_tasks. O(tasks + messages log d) if a task sends at
+/// Returns the given messages, merged to one message per ordered pair of tasks and sorted by sender
+/// and receiver. All task ids must be below num_tasks. O(tasks + messages log d) if a task sends at
 /// most d messages.
 std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messages);
 

@@ -92,7 +92,7 @@ struct Workload {
 
   LoadsInclude loads_include = LoadsInclude::none;
   /// The fraction of communication that the program hides behind computation, from 0 (it computes,
-  /// then it communicates) to 1 (both at once).
+  /// then it communicates) to 1 (both overlap completely).
   double overlap = 0;
 
   TaskId num_tasks() const { return static_cast<TaskId>(tasks.size()); }

@@ -16,7 +16,7 @@ namespace poise::balance {
 
 namespace {
 
-/// Returns the places of the cores to which the processes are bound. The result is empty if some
+/// Returns the places of the cores to which the processes are bound. The result is empty if any
 /// process is not bound to a single core, or if two processes are bound to the same core.
 std::vector<PlaceId> places_of_cores(const Machine& node,
                                      std::span<const ProcessLocation> processes) {

@@ -34,7 +34,7 @@ std::FILE* open_log(const std::string& path) {
   if (file < 0) return nullptr;
   // Each record that has the file open holds a shared lock.
   const bool is_in_use = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  if (!is_in_use) (void)!::ftruncate(file, 0);  // fails for pipes and devices, which are empty
+  if (!is_in_use) (void)!::ftruncate(file, 0);  // fails for pipes and devices: nothing to empty
   ::flock(file, LOCK_SH | LOCK_NB);
   return ::fdopen(file, "a");
 }

@@ -40,12 +40,12 @@ struct Location {
 
 struct Decision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
-  /// Senders that may not know the new PE of an object to which they send messages, sorted by the
+  /// Senders that might not know the new PE of an object to which they send messages, sorted by the
   /// sender's PE. Empty if the strategy uses no messages.
   std::vector<Location> locations;
-  /// Questions about receivers of messages that are not in the statistics: on which PE are they?
-  /// In each question, `sender_pe` is an index into statistics.pes, and `step` is not set. Empty
-  /// if the statistics have all PEs, or if the strategy uses no messages.
+  /// For each receiver of messages that the statistics do not list, the question on which PE it is.
+  /// In each question, `sender_pe` is an index into statistics.pes, and `step` is not set. Empty if
+  /// the statistics cover all PEs, or if the strategy does not use messages.
   std::vector<Question> questions;
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;

@@ -60,7 +60,7 @@ class Prefix {
 
   static std::uint64_t bits_of(std::int32_t array) { return array ^ 0x80000000u; }
 
-  /// Clears `cut` set bits of `bits`, beginning with the lowest, and returns the runs of adjacent
+  /// Clears the lowest `cut` of the bits that are set in `bits`, and returns the runs of adjacent
   /// set bits that remain.
   static std::vector<Run> runs_of(std::uint64_t bits, int cut) {
     for (; cut > 0 && bits != 0; --cut) bits &= bits - 1;

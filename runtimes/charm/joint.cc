@@ -85,8 +85,8 @@ std::vector<PeRow> rows_of_all(const poise_communication& pes, const PeRow& own)
   return rows;
 }
 
-/// Combines the lists `unavailable` of all PEs. Returns for each place whether some PE lists its PE
-/// as unavailable; the result is empty if all PEs are available. Collective.
+/// Combines the lists `unavailable` of all PEs. Returns for each place whether any PE lists the PE
+/// of this place as unavailable; the result is empty if all PEs are available. Collective.
 Unavailable shared(const poise_communication& pes, const std::vector<std::int32_t>& unavailable,
                    const PeMap& pe_map) {
   std::vector<std::uint64_t> count{unavailable.size()};

@@ -17,7 +17,7 @@ struct Question {
   std::int32_t last_known_pe = 0;
   std::int32_t sender_pe = 0;
   std::int32_t step = 0;       // number of the balancing step
-  std::int16_t num_asked = 0;  // number of groups that were asked before
+  std::int16_t num_asked = 0;  // number of groups asked before this one
   bool must_tell = false;      // true: tell even if the object is still on `last_known_pe`
 };
 
@@ -46,7 +46,7 @@ class GroupLocations {
     std::vector<Question> unknown;    // about objects that this group does not list
   };
 
-  /// Answers the questions, except those about a balancing step in which the group has not decided
+  /// Answers the questions, except those about balancing steps in which the group has not decided
   /// yet.
   Answers ask(const std::vector<Question>& questions);
 

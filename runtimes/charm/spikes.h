@@ -12,7 +12,7 @@ namespace poise::charm {
 /// Number of earlier decisions whose loads replace_spikes() uses.
 inline constexpr std::size_t kDecisionsForSpikes = 2;
 
-/// Returns how many spikes a decision about num_tasks tasks may have. If there are more, the
+/// Returns the maximum number of spikes at a decision about num_tasks tasks. If there are more, the
 /// program has changed.
 std::size_t max_spikes(std::size_t num_tasks);
 

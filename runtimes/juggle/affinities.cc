@@ -111,7 +111,7 @@ Affinities::Ancestry Affinities::ancestry_of(const FoundThread& thread) const {
   Ancestry ancestry;
   pid_t parent = thread.parent;
   for (pid_t process = thread.process;;) {
-    // If a descendant has reused the id of a dead parent, the chain of parents is a circle.
+    // If a descendant has reused the id of a dead parent, the chain of parents is a cycle.
     ancestry.is_complete = !ancestry.generations(process);
     if (!ancestry.is_complete) return ancestry;
     ancestry.processes.push_back(process);
@@ -341,8 +341,9 @@ void Affinities::end_stay(const ThreadAffinity& kept) {
   if (stays.size() < kTuning.max_stays)
     stays.push_back({kept.process, kept.id, *kept.cpu, kept.since_s, kernel_.now_s()});
   else
-    note_(fmt::format("the trace is full after {} stays of threads on cpus; it lacks later ones",
-                      kTuning.max_stays));
+    note_(fmt::format(
+        "the trace is full: it has {} intervals (one thread on one cpu) and lacks later ones",
+        kTuning.max_stays));
 }
 
 void Affinities::end_stays() {

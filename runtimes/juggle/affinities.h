@@ -28,9 +28,9 @@ struct ThreadAffinity {
   /// All cpus that the balancer has given the thread with widen(). Empty if the thread is pinned or
   /// has the affinity that the program gave it.
   Cpus wide = {};
-  // The cpus to which the balancer pinned the thread since the last scan, before `cpu`. Threads and
-  // processes that this thread created at that time inherited the affinity, and may still be pinned
-  // to one of these cpus.
+  // The cpus from which the balancer has unpinned the thread since the last scan. Threads and
+  // processes that this thread created while it was pinned to one of these cpus inherited its
+  // affinity, and may still be pinned to this cpu.
   Cpus before = {};
   double since_s = 0;    // time at which the thread was pinned to `cpu`
   bool is_lost = false;  // the thread has ended, and another one has, or may have, its id

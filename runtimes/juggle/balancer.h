@@ -107,7 +107,7 @@ class Balancer {
   std::vector<JugglePlace> places_;
   std::optional<double> quota_cpus_;
   std::set<pid_t> asked_;                      // processes whose way of waiting has been determined
-  bool waits_actively_ = false;                // threads of a process in asked_ wait actively
+  bool waits_actively_ = false;                // threads of a process in asked_ spin while waiting
   std::map<std::uint64_t, ThreadTally> past_;  // living threads that took part
   std::vector<ThreadTally> ended_;             // ended threads that took part
   std::set<std::string> notes_;

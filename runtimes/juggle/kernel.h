@@ -54,7 +54,7 @@ class Kernel {
   /// Returns the smallest quota of cpu time, as a number of cpus (quota.h), or nothing if there is
   /// none.
   virtual std::optional<double> quota_cpus() const = 0;
-  /// True if the process's settings or libraries make threads wait actively (waiting.h).
+  /// True if the process's settings or libraries make threads spin while they wait (waiting.h).
   virtual bool waits_actively(pid_t process) const = 0;
   /// True if the process reports the waits of its threads (wait_table.h) or has ended.
   virtual bool reports_waits(pid_t process) const = 0;

@@ -59,7 +59,7 @@ double computing_rate();
 class CpuProbe {
  public:
   virtual ~CpuProbe() = default;
-  /// Starts a probe. Returns false if another probe is running or the cpu may not be used.
+  /// Starts a probe. Returns false if another probe is running or the cpu cannot be used.
   virtual bool start(CpuId cpu) = 0;
   /// Returns the result of the last probe. Each result is returned only once.
   virtual std::optional<ProbeResult> result() = 0;

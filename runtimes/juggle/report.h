@@ -28,8 +28,8 @@ std::string live_text(const Tally& tally, std::size_t max_threads);
 /// important cause first.
 std::string diagnosis_text(const Tally& tally);
 
-/// Returns the most important cause that diagnosis_text() names, if only the user can remove that
-/// cause; otherwise an empty text.
+/// Returns the most important cause that diagnosis_text() names if it is one that only the user can
+/// remove; otherwise returns an empty text.
 std::string advice_text(const Tally& tally);
 
 /// Returns the present state in one line, for outputs that are not terminals: the number of
@@ -38,7 +38,7 @@ std::string advice_text(const Tally& tally);
 std::string live_line(const Tally& tally);
 
 /// The fraction of the time for which each thread could have run if all got equal shares: the
-/// number of cpus divided by that of threads, but at most 1. If threads stay in their memory
+/// number of cpus divided by the number of threads, but at most 1. If threads stay in their memory
 /// domains, both numbers are those of the most crowded domain. The fraction is averaged over the
 /// time in which threads took part in balancing.
 double fair_share(const Tally& tally);

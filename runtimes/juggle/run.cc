@@ -202,7 +202,7 @@ Outcome Watch::run() {
 
 void check(const BalancerOptions& options) {
   if (options.cpus.empty() || !common_cpus(options.cpus, allowed_cpus()).empty()) return;
-  fail("this process may use none of the requested cpus {}; it may use only cpus {}",
+  fail("this process is not allowed to use any of the requested cpus {}; the allowed cpus are {}",
        cpu_list_text(options.cpus), cpu_list_text(allowed_cpus()));
 }
 

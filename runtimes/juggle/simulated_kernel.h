@@ -134,7 +134,7 @@ class SimulatedKernel : public Kernel {
   std::map<pid_t, Thread> threads_by_id;
   std::set<pid_t> foreign;            // processes of other users
   std::set<pid_t> out_of_sight;       // threads that scans do not find, although they are alive
-  std::set<pid_t> active;             // processes whose threads wait actively
+  std::set<pid_t> active;             // processes whose threads spin while waiting
   std::map<pid_t, WaitReport> waits;  // the reports of those threads that report their waits
   std::optional<double> quota = {};
   double stranger_share = 0;  // share of each cpu that other programs use

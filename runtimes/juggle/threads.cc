@@ -55,7 +55,7 @@ std::optional<std::uint64_t> field(std::string_view stat, std::size_t number) {
 bool is_out_of_files() { return errno == EMFILE || errno == ENFILE; }
 
 /// Returns the entries of a folder whose names are numbers, as numbers. Returns nothing if this
-/// process may not open more files.
+/// process cannot open more files.
 std::optional<std::vector<pid_t>> numbers_in_folder(int folder) {
   std::vector<pid_t> numbers;
   const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -213,8 +213,8 @@ void ThreadFinder::scan_process(pid_t id, std::vector<pid_t>& children, Changes&
 void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
   Descriptor folder(::open(fmt::format("/proc/{}", id).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   Descriptor task(folder ? ::openat(folder.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
-  // The threads are counted before they are listed: if one starts in between, the number is wrong,
-  // and the next scan lists them again.
+  // The threads are counted before they are listed: if one starts in between, the count is
+  // outdated, and the next scan lists them again.
   struct stat status {};
   const bool is_of_user = task && ::fstat(task.get(), &status) == 0 && status.st_uid == ::geteuid();
   const auto numbers = task || !is_out_of_files() ? numbers_in_folder(task.get()) : std::nullopt;

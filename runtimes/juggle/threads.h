@@ -87,7 +87,7 @@ class ThreadFinder {
 
   const std::map<std::uint64_t, FoundThread>& threads() const { return threads_; }
   bool is_full() const { return is_full_; }
-  /// True if a thread was ignored because this process may not open more files.
+  /// True if a thread was ignored because this process cannot open more files.
   bool lacks_files() const { return lacks_files_; }
   /// From now on, ignores `process`, a child of this process. A child that an earlier call excluded
   /// is found again.

@@ -54,7 +54,8 @@ struct Tuning {
   std::size_t probes = 8;
   // Trials per probe of a cpu's speed. The best trial counts.
   int probe_trials = 3;
-  // Steps of computation per trial. They take about 20 us; reading a clock takes a hundredth of it.
+  // Steps of computation per trial. They take about 20 us; reading a clock takes a hundredth of
+  // that time.
   std::uint32_t probe_steps = 10'000;
 
   // --- Errors of measuring ---

@@ -21,7 +21,7 @@ bool waits_actively(std::string_view environ, std::string_view maps);
 bool waits_actively(pid_t process);
 
 /// True if the process reports the waits of its threads: it has opened the table of wait_table.h.
-/// Also true if the process has ended, because it then has no table open.
+/// Also true if the process has ended, because its table can no longer be seen.
 bool reports_waits(pid_t process);
 
 }  // namespace poise::juggle

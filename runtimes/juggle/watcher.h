@@ -21,8 +21,8 @@ class Watcher {
   /// is over, and a process or thread was created on this host since the last scan.
   bool is_time_to_scan();
 
-  /// Records that a thread has ended. A scan is then due at once, because other threads may have
-  /// been created at the same time.
+  /// Records that a thread has ended. A scan is then due immediately, because other threads may
+  /// have been created at the same time.
   void saw_death() { saw_death_ = true; }
 
   Changes scan();

@@ -57,7 +57,7 @@ class Collection {
     for (std::uint64_t i = 0; i < steps; ++i) step();
   }
 
-  /// Decides and migrates now, independent of the options for automatic balancing.
+  /// Decides and migrates now, regardless of the options for automatic balancing.
   BalanceResult balance() { return engine_.balance(); }
 
   /// Returns the times, loads and migrations of the run so far, over all ranks. Collective, so call

@@ -32,7 +32,7 @@ namespace poise::objects {
 /// thrown by an object ends the job (object_guard.h).
 class Engine {
  public:
-  /// `options` must be the same on all ranks. The job ends if `num_objects` is not.
+  /// `options` must be the same on all ranks. If `num_objects` differs between ranks, the job ends.
   Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory,
          const CollectionOptions& options);
   ~Engine();

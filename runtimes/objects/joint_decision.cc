@@ -124,7 +124,8 @@ JointDecision JointDecider::decided(const Measurements& own) const {
   return decision;
 }
 
-/// Decides on which rank each object runs. Returns the objects of this rank, in the order of ids.
+/// Decides on which rank each object will run. Returns those that will be on this rank, sorted by
+/// id.
 std::vector<JointDecider::HereAfter> JointDecider::here_after(const Measurements& own,
                                                               JointDecision& decision) const {
   OwnArrays arrays = arrays_of(own, directory_);

@@ -33,9 +33,9 @@ class MessageBuffer {
 };
 
 /// Sends and receives messages over a communicator that nothing else uses. Messages larger than
-/// `max_piece` bytes are split into pieces, because MPI counts in int. A rank receives all messages
-/// that a probe finds at the same time: MPI transfers a large message only when its receive is
-/// posted, so receiving one after the other would leave links idle. Not thread-safe.
+/// `max_piece` bytes are split into pieces, because MPI counts in int. All messages that a probe
+/// finds are received concurrently: MPI transfers a large message only when its receive is posted,
+/// so receiving one message after another would leave links idle. Not thread-safe.
 class Messenger {
  public:
   struct Received {
@@ -59,7 +59,7 @@ class Messenger {
   /// first.
   void reuse(std::vector<MessageBuffer> buffers) { spare_ = std::move(buffers); }
 
-  /// Starts a point-to-point send and returns at once. finish() waits for all sends.
+  /// Starts a point-to-point send and returns immediately. finish() waits for all sends.
   void send(int to, MessageBuffer buffer);
   /// Waits for the next message that any rank sent with send().
   Received receive();

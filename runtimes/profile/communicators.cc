@@ -11,8 +11,8 @@ namespace poise::profile {
 
 namespace {
 
-// In communicators of up to this many ranks, all ranks are translated to ranks of MPI_COMM_WORLD at
-// once.
+// In communicators of up to this many ranks, one call translates all ranks to ranks of
+// MPI_COMM_WORLD.
 constexpr int kSmall = 1024;
 
 }  // namespace

@@ -28,8 +28,9 @@ struct Sent {
 };
 
 /// How far this rank has come with joining the profile. After duplicating MPI_COMM_WORLD, the ranks
-/// vote whether to use the duplicate, because a rank may have given up before it was complete. Such
-/// a rank votes against the duplicate before MPI_Finalize, while others may still wait.
+/// vote whether to use the duplicate, because a rank may have given up before the duplicate was
+/// complete. Such a rank votes against the duplicate before MPI_Finalize, while others may still
+/// wait.
 struct Join {
   const MpiLibrary* mpi = nullptr;
   Word own = 0, request = 0;        // MPI may write them after joined() returns
@@ -40,7 +41,7 @@ Join join;
 
 /// Tests the request until it is complete, for at most `max_s` seconds. Time for which the
 /// kernel stops this rank or gives its core to others hardly counts, because the ranks for which
-/// this rank waits may be slowed down as much.
+/// this rank waits may be slowed down just as much.
 bool completes_request(double max_s) {
   double waited_s = 0, last_s = wall_now_s();
   while (waited_s < max_s) {

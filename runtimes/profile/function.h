@@ -108,9 +108,10 @@ constexpr bool has_request_array(Meaning meaning) {
 }
 constexpr bool is_neighbourhood(Meaning meaning) { return meaning >= Meaning::neighbor_allgather; }
 
-/// How a function works that all ranks of a communicator, a window or a file must call. `blocking`:
-/// it returns when it is done. `nonblocking`: a later call waits for its completion. `persistent`:
-/// MPI_Start starts it. `none`: other functions.
+/// Whether a function is collective (all ranks of a communicator, a window or a file must call it),
+/// and when it is complete. `blocking`: when it returns. `nonblocking`: when a later call that
+/// waits for it returns. `persistent`: likewise, and MPI_Start starts it. `none`: it is not
+/// collective.
 enum class Mode : std::uint8_t { none, blocking, nonblocking, persistent };
 
 struct Function {

@@ -142,8 +142,8 @@ def positions_of(parameters, meaning):
 
 
 def fortran_arity(procedure):
-    """Returns two numbers for the Fortran version of a procedure: that of all its arguments, including the hidden
-    length arguments of strings, and that of these hidden arguments. Returns -1 and 0 if there is no such version."""
+    """Returns two counts for the Fortran version of a procedure: of all its arguments, including the hidden length
+    arguments of strings, and of these hidden arguments alone. Returns -1 and 0 if there is no such version."""
     attributes = procedure._parseset["attributes"]
     if not attributes["f90_expressible"]:
         return -1, 0

@@ -53,7 +53,7 @@ class Arguments {
 class Completed {
  public:
   Completed(const Function& function, const Arguments& arguments);
-  /// `request` is what the element `index` of the array was before the call.
+  /// `request` is the value that element `index` of the array of requests had before the call.
   bool contains(int index, Word request, bool is_persistent) {
     if (are_all_ || are_none_) return are_all_;
     // MPI has replaced the request by MPI_REQUEST_NULL, unless it is persistent.

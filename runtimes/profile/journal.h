@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file per rank with its finished phases, for the case that the program dies. It is deleted when
-// the program ends normally.
+// A file per rank with its finished phases, in case the program dies. It is deleted when the
+// program ends normally.
 #pragma once
 
 #include <cstdint>

@@ -130,7 +130,8 @@ void LastArrivals::read_up(std::string_view reports) {
     std::int64_t num_ranks = 0;
     std::vector<Entry> last;
     Part* const part = take(reports, num_ranks, last);
-    // The report is not counted in num_ranks, so waits() ignores its communicator.
+    // A report that does not fit is not counted in part->num_ranks, so waits() ignores the
+    // communicator.
     if (part == nullptr) continue;
     part->num_ranks += num_ranks;
     part->before_child.push_back(last_of_lower(*part));
@@ -173,12 +174,12 @@ std::vector<Wait> LastArrivals::waits() const {
     for (std::size_t i = 0; i < part.last.size(); ++i)
       if (samples[i].took_ns != Sample::kUntimed)
         waits.push_back(wait_of(samples[i], part.last[i]));
-    for (const auto& [sequence, waits_ns, took_ns] : part.own->completions) {
+    for (const auto& [sequence, wait_begun_ns, took_ns] : part.own->completions) {
       const auto sample = std::lower_bound(
           samples.begin(), samples.end(), sequence,
           [](const Sample& s, std::uint64_t number) { return s.sequence < number; });
       if (sample == samples.end() || sample->sequence != sequence) continue;
-      const Sample waiting{.entered_ns = waits_ns, .took_ns = took_ns, .part = sample->part};
+      const Sample waiting{.entered_ns = wait_begun_ns, .took_ns = took_ns, .part = sample->part};
       waits.push_back(wait_of(waiting, part.last[sample - samples.begin()]));
       waits.back().what = WaitsFor::message;
     }

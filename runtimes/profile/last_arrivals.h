@@ -26,7 +26,7 @@ struct Sampled {
   /// The calls of this rank that waited for non-blocking collectives.
   struct Completion {
     std::uint64_t sequence = 0;  // of the sample
-    std::int64_t waits_ns = 0, took_ns = 0;
+    std::int64_t wait_begun_ns = 0, took_ns = 0;
   };
   std::vector<Completion> completions = {};
   /// World ranks of the communicator's ranks `rank - step` and `rank + step`, for the steps 1, 2, 4

@@ -99,24 +99,24 @@ void MessageEnds::number(bool is_send, const Envelope& envelope, MessageEnd& end
 
 bool MessageEnds::sent(const Envelope& envelope, std::int64_t entered_ns, std::int64_t took_ns) {
   if (has_given_up_ || sends_.counts.size() >= tuning::kMaxStreams) return false;
-  MessageEnd end{.begun_ns = entered_ns, .waits_ns = entered_ns, .took_ns = took_ns};
+  MessageEnd end{.begun_ns = entered_ns, .wait_begun_ns = entered_ns, .took_ns = took_ns};
   number(true, envelope, end);
   keep(true, end);
   return true;
 }
 
-bool MessageEnds::received(const Envelope& envelope, std::int64_t posted_ns, std::int64_t waits_ns,
-                           std::int64_t took_ns) {
+bool MessageEnds::received(const Envelope& envelope, std::int64_t posted_ns,
+                           std::int64_t wait_begun_ns, std::int64_t took_ns) {
   if (queue_.empty()) {
     if (has_given_up_ || receives_.counts.size() >= tuning::kMaxStreams) return false;
-    MessageEnd end{.begun_ns = posted_ns, .waits_ns = waits_ns, .took_ns = took_ns};
+    MessageEnd end{.begun_ns = posted_ns, .wait_begun_ns = wait_begun_ns, .took_ns = took_ns};
     number(false, envelope, end);
     keep(false, end);
     return true;
   }
   const Id id = begin_receive(envelope, posted_ns);
   if (id == kNone) return false;
-  complete(id, waits_ns, took_ns);
+  complete(id, wait_begun_ns, took_ns);
   return true;
 }
 
@@ -143,9 +143,9 @@ void MessageEnds::resolve() {
   for (const Id id : numbered) finish(id);
 }
 
-void MessageEnds::complete(Id id, std::int64_t waits_ns, std::int64_t took_ns) {
+void MessageEnds::complete(Id id, std::int64_t wait_begun_ns, std::int64_t took_ns) {
   Operation& operation = operations_[id];
-  operation.end.waits_ns = waits_ns;
+  operation.end.wait_begun_ns = wait_begun_ns;
   operation.end.took_ns = took_ns;
   operation.is_complete = true;
   if (operation.is_numbered) return finish(id);

@@ -23,7 +23,7 @@ struct MessageEnd {
   std::int32_t tag = 0;
   std::int64_t begun_ns = 0;  // when the send was entered, or the receive posted
   /// Time at which the program entered the call that waits for the message.
-  std::int64_t waits_ns = 0;
+  std::int64_t wait_begun_ns = 0;
   std::int64_t took_ns = 0;  // duration of the call that waits for the message; 0: no call waits
 };
 
@@ -62,15 +62,15 @@ class MessageEnds {
   /// Records a blocking send or receive that has completed. Returns false if the message is not
   /// recorded. Equivalent to begin and complete, but cheaper.
   bool sent(const Envelope& envelope, std::int64_t entered_ns, std::int64_t took_ns);
-  bool received(const Envelope& envelope, std::int64_t posted_ns, std::int64_t waits_ns,
+  bool received(const Envelope& envelope, std::int64_t posted_ns, std::int64_t wait_begun_ns,
                 std::int64_t took_ns);
 
   /// The envelope of an operation. For a receive from any source or with any tag, the caller stores
   /// the actual source and tag before complete().
   Envelope& envelope(Id id) { return operations_[id].envelope; }
   /// Records that the operation has completed. The call that waited for it was entered at
-  /// `waits_ns` and took `took_ns`.
-  void complete(Id id, std::int64_t waits_ns, std::int64_t took_ns);
+  /// `wait_begun_ns` and took `took_ns`.
+  void complete(Id id, std::int64_t wait_begun_ns, std::int64_t took_ns);
   /// Stops recording. To be called when the order of messages is no longer known.
   void give_up() { has_given_up_ = true; }
   bool has_given_up() const { return has_given_up_; }

@@ -53,7 +53,7 @@ void MessageWaits::read(int partner, std::string_view report) {
 
 void MessageWaits::compare(const MessageEnd& own, bool is_send, int partner,
                            std::int64_t partner_begun_ns) {
-  const std::int64_t entered_ns = clock_.common_ns(own.waits_ns);
+  const std::int64_t entered_ns = clock_.common_ns(own.wait_begun_ns);
   const bool is_behind = partner_begun_ns > entered_ns + own.took_ns;
   if (!is_send && own.took_ns > 0 && is_behind &&
       partner_begun_ns > entered_ns + own.took_ns + 2 * clock_.error_ns())
@@ -63,8 +63,8 @@ void MessageWaits::compare(const MessageEnd& own, bool is_send, int partner,
   const std::int64_t waited_ns =
       is_behind ? 0 : std::clamp<std::int64_t>(partner_begun_ns - entered_ns, 0, own.took_ns);
   const auto [entry, is_new] = by_call_.try_emplace(
-      own.waits_ns,
-      Wait{.entered_ns = own.waits_ns, .took_ns = own.took_ns, .what = WaitsFor::message});
+      own.wait_begun_ns,
+      Wait{.entered_ns = own.wait_begun_ns, .took_ns = own.took_ns, .what = WaitsFor::message});
   Wait& call = entry->second;
   if (waited_ns <= call.waited_ns) return;
   call.waited_ns = waited_ns;

@@ -14,7 +14,7 @@ namespace poise::profile {
 /// The call that waited for a sampled non-blocking collective.
 struct Completion {
   std::uint64_t communicator = 0, sequence = 0;  // the collective's sample (samples.h)
-  std::int64_t waits_ns = 0, took_ns = 0;        // when the call was entered, and how long it took
+  std::int64_t wait_begun_ns = 0, took_ns = 0;   // start and duration of the call
 };
 
 class PendingCollectives {
@@ -35,8 +35,8 @@ class PendingCollectives {
   /// Forgets the requests of the call for which before() was called last. To be called if that call
   /// failed, because then it is not known which of its requests still exist.
   void forget_call();
-  /// Forgets the requests of a call that another thread than the initial one makes, because the
-  /// times of such calls are not recorded.
+  /// Forgets the requests of a call made by a thread other than the initial one, because the times
+  /// of such calls are not recorded.
   void forget(const Function& function, const Arguments& arguments);
   void forget(Word request) { pending_.erase(request); }
 

@@ -159,8 +159,8 @@ bool PointToPoint::after_receive(const Function& function, const Arguments& argu
   if (!envelope) return false;
   const bool is_now = function.request < 0;
   // After a blocking receive, the source and tag of its message are known, even if the program
-  // accepted any source or tag. Its position among the receives is also known, because no other
-  // receive was posted before it completed.
+  // accepted any source or tag. The position of this receive among all receives is also
+  // known, because no other receive was posted between its start and its end.
   if (is_now && !envelope->is_exact() &&
       !see_met(function, arguments, arguments.comm(function.comm), *envelope, 0))
     return false;
@@ -301,10 +301,11 @@ void PointToPoint::track(Word request, const Request& state) {
   entry = state;
 }
 
-void PointToPoint::complete(const Request& state, std::int64_t waits_ns, std::int64_t took_ns) {
-  ends_.complete(state.id, waits_ns, took_ns);
+void PointToPoint::complete(const Request& state, std::int64_t wait_begun_ns,
+                            std::int64_t took_ns) {
+  ends_.complete(state.id, wait_begun_ns, took_ns);
   if (state.more < 0) return;
-  for (const Id id : more_[state.more]) ends_.complete(id, waits_ns, took_ns);
+  for (const Id id : more_[state.more]) ends_.complete(id, wait_begun_ns, took_ns);
   more_[state.more].clear();
   free_more_.push_back(state.more);
 }

@@ -95,7 +95,7 @@ class PointToPoint {
   void start(Word request, std::int64_t entered_ns);
   void track(Word request, const Request& state);
   void add_more(Request& state, Id id);
-  void complete(const Request& state, std::int64_t waits_ns, std::int64_t took_ns);
+  void complete(const Request& state, std::int64_t wait_begun_ns, std::int64_t took_ns);
 
   const MpiLibrary& mpi_;
   Communicators& communicators_;

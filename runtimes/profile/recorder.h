@@ -33,7 +33,7 @@ class Recorder {
   /// To be called when the program calls MPI. Returns true if read_cpu_at_entry() must be called
   /// before leave().
   /// `is_poll`: the call only asks whether messages have arrived, like MPI_Test. A short time
-  /// between a poll that found nothing and the next poll is part of a loop that waits, so it counts
+  /// between a poll that found nothing and the next poll is part of a waiting loop, so it counts
   /// as time in MPI.
   bool enter(std::int64_t now_ns, bool is_poll = false) {
     const std::int64_t stretch_ns = now_ns - left_ns_;

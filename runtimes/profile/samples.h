@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records when a rank entered the collectives of a communicator, a window or a file. All ranks of
-// this object record the same collectives.
+// Records when a rank entered the collectives of a communicator, a window or a file. All its ranks
+// record the same collectives.
 #pragma once
 
 #include <cstdint>

@@ -615,7 +615,7 @@ void Session::add_completions() {
   for (const Completion& completion : collectives_.completions())
     if (const auto found = by_id.find(completion.communicator); found != by_id.end())
       found->second->completions.push_back(
-          {completion.sequence, completion.waits_ns, completion.took_ns});
+          {completion.sequence, completion.wait_begun_ns, completion.took_ns});
 }
 
 void Session::finish() {

@@ -105,7 +105,7 @@ class Future {
 class Runtime;
 
 /// Submits, runs and waits for the tasks of one communicator. The constructor, wait and the
-/// destructor are collective. Several contexts may exist at once.
+/// destructor are collective. Several contexts may exist at the same time.
 class Context {
  public:
   /// Needs MPI with at least MPI_THREAD_FUNNELED. Throws Error on all ranks if the program's

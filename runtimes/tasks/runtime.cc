@@ -369,8 +369,9 @@ void Runtime::work(Until until, Poll poll) {
   context_of_thread = before;
 }
 
-// If a task spends more time in yields that find no task to run than between these yields, it waits
-// for something. During its next yield, the thread then counts as idle, so that it steals tasks.
+// If a task spends more time in yields that find no task to run than between these yields, it is
+// assumed to wait for something. During its next yield, the thread then counts as idle, so that it
+// steals tasks.
 bool Runtime::yield() {
   Context* const before = std::exchange(context_of_thread, &owner_);
   const Task* const task = pool_->current();
@@ -396,7 +397,7 @@ void Runtime::wait_for_children(Children& children) {
 
 std::uint64_t Runtime::enter(unsigned team) {
   std::unique_lock lock(wait_mutex_);
-  // Another thread of the team may not have left the previous wait yet.
+  // Another thread of the team might still be in the previous wait.
   wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
   if (inside_ > 0 && team != team_)
     fail(

@@ -82,7 +82,7 @@ class Runtime {
   std::atomic<double> poll_cost_s_{1e-6};  // time of a poll without result while tasks are queued
   double poll_s_ = 0, patience_s_ = 0;
 
-  // The current wait. The threads of a team enter and leave it one by one.
+  // The current wait. The threads of a team may enter and leave it at different times.
   mutable std::mutex wait_mutex_;
   std::condition_variable wait_changed_;
   /// The number of the last wait that has begun, and of the last that has ended.

@@ -137,7 +137,7 @@ std::vector<std::vector<T>> gathered_of(MPI_Comm communicator, const std::vector
     MPI_Igather(&bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, communicator, request);
   });
   std::vector<std::vector<T>> all(counts.size());
-  // Ranks send one by one, because the sum of all counts may exceed an int.
+  // Rank 0 receives from one rank after another, because the sum of all counts may exceed an int.
   if (rank != 0) MPI_Send(own.data(), bytes, MPI_BYTE, 0, 0, communicator);
   if (rank != 0) return {};
   all[0] = own;

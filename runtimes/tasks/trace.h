@@ -56,7 +56,8 @@ struct RankTrace {
   std::uint32_t num_threads = 1;  // threads of the context, including those that ran no task
 };
 
-/// True if the recorder has kept as many events of a kind as it may, so that others may be missing.
+/// True if the recorder has reached its limit for a kind of event, so that further events of this
+/// kind may be missing.
 bool is_cut(const RankTrace& rank);
 
 /// Returns the trace as JSON for Perfetto and Chrome: a group per rank, a row per thread. Tasks and

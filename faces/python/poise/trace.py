@@ -59,7 +59,7 @@ def _phase(handle: lib.Handle, number: int) -> Phase:
 
 def read(path: str | os.PathLike[str], format: str | None = None) -> Trace:
     """Reads a trace in any format of docs/formats.md; the format is recognised by the content. Names of tasks are
-    dropped. Raises Error naming the file."""
+    dropped. Raises an Error that names the file."""
     handle = lib.create("trace", "trace_read", os.fsencode(path), None if format is None else lib.text(format, "format"))
     phases = [_phase(handle, i) for i in range(lib.value("trace_num_phases", handle.pointer))]
     machine = None

@@ -24,8 +24,8 @@ def _messages_of(messages: Any, num_tasks: int) -> tuple[str, list[np.ndarray | 
     if hasattr(messages, "columns"):  # pandas
         absent = {"from", "to"} - set(messages.columns)
         if absent:
-            raise lib.Error(f"messages has no column {sorted(absent)[0]!r}; it needs the columns from and to, and may "
-                            "have the columns count and bytes")
+            raise lib.Error(f"messages has no column {sorted(absent)[0]!r}; the columns 'from' and 'to' are "
+                            "required, 'count' and 'bytes' are optional")
         messages = {name: messages[name].to_numpy() for name in ("from", "to", "count", "bytes") if name in messages.columns}
         messages = (messages["from"], messages["to"], messages.get("bytes"), messages.get("count"))
     if not isinstance(messages, tuple) or not 2 <= len(messages) <= 4:

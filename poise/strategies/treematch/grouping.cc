@@ -28,8 +28,8 @@ std::vector<Vertex> best_of_all(const Graph& graph, std::uint32_t arity) {
   return best;
 }
 
-/// Lists all groups of `arity` elements. Takes them in descending order of affinity, except those
-/// with an element of a group that was taken before.
+/// Lists all groups of `arity` elements and takes them in descending order of affinity, but skips
+/// groups that share an element with a group taken before. Returns the group of each element.
 std::vector<Vertex> best_disjoint(const Graph& graph, std::uint32_t arity) {
   std::vector<Vertex> members;  // members of all listed groups, group after group
   std::vector<double> values;

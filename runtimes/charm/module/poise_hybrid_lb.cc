@@ -148,8 +148,8 @@ void PoiseHybridLB::work(LDStats* stats) {
   const auto num_children = static_cast<std::size_t>(level.nChildren);
   statistics.pes.resize(num_children + 1);
   statistics.pes[num_children].available = false;  // stands for the PEs of other groups
-  // Objects that come from other groups need a PE, so if no PE of the group is available, all of
-  // them count as available.
+  // Objects that come from other groups need a PE, so if no PE of the group is available, all PEs
+  // of the group count as available.
   const bool any_is_available =
       std::any_of(level.children, level.children + num_children, poise::charm::is_available);
   for (std::size_t p = 0; p < num_children; ++p) {

@@ -60,7 +60,7 @@ class PoiseLB : public CBase_PoiseLB {
 
   int which_ = 0;
   bool with_messages_ = false;
-  // Core of each PE; -1: the PE is not bound, or has reported to another PE.
+  // Core of each PE; -1: the PE is not bound, or has reported its core to another PE.
   std::vector<int> cores_;
   std::unique_ptr<Balancer> balancer_;
   poise::charm::Learner learner_;

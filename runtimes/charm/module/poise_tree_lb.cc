@@ -89,7 +89,7 @@ TreeMsg* joined(std::vector<TreeLBMessage*>& messages) {
   return message_of(bytes.data(), bytes.size());
 }
 
-/// Passes statistics to the next level, and a decision to each child.
+/// Passes statistics up to the parent level, and a decision down to each child.
 class Passing : public LevelLogic {
  public:
   TreeLBMessage* mergeStats() override { return joined(stats_msgs); }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The library that `poise juggle` preloads into a program to learn at once when a thread waits. It
-// replaces the calls by which threads wait: each call notes in the shared table that the thread
-// waits, and tells the balancer, which then moves other threads. The library decides nothing.
+// The library that `poise juggle` preloads into a program to learn immediately when a thread begins
+// to wait. It replaces the calls by which threads wait: each call notes in the shared table that
+// the thread waits, and tells the balancer, which then moves other threads. The library decides
+// nothing.
 //
-// If there is no table (the variable is not set, the balancer has ended, or /proc belongs to
-// another container), every call goes straight to the original function. The library keeps no file
-// open, because some programs close all files that they did not open themselves.
+// If there is no table (the variable kWaitsVariable is not set, the balancer has ended, or /proc
+// belongs to another container), every call goes straight to the original function. The library
+// keeps no file open, because some programs close all files that they did not open themselves.
 //
 // GCC's OpenMP run-time calls the kernel without the C library, so the library cannot see its
 // waits. Instead it replaces the functions at whose ends threads meet: parallel regions, loops and

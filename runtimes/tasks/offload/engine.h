@@ -34,7 +34,7 @@
 
 namespace poise::tasks {
 
-/// Only the functions that are marked as thread-safe may be called by several threads at once.
+/// Only the functions that are marked as thread-safe may be called by several threads concurrently.
 /// During a wait only this class calls MPI.
 class OffloadEngine {
  public:

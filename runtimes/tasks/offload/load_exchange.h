@@ -17,8 +17,8 @@ class LoadExchange {
   /// Collective.
   LoadExchange(MPI_Comm communicator, Messenger& messenger);
 
-  /// Writes this rank's load into the table. Skips this if the rank has no tasks to lend, and the
-  /// load that it last wrote in this wait says the same.
+  /// Writes this rank's load into the table. Skips this if the rank has no tasks to lend and the
+  /// load that it last wrote in this wait already says so.
   void publish(const TaskPool::State& state);
   /// Reads loads of other ranks from the shared table, before a decision that uses them. Each call
   /// reads at most kMaxSearched entries, and continues where the previous call stopped.

@@ -68,9 +68,10 @@ void Returns::send_results_of(std::uint32_t owner) {
   if (!results.empty()) send(owner, std::move(results));
 }
 
-// Sends results in one or more messages. A long result ends its message, and so do results on the
-// way through a collector that together are long. The results for a collector come first: none of
-// them may find the header full and become a payload, which the collector would not forward.
+// Sends results in one or more messages. A message ends after a long result, or when the results in
+// it that travel through a collector reach kMessageBytes. The results for a collector come first:
+// none of them may find the header full and become a payload, which the collector would not
+// forward.
 void Returns::send(std::uint32_t to, std::vector<Held> results) {
   std::ranges::stable_partition(
       results, [=](const Held& result) { return result.task && result.task->owner != to; });

@@ -57,7 +57,7 @@ std::shared_ptr<const Annotations> read_annotations(Reader& reader) {
   return annotations;
 }
 
-// Appends an item, and returns how many bytes of its data the message carries, payloads included.
+// Appends an item. Returns how many bytes of its data travel in the message or in payloads.
 std::size_t write_item(Writer& header, const Item& item, const std::optional<Spot>& spot,
                        std::size_t large_bytes, std::vector<Payload>& payloads) {
   const bool travels = !spot && item.data && item.goes_out();

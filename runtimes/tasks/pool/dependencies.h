@@ -23,7 +23,7 @@ struct DependencyNode {
 class DependencyTracker {
  public:
   /// Adds a task. The task depends on every earlier task with which it shares a byte, unless both
-  /// tasks only read that byte. Returns the task if it may start at once, otherwise null.
+  /// tasks only read that byte. Returns the task if it may start immediately, otherwise null.
   std::unique_ptr<Task> add(std::unique_ptr<Task> task);
 
   /// Marks a task as finished. Returns the tasks that may start now.

@@ -191,7 +191,7 @@ std::unique_ptr<Task> TaskPool::next_of_batch(const Batch& batch) {
   return task;
 }
 
-// True if the program never waits for this task alone, but only for all tasks at once.
+// True if the program never waits for this task alone, but only for all tasks together.
 bool TaskPool::can_be_batched(const Task& task) const {
   return task.owner == rank_ && !task.extras && !task.siblings;
 }

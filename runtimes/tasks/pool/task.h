@@ -115,7 +115,7 @@ struct Task {
   bool pinned : 1 = false;
   bool has_parent : 1 = false;  // another task submitted this one, and may wait for it on any rank
   // Of a lent task (LendingAgent::returns_to). wants_collector: its owner wants results collected.
-  // was_passed_on: another rank than the owner lent the task to this rank.
+  // was_passed_on: a rank other than the owner lent the task to this rank.
   bool wants_collector : 1 = false, was_passed_on : 1 = false;
   bool failed = false;
   bool replicated = false;  // other ranks have, had or will get copies of the task

@@ -11,7 +11,7 @@ namespace poise::tasks {
 /// communicator prints, about its own environment, and only the first call in a process prints. If
 /// an outer runtime starts an inner one (runtimes/objects may start runtimes/tasks), the outer one
 /// must call this function first, with both runtimes as `readers`. Otherwise the call of the inner
-/// one would report the variables of the outer one as without effect. Not collective.
+/// one would report that the variables of the outer one have no effect. Not collective.
 void note_variables(MPI_Comm communicator, unsigned readers);
 
 }  // namespace poise::tasks
