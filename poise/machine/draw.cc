@@ -99,7 +99,9 @@ class Tree {
     const bool is_domain = machine_.first_place(domain) == first &&
                            machine_.first_place(domain + 1) == level.first_place[group + 1];
     const bool is_last = l + 1 == machine_.levels().size();
-    if (is_domain && !facts.memory_bytes.empty() && (is_last || is_split(machine_, l)))
+    // If several nested groups are the same domain, the innermost one shows the memory.
+    const bool is_innermost = is_last || first_child(l, group + 1) - first_child(l, group) > 1;
+    if (is_domain && is_innermost && !facts.memory_bytes.empty())
       text += fmt::format(", memory {}", bytes_text(facts.memory_bytes[domain]));
     if (!is_last)
       for (const Cache& cache : facts.caches)

@@ -117,6 +117,11 @@ TEST(Draw, the_tree_shows_threads_speeds_memory_and_caches_where_they_belong) {
       "levels": [{"name": "numa", "count": 2}, {"name": "core", "count": 1}],
       "numa": {"latency_factor": [[1, 2], [2, 1]]}, "speeds": [2]})")),
               HasSubstr("places\n└─ 2 × numa\n   └─ 1 × core, memory 1 KiB, speed 2\n\n"));
+  EXPECT_THAT(draw_machine(read(R"({"poise_machine": 1, "memory_bytes": [1024, 1024],
+      "levels": [{"name": "numa", "count": 2}, {"name": "core", "count": [1, 3]}],
+      "numa": {"latency_factor": [[1, 2], [2, 1]]}})")),
+              HasSubstr("places\n├─ 1 × numa\n│  └─ 1 × core, memory 1 KiB\n"
+                        "└─ 1 × numa, memory 1 KiB\n   └─ 3 × core\n\n"));
 }
 
 TEST(Draw, groups_that_differ_only_in_deeper_levels_are_not_drawn_as_one) {
