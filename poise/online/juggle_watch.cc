@@ -244,7 +244,8 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   if (!is_acting)
     phase_s_ = seen_s;
   else if (seen_s)
-    phase_s_ = phase_s_ < 2 * tuning_.min_window_s ? std::min(*phase_s_, *seen_s) : *seen_s;
+    phase_s_ =
+        phase_s_ && *phase_s_ < 2 * tuning_.min_window_s ? std::min(*phase_s_, *seen_s) : *seen_s;
   JuggleSigns signs{.is_uneven = is_uneven(crew), .fits = crew.fits(), .phase_s = phase_s_};
   signs.has_stranger = has_unequal_places();
   signs.births_per_s = births_per_s_;

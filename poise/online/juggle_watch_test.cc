@@ -307,6 +307,23 @@ TEST(JuggleWatch,
   EXPECT_NEAR(watch.signs(crew.view(), kLeave, 4).births_per_s, 7 / 8.0 * 3 / 8, 1e-12);
 }
 
+TEST(JuggleWatch, a_phase_length_that_becomes_known_only_while_threads_are_moved_is_taken_as_seen) {
+  JuggleWatch watch(kTuning, 2);
+  Crew crew(2, 0, 2);
+  const double now_s = idle(watch, crew, 1);
+  const auto phase_s = [&](JuggleAction action, double broken_per_s) {
+    for (JuggleMember& member : crew.members) member.broken_per_s = broken_per_s;
+    return watch.signs(crew.view(), action, now_s).phase_s;
+  };
+  EXPECT_EQ(phase_s(kRotate, 2), phase_length_s(2));
+  // The length is known, then unknown, because the threads are new, and then known again.
+  EXPECT_EQ(phase_s(kRotate, 50), phase_length_s(50));
+  crew.set_windows(0);
+  EXPECT_EQ(phase_s(kLeave, 2), std::nullopt);
+  crew.set_windows(kTuning.enough_windows);
+  EXPECT_EQ(phase_s(kRotate, 2), phase_length_s(2));
+}
+
 TEST(JuggleWatch, signs_contain_the_largest_sleep_and_the_longest_mean_wait_of_any_thread) {
   JuggleWatch watch(kTuning, 2);
   Crew crew(3, 1, 2);
