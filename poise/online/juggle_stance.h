@@ -44,7 +44,8 @@ struct JuggleSigns {
   double longest_wait_s = 0;
   std::optional<double> phase_s = {};  // estimated length of the phases, if known
   /// The factor by which threads that always compute become faster if all of them progress at the
-  /// same rate: ceil(n/m) / (n/m) for n threads on m places.
+  /// same rate: ceil(n/m) / (n/m) for n threads on m places. If threads stay in their domains, n
+  /// and m are those of the domain with the largest n/m.
   double even_gain = 1;
   double births_per_s = 0;  // new threads per second
 };

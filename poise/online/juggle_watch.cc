@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "poise/online/juggle.h"
 #include "poise/online/juggle_tuning.h"
 
 namespace poise {
@@ -18,6 +19,13 @@ std::vector<std::uint32_t> bound_on(const JuggleCrew& crew) {
   for (const std::size_t i : crew.team)
     if (const auto place = crew.members[i].last.own_place) ++count[*place];
   return count;
+}
+
+/// Returns JuggleSigns::even_gain for more threads than places.
+double even_gain(std::uint32_t num_threads, std::span<const JugglePlace> places) {
+  std::vector<DomainId> domain_of;
+  for (const JugglePlace& place : places) domain_of.push_back(place.domain);
+  return std::ceil(1.0 * num_threads / places.size()) / threads_per_place(num_threads, domain_of);
 }
 
 }  // namespace
@@ -266,9 +274,7 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   const bool is_new =
       !is_acting && now_s - since_s_ < 2 * tuning_.enough_windows * tuning_.min_window_s;
   if (is_new && !signs.is_bound && !is_clear) signs.asleep = 1;
-  if (crew.team.empty()) return signs;
-  const double share = 1.0 * crew.team.size() / crew.places.size();
-  if (!crew.fits()) signs.even_gain = std::ceil(share) / share;
+  if (!crew.fits()) signs.even_gain = even_gain(crew.team.size(), crew.places);
   return signs;
 }
 

@@ -342,6 +342,8 @@ TEST(JuggleWatch, signs_contain_the_largest_sleep_and_the_longest_mean_wait_of_a
   EXPECT_FALSE(signs.is_confined);
   EXPECT_FALSE(signs.fits);
   EXPECT_DOUBLE_EQ(signs.even_gain, 2 / 1.5);
+  crew.places[1].domain = 1;  // the domains have two threads and one
+  EXPECT_DOUBLE_EQ(watch.signs(crew.view(), kRotate, 0).even_gain, 1);
   crew.members[0].last.is_bound = crew.members[1].last.is_beyond = true;
   signs = watch.signs(crew.view(), kRotate, 0);
   EXPECT_TRUE(signs.is_bound);
