@@ -89,6 +89,22 @@ TEST(MigrationTimes, if_two_tasks_swap_places_both_migrations_count_toward_the_t
   EXPECT_TRUE(times.fits(2, 2, 0));
 }
 
+TEST(MigrationTimes, a_place_that_an_exchange_occupies_as_long_as_before_does_not_limit_it) {
+  // All three tasks have left place 0, which is busy with that for longer than the limit.
+  const Machine machine = machine_from_text("core:4 migrated_byte:1e-9");
+  Workload workload;
+  workload.tasks.assign(3, {.load_s = 1, .bytes = 1000000000});
+  const Placement current(3, 0);
+  const Problem problem{machine, workload, current, machine.costs()};
+  for (std::uint64_t bytes = 1; bytes < 100; ++bytes) {
+    workload.tasks[0].bytes = bytes * 1000000;
+    workload.tasks[1].bytes = 100000000;
+    MigrationTimes times(problem, Placement(std::vector<PlaceId>{1, 2, 3}));
+    EXPECT_TRUE(times.fits_exchange(0, 1, 0.11)) << bytes;
+    EXPECT_TRUE(times.fits_exchange(1, 0, 0.11)) << bytes;
+  }
+}
+
 TEST(MigrationTimes, an_exchange_fits_if_the_time_after_moving_both_tasks_is_within_the_limit) {
   int num_fitting = 0, num_exceeding = 0;
   for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
