@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtimes/profile/profile_file.h"
+#include "tests/support/text_of_error.h"
 
-#include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/machine/text.h"
 #include "poise/trace/native.h"
@@ -47,12 +47,7 @@ std::string ranks_of(std::uint32_t count) {
 std::string error_of(const std::string& bytes) {
   const std::string file = testing::TempDir() + "profiled_run_test.poise";
   write_file(file, bytes);
-  std::string text;
-  try {
-    read_profiled(file);
-  } catch (const Error& error) {
-    text = error.what();
-  }
+  const std::string text = text_of_error([&] { read_profiled(file); });
   std::remove(file.c_str());
   return text;
 }
@@ -68,7 +63,7 @@ TEST(profiled_run, a_truncated_file_is_reported_as_truncated) {
 }
 
 TEST(profiled_run, a_profile_that_contradicts_its_trace_is_refused) {
-  EXPECT_EQ(error_of(trace_of_two(), ranks_of(2)), "");
+  EXPECT_EQ(error_of(trace_of_two(), ranks_of(2)), "no error");
   EXPECT_THAT(error_of(trace_of_two(), ranks_of(0)), HasSubstr("has no ranks"));
   EXPECT_THAT(error_of(trace_of_two(), ranks_of(1)), HasSubstr("rank 0 of 2"));
   Trace trace = trace_of_two();

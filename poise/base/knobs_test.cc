@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/error.h"
 
 namespace poise {
@@ -15,12 +17,7 @@ constexpr Knob kKnobs[] = {{"alpha", 1e-5, 0, 1, "a weight"},
                            whole({"count", 1, 0, 9, "a whole number"})};
 
 std::string error_of(std::string_view settings) {
-  try {
-    Knobs(kKnobs).set_all("strategy x", settings);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return text_of_error([&] { Knobs(kKnobs).set_all("strategy x", settings); });
 }
 
 TEST(Knobs, every_knob_starts_at_its_default_value_and_is_written_as_text_only_if_changed) {
@@ -50,7 +47,7 @@ TEST(Knobs, refuse_wrong_values_with_an_error_that_says_which_values_would_work)
                 HasSubstr("is not a number; give a number from 0"));
   EXPECT_THAT(error_of("colour=gren"), HasSubstr("did you mean \"green\""));
   EXPECT_THAT(error_of("alpha"), HasSubstr("KNOB=VALUE"));
-  EXPECT_EQ(error_of("count=2e0"), "");
+  EXPECT_EQ(error_of("count=2e0"), "no error");
   EXPECT_THAT(error_of("count=2.5"), HasSubstr("is not a whole number; give one from 0 to 9"));
 }
 
@@ -76,7 +73,7 @@ TEST(Knobs, tuning_parameters_are_set_by_name_and_returned_together_in_the_order
 
 TEST(Knobs, both_ends_of_a_range_are_allowed_values) {
   for (const char* settings : {"alpha=0", "alpha=1", "count=0", "count=9", "colour=red", ""})
-    EXPECT_EQ(error_of(settings), "") << settings;
+    EXPECT_EQ(error_of(settings), "no error") << settings;
   for (const char* settings : {"alpha=-1e-9", "alpha=1.000001", "count=10", "count=-1"})
     EXPECT_THAT(error_of(settings), testing::HasSubstr("is out of range")) << settings;
 }

@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/error.h"
 #include "poise/base/text.h"
 
@@ -112,26 +114,16 @@ TEST(Variables, command_line_tools_print_no_note_about_a_variable_that_only_mpi_
               ElementsAre(Pair(_, HasSubstr("did you mean POISE_JUGGLE_PERIOD?"))));
 }
 
-template <typename Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Variables, refuse_unknown_choices_and_numbers_out_of_range_and_times_without_a_unit) {
   EXPECT_EQ(choice_of(variable("POISE_MODE"), "replicated"), 2u);
-  EXPECT_EQ(error_of([] { choice_of(variable("POISE_MODE"), "rooot"); }),
+  EXPECT_EQ(text_of_error([] { choice_of(variable("POISE_MODE"), "rooot"); }),
             "\"rooot\" is not allowed; the choices are auto, root, replicated, hierarchical; did "
             "you mean \"root\"?");
   EXPECT_EQ(count_of(variable("POISE_RANKS_PER_HOST"), "2147483647"), 2147483647u);
-  EXPECT_EQ(error_of([] { count_of(variable("POISE_RANKS_PER_HOST"), "2147483648"); }),
+  EXPECT_EQ(text_of_error([] { count_of(variable("POISE_RANKS_PER_HOST"), "2147483648"); }),
             "\"2147483648\" is not a number of ranks");
   EXPECT_EQ(duration_s_of(variable("POISE_BUDGET"), "100ms"), 0.1);
-  EXPECT_EQ(error_of([] { duration_s_of(variable("POISE_BUDGET"), "2"); }),
+  EXPECT_EQ(text_of_error([] { duration_s_of(variable("POISE_BUDGET"), "2"); }),
             "\"2\" is not a time such as 2s or 100ms");
 }
 
@@ -200,7 +192,7 @@ TEST(Variables, numbers_may_be_0_and_each_choice_has_its_index) {
   const Variable& mode = variable("POISE_MODE");
   for (std::size_t i = 0; i < mode.choices.size(); ++i)
     EXPECT_EQ(choice_of(mode, mode.choices[i]), i);
-  EXPECT_EQ(error_of([] { choice_of(variable("POISE_MODE"), "xxxxxxxx"); }),
+  EXPECT_EQ(text_of_error([] { choice_of(variable("POISE_MODE"), "xxxxxxxx"); }),
             "\"xxxxxxxx\" is not allowed; the choices are auto, root, replicated, hierarchical");
 }
 

@@ -8,6 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 
@@ -162,12 +164,7 @@ TEST(efficiencies, are_1_if_the_run_took_no_time) {
 }
 
 std::string complaint(const MeasuredRun& run) {
-  try {
-    check(run);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return text_of_error([&] { check(run); });
 }
 
 TEST(efficiencies, profiles_with_a_time_or_a_quota_that_is_negative_or_not_finite_are_refused) {
@@ -176,7 +173,7 @@ TEST(efficiencies, profiles_with_a_time_or_a_quota_that_is_negative_or_not_finit
                          .phases = {barrier_phase({1, 2}, 0), barrier_phase({0, 3}, 0)},
                          .others_s = {0, 1},
                          .quotas = {{.cpus = 0, .stopped_s = 0}, {.cpus = 2, .stopped_s = 3}}};
-  EXPECT_EQ(complaint(good), "");
+  EXPECT_EQ(complaint(good), "no error");
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   for (const double value : {-1.0, kInfinite, std::nan("")}) {
     for (double RankTimes::*time :

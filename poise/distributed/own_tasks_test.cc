@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <limits>
 
-#include "poise/base/error.h"
+#include "tests/support/text_of_error.h"
 
 namespace poise {
 namespace {
@@ -35,16 +35,11 @@ template <typename Change>
 std::string complaint(const Change& change) {
   OwnArrays own = three_tasks();
   change(own);
-  try {
-    check(own.view(), 3);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return text_of_error([&] { check(own.view(), 3); });
 }
 
 TEST(OwnTasks, optional_arrays_may_be_empty) {
-  EXPECT_EQ(complaint([](OwnArrays&) {}), "");
+  EXPECT_EQ(complaint([](OwnArrays&) {}), "no error");
   EXPECT_EQ(complaint([](OwnArrays& own) {
               own.bytes.clear();
               own.pinned.clear();
@@ -52,7 +47,7 @@ TEST(OwnTasks, optional_arrays_may_be_empty) {
               own.counts.clear();
               own.message_bytes.clear();
             }),
-            "");
+            "no error");
   EXPECT_EQ(complaint([](OwnArrays& own) {
               own.first.clear();
               own.to.clear();
@@ -60,7 +55,7 @@ TEST(OwnTasks, optional_arrays_may_be_empty) {
               own.counts.clear();
               own.message_bytes.clear();
             }),
-            "");
+            "no error");
 }
 
 TEST(OwnTasks, refuses_arrays_of_the_wrong_length) {
@@ -86,7 +81,7 @@ TEST(OwnTasks, refuses_rows_that_do_not_cover_the_list_of_neighbours) {
   const auto complaint_about = [](const std::vector<std::uint64_t>& first) {
     return complaint([&](OwnArrays& own) { own.first = first; });
   };
-  EXPECT_EQ(complaint_about({0, 0, 0, 3}), "");
+  EXPECT_EQ(complaint_about({0, 0, 0, 3}), "no error");
   EXPECT_EQ(complaint_about({1, 2, 2, 3}), "indptr[0] is 1; it must be 0");
   EXPECT_THAT(complaint_about({0, 2, 1, 3}), HasSubstr("indptr[2] is 1, less than the entry"));
   EXPECT_THAT(complaint_about({0, 4, 3, 3}), HasSubstr("indptr[2] is 3, less than the entry"));

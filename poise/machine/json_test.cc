@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/error.h"
 #include "poise/machine/text.h"
 
@@ -85,14 +87,7 @@ TEST(MachineJson, a_memory_domain_need_not_be_a_level_of_the_machine) {
 }
 
 TEST(MachineJson, errors_name_the_file_and_the_json_key_that_is_wrong) {
-  const auto error_of = [](std::string_view text) -> std::string {
-    try {
-      read(text);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  };
+  const auto error_of = [](std::string_view text) { return text_of_error([&] { read(text); }); };
   const std::string head = R"({"poise_machine": 1, "levels": [{"name": "numa", "count": 2},
       {"name": "core", "count": 2}], )";
   const std::pair<std::string, const char*> cases[] = {
@@ -381,15 +376,12 @@ TEST(MachineJson, memory_domains_are_given_as_a_level_or_the_whole_machine_or_a_
 }
 
 TEST(MachineJson, values_that_do_not_fit_are_refused_by_an_error_that_says_why) {
-  const auto error_of = [](const std::string& keys) -> std::string {
-    try {
+  const auto error_of = [](const std::string& keys) {
+    return text_of_error([&] {
       read(R"({"poise_machine": 1, "levels": [{"name": "node", "count": 3},
               {"name": "numa", "count": 2}, {"name": "core", "count": 2}], )" +
            keys + "}");
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    });
   };
   const auto numa = [](const std::string& keys) { return "\"numa\": {" + keys + "}"; };
   const std::string fine = numa(R"("latency_factor": [[1, 2], [3, 1]])") + ", ";

@@ -9,7 +9,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "poise/base/error.h"
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/file.h"
 #include "poise/trace/trace.h"
 
@@ -119,21 +120,11 @@ struct Writer {
 };
 
 std::string error_of(const std::string& bytes) {
-  try {
-    charm::read_dump("lb.0", bytes);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return text_of_error([&] { charm::read_dump("lb.0", bytes); });
 }
 
 std::string error_of_trace(const std::string& path) {
-  try {
-    read_trace(path);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return text_of_error([&] { read_trace(path); });
 }
 
 class CharmDump : public testing::TestWithParam<Layout> {

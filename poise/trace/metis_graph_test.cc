@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/seeds.h"
+#include "tests/support/text_of_error.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -18,12 +19,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string error_of(const std::string& text) {
-  try {
-    metis::read_graph("g.graph", text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return text_of_error([&] { metis::read_graph("g.graph", text); });
 }
 
 Workload read(const std::string& text) {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "poise/base/error.h"
+#include "tests/support/text_of_error.h"
 
 namespace poise {
 namespace {
@@ -42,12 +42,7 @@ const std::string kMatrix =
     "------- End Communication Matrix -------------\n\n@--- End of Report ---\n";
 
 std::string error_of(const std::string& text) {
-  try {
-    mpip::read_report("r.mpiP", text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return text_of_error([&] { mpip::read_report("r.mpiP", text); });
 }
 
 TEST(MpipReport, ranks_become_tasks_and_matrix_entries_become_messages) {

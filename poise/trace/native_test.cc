@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "tests/support/seeds.h"
+#include "tests/support/text_of_error.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -22,12 +23,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string error_of_reading(const std::string& bytes) {
-  try {
-    native::read("t.poise", bytes);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return text_of_error([&] { native::read("t.poise", bytes); });
 }
 
 TEST(Crc32, gives_the_same_checksum_as_zlib) {
@@ -275,19 +271,14 @@ TEST(Native, refuses_to_write_a_trace_with_more_places_than_the_reader_accepts) 
 }
 
 TEST(Trace, phases_must_have_increasing_numbers_and_times_that_are_finite_and_not_negative) {
-  const auto complaint = [](const auto& change) -> std::string {
+  const auto complaint = [](const auto& change) {
     Trace trace = full_trace();
     change(trace);
-    try {
-      check(trace);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return text_of_error([&] { check(trace); });
   };
-  EXPECT_EQ(complaint([](Trace&) {}), "");
-  EXPECT_EQ(complaint([](Trace& trace) { trace.phases[0].wall_s = 0; }), "");
-  EXPECT_EQ(complaint([](Trace& trace) { trace.phases[0].placement = Placement(); }), "");
+  EXPECT_EQ(complaint([](Trace&) {}), "no error");
+  EXPECT_EQ(complaint([](Trace& trace) { trace.phases[0].wall_s = 0; }), "no error");
+  EXPECT_EQ(complaint([](Trace& trace) { trace.phases[0].placement = Placement(); }), "no error");
   EXPECT_THAT(complaint([](Trace& trace) { trace.phases.clear(); }), HasSubstr("has no phases"));
   for (const std::uint64_t id : {4u, 3u})
     EXPECT_EQ(complaint([&](Trace& trace) { trace.phases[1].id = id; }),

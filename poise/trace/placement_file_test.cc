@@ -6,7 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "poise/base/error.h"
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/file.h"
 
 namespace poise {
@@ -16,12 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string error_of(const std::string& text) {
-  try {
-    placement_from_text("p.part", text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return text_of_error([&] { placement_from_text("p.part", text); });
 }
 
 TEST(PlacementFile, reads_placements_as_lines_of_place_numbers_and_as_json) {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/paths.h"
+#include "tests/support/text_of_error.h"
 
-#include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/trace/brotli.h"
 #include "poise/trace/vt.h"
@@ -28,12 +28,7 @@ Trace join_texts(const std::vector<std::string>& texts) {
 }
 
 std::string error_of(const std::vector<std::string>& texts) {
-  try {
-    join_texts(texts);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return text_of_error([&] { join_texts(texts); });
 }
 
 /// Returns the JSON of an object with these numbers as its id and its home.
@@ -468,12 +463,7 @@ class VtFiles : public testing::Test {
     write_file(folder_ + "/" + name, rank_file(phase(0, task(object(id, 0), 1))));
   }
   std::string error_of_reading(const std::string& name) {
-    try {
-      read_trace(folder_ + "/" + name);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return text_of_error([&] { read_trace(folder_ + "/" + name); });
   }
   std::string folder_;
 };

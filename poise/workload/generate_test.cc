@@ -11,6 +11,8 @@
 #include <numeric>
 #include <set>
 
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/workload/box.h"
@@ -55,12 +57,7 @@ std::uint64_t total_count(const Workload& workload) {
 }
 
 std::string error_of(std::string_view recipe, TaskId num_tasks = 100) {
-  try {
-    make(recipe, num_tasks);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return text_of_error([&] { make(recipe, num_tasks); });
 }
 
 TEST(Generate, every_kind_of_workload_is_valid_and_has_the_requested_number_of_tasks) {
@@ -451,15 +448,11 @@ TEST(Generate, the_largest_factor_of_a_random_walk_can_belong_to_any_task) {
 }
 
 TEST(Generate, refuses_a_growth_of_the_hot_region_that_makes_loads_negative) {
-  const auto error_in_phases = [](const char* recipe) -> std::string {
-    try {
-      generate(parse_recipe(recipe), 100, 1, 3);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto error_in_phases = [](const char* recipe) {
+    return text_of_error([&] { generate(parse_recipe(recipe), 100, 1, 3); });
   };
-  EXPECT_EQ(error_in_phases("ring:hot=0.5,hot_growth=0.5"), "") << "the factor in phase 2 is 0";
+  EXPECT_EQ(error_in_phases("ring:hot=0.5,hot_growth=0.5"), "no error")
+      << "the factor in phase 2 is 0";
   EXPECT_THAT(error_in_phases("ring:hot=0.5,hot_growth=0.6"),
               HasSubstr("hot_growth makes loads negative in phase 2"));
 }

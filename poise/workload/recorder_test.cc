@@ -7,7 +7,8 @@
 #include <map>
 #include <thread>
 
-#include "poise/base/error.h"
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/random.h"
 
 namespace poise {
@@ -16,12 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string error_at_end(Recorder& recorder) {
-  try {
-    recorder.end_phase(0);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return text_of_error([&] { recorder.end_phase(0); });
 }
 
 TEST(Recorder, adds_up_the_time_of_each_task_and_keeps_its_other_properties) {
@@ -139,7 +135,7 @@ TEST(Recorder, an_invalid_call_is_reported_once_at_the_end_of_the_phase) {
   EXPECT_THAT(error_at_end(recorder), HasSubstr("place 2 does not exist"));
   log.background(1, -1);
   EXPECT_THAT(error_at_end(recorder), HasSubstr("background load of place 1"));
-  EXPECT_EQ(error_at_end(recorder), "");
+  EXPECT_EQ(error_at_end(recorder), "no error");
 }
 
 TEST(Recorder,
@@ -185,7 +181,7 @@ TEST(Recorder, only_the_first_of_several_invalid_calls_in_a_phase_is_reported) {
   one.background(5, 1);
   two.message(9, 0, 1);
   EXPECT_THAT(error_at_end(recorder), HasSubstr("place 5 does not exist; there are 2"));
-  EXPECT_EQ(error_at_end(recorder), "");
+  EXPECT_EQ(error_at_end(recorder), "no error");
 }
 
 TEST(Recorder, sums_random_messages_like_a_simple_reference_implementation) {

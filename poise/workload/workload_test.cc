@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <limits>
 
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/error.h"
 #include "poise/workload/checks.h"
 
@@ -28,21 +30,16 @@ Workload full() {
 }
 
 std::string complaint(const Workload& workload) {
-  try {
-    check(workload, 2);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return text_of_error([&] { check(workload, 2); });
 }
 
 TEST(Workload, accepts_a_workload_in_which_every_column_has_the_right_length) {
-  EXPECT_EQ(complaint(full()), "");
+  EXPECT_EQ(complaint(full()), "no error");
   Workload most = full();
   most.tasks[0].load_s = 9e14;
   most.tasks[0].bytes = most.messages[0].count = most.messages[0].bytes =
       most.memory[0].footprint_bytes = std::uint64_t{1} << 52;
-  EXPECT_EQ(complaint(most), "");
+  EXPECT_EQ(complaint(most), "no error");
 }
 
 TEST(Workload, throws_for_invalid_loads_and_coordinates) {
@@ -91,7 +88,7 @@ TEST(Workload, accepts_sums_that_equal_the_limits_and_refuses_larger_ones) {
   const auto accepts = [](const auto& change) {
     Workload workload = full();
     change(workload);
-    return complaint(workload).empty();
+    return complaint(workload) == "no error";
   };
   for (const bool is_more : {false, true}) {
     const double seconds = is_more ? 0.5 : 0;
@@ -138,7 +135,7 @@ TEST(Workload, throws_for_invalid_speeds_in_subphases) {
     workload.subphase_speed = std::move(speeds);
     return complaint(workload);
   };
-  EXPECT_EQ(with({1, 1e-300, 1e300, 4}), "");
+  EXPECT_EQ(with({1, 1e-300, 1e300, 4}), "no error");
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   for (const double value : {0.0, -1.0, kInfinite, -kInfinite, std::nan("")})
     EXPECT_THAT(with({1, 1, value, 1}), HasSubstr("place 1 has speed")) << value;
@@ -150,7 +147,7 @@ TEST(Workload, throws_unless_the_overlap_is_from_0_to_1) {
   Workload workload = full();
   for (const double overlap : {0.0, 0.5, 1.0}) {
     workload.overlap = overlap;
-    EXPECT_EQ(complaint(workload), "") << overlap;
+    EXPECT_EQ(complaint(workload), "no error") << overlap;
   }
   for (const double overlap : {-1e-9, 1 + 1e-9, std::nan("")}) {
     workload.overlap = overlap;
@@ -165,14 +162,14 @@ TEST(Workload, throws_if_the_tasks_take_more_cores_than_all_places_or_all_domain
     return complaint(workload);
   };
   // The arguments are per_place (0: no limit) and the lists of_places, of_domains and cores.
-  EXPECT_EQ(with({0, {}, {}, {100, 100}}), "") << "there is no limit";
-  EXPECT_EQ(with({1, {}, {}, {}}), "") << "each task takes one core";
-  EXPECT_EQ(with({2, {}, {}, {3, 1}}), "");
+  EXPECT_EQ(with({0, {}, {}, {100, 100}}), "no error") << "there is no limit";
+  EXPECT_EQ(with({1, {}, {}, {}}), "no error") << "each task takes one core";
+  EXPECT_EQ(with({2, {}, {}, {3, 1}}), "no error");
   EXPECT_THAT(with({2, {}, {}, {3, 2}}),
               HasSubstr("the tasks take 5 cores in total, but all places together have only 4"));
-  EXPECT_EQ(with({0, {1, 3}, {}, {2, 2}}), "");
+  EXPECT_EQ(with({0, {1, 3}, {}, {2, 2}}), "no error");
   EXPECT_THAT(with({9, {1, 2}, {}, {2, 2}}), HasSubstr("have only 3"));
-  EXPECT_EQ(with({0, {}, {1, 3}, {2, 2}}), "");
+  EXPECT_EQ(with({0, {}, {1, 3}, {2, 2}}), "no error");
   EXPECT_THAT(with({4, {}, {1, 2}, {2, 2}}), HasSubstr("have only 3"));
   EXPECT_THAT(with({0, {}, {}, {1}}), HasSubstr("\"cores per task\" has 1 entries"));
   EXPECT_THAT(with({0, {9}, {}, {}}), HasSubstr("\"cores of places\" has 1 entries"));
@@ -198,7 +195,7 @@ TEST(Workload, throws_if_an_optional_column_lacks_an_entry) {
     (workload.*column).pop_back();
     EXPECT_THAT(complaint(workload), HasSubstr(name));
     (workload.*column).clear();
-    EXPECT_EQ(complaint(workload), "") << name;
+    EXPECT_EQ(complaint(workload), "no error") << name;
   };
   expect_refused(&Workload::background_s, "\"background load\" has 1 entries; it must have 2");
   expect_refused(&Workload::positions, "\"positions\" has 1 entries");

@@ -11,8 +11,8 @@
 
 #include "runtimes/charm/consume.h"
 #include "tests/support/seeds.h"
+#include "tests/support/text_of_error.h"
 
-#include "poise/base/error.h"
 #include "poise/base/random.h"
 
 namespace poise::charm {
@@ -45,12 +45,7 @@ Statistics three_objects() {
 }
 
 std::string error_of(const Statistics& statistics) {
-  try {
-    convert(statistics, plain(2));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return text_of_error([&] { convert(statistics, plain(2)); });
 }
 
 TEST(Convert, objects_become_tasks_in_order_of_name) {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <map>
 
-#include "poise/base/error.h"
+#include "tests/support/text_of_error.h"
 
 namespace poise::charm {
 namespace {
@@ -58,13 +58,8 @@ TEST(Settings, reads_the_same_environment_variables_as_the_object_runtime_on_mpi
 }
 
 TEST(Settings, the_error_for_an_invalid_setting_names_its_variable_or_option) {
-  const auto error_of = [](const std::string& asked, const Variables& variables) -> std::string {
-    try {
-      settings(kFree, asked, variables);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto error_of = [](const std::string& asked, const Variables& variables) {
+    return text_of_error([&] { settings(kFree, asked, variables); });
   };
   EXPECT_THAT(error_of("gredy", {}), HasSubstr("+PoiseLB: unknown strategy \"gredy\""));
   EXPECT_THAT(error_of("", {{"POISE_STRATEGY", "nuco:alpha=x"}}), HasSubstr("POISE_STRATEGY: "));

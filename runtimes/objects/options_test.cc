@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <map>
 
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/error.h"
 #include "poise/base/variables.h"
 
@@ -21,12 +23,7 @@ CollectionOptions read(const Environment& environment, const CollectionOptions& 
 }
 
 std::string error_of(const Environment& environment) {
-  try {
-    read(environment);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
+  return text_of_error([&] { read(environment); });
 }
 
 TEST(CollectionOptions, environment_variables_override_the_options_that_the_program_sets) {

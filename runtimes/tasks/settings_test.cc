@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/text_of_error.h"
+
 #include "poise/base/error.h"
 
 namespace poise::tasks {
@@ -15,12 +17,7 @@ using testing::StartsWith;
 std::string error_of(const char* variable) {
   Knobs settings(setting_knobs());
   const char* const environment[] = {"HOME=/", variable, nullptr};
-  try {
-    apply_environment(settings, environment);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return text_of_error([&] { apply_environment(settings, environment); });
 }
 
 TEST(Settings, come_from_environment_variables_whose_names_begin_with_POISE_TASKS) {
