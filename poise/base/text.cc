@@ -36,6 +36,17 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::vector<std::string_view> split_at_blanks(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::vector<std::string_view> words;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+    if (text.empty()) return words;
+    words.push_back(text.substr(0, text.find_first_of(kBlanks)));
+    text.remove_prefix(words.back().size());
+  }
+}
+
 std::optional<double> parse_number(std::string_view text) {
   const auto value = parse_whole<double>(text);
   if (!value || !std::isfinite(*value)) return std::nullopt;

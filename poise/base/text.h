@@ -14,6 +14,9 @@ namespace poise {
 /// Returns the pieces of text between separators, empty ones too. An empty text has no pieces.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+/// Returns the words of the text. They are separated by spaces, tabs and line ends.
+std::vector<std::string_view> split_at_blanks(std::string_view text);
+
 /// Returns the number that the whole text represents, or nothing. Accepts 1e-5; rejects "nan",
 /// "inf", blanks and trailing characters.
 std::optional<double> parse_number(std::string_view text);

@@ -31,6 +31,14 @@ TEST(Text, a_text_is_split_at_each_separator_and_pieces_may_be_empty) {
   EXPECT_EQ(pieces(",a,,b,"), (Pieces{"", "a", "", "b", ""}));
 }
 
+TEST(Text, words_are_separated_by_any_number_of_spaces_and_tabs_and_line_ends) {
+  using Words = std::vector<std::string_view>;
+  EXPECT_EQ(split_at_blanks(""), Words{});
+  EXPECT_EQ(split_at_blanks(" \t\r\n"), Words{});
+  EXPECT_EQ(split_at_blanks("ab"), Words{"ab"});
+  EXPECT_EQ(split_at_blanks("  a\tbc \r\n d,e\n"), (Words{"a", "bc", "d,e"}));
+}
+
 TEST(Text, a_text_is_a_number_only_if_all_of_it_is_one_finite_number) {
   EXPECT_EQ(parse_number("1e-5"), 1e-5);
   EXPECT_EQ(parse_number("-2.5"), -2.5);

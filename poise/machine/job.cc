@@ -34,18 +34,6 @@ std::vector<std::string_view> split_outside_brackets(std::string_view text, char
   return pieces;
 }
 
-/// Splits the text into words at blanks and line ends.
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (;;) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-    if (text.empty()) return words;
-    const std::size_t end = std::min(text.find_first_of(" \t\r\n"), text.size());
-    words.push_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-}
-
 /// Expands a range: "001-003" gives three numbers with as many digits as the first has.
 std::vector<std::string> range_of(std::string_view text) {
   const std::size_t dash = text.find('-');
@@ -162,7 +150,7 @@ std::uint64_t ranks_of_slurm(std::string_view tasks) {
 std::vector<JobHost> hosts_of_pbs(std::string_view node_file) {
   std::vector<JobHost> hosts;
   std::map<std::string_view, std::size_t> index;
-  for (const std::string_view name : words_of(node_file)) {
+  for (const std::string_view name : split_at_blanks(node_file)) {
     const auto [entry, is_new] = index.try_emplace(name, hosts.size());
     if (is_new) hosts.push_back({.name = std::string(name)});
     ++hosts[entry->second].slots;
@@ -171,7 +159,7 @@ std::vector<JobHost> hosts_of_pbs(std::string_view node_file) {
 }
 
 std::vector<JobHost> hosts_of_lsf(std::string_view text) {
-  const std::vector<std::string_view> words = words_of(text);
+  const std::vector<std::string_view> words = split_at_blanks(text);
   std::vector<JobHost> hosts;
   std::map<std::string_view, std::size_t> index;
   for (std::size_t i = 0; i < words.size(); i += 2) {
@@ -193,7 +181,7 @@ void find_switches(std::string_view topology, std::vector<JobHost>& hosts) {
   for (JobHost& host : hosts) by_name[host.name] = &host;
   std::map<const JobHost*, std::size_t> size_of_leaf;
   for (const std::string& line : lines_of(topology)) {
-    const std::vector<std::string_view> words = words_of(line);
+    const std::vector<std::string_view> words = split_at_blanks(line);
     const std::string_view name = value_of(words, "switchname"), nodes = value_of(words, "nodes");
     if (name.empty() || nodes.empty()) continue;
     std::vector<std::string> listed;

@@ -10,6 +10,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/trace/lines.h"
 #include "poise/workload/checks.h"
 #include "poise/workload/merge.h"
 
@@ -20,26 +21,17 @@ namespace {
 constexpr double kMaxBytes = 1e15;  // limit for the bytes of one entry
 
 /// The lines of a file, without those that are blank or start with '%'.
-class Lines {
+class Lines : public poise::Lines {
  public:
-  Lines(const std::string& file, std::string_view text) : file_(file), rest_(text) {}
+  using poise::Lines::Lines;
 
   /// Returns the next line, or nothing at the end.
   std::optional<std::string_view> next() {
-    while (!rest_.empty()) {
-      const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-      std::string_view line = rest_.substr(0, end);
-      rest_.remove_prefix(std::min(end + 1, rest_.size()));
-      ++number_;
-      line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
-      if (!line.empty() && line.front() != '%') return line;
+    while (auto line = poise::Lines::next()) {
+      line = line->substr(0, line->find_last_not_of(" \t\r") + 1);
+      if (!line->empty() && line->front() != '%') return line;
     }
     return std::nullopt;
-  }
-
-  template <typename... Args>
-  [[noreturn]] void fail_here(fmt::format_string<Args...> format, Args&&... args) const {
-    fail("{}:{}: {}", file_, number_, fmt::format(format, std::forward<Args>(args)...));
   }
 
   std::uint64_t whole(std::string_view text, const char* what) const {
@@ -54,25 +46,7 @@ class Lines {
       fail_here("the entry \"{}\" is not a number of bytes from 0 to {}", text, kMaxBytes);
     return static_cast<std::uint64_t>(*value + .5);
   }
-
-  const std::string& file() const { return file_; }
-
- private:
-  const std::string& file_;
-  std::string_view rest_;
-  std::size_t number_ = 0;
 };
-
-/// Splits a line into words at blanks.
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0; (at = line.find_first_not_of(" \t", at)) != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
 
 /// Returns the separator of values in the first line of a table.
 char separator_of(std::string_view line) {
@@ -83,7 +57,7 @@ char separator_of(std::string_view line) {
 
 /// Splits a line at the separator and removes the blanks around each value.
 std::vector<std::string_view> fields_of(std::string_view line, char separator) {
-  if (separator == ' ') return words_of(line);
+  if (separator == ' ') return split_at_blanks(line);
   std::vector<std::string_view> fields = split(line, separator);
   for (std::string_view& field : fields) {
     field.remove_prefix(std::min(field.find_first_not_of(" \t"), field.size()));
@@ -128,7 +102,7 @@ Banner read_banner(const std::string& name, std::string_view text) {
   std::string lower(line.substr(std::min(kMagic.size(), line.size())));
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = c - 'A' + 'a';
-  const std::vector<std::string_view> words = words_of(lower);
+  const std::vector<std::string_view> words = split_at_blanks(lower);
   const auto is_one_of = [&](std::size_t i, std::initializer_list<std::string_view> known) {
     return i < words.size() && std::find(known.begin(), known.end(), words[i]) != known.end();
   };
@@ -149,7 +123,7 @@ void read_coordinates(Lines& lines, const Banner& banner, std::uint64_t n, std::
   for (std::uint64_t e = 0; e < entries; ++e) {
     const std::optional<std::string_view> line = lines.next();
     if (!line) lines.fail_here("the file ends after {} of {} entries", e, entries);
-    const std::vector<std::string_view> words = words_of(*line);
+    const std::vector<std::string_view> words = split_at_blanks(*line);
     if (words.size() != (banner.is_pattern ? 2 : 3))
       lines.fail_here("an entry must have {} numbers, not {}", banner.is_pattern ? 2 : 3,
                       words.size());
@@ -245,7 +219,7 @@ Trace read_matrix_market(const std::string& name, std::string_view text) {
   Lines lines(name, text);
   const std::optional<std::string_view> line = lines.next();
   if (!line) fail("{}: the line with the numbers of rows and columns is missing", name);
-  const std::vector<std::string_view> size = words_of(*line);
+  const std::vector<std::string_view> size = split_at_blanks(*line);
   if (size.size() != (banner.is_array ? 2 : 3))
     lines.fail_here("the size must be {}",
                     banner.is_array ? "rows and columns" : "rows, columns and entries");
@@ -268,10 +242,10 @@ bool is_square(std::string_view text) {
   Lines lines(no_name, text);
   const std::optional<std::string_view> first = lines.next();
   if (!first) return false;
-  const std::vector<std::string_view> words = words_of(*first);
+  const std::vector<std::string_view> words = split_at_blanks(*first);
   std::size_t num_lines = 1;
   for (; const auto line = lines.next(); ++num_lines)
-    if (words_of(*line).size() != words.size()) return false;
+    if (split_at_blanks(*line).size() != words.size()) return false;
   return num_lines > 1 && num_lines == words.size() && parse_number(words[0]) &&
          parse_unsigned(words[0]) != num_lines - 1;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "poise/base/error.h"
+#include "poise/trace/lines.h"
 #include "poise/trace/metis_graph.h"
 
 namespace poise::metis {
@@ -51,25 +52,15 @@ class Line {
 };
 
 /// The lines of the file, without comments.
-class Lines {
+class Lines : public poise::Lines {
  public:
-  Lines(const std::string& file, std::string_view text) : file_(file), text_(text) {}
+  using poise::Lines::Lines;
 
   std::optional<Line> next() {
-    while (!text_.empty()) {
-      const std::size_t end = std::min(text_.find('\n'), text_.size());
-      const std::string_view line = text_.substr(0, end);
-      text_.remove_prefix(std::min(end + 1, text_.size()));
-      ++number_;
-      if (!line.starts_with('%')) return Line(file_, number_, line);
-    }
+    while (const auto line = poise::Lines::next())
+      if (!line->starts_with('%')) return Line(file(), number(), *line);
     return std::nullopt;
   }
-
- private:
-  const std::string& file_;
-  std::string_view text_;
-  std::size_t number_ = 0;
 };
 
 struct Header {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <vector>
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
 #include "poise/machine/limits.h"
+#include "poise/trace/lines.h"
 
 namespace poise::mpip {
 
@@ -21,46 +21,6 @@ constexpr std::string_view kMatrix = "Start Communication Matrix";
 constexpr std::string_view kMatrixEnd = "End Communication Matrix";
 /// Times are printed with three digits, so MPITime may exceed AppTime by rounding.
 constexpr double kRounding = 1.01;
-
-/// Iterates over the lines of a report and counts them.
-class Lines {
- public:
-  Lines(const std::string& file, std::string_view text) : file_(file), text_(text) {}
-
-  std::optional<std::string_view> next() {
-    if (text_.empty()) return std::nullopt;
-    const std::size_t end = std::min(text_.find('\n'), text_.size());
-    std::string_view line = text_.substr(0, end);
-    text_.remove_prefix(std::min(end + 1, text_.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    ++number_;
-    return line;
-  }
-
-  template <typename... Args>
-  [[noreturn]] void fail_here(fmt::format_string<Args...> format, Args&&... args) const {
-    fail("{}:{}: {}", file_, number_, fmt::format(format, std::forward<Args>(args)...));
-  }
-
-  const std::string& file() const { return file_; }
-
- private:
-  const std::string& file_;
-  std::string_view text_;
-  std::size_t number_ = 0;
-};
-
-/// Splits a line into words at blanks and tabs.
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (;;) {
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    if (line.empty()) return words;
-    const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
-  }
-}
 
 class Report {
  public:
@@ -105,7 +65,7 @@ class Report {
   void read_times(std::size_t num_ranks) {
     if (!workload_.tasks.empty()) lines_.fail_here("there is a second section \"MPI Time\"");
     while (const auto line = lines_.next()) {
-      const auto words = words_of(*line);
+      const auto words = split_at_blanks(*line);
       if (words.empty() || words[0] == "Task" || words[0].starts_with('-')) continue;
       if (words[0] == "*") break;
       if (words.size() < 3 || parse_unsigned(words[0]) != workload_.tasks.size())
@@ -143,7 +103,7 @@ class Report {
     has_matrix_ = true;
     while (const auto line = lines_.next()) {
       if (line->find(kMatrixEnd) != line->npos) return;
-      const auto words = words_of(*line);
+      const auto words = split_at_blanks(*line);
       if (words.empty() || !(words[0][0] >= '0' && words[0][0] <= '9')) continue;
       if (words.size() != 4)
         lines_.fail_here("a line of the matrix has {} words instead of 4", words.size());

@@ -2,7 +2,6 @@
 
 #include "poise/trace/placement_file.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "poise/base/file.h"
 #include "poise/base/text.h"
 #include "poise/machine/limits.h"
+#include "poise/trace/lines.h"
 
 namespace poise {
 
@@ -43,14 +43,12 @@ Placement placement_from_text(const std::string& name, std::string_view text) {
   if (text[first] == '{' || text[first] == '[') return placement_from_json(name, text);
 
   std::vector<PlaceId> places;
-  for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view number = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (number.ends_with('\r')) number.remove_suffix(1);
-    const auto place = parse_unsigned(number);
+  Lines lines(name, text);
+  while (auto number = lines.next()) {
+    if (number->ends_with('\r')) number->remove_suffix(1);
+    const auto place = parse_unsigned(*number);
     if (!place || *place > kMaxPlace)
-      fail("{}:{}: \"{}\" is not a place number", name, line, number.substr(0, 40));
+      lines.fail_here("\"{}\" is not a place number", number->substr(0, 40));
     places.push_back(*place);
   }
   return Placement(std::move(places));
