@@ -89,24 +89,16 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
       ->type_name("M")
       ->expected(1)
       ->allow_extra_args(false);  // -m takes one word, not all words that follow it
-  auto* current = command.add_option(
-      current_flag, options.current,
-      "Current placement, instead of the trace's: one place number per line, or .json");
-  current->type_name("FILE");
-  command
-      .add_option("--start", options.start,
-                  "Current placement: the trace's, or a new one (round_robin or blocked) for a "
-                  "machine that the trace's does not fit")
-      ->type_name("HOW")
-      ->capture_default_str()
+  auto* current =
+      add_text(command, current_flag, "FILE", options.current,
+               "Current placement, instead of the trace's: one place number per line, or .json");
+  add_text(command, "--start", "HOW", options.start,
+           "Current placement: the trace's, or a new one (round_robin or blocked) for a "
+           "machine that the trace's does not fit")
       ->excludes(current);
-  command
-      .add_option(
-          "--model", options.model,
-          "Cost of messages: nuco (each costs its receiver) or physical (processors, shared "
-          "buses and cards, latency)")
-      ->type_name("MODEL")
-      ->capture_default_str();
+  add_text(command, "--model", "MODEL", options.model,
+           "Cost of messages: nuco (each costs its receiver) or physical (processors, shared "
+           "buses and cards, latency)");
   add_count(command, "--phase", "K", options.phase,
             "Phase of the trace, by its number there (default: the first)");
   add_count(command, "--seed", "N", options.seed, "Seed for strategies that use random numbers");
@@ -120,9 +112,7 @@ void add_capacity(CLI::App& command, InputOptions& options) {
 }
 
 void add_exec_limit(CLI::App& command, std::string& limit) {
-  command.add_option("--exec-limit", limit, "Time that an exec: strategy may take")
-      ->type_name("TIME")
-      ->capture_default_str();
+  add_text(command, "--exec-limit", "TIME", limit, "Time that an exec: strategy may take");
 }
 
 void allow_many_machines(CLI::App& command) {

@@ -216,10 +216,8 @@ void add_compare(CLI::App& app) {
       ->allow_extra_args(false);
   add_exec_limit(*command, options->limit);
   CLI::Option* html =
-      command
-          ->add_option("--html", options->html,
-                       "Write an HTML page with pictures: loads, communication, the machine")
-          ->type_name("FILE");
+      add_text(*command, "--html", "FILE", options->html,
+               "Write an HTML page with pictures: loads, communication, the machine");
   command
       ->add_option(
           "--timeline", options->timelines,

@@ -134,14 +134,10 @@ void add_convert(CLI::App& app) {
   command->add_option("IN", options->input, "A trace in one of the formats below, or - for stdin")
       ->required();
   command->add_option("OUT", options->output, "A file, or the stem of several files")->required();
-  command->add_option("--from", options->reading.format, "Format of IN (default: by content)")
-      ->type_name("F");
-  command->add_option("--to", options->to, "Format of OUT (default: by its suffix)")
-      ->type_name("F");
-  command
-      ->add_option("--placement", options->placement,
-                   "Placement of the tasks: a file with one place number per line")
-      ->type_name("FILE");
+  add_text(*command, "--from", "F", options->reading.format, "Format of IN (default: by content)");
+  add_text(*command, "--to", "F", options->to, "Format of OUT (default: by its suffix)");
+  add_text(*command, "--placement", "FILE", options->placement,
+           "Placement of the tasks: a file with one place number per line");
   add_count(*command, "--phase", "K", options->phase, "Only this phase (default: all)");
   command->add_flag("--recover", options->reading.recover,
                     "Read the complete phases of a .poise file that was not finished");

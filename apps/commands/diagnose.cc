@@ -12,6 +12,7 @@
 #include "apps/commands/commands.h"
 #include "apps/report/diagnosis_page.h"
 #include "apps/report/diagnosis_text.h"
+#include "apps/text/command_line.h"
 #include "apps/text/output.h"
 
 #include "poise/base/error.h"
@@ -72,8 +73,7 @@ void add_diagnose(CLI::App& app) {
   // diagnose, not the file to which the JSON is written.
   command->add_flag("--json", options->json,
                     "Print the diagnosis as JSON; --json=FILE prints text and writes JSON to FILE");
-  command->add_option("--html", options->html, "Also write a page with pictures to FILE")
-      ->type_name("FILE");
+  add_text(*command, "--html", "FILE", options->html, "Also write a page with pictures to FILE");
   command->footer(
       "Efficiencies are those of the POP centre of excellence; docs/profile.md explains them.\n"
       "Example: poise diagnose run.poise\n"

@@ -7,6 +7,7 @@
 #include "apps/analysis/inputs.h"
 #include "apps/commands/commands.h"
 #include "apps/report/metrics.h"
+#include "apps/text/command_line.h"
 #include "apps/text/output.h"
 
 #include "poise/base/error.h"
@@ -57,10 +58,8 @@ void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command = app.add_subcommand("evaluate", "Print all metrics of a given placement");
   add_input_options(*command, options->input, "--from");
-  command
-      ->add_option("-p,--placement", options->placement,
-                   "Placement to evaluate: one place number per line, task by task, or .json")
-      ->type_name("FILE")
+  add_text(*command, "-p,--placement", "FILE", options->placement,
+           "Placement to evaluate: one place number per line, task by task, or .json")
       ->required();
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(

@@ -140,22 +140,17 @@ void add_generate(CLI::App& app) {
             "Number of tasks; leanmd takes the nearest possible number");
   add_count(*command, "--phases", "P", options->phases,
             "Number of phases; the knobs drift, hot_speed and hot_growth change loads", 1);
-  command
-      ->add_option("-m,--machine", options->machine,
-                   "Machine to record in the trace: live, a file, a name or text")
-      ->type_name("M");
+  add_text(*command, "-m,--machine", "M", options->machine,
+           "Machine to record in the trace: live, a file, a name or text");
   add_count(*command, "--places", "N", options->places, "Number of places when no machine is given",
             1);
   command->get_option("--places")->excludes(command->get_option("--machine"));
-  command
-      ->add_option("--placement", options->placement,
-                   fmt::format("Initial placement: {} (default: the kind's)",
-                               fmt::join(initial_placements(), ", ")))
-      ->type_name("NAME");
+  add_text(*command, "--placement", "NAME", options->placement,
+           fmt::format("Initial placement: {} (default: the kind's)",
+                       fmt::join(initial_placements(), ", ")));
   add_count(*command, "--seed", "S", options->seed, "Seed; the same seed gives the same file");
-  command
-      ->add_option("-o,--output", options->output, "Trace to write; its suffix selects the format")
-      ->type_name("TRACE");
+  add_text(*command, "-o,--output", "TRACE", options->output,
+           "Trace to write; its suffix selects the format");
   command->add_flag("--list", options->list, "List the kinds and their knobs");
   command->add_flag("--json", options->json, "With --list: as one JSON document");
   command->footer(

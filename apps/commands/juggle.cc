@@ -208,10 +208,7 @@ void run(const JuggleOptions& options) {
 /// the option, its value comes from the environment variable `name`.
 void add_variable(CLI::App& command, const char* flag, std::string& value, const char* name,
                   const char* type) {
-  CLI::Option* const option = command.add_option(flag, value, std::string(variable(name).help))
-                                  ->type_name(type)
-                                  ->envname(name);
-  if (!value.empty()) option->capture_default_str();
+  add_text(command, flag, type, value, std::string(variable(name).help))->envname(name);
 }
 
 void add_reports(CLI::App& command, JuggleOptions& options) {
@@ -223,11 +220,9 @@ void add_reports(CLI::App& command, JuggleOptions& options) {
   command.add_flag(
       "--live", options.live,
       "Show the threads while they run, on stderr: in place on a terminal, else in lines");
-  command.add_option("--json", options.json, "Write the summary as JSON")->type_name("FILE");
-  command
-      .add_option("--trace", options.trace,
-                  "Write the cpu of each thread over time, for poise timeline and Perfetto")
-      ->type_name("FILE");
+  add_text(command, "--json", "FILE", options.json, "Write the summary as JSON");
+  add_text(command, "--trace", "FILE", options.trace,
+           "Write the cpu of each thread over time, for poise timeline and Perfetto");
 }
 
 }  // namespace
@@ -249,12 +244,9 @@ void add_juggle(CLI::App& app) {
   add_variable(*command, "--policy", options->policy, "POISE_JUGGLE_POLICY", "POLICY");
   add_variable(*command, "--numa", options->numa, "POISE_JUGGLE_NUMA", "within|across");
   add_variable(*command, "--tuning", options->tuning, "POISE_JUGGLE_TUNING", "NAME=VALUE,...");
-  command
-      ->add_option("--progress", options->progress,
-                   "Measure of a thread's progress: time (on a cpu), instructions, or auto "
-                   "(instructions where cpus are unequal and counting is allowed)")
-      ->type_name("time|instructions|auto")
-      ->capture_default_str();
+  add_text(*command, "--progress", "time|instructions|auto", options->progress,
+           "Measure of a thread's progress: time (on a cpu), instructions, or auto "
+           "(instructions where cpus are unequal and counting is allowed)");
   command
       ->add_option("--jitter", options->jitter,
                    "Random variation of each period, as a share of it, below 1")

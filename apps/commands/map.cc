@@ -253,40 +253,26 @@ void add_map(CLI::App& app) {
   add_input_options(*command, options->input, "--placement");
   command->get_option("--phase")->description(
       "Phase of the trace whose messages count, by its number there (default: all phases)");
-  command
-      ->add_option("-s,--strategy", options->strategy,
-                   "Strategy: map (bytes times distance), or one of poise strategies; exec:COMMAND "
-                   "or plugin:FILE.so of your own")
-      ->type_name("S")
-      ->capture_default_str();
+  add_text(*command, "-s,--strategy", "S", options->strategy,
+           "Strategy: map (bytes times distance), or one of poise strategies; exec:COMMAND "
+           "or plugin:FILE.so of your own");
   add_exec_limit(*command, options->limit);
-  command
-      ->add_option("--distance", options->distance,
-                   "Distance of two places: hops, or factors (the machine's latency factors)")
-      ->type_name("HOW")
-      ->capture_default_str();
+  add_text(*command, "--distance", "HOW", options->distance,
+           "Distance of two places: hops, or factors (the machine's latency factors)");
   add_count(*command, "--capacity", "K", options->capacity, "Ranks that may share a place", 1);
   add_count(*command, "--cores", "N", options->cores,
             "Neighbouring cores for each rank and its threads", 1);
-  command
-      ->add_option("-o,--output", options->output,
-                   "Write the map: one place number per line, rank by rank; .json for JSON; - for "
-                   "stdout")
-      ->type_name("FILE");
-  command
-      ->add_option("--for", options->launcher,
-                   "Write what this launcher needs, and print its command line: openmpi, mpich, "
-                   "slurm, cray, lsf, pbs")
-      ->type_name("LAUNCHER");
-  command
-      ->add_option("--launch-file", options->launch_file,
-                   "Name of that file (default: rankfile, hosts, MPICH_RANK_ORDER or map.erf)")
-      ->type_name("FILE");
-  command
-      ->add_option("--hosts", options->hosts,
-                   "Names of the nodes in order: a,b,... or a file with one per line "
-                   "(--machine job: known)")
-      ->type_name("LIST");
+  add_text(*command, "-o,--output", "FILE", options->output,
+           "Write the map: one place number per line, rank by rank; .json for JSON; - for "
+           "stdout");
+  add_text(*command, "--for", "LAUNCHER", options->launcher,
+           "Write what this launcher needs, and print its command line: openmpi, mpich, "
+           "slurm, cray, lsf, pbs");
+  add_text(*command, "--launch-file", "FILE", options->launch_file,
+           "Name of that file (default: rankfile, hosts, MPICH_RANK_ORDER or map.erf)");
+  add_text(*command, "--hosts", "LIST", options->hosts,
+           "Names of the nodes in order: a,b,... or a file with one per line "
+           "(--machine job: known)");
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(
       "Example: poise map run.poise --machine \"node:16 core:64\" --for openmpi --hosts hosts.txt");

@@ -194,16 +194,11 @@ void add_measure(CLI::App& app) {
   auto options = std::make_shared<MeasureCommandOptions>();
   CLI::App* command = app.add_subcommand(
       "measure", "Measure latency and bandwidth between domains, cores and hosts of this machine");
-  command
-      ->add_option(
-          "-o,--output", options->output,
-          "Write the machine to FILE (default: store it for --machine live); .xml: as hwloc's "
-          "topology with the factors as distances")
-      ->type_name("FILE");
-  command
-      ->add_option("--launcher", options->launcher,
-                   "Measure the network too, under this launcher: \"mpirun -np 4\"")
-      ->type_name("COMMAND");
+  add_text(*command, "-o,--output", "FILE", options->output,
+           "Write the machine to FILE (default: store it for --machine live); .xml: as hwloc's "
+           "topology with the factors as distances");
+  add_text(*command, "--launcher", "COMMAND", options->launcher,
+           "Measure the network too, under this launcher: \"mpirun -np 4\"");
   add_count(*command, "--seconds", "S", options->seconds, "Approximate duration in seconds", 1);
   command->add_flag("--ranks-as-hosts", options->ranks_as_hosts,
                     "Treat every rank as a host of its own, to try it on one machine");

@@ -87,18 +87,13 @@ void add_plan(CLI::App& app) {
   CLI::App* command = app.add_subcommand("plan", "Let one strategy decide once where tasks run");
   add_input_options(*command, options->input, "--placement");
   add_capacity(*command, options->input);
-  command
-      ->add_option("-s,--strategy", options->strategy,
-                   "Strategy: NAME or NAME:KNOB=VALUE,... (see poise strategies); exec:COMMAND or "
-                   "plugin:FILE.so of your own")
-      ->type_name("S")
-      ->capture_default_str();
+  add_text(*command, "-s,--strategy", "S", options->strategy,
+           "Strategy: NAME or NAME:KNOB=VALUE,... (see poise strategies); exec:COMMAND or "
+           "plugin:FILE.so of your own");
   add_exec_limit(*command, options->limit);
-  command
-      ->add_option("-o,--output", options->output,
-                   "Write the placement: one place number per line, task by task; .json for JSON; "
-                   "- for stdout")
-      ->type_name("FILE");
+  add_text(*command, "-o,--output", "FILE", options->output,
+           "Write the placement: one place number per line, task by task; .json for JSON; "
+           "- for stdout");
   add_count(*command, "--every", "K", options->every,
             "Phases until the next decision: for the total, and for strategy poise", 1);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");

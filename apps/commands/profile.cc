@@ -13,6 +13,7 @@
 #include "apps/commands/profiled_launch.h"
 #include "apps/report/diagnosis_page.h"
 #include "apps/report/diagnosis_text.h"
+#include "apps/text/command_line.h"
 #include "apps/text/format.h"
 #include "apps/text/output.h"
 #include "runtimes/profile/settings.h"
@@ -106,23 +107,15 @@ void add_profile(CLI::App& app) {
   command->add_option("command", options->command, "The launcher, after --, and its arguments")
       ->type_name("COMMAND")
       ->option_text("-- COMMAND...");
-  command->add_option("-o,--output", options->output, "Write the trace to FILE")
-      ->type_name("FILE")
-      ->capture_default_str();
-  command
-      ->add_option("--json", options->json,
-                   "Also write the diagnosis as JSON to FILE; without FILE: to stdout, when the "
-                   "program has ended")
-      ->type_name("FILE");
-  command
-      ->add_option("--html", options->html,
-                   "Also write the diagnosis as a page with pictures to FILE")
-      ->type_name("FILE");
-  command
-      ->add_option("--period", options->period,
-                   "Cut the run into phases of this length, such as 2s; auto: by MPI_Pcontrol or "
-                   "iterations (default: auto)")
-      ->type_name("T");
+  add_text(*command, "-o,--output", "FILE", options->output, "Write the trace to FILE");
+  add_text(*command, "--json", "FILE", options->json,
+           "Also write the diagnosis as JSON to FILE; without FILE: to stdout, when the "
+           "program has ended");
+  add_text(*command, "--html", "FILE", options->html,
+           "Also write the diagnosis as a page with pictures to FILE");
+  add_text(*command, "--period", "T", options->period,
+           "Cut the run into phases of this length, such as 2s; auto: by MPI_Pcontrol or "
+           "iterations (default: auto)");
   command->footer(
       "The exit status is the program's, or 127 if it is not found, 126 if it is not executable.\n"
       "Example: poise profile -o run.poise -- mpirun -np 4 ./program");

@@ -21,6 +21,7 @@
 #include "apps/commands/launcher_options.h"
 #include "apps/commands/profiled_launch.h"
 #include "apps/commands/run_history.h"
+#include "apps/text/command_line.h"
 #include "apps/text/format.h"
 #include "runtimes/profile/to_measured.h"
 
@@ -357,11 +358,9 @@ void add_run(CLI::App& app) {
   command->add_option("command", options->command, "The launcher, after --, and its arguments")
       ->type_name("COMMAND")
       ->option_text("-- COMMAND...");
-  command
-      ->add_option("--history", options->history,
-                   "Remember runs in FILE (default: one per command and folder in "
-                   "~/.local/share/poise/runs)")
-      ->type_name("FILE");
+  add_text(*command, "--history", "FILE", options->history,
+           "Remember runs in FILE (default: one per command and folder in "
+           "~/.local/share/poise/runs)");
   command->footer(
       "The first run is profiled. Later runs alternate between the launcher's order and the map, "
       "until\nit is clear whether the map helps. The exit status is the program's.\n"

@@ -361,24 +361,15 @@ void simulate(SimulateOptions options) {
 }
 
 void add_engine_options(CLI::App& command, SimulateOptions& options) {
-  command
-      .add_option("--engine", options.engine,
-                  "How to time an iteration: by the cost formula (formula), or event by event "
-                  "(events), where messages compete for buses, cards and links")
-      ->type_name("ENGINE")
-      ->capture_default_str();
-  command
-      .add_option("--sharing", options.sharing,
-                  "How messages share a resource: fluid (max-min fair) or queue (first come, first "
-                  "served)")
-      ->type_name("HOW")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--routing", options.routing,
-          "Routes through the links of a torus, mesh, dragonfly or tree: minimal, random (a "
-          "detour for each pair of places) or adaptive (the detour where it is faster)")
-      ->type_name("POLICY");
+  add_text(command, "--engine", "ENGINE", options.engine,
+           "How to time an iteration: by the cost formula (formula), or event by event "
+           "(events), where messages compete for buses, cards and links");
+  add_text(command, "--sharing", "HOW", options.sharing,
+           "How messages share a resource: fluid (max-min fair) or queue (first come, first "
+           "served)");
+  add_text(command, "--routing", "POLICY", options.routing,
+           "Routes through the links of a torus, mesh, dragonfly or tree: minimal, random (a "
+           "detour for each pair of places) or adaptive (the detour where it is faster)");
   command
       .add_option("--link-bandwidth", options.link_bytes_per_s,
                   "Bytes per second of a link of the network (default: the network card's)")
@@ -392,11 +383,9 @@ void add_engine_options(CLI::App& command, SimulateOptions& options) {
                   "resource's time count as one; 0 is exact (default: by size)")
       ->type_name("FRACTION")
       ->check(number_between(0.0, 0.5));
-  command
-      .add_option("--juggle", options.juggle,
-                  "Tasks are threads that share their places, and Juggle swaps them inside their "
-                  "domain after each period, such as 100ms")
-      ->type_name("PERIOD");
+  add_text(command, "--juggle", "PERIOD", options.juggle,
+           "Tasks are threads that share their places, and Juggle swaps them inside their "
+           "domain after each period, such as 100ms");
   command
       .add_option("--pressure", options.pressure.factor,
                   "Unpacking tasks into full memory takes FACTOR times as long; the effect begins "
@@ -408,15 +397,11 @@ void add_engine_options(CLI::App& command, SimulateOptions& options) {
       ->default_str("");  // 0 would look like a place without memory
   command.add_flag("--barrier", options.barrier,
                    "Each step ends with a barrier of all places, whose messages take time");
-  command
-      .add_option("--timeline", options.timeline,
-                  "Write what every place did under the best strategy, as JSON")
-      ->type_name("FILE");
-  command
-      .add_option("--loads", options.loads,
-                  "Change loads from step to step: drift, jump, grow or wave, with knobs such as "
-                  "jump:at=20,share=0.1,factor=4")
-      ->type_name("MODEL");
+  add_text(command, "--timeline", "FILE", options.timeline,
+           "Write what every place did under the best strategy, as JSON");
+  add_text(command, "--loads", "MODEL", options.loads,
+           "Change loads from step to step: drift, jump, grow or wave, with knobs such as "
+           "jump:at=20,share=0.1,factor=4");
 }
 
 void add_lending_options(CLI::App& command, SimulateOptions& options) {
@@ -431,30 +416,19 @@ void add_lending_options(CLI::App& command, SimulateOptions& options) {
   command.add_flag("--shared-tokens", options.lending.shares_tokens,
                    "An idle place takes a copied task by an atomic operation on shared memory, "
                    "instead of asking its owner");
-  command
-      .add_option("--news-delay", options.news_delay,
-                  "Messages about loads, requests and answers arrive this much later, such as 10ms")
-      ->type_name("TIME");
+  add_text(command, "--news-delay", "TIME", options.news_delay,
+           "Messages about loads, requests and answers arrive this much later, such as 10ms");
 }
 
 void add_ranges(CLI::App& command, SimulateOptions& options) {
-  command
-      .add_option("--every", options.every,
-                  "Steps between two decisions; a list such as 5,10,20 or auto finds the best")
-      ->type_name("K")
-      ->capture_default_str();
+  add_text(command, "--every", "K", options.every,
+           "Steps between two decisions; a list such as 5,10,20 or auto finds the best");
   command.remove_option(command.get_option("--seed"));
-  command
-      .add_option(
-          "--seed", options.seeds,
-          "Seed for strategies, loads and routes that use random numbers; 1..10 shows the spread")
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option("--places", options.places,
-                  "Repeat with machines of these sizes, such as 32,64: the first level of the "
-                  "machine text grows")
-      ->type_name("LIST");
+  add_text(command, "--seed", "N", options.seeds,
+           "Seed for strategies, loads and routes that use random numbers; 1..10 shows the spread");
+  add_text(command, "--places", "LIST", options.places,
+           "Repeat with machines of these sizes, such as 32,64: the first level of the "
+           "machine text grows");
 }
 
 }  // namespace
@@ -465,40 +439,26 @@ void add_simulate(CLI::App& app) {
       app.add_subcommand("simulate", "Replay a trace with each strategy over many steps");
   add_input_options(*command, options->input, "--placement");
   add_capacity(*command, options->input);
-  command
-      ->add_option("-s,--strategies", options->strategies,
-                   "Strategies: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
-                   "strategies), exec:COMMAND and plugin:FILE.so of your own")
-      ->type_name("LIST");
+  add_text(*command, "-s,--strategies", "LIST", options->strategies,
+           "Strategies: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
+           "strategies), exec:COMMAND and plugin:FILE.so of your own");
   add_exec_limit(*command, options->limit);
   add_count(*command, "--steps", "N", options->steps, "Steps to run", 1);
   add_ranges(*command, *options);
   add_engine_options(*command, *options);
   add_lending_options(*command, *options);
-  command
-      ->add_option("--beyond", options->beyond,
-                   "Steps after the last phase: hold repeats the last one, cycle repeats all")
-      ->type_name("HOW")
-      ->capture_default_str();
-  command
-      ->add_option("--subphases", options->subphases,
-                   "Loads per subphase in the trace: no_wait adds them up, wait lets all places "
-                   "wait after each, overlap runs them at the same time")
-      ->type_name("HOW")
-      ->capture_default_str();
-  command
-      ->add_option("--decision-time", options->decision_time,
-                   "Cost of each decision: as measured here, or a time such as 0s or 2ms")
-      ->type_name("TIME")
-      ->capture_default_str();
+  add_text(*command, "--beyond", "HOW", options->beyond,
+           "Steps after the last phase: hold repeats the last one, cycle repeats all");
+  add_text(*command, "--subphases", "HOW", options->subphases,
+           "Loads per subphase in the trace: no_wait adds them up, wait lets all places "
+           "wait after each, overlap runs them at the same time");
+  add_text(*command, "--decision-time", "TIME", options->decision_time,
+           "Cost of each decision: as measured here, or a time such as 0s or 2ms");
   command->add_flag("--overlap", options->overlap,
                     "Also simulate places that wait for messages only, not for each other");
-  command
-      ->add_option(
-          "--html", options->html,
-          "Write a page with the time of every step, the decisions, messages per place and "
-          "timelines")
-      ->type_name("FILE");
+  add_text(*command, "--html", "FILE", options->html,
+           "Write a page with the time of every step, the decisions, messages per place and "
+           "timelines");
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(
       "A decision before step K sees the loads and messages of step K - 1; decisions and\n"

@@ -162,15 +162,11 @@ void add_theory(CLI::App& app) {
       "theory", "Predict the gain of balancing threads: bounds, idealised simulation, advice");
   auto* threads = add_count(*command, "--threads", "N", options->threads, "Threads of the program");
   auto* cpus = add_count(*command, "--cpus", "M", options->cpus, "Cpus it may use");
-  auto* phase = command->add_option(
-      "--phase", options->phase,
-      "Time a thread computes between two barriers on a cpu of its own: 30s, 5ms");
-  phase->type_name("TIME");
-  auto* period = command
-                     ->add_option("--period", options->period,
-                                  "Time between two balancing points, such as 500us")
-                     ->type_name("TIME")
-                     ->capture_default_str();
+  auto* phase =
+      add_text(*command, "--phase", "TIME", options->phase,
+               "Time a thread computes between two barriers on a cpu of its own: 30s, 5ms");
+  auto* period = add_text(*command, "--period", "TIME", options->period,
+                          "Time between two balancing points, such as 500us");
   auto* phases =
       add_count(*command, "--phases", "N", options->phases, "Number of consecutive phases", 1);
   auto* domains = add_count(*command, "--domains", "N", options->domains,
@@ -181,13 +177,10 @@ void add_theory(CLI::App& app) {
                      ->type_name("SHARE")
                      ->capture_default_str();
   auto* seed = add_count(*command, "--seed", "N", options->seed, "Seed of the jitter");
-  command
-      ->add_option(
-          "--figure", options->figure,
-          "The data of a figure of the Juggle paper, or of a question that it leaves open, "
-          "as CSV or JSON: " +
-              names_of_figures())
-      ->type_name("NAME")
+  add_text(*command, "--figure", "NAME", options->figure,
+           "The data of a figure of the Juggle paper, or of a question that it leaves open, "
+           "as CSV or JSON: " +
+               names_of_figures())
       ->excludes(threads, cpus, phase, period, phases, domains, jitter, seed);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer("Example: poise theory --threads 8 --cpus 7 --phase 30s --period 100ms");

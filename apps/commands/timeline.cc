@@ -16,6 +16,7 @@
 #include "apps/commands/commands.h"
 #include "apps/report/html.h"
 #include "apps/report/timeline_pictures.h"
+#include "apps/text/command_line.h"
 #include "apps/text/output.h"
 #include "apps/text/table.h"
 
@@ -90,8 +91,7 @@ void add_timeline(CLI::App& app) {
       ->type_name("FILE")
       ->option_text("FILE...")
       ->required();
-  command->add_option("--html", options->html, "Write an HTML page with a picture of each")
-      ->type_name("FILE");
+  add_text(*command, "--html", "FILE", options->html, "Write an HTML page with a picture of each");
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(
       "The web site https://ui.perfetto.dev opens these files, too.\n\n"

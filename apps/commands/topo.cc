@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/text/command_line.h"
 #include "apps/text/output.h"
 
 #include "poise/machine/draw.h"
@@ -25,12 +26,9 @@ void add_topo(CLI::App& app) {
   auto options = std::make_shared<TopoOptions>();
   CLI::App* command =
       app.add_subcommand("topo", "Draw a machine: levels, domains, factors, caches, speeds");
-  command
-      ->add_option("-m,--machine", options->machine,
-                   "\"live\", \"job\", a .json or hwloc .xml file, text such as \"numa:2 core:4\", "
-                   "or a name "
-                   "(default: live)")
-      ->type_name("M");
+  add_text(*command, "-m,--machine", "M", options->machine,
+           "\"live\", \"job\", a .json or hwloc .xml file, text such as \"numa:2 core:4\", "
+           "or a name");
   command->add_flag("--json", options->json, "Print the machine as JSON, itself a machine file");
   command->footer("Example: poise topo --machine NUMA48");
   command->callback([options] {

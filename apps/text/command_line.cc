@@ -159,6 +159,11 @@ CLI::Option* add_count(CLI::App& command, const char* flag, const char* type,
   return command.add_option(flag, value, help)->transform(whole_number(0))->type_name(type);
 }
 
+CLI::Option* add_text(CLI::App& command, const char* flag, const char* type, std::string& value,
+                      const std::string& help) {
+  return command.add_option(flag, value, help)->type_name(type)->capture_default_str();
+}
+
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   const std::vector<std::string> rest = app.remaining(true);

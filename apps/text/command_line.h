@@ -24,6 +24,11 @@ CLI::Option* add_count(CLI::App& command, const char* flag, const char* type, st
 CLI::Option* add_count(CLI::App& command, const char* flag, const char* type,
                        std::optional<std::uint64_t>& value, const char* help);
 
+/// Adds an option for a text. The help shows it as `flag TYPE`, with the default unless that is
+/// empty.
+CLI::Option* add_text(CLI::App& command, const char* flag, const char* type, std::string& value,
+                      const std::string& help);
+
 /// Accepts numbers from `least` to `most` only. CLI11's own check of a range accepts "nan".
 CLI::Validator number_between(double least, double most);
 
