@@ -156,10 +156,8 @@ void check_stdin_of(const CompareOptions& options) {
 void compare(const CompareOptions& options) {
   check_stdin_of(options);
   const std::vector<Contender> contenders = contenders_of(options);
-  if (!options.html.empty()) {
-    check_writable(options.html);
-    check_differs(options.html, options.input.kept_files());
-  }
+  check_writable(options.html);
+  check_differs(options.html, options.input.kept_files());
   std::vector<Timeline> timelines;
   timelines.reserve(options.timelines.size());
   for (const std::string& path : options.timelines) timelines.push_back(read_timeline(path));

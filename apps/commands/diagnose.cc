@@ -32,13 +32,11 @@ constexpr const char* kStdout = "true";  // what CLI11 stores for a flag without
 void run(DiagnoseOptions& options) {
   check_stdin(options.files);
   if (options.json == "false") options.json.clear();  // --json=false: no JSON
-  if (!options.html.empty()) {
-    if (options.files.size() == 2)
-      fail("--html works with one profile; two profiles can be compared only as text");
-    check_writable(options.html);
-    check_differs(options.html, options.files);
-  }
-  if (!options.json.empty() && options.json != kStdout) {
+  if (!options.html.empty() && options.files.size() == 2)
+    fail("--html works with one profile; two profiles can be compared only as text");
+  check_writable(options.html);
+  check_differs(options.html, options.files);
+  if (options.json != kStdout) {
     check_writable(options.json);
     check_differs(options.json, options.files);
     check_differs(options.json, std::vector{options.html});

@@ -206,7 +206,7 @@ void map_trace(MapOptions& options) {
   const bool prints_placement = options.output == "-";
   if (prints_placement && options.json)
     fail("--output - and --json both write to stdout; drop one");
-  if (!options.output.empty() && !prints_placement) {
+  if (!prints_placement) {
     check_writable(options.output);
     check_differs(options.output, options.input.kept_files());
   }

@@ -268,8 +268,7 @@ void check_timeline(const SimulateOptions& options, const Replayer& replayer) {
 void simulate_once(const SimulateOptions& options, const std::vector<Contender>& contenders,
                    const ReplayPlan& plan) {
   const DecisionCost cost = decision_cost_of(options.decision_time);
-  for (const std::string& path : {options.html, options.timeline})
-    if (!path.empty()) check_writable(path);
+  for (const std::string& path : {options.html, options.timeline}) check_writable(path);
   Inputs inputs(options.input);
   const Replayer replayer = replayer_of(inputs, plan);
   check_timeline(options, replayer);

@@ -39,6 +39,7 @@ std::string reason(const std::exception& error) {
 }
 
 void check_writable(const std::string& path) {
+  if (path.empty()) return;
   if (path == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
   std::error_code ignored;  // if a check fails, writing the file reports why
   if (is_written_in_place(path) && !std::filesystem::is_directory(path, ignored)) return;

@@ -28,8 +28,8 @@ void say(std::string_view text);
 /// name.
 std::string reason(const std::exception& error);
 
-/// Throws Error if no file can be written to `path`. Commands call this before a long computation,
-/// whose result would otherwise be lost.
+/// Throws Error if no file can be written to `path`. Ignores an empty path. Commands call this
+/// before a long computation, whose result would otherwise be lost.
 void check_writable(const std::string& path);
 
 /// Throws Error if `path` names the same file as one of `others`, because writing to `path` would
