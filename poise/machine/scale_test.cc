@@ -1,42 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts every allocation of this program to check that large machines use little memory.
-#include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
-#include <new>
+
+#include "tests/support/heap.h"
 
 #include "poise/machine/hosts.h"
 #include "poise/machine/json.h"
 #include "poise/machine/measure.h"
 #include "poise/machine/text.h"
-
-namespace {
-
-std::atomic<std::size_t> bytes_held{0}, largest_bytes{0};
-
-}  // namespace
-
-// This function is not inlined; otherwise the compiler would warn that malloc and delete do not
-// match.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  void* memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  bytes_held += malloc_usable_size(memory);
-  largest_bytes = std::max(largest_bytes.load(), size);
-  return memory;
-}
-
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  bytes_held -= malloc_usable_size(memory);
-  std::free(memory);
-}
-
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  operator delete(memory);
-}
 
 namespace poise {
 namespace {
@@ -47,17 +19,17 @@ TEST(Scale, a_machine_of_32768_places_needs_less_than_4_megabytes_of_memory) {
   for (const char* text :
        {"node:1024 numa:4 core:8", "torus:16x16x16 numa:2 core:4",
         "rack:32 node:32 package:2 numa:2 l3:2 core:4", "dragonfly:32x32 node:2 numa:2 core:8"}) {
-    const std::size_t before = bytes_held;
+    const std::size_t before = heap::bytes;
     const Machine machine = machine_from_text(text);
     EXPECT_EQ(machine.num_places(), 32768u);
-    EXPECT_LT(bytes_held - before, 4 * kMegabyte) << text;
-    EXPECT_GT(bytes_held - before, kMegabyte / 10) << "the allocations are not counted";
+    EXPECT_LT(heap::bytes - before, 4 * kMegabyte) << text;
+    EXPECT_GT(heap::bytes - before, kMegabyte / 10) << "the allocations are not counted";
 
     const std::string json = machine_to_json(machine);
     EXPECT_LT(json.size(), 2000u);
-    const std::size_t between = bytes_held;
+    const std::size_t between = heap::bytes;
     const Machine back = machine_from_json(json, text);
-    EXPECT_LT(bytes_held - between, 4 * kMegabyte) << text;
+    EXPECT_LT(heap::bytes - between, 4 * kMegabyte) << text;
   }
 }
 
@@ -70,9 +42,9 @@ TEST(Scale, a_cluster_stores_no_number_per_pair_of_hosts_if_all_pairs_have_equal
   const Machine measured = with_network(with_measurement(given, measurement),
                                         {{"n1", "n7", {2000, 2000, 2000}, 2000, 1e9}});
   for (const Machine& node : {given, measured}) {
-    largest_bytes = 0;
+    heap::largest_bytes = 0;
     EXPECT_EQ(cluster_of(node, hosts).num_nodes(), 4000u);
-    EXPECT_LT(largest_bytes, kMegabyte);
+    EXPECT_LT(heap::largest_bytes, kMegabyte);
   }
 }
 

@@ -1,39 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts every allocation of this program to check how much memory a decision takes.
-#include <atomic>
-#include <cstdlib>
 #include <gtest/gtest.h>
-#include <malloc.h>
-#include <new>
 
 #include "runtimes/charm/balancer.h"
-
-namespace {
-
-std::atomic<std::size_t> bytes_held{0}, most_bytes_held{0};
-
-}  // namespace
-
-// This function is not inlined; otherwise the compiler would warn that malloc and delete do not
-// match.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  void* memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  const std::size_t now = bytes_held += malloc_usable_size(memory);
-  for (std::size_t most = most_bytes_held;
-       most < now && !most_bytes_held.compare_exchange_weak(most, now);) {
-  }
-  return memory;
-}
-
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  bytes_held -= malloc_usable_size(memory);
-  std::free(memory);
-}
-
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  operator delete(memory);
-}
+#include "tests/support/heap.h"
 
 namespace poise::charm {
 namespace {
@@ -71,12 +41,12 @@ Statistics listed(std::uint64_t objects, std::uint32_t bytes) {
 double bytes_of(const std::string& strategy, std::size_t decisions = 3,
                 std::uint64_t objects = 40'000, std::uint32_t bytes_of_message = 1000) {
   const Statistics statistics = listed(objects, bytes_of_message);
-  const std::size_t before = bytes_held;
-  most_bytes_held = before;
+  const std::size_t before = heap::bytes;
+  heap::peak_bytes = before;
   Balancer balancer(0, strategy);
   for (std::size_t i = 0; i < decisions; ++i)
     EXPECT_EQ(balancer.decide(statistics).warning, "") << strategy;
-  return 1.0 * (most_bytes_held - before) / objects;
+  return 1.0 * (heap::peak_bytes - before) / objects;
 }
 
 constexpr double kFixed = 25;  // bytes per object; 1 MB with 40,000 objects

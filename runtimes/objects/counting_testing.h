@@ -3,22 +3,17 @@
 // includes this file replaces operator new and, through MPI's profiling interface, MPI functions.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <malloc.h>
 #include <mpi.h>
-#include <new>
+
+#include "tests/support/heap.h"
 
 namespace counting {
 
-inline std::atomic<std::size_t> heap_bytes{0}, peak_bytes{0};
 inline std::uint64_t traffic_bytes = 0;  // sent and received
 
 inline void restart() {
-  peak_bytes = heap_bytes.load();
+  poise::heap::peak_bytes = poise::heap::bytes.load();
   traffic_bytes = 0;
 }
 
@@ -39,22 +34,6 @@ inline void add_all(const int* counts, MPI_Datatype type, MPI_Comm comm) {
 }
 
 }  // namespace counting
-
-// Not inlined. Otherwise compilers would see that delete frees memory from malloc, and would warn.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  void* const data = std::malloc(bytes);
-  if (data == nullptr) throw std::bad_alloc();
-  const std::size_t now = counting::heap_bytes += malloc_usable_size(data);
-  for (std::size_t peak = counting::peak_bytes;
-       peak < now && !counting::peak_bytes.compare_exchange_weak(peak, now);) {
-  }
-  return data;
-}
-[[gnu::noinline]] void operator delete(void* data) noexcept {
-  counting::heap_bytes -= malloc_usable_size(data);
-  std::free(data);
-}
-[[gnu::noinline]] void operator delete(void* data, std::size_t) noexcept { operator delete(data); }
 
 extern "C" {
 

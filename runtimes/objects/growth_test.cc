@@ -29,7 +29,7 @@ struct Needs {
 
 Needs needs(MPI_Comm comm, ObjectId num_objects, Mode mode) {
   counting::restart();
-  const std::size_t before = counting::heap_bytes;
+  const std::size_t before = heap::bytes;
   Collection<Near> objects(comm, num_objects,
                            [=](ObjectId id) {
                              return Near{id, num_objects};
@@ -38,7 +38,7 @@ Needs needs(MPI_Comm comm, ObjectId num_objects, Mode mode) {
   objects.run(2);
   objects.balance();
   objects.step();
-  return {static_cast<double>(counting::peak_bytes - before),
+  return {static_cast<double>(heap::peak_bytes - before),
           static_cast<double>(counting::traffic_bytes)};
 }
 
@@ -90,7 +90,7 @@ TEST(Growth, memory_does_not_grow_from_decision_to_decision_unless_the_strategy_
       objects.step();
       objects.balance();
     }
-    return static_cast<double>(counting::heap_bytes);
+    return static_cast<double>(heap::bytes);
   };
   const double before = heap_bytes_after(2);
   EXPECT_LT(heap_bytes_after(8) - before, 8.0 * kOwnObjects);  // a load takes 8 bytes
