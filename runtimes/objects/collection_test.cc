@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtimes/objects/gossip_testing.h"
+#include "runtimes/objects/heavy_testing.h"
 
 #include "poise/base/clock.h"
 #include "poise/trace/timeline.h"
@@ -91,20 +92,6 @@ TEST(Engine, a_failing_MPI_call_ends_the_job_even_if_the_program_handles_errors_
   }
   MPI_Comm_free(&comm);
 }
-
-/// Each step uses `load_s` seconds of CPU time, so that its measured load is the same on a busy
-/// machine.
-struct Heavy {
-  double load_s = 0;
-  void step(const Inbox&, Outbox&) {
-    for (const double end_s = thread_cpu_now_s() + load_s; thread_cpu_now_s() < end_s;) {
-    }
-  }
-  template <typename Archive>
-  void serialize(Archive& archive) {
-    archive(load_s);
-  }
-};
 
 TEST(Collection, balances_measured_loads) {
   // At the start, all work is on the first rank.

@@ -7,8 +7,8 @@
 
 #include "runtimes/objects/decision_testing.h"
 #include "runtimes/objects/gossip_testing.h"
+#include "runtimes/objects/heavy_testing.h"
 
-#include "poise/base/clock.h"
 #include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
 #include "poise/workload/generate.h"
@@ -66,20 +66,6 @@ TEST(JointDecision, lookup_of_an_object_throws_if_no_object_of_this_rank_has_sen
   objects.for_each(
       [&](ObjectId id, const Gossip&) { EXPECT_EQ(objects.rank_of(id), objects.rank()); });
 }
-
-/// Each step uses `load_s` seconds of CPU time, so that its measured load is the same on a busy
-/// machine.
-struct Heavy {
-  double load_s = 0;
-  void step(const Inbox&, Outbox&) {
-    for (const double end_s = thread_cpu_now_s() + load_s; thread_cpu_now_s() < end_s;) {
-    }
-  }
-  template <typename Archive>
-  void serialize(Archive& archive) {
-    archive(load_s);
-  }
-};
 
 TEST(JointDecision, balances_measured_loads) {
   for (const bool place_per_thread : {false, true}) {
