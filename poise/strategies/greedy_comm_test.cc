@@ -10,15 +10,10 @@
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
-#include "poise/strategies/strategy.h"
+#include "poise/strategies/example_testing.h"
 
 namespace poise {
 namespace {
-
-Placement rebalanced(const char* strategy, const Machine& machine, const Workload& workload,
-                     const Placement& current) {
-  return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
-}
 
 TEST(GreedyComm, keeps_tasks_together_if_their_messages_would_cost_more_than_their_load) {
   Workload workload;

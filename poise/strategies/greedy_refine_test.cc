@@ -9,15 +9,10 @@
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
-#include "poise/strategies/strategy.h"
+#include "poise/strategies/example_testing.h"
 
 namespace poise {
 namespace {
-
-Placement rebalanced(const char* strategy, const Machine& machine, const Workload& workload,
-                     const Placement& current) {
-  return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
-}
 
 TEST(GreedyRefine, moves_a_task_only_if_keeping_it_would_make_its_place_busier_than_the_threshold) {
   Workload workload;

@@ -3,35 +3,19 @@
 // if this build lacks the library.
 #pragma once
 
-#include <cstdint>
 #include <gtest/gtest.h>
 #include <string_view>
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
-#include "poise/machine/text.h"
-#include "poise/placement/metrics.h"
-#include "poise/strategies/strategy.h"
+#include "poise/strategies/example_testing.h"
 
 namespace poise {
 
-struct LibraryExample {
-  Machine machine;
-  Workload workload;
-  Placement current;
-
-  Placement placed(const char* strategy, std::uint64_t seed = 1) const {
-    return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs(), seed});
-  }
-  Metrics metrics(const Placement& placement) const {
-    return evaluate(machine, workload, machine.costs(), current, placement);
-  }
-};
-
 /// A square grid of tasks with loads around 1 s and 1,000 bytes of data each, placed round-robin.
-inline LibraryExample grid(const char* machine, TaskId side) {
+inline Example grid(const char* machine, TaskId side) {
   Random random(side);
-  LibraryExample made{machine_from_text(machine), {}, {}};
+  Example made{machine_from_text(machine), {}, {}};
   for (TaskId t = 0; t < side * side; ++t) {
     made.workload.tasks.push_back({random.uniform(0.5, 1.5), 1000});
     if (t % side + 1 < side) made.workload.messages.push_back({t, t + 1, 1, 10});

@@ -14,7 +14,7 @@
 namespace poise {
 namespace {
 
-std::size_t cut(const LibraryExample& example, const Placement& placement) {
+std::size_t cut(const Example& example, const Placement& placement) {
   const auto& messages = example.workload.messages;
   return static_cast<std::size_t>(
       std::count_if(messages.begin(), messages.end(),
@@ -27,7 +27,7 @@ class Metis : public LibraryTest {
 };
 
 TEST_F(Metis, divides_a_grid_into_parts_of_equal_load_and_cuts_few_edges) {
-  const LibraryExample square = grid("core:16", 64);
+  const Example square = grid("core:16", 64);
   for (const char* strategy : {"metis", "metis:method=kway"}) {
     SCOPED_TRACE(strategy);
     const Placement placed = square.placed(strategy);
@@ -37,7 +37,7 @@ TEST_F(Metis, divides_a_grid_into_parts_of_equal_load_and_cuts_few_edges) {
 }
 
 TEST_F(Metis, loads_are_proportional_to_the_speeds_of_places_and_pinned_tasks_do_not_move) {
-  LibraryExample mixed = grid("core:4 speeds:1,0.5,1,1", 40);
+  Example mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 1e6};
   for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;
   const Placement placed = mixed.placed("metis");
@@ -49,7 +49,7 @@ TEST_F(Metis, loads_are_proportional_to_the_speeds_of_places_and_pinned_tasks_do
 }
 
 TEST_F(Metis, a_second_run_on_the_same_loads_moves_no_task_unless_the_option_stay_is_0) {
-  LibraryExample again = grid("node:4 core:4", 48);
+  Example again = grid("node:4 core:4", 48);
   again.current = again.placed("metis");
   const Placement next = again.placed("metis");
   EXPECT_EQ(next, again.current);
@@ -62,8 +62,8 @@ TEST_F(Metis, prints_nothing_even_if_one_task_is_huge) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    LibraryExample lumpy = grid(fmt::format("core:{}", 2 + random.below(60)).c_str(),
-                                static_cast<TaskId>(1 + random.below(20)));
+    Example lumpy = grid(fmt::format("core:{}", 2 + random.below(60)).c_str(),
+                         static_cast<TaskId>(1 + random.below(20)));
     for (Task& task : lumpy.workload.tasks)
       task.load_s = random.below(9) == 0 ? 0 : portable_exp(2 * random.normal());
     for (const char* strategy : {"metis", "metis:method=kway"})
@@ -78,7 +78,7 @@ TEST_F(Metis, balances_loads_of_which_some_are_larger_than_the_share_of_a_place)
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    LibraryExample lumpy = grid(seed % 2 == 0 ? "core:9" : "node:3 core:3 speeds:1,0.5,1", 12);
+    Example lumpy = grid(seed % 2 == 0 ? "core:9" : "node:3 core:3 speeds:1,0.5,1", 12);
     for (Task& task : lumpy.workload.tasks)
       task.load_s = random.below(20) == 0 ? random.uniform(10, 30) : random.uniform(0.5, 1.5);
     if (seed % 3 == 0) lumpy.workload.background_s = {0, 9, 0, 0, 400, 0, 3, 0, 0};

@@ -18,39 +18,19 @@
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
 #include "poise/search/lowest_threshold.h"
-#include "poise/strategies/strategy.h"
+#include "poise/strategies/example_testing.h"
 
 namespace poise {
 namespace {
-
-struct Example {
-  Machine machine;
-  Workload workload;
-  Placement current;
-
-  Placement refined(const char* strategy = "refine_comm") const {
-    return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
-  }
-  double iteration_s(const Placement& placed) const {
-    return evaluate(machine, workload, machine.costs(), current, placed).iteration_s;
-  }
-};
-
-Example example(const char* machine, const std::vector<double>& loads_s,
-                std::vector<PlaceId> places) {
-  Example made{machine_from_text(machine), {}, Placement(std::move(places))};
-  for (const double load_s : loads_s) made.workload.tasks.push_back({load_s});
-  return made;
-}
 
 TEST(RefineComm, moves_a_task_to_the_place_of_its_communication_partner) {
   Example ring = example("core:3 message:0.25", {3, 3, 3, 2, 1}, {0, 0, 0, 1, 2});
   ring.workload.messages = {{1, 3, 2, 0}, {3, 1, 2, 0}};
   // Place 0 is busy for 9.5 s: 9 s of work, and two messages of 0.25 s each. The average work of a
   // place is 4 s. The lowest threshold that can be reached is 6 s.
-  const Placement placed = ring.refined();
+  const Placement placed = ring.placed("refine_comm");
   EXPECT_EQ(placed.of(1), 1u);
-  EXPECT_LT(ring.iteration_s(placed), 6.1);
+  EXPECT_LT(ring.metrics(placed).iteration_s, 6.1);
 }
 
 TEST(RefineComm, moves_tasks_to_the_distant_places_from_which_they_receive_messages) {
@@ -60,10 +40,10 @@ TEST(RefineComm, moves_tasks_to_the_distant_places_from_which_they_receive_messa
                         {0, 0, 0, 0, 1, 1, 2, 3});
   far.workload.tasks[0].movable = far.workload.tasks[3].movable = false;
   far.workload.messages = {{6, 1, 1, 0}, {7, 2, 1, 0}};
-  const Placement placed = far.refined();
+  const Placement placed = far.placed("refine_comm");
   EXPECT_EQ(placed.of(1), 2u);
   EXPECT_EQ(placed.of(2), 3u);
-  EXPECT_EQ(far.iteration_s(placed), 2);
+  EXPECT_EQ(far.metrics(placed).iteration_s, 2);
 }
 
 TEST(RefineComm, shortens_the_iteration_or_moves_nothing) {
@@ -82,9 +62,9 @@ TEST(RefineComm, shortens_the_iteration_or_moves_nothing) {
         drawn.workload.messages.push_back(
             {t, static_cast<TaskId>(random.below(90)), random.below(4), random.below(100)});
     }
-    const Placement placed = drawn.refined();
+    const Placement placed = drawn.placed("refine_comm");
     if (placed == drawn.current) continue;
-    EXPECT_LT(drawn.iteration_s(placed), drawn.iteration_s(drawn.current));
+    EXPECT_LT(drawn.metrics(placed).iteration_s, drawn.metrics(drawn.current).iteration_s);
   }
 }
 
@@ -102,7 +82,8 @@ TEST(RefineComm, gives_a_shorter_stencil_iteration_than_refine) {
     if (y + 1 < kSide) grid.workload.messages.push_back({t, t + kSide, 1, 0});
   }
   grid.current = blocked(grid.workload.num_tasks(), 32);
-  EXPECT_LT(grid.iteration_s(grid.refined()), grid.iteration_s(grid.refined("refine")));
+  EXPECT_LT(grid.metrics(grid.placed("refine_comm")).iteration_s,
+            grid.metrics(grid.placed("refine")).iteration_s);
 }
 
 /// A reference implementation of an attempt to reach a threshold. It computes the busy times of all
@@ -231,7 +212,7 @@ TEST(RefineComm, gives_the_same_placement_as_a_reference_that_recomputes_all_bus
             hoped_s, now_s, average_s / 128, drawn.current,
             [&](double threshold_s) { return NaiveAttempt(problem, threshold_s).result(); });
         const std::string strategy = fmt::format("refine_comm:tolerance={}", tolerance);
-        EXPECT_EQ(drawn.refined(strategy.c_str()), expected) << tolerance;
+        EXPECT_EQ(drawn.placed(strategy), expected) << tolerance;
         num_moved += expected == drawn.current ? 0 : 1;
       }
     }

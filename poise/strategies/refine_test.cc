@@ -6,46 +6,26 @@
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
-#include "poise/strategies/strategy.h"
+#include "poise/strategies/example_testing.h"
 
 namespace poise {
 namespace {
 
-struct Example {
-  Machine machine;
-  Workload workload;
-  Placement current;
-
-  Placement refined(const char* strategy = "refine") const {
-    return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
-  }
-  Metrics metrics(const Placement& placed) const {
-    return evaluate(machine, workload, machine.costs(), current, placed);
-  }
-};
-
-Example example(const char* machine, const std::vector<double>& loads_s,
-                std::vector<PlaceId> places) {
-  Example made{machine_from_text(machine), {}, Placement(std::move(places))};
-  for (const double load_s : loads_s) made.workload.tasks.push_back({load_s});
-  return made;
-}
-
 TEST(Refine, moves_nothing_if_the_imbalance_is_within_the_tolerance) {
   const Example near = example("core:2", {10, 10.9}, {0, 1});  // 10.9 is 4 % above the average
-  EXPECT_EQ(near.refined(), near.current);
+  EXPECT_EQ(near.placed("refine"), near.current);
 }
 
 TEST(Refine, moves_the_smallest_task_whose_move_brings_a_place_below_the_threshold) {
   // Place 0 has a load of 17 s and the average is 12 s. Moving the task of 5 s balances the places.
   // The task of 4 s is too small for that, and the task of 8 s would overload place 1.
   const Example uneven = example("core:2", {8, 5, 4, 7}, {0, 0, 0, 1});
-  EXPECT_EQ(uneven.refined(), Placement(std::vector<PlaceId>{0, 1, 0, 1}));
+  EXPECT_EQ(uneven.placed("refine"), Placement(std::vector<PlaceId>{0, 1, 0, 1}));
 }
 
 TEST(Refine, moves_the_largest_tasks_that_fit_if_no_single_task_is_large_enough) {
   const Example uneven = example("core:3", {4, 4, 3, 3, 2, 2}, {0, 0, 0, 0, 0, 0});
-  const Metrics after = uneven.metrics(uneven.refined());
+  const Metrics after = uneven.metrics(uneven.placed("refine"));
   EXPECT_EQ(after.makespan_s, 6);
   EXPECT_EQ(after.migrations, 4u);
 }
@@ -54,22 +34,22 @@ TEST(Refine, reaches_the_shortest_makespan_even_if_the_requested_tolerance_is_im
   // The load of the first task is 6 s, nearly three times the average load of a place, so in the
   // best placement this task has a place of its own.
   const Example lumpy = example("core:4", {6, 1, 1, 1}, {0, 0, 0, 0});
-  const Metrics after = lumpy.metrics(lumpy.refined());
+  const Metrics after = lumpy.metrics(lumpy.placed("refine"));
   EXPECT_EQ(after.makespan_s, 6);
   EXPECT_EQ(after.migrations, 1u);
 }
 
 TEST(Refine, keeps_the_current_placement_if_no_move_of_a_single_task_improves_it) {
   const Example stuck = example("core:2", {3, 3, 3}, {0, 0, 1});
-  EXPECT_EQ(stuck.refined(), stuck.current);
+  EXPECT_EQ(stuck.placed("refine"), stuck.current);
   const Example pair = example("core:3", {2, 2, 2, 2}, {0, 0, 1, 2});
-  EXPECT_EQ(pair.refined(), pair.current);
+  EXPECT_EQ(pair.placed("refine"), pair.current);
 }
 
 TEST(Refine, accounts_for_speeds_of_places_and_for_background_load) {
   Example mixed = example("core:3 speeds:1,4,1", {1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0});
   mixed.workload.background_s = {0, 0, 5};
-  const Placement placed = mixed.refined("refine:tolerance=1");
+  const Placement placed = mixed.placed("refine:tolerance=1");
   for (const PlaceId p : placed.places()) EXPECT_NE(p, 2u);
   EXPECT_EQ(mixed.metrics(placed).makespan_s, 5);  // the background load, which stays
 }
@@ -81,7 +61,7 @@ TEST(Refine, reaches_its_tolerance_with_few_migrations) {
   for (TaskId t = 0; t < 6400; ++t)
     large.workload.tasks.push_back({(t < 800 ? 3 : 1) * random.uniform(0.5, 1.5)});
   const Metrics before = large.metrics(large.current);
-  const Metrics after = large.metrics(large.refined());
+  const Metrics after = large.metrics(large.placed("refine"));
   EXPECT_GT(before.imbalance, 2.2);
   EXPECT_LE(after.imbalance, 1.05 + 1e-12);
   // One eighth of the places have 2.4 times the average load. So 1.4/8 of all load must move. The

@@ -23,27 +23,27 @@ class Scotch : public LibraryTest {
 };
 
 TEST_F(Scotch, divides_a_grid_into_parts_of_equal_load_and_cuts_few_edges) {
-  const LibraryExample square = grid("core:16", 64);
+  const Example square = grid("core:16", 64);
   const Placement placed = square.placed("scotch");
   EXPECT_LT(square.metrics(placed).imbalance, 1.06);
   EXPECT_LT(square.metrics(placed).nuco_messages, 6 * 64 * 2);  // 6 straight cuts of 64 edges
 }
 
 TEST_F(Scotch, puts_communicating_tasks_close_together) {
-  const LibraryExample square = grid("node:4 core:4 factors:20,1", 64);
+  const Example square = grid("node:4 core:4 factors:20,1", 64);
   // Straight cuts between the four nodes would run along 2 lines, each across 64 edges.
   EXPECT_LT(square.metrics(square.placed("scotch")).internode_bytes, 10u * 64 * 2 * 2);
 }
 
 TEST_F(Scotch, puts_communicating_tasks_close_together_if_places_have_unequal_speeds) {
-  const LibraryExample square = grid("node:4 core:4 factors:20,1 speeds:1,0.5", 64);
+  const Example square = grid("node:4 core:4 factors:20,1 speeds:1,0.5", 64);
   const Metrics metrics = square.metrics(square.placed("scotch"));
   EXPECT_LT(metrics.internode_bytes, 10u * 64 * 2 * 2);
   EXPECT_LT(metrics.imbalance, 1.1);
 }
 
 TEST_F(Scotch, puts_communicating_tasks_close_together_if_nodes_have_unequal_numbers_of_places) {
-  LibraryExample square = grid("node:4 core:6 factors:20,1", 64);
+  Example square = grid("node:4 core:6 factors:20,1", 64);
   // The machine without its last two places, so that the last node has 4 places instead of 6.
   MachineParts parts = square.machine.parts();
   parts.places.resize(parts.places.size() - 2);
@@ -60,7 +60,7 @@ TEST_F(Scotch, puts_communicating_tasks_close_together_if_nodes_have_unequal_num
 }
 
 TEST_F(Scotch, loads_are_proportional_to_the_speeds_of_places_and_pinned_tasks_do_not_move) {
-  LibraryExample mixed = grid("core:4 speeds:1,0.5,1,1", 40);
+  Example mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 0};
   for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;
   const std::vector<double> busy_s = work_s(mixed.machine, mixed.workload, mixed.placed("scotch"));
@@ -68,7 +68,7 @@ TEST_F(Scotch, loads_are_proportional_to_the_speeds_of_places_and_pinned_tasks_d
 }
 
 TEST_F(Scotch, moves_fewer_tasks_with_the_options_remap_and_migration_than_without_them) {
-  LibraryExample drifted = grid("node:4 core:4", 48);
+  Example drifted = grid("node:4 core:4", 48);
   drifted.current = drifted.placed("scotch");
   for (TaskId t = 0; t < 600; ++t) drifted.workload.tasks[t].load_s *= 2;
   const Metrics before = drifted.metrics(drifted.current);
@@ -79,7 +79,7 @@ TEST_F(Scotch, moves_fewer_tasks_with_the_options_remap_and_migration_than_witho
 }
 
 TEST_F(Scotch, finds_the_same_placement_in_a_locale_with_decimal_commas) {
-  const LibraryExample square = grid("core:4", 8);
+  const Example square = grid("core:4", 8);
   const Placement expected = square.placed("scotch");
   ::setenv("LOCPATH", POISE_LOCALES, 1);
   if (std::setlocale(LC_NUMERIC, "comma") == nullptr) GTEST_SKIP() << "the locale is missing";
@@ -94,7 +94,7 @@ TEST_F(Scotch, accepts_very_large_and_very_small_loads_and_messages) {
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    LibraryExample lumpy =
+    Example lumpy =
         grid(fmt::format("node:2 core:{} factors:1000,0.001", 1 + random.below(20)).c_str(),
              static_cast<TaskId>(1 + random.below(20)));
     for (Task& task : lumpy.workload.tasks) {
@@ -114,7 +114,7 @@ TEST_F(Scotch, maps_nested_clusters_of_tasks_to_the_nodes_or_domains_and_their_c
   // Tasks of one core exchange most messages, tasks of one domain or node fewer, and others fewest.
   for (const char* text : {"numa:4 core:2 factors:9,1", "core:6", "node:3 core:2 factors:20,1"}) {
     SCOPED_TRACE(text);
-    LibraryExample nested{machine_from_text(text), {}, {}};
+    Example nested{machine_from_text(text), {}, {}};
     const Machine& machine = nested.machine;
     std::vector<PlaceId> hidden;
     for (PlaceId p = 0; p < machine.num_places(); ++p)
@@ -142,7 +142,7 @@ TEST_F(Scotch, maps_nested_clusters_of_tasks_to_the_nodes_or_domains_and_their_c
 }
 
 TEST_F(Scotch, moves_no_task_with_the_option_remap_if_migrations_are_very_expensive) {
-  LibraryExample square = grid("node:4 core:4 factors:20,1", 24);
+  Example square = grid("node:4 core:4 factors:20,1", 24);
   square.current = square.placed("scotch");
   for (const char* strategy : {"scotch:remap=1,migration=1000", "scotch:remap=1,migration=1"})
     EXPECT_EQ(square.placed(strategy), square.current) << strategy;
