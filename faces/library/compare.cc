@@ -89,6 +89,15 @@ void list_rows(poise_simulation& handle) {
   }
 }
 
+/// Throws Error, which names the table, if it has no such row.
+template <typename Row>
+const Row& row_of(const std::vector<Row>& rows, std::uint64_t number, const char* table) {
+  if (number >= rows.size())
+    poise::fail("row {} does not exist; the {} has {} rows, numbered from 0", number, table,
+                rows.size());
+  return rows[number];
+}
+
 poise::Replayer replayer_of(const poise_machine& machine, const poise::Trace& trace,
                             const std::uint32_t* start, const poise::ReplayPlan& plan) {
   if (trace.phases.empty()) poise::fail("the trace has no phases; at least 1 is needed");
@@ -152,13 +161,8 @@ uint64_t poise_comparison_num_rows(const poise_comparison* comparison) {
 
 const poise_comparison_row* poise_comparison_get(const poise_comparison* comparison, uint64_t row) {
   const poise_comparison_row* result = nullptr;
-  guarded(__func__, [&] {
-    const auto& rows = checked(comparison, "comparison").rows;
-    if (row >= rows.size())
-      poise::fail("row {} does not exist; the comparison has {} rows, numbered from 0", row,
-                  rows.size());
-    result = &rows[row];
-  });
+  guarded(__func__,
+          [&] { result = &row_of(checked(comparison, "comparison").rows, row, "comparison"); });
   return result;
 }
 
@@ -229,13 +233,8 @@ uint64_t poise_simulation_num_steps(const poise_simulation* simulation) {
 
 const poise_simulation_row* poise_simulation_get(const poise_simulation* simulation, uint64_t row) {
   const poise_simulation_row* result = nullptr;
-  guarded(__func__, [&] {
-    const auto& rows = checked(simulation, "simulation").rows;
-    if (row >= rows.size())
-      poise::fail("row {} does not exist; the simulation has {} rows, numbered from 0", row,
-                  rows.size());
-    result = &rows[row];
-  });
+  guarded(__func__,
+          [&] { result = &row_of(checked(simulation, "simulation").rows, row, "simulation"); });
   return result;
 }
 
