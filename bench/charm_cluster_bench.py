@@ -10,9 +10,7 @@ The programs themselves measure their iterations. A run's result is the mean tim
 decisions. Per balancer, the benchmark reports the median over the rounds and its 95 % interval, and the ratio to `poise`
 in the same round."""
 
-import argparse
 import os
-import pathlib
 import re
 import statistics
 import subprocess
@@ -146,19 +144,14 @@ def shown(interval, factor, form):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="./dev bench charm_cluster", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--network", metavar="CHARM_HOME", type=pathlib.Path, default=os.environ.get("CHARM_NETWORK"),
-                        help="a build of Charm++ 8 for a network inside its checkout (default: $CHARM_NETWORK)")
+    parser = charm_programs.parser("charm_cluster", __doc__)
     parser.add_argument("--programs", nargs="+", default=list(WORDS), choices=list(WORDS))
     parser.add_argument("--balancers", nargs="+", help="PoiseLB and these (default: all)")
     parser.add_argument("--rounds", type=int, default=6)
     options = parser.parse_args()
-    if not options.network or not (options.network / "bin" / "charmc").exists():
-        print("no Charm++ for a network: CHARM_SOURCE=PATH ./dev charm netlrts-linux-x86_64-smp builds one, and "
-              "CHARM_NETWORK=PATH/netlrts-linux-x86_64-smp names it; skipped", file=sys.stderr)
+    home = charm_programs.network_home(options)
+    if home is None:
         return 0
-    home = options.network.resolve()
     FOLDER.mkdir(parents=True, exist_ok=True)
     balancers = [NONE, *POISE, *OTHERS]
     if not charm_programs.scotch(home, FOLDER / home.name):

@@ -8,9 +8,7 @@ balancer of Charm++ decides in a real run, in which chares have the loads and me
 decisions of Charm++ differ from run to run, because the statistics arrive in another order or because DistributedLB draws
 random PEs. Therefore each balancer of Charm++ decides several times, and its row has the medians."""
 
-import argparse
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -73,18 +71,13 @@ def shown(row, best_s):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="./dev bench charm_peers", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--network", metavar="CHARM_HOME", type=pathlib.Path, default=os.environ.get("CHARM_NETWORK"),
-                        help="a netlrts-smp build of Charm++ 8 inside its checkout (default: $CHARM_NETWORK)")
+    parser = charm_programs.parser("charm_peers", __doc__)
     parser.add_argument("--programs", nargs="+", default=list(OBJECTS), choices=list(OBJECTS))
     parser.add_argument("--machines", nargs="+", default=MACHINES)
     options = parser.parse_args()
-    if not options.network or not (options.network / "bin" / "charmc").exists():
-        print("no Charm++ 8: CHARM_SOURCE=PATH ./dev charm netlrts-linux-x86_64-smp builds one, and "
-              "CHARM_NETWORK=PATH/netlrts-linux-x86_64-smp names it; skipped", file=sys.stderr)
+    home = charm_programs.network_home(options)
+    if home is None:
         return 0
-    home = options.network.resolve()
     FOLDER.mkdir(parents=True, exist_ok=True)
     replay = charm_programs.built_replay(home, FOLDER)
     peers = [name for name in PEERS if name != "ScotchLB" or charm_programs.scotch(home, replay.parent.parent)]

@@ -3,12 +3,15 @@
 """Builds three programs of Charm++ 8 with Poise's balancers and Charm++'s own: lb_test, kNeighbor and stencil3d. Their
 sources are read from the checkout of Charm++, and edited copies are compiled in the build folder. The edits make
 objects sleep instead of computing, so that a host with few cores can run many PEs, let communication threads sleep, and
-change how often the programs print. Also builds charm_replay, with Charm++'s own balancers only."""
+change how often the programs print. Also builds charm_replay, with Charm++'s own balancers only, and reads the option that
+names the build of Charm++."""
 
+import argparse
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 from keep import ROOT
 
@@ -56,6 +59,24 @@ SOURCES = {
         ("#define MAX_ITER         100", "#define MAX_ITER         60"),
         ("for(int w=0; w<work; w++) {", "sleep_us(200 * work);\n      {")]),
 }
+
+
+def parser(benchmark, text):
+    """Returns a parser with the option --network, to which a benchmark adds its own options."""
+    result = argparse.ArgumentParser(prog=f"./dev bench {benchmark}", description=text,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    result.add_argument("--network", metavar="CHARM_HOME", type=pathlib.Path, default=os.environ.get("CHARM_NETWORK"),
+                        help="a netlrts-smp build of Charm++ 8 inside its checkout (default: $CHARM_NETWORK)")
+    return result
+
+
+def network_home(options):
+    """Returns the build that --network names. If there is none, says how to get one, and returns None."""
+    if options.network and (options.network / "bin" / "charmc").exists():
+        return options.network.resolve()
+    print("no Charm++ 8 for a network: CHARM_SOURCE=PATH ./dev charm netlrts-linux-x86_64-smp builds one, and "
+          "CHARM_NETWORK=PATH/netlrts-linux-x86_64-smp names it; skipped", file=sys.stderr)
+    return None
 
 
 class Unusable(Exception):
