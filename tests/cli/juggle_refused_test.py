@@ -87,12 +87,7 @@ class Refused(JuggleTest):
         process.communicate(timeout=WAIT_S)
 
     def test_a_balancer_attached_to_a_program_ends_when_the_program_ends_even_if_the_kernel_lacks_pidfd_open(self):
-        program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
-        self.addCleanup(program.wait, WAIT_S)
-        self.addCleanup(program.kill)
-        self.assertTrue(eventually(lambda: len(children(program.pid)) == 3))
-        workers = children(program.pid)
-        self.addCleanup(end_all, workers)
+        program, workers = self.start_busy_alone()
         process = self.start(*QUICK, "--attach", str(program.pid),
                              preexec_fn=refusing("pidfd_open", errno.ENOSYS))
         self.assertTrue(eventually(lambda: all(len(affinity(pid)) == 1 for pid in workers)))

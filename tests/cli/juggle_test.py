@@ -74,6 +74,21 @@ class JuggleTest(CliTest):
         self.addCleanup(self.end, process)
         return process
 
+    def start_alone(self, *command):
+        """Starts a program without a balancer."""
+        program = subprocess.Popen(command, cwd=self.folder)
+        self.addCleanup(program.wait, WAIT_S)
+        self.addCleanup(program.kill)
+        return program
+
+    def start_busy_alone(self):
+        """Starts a program with three busy children, without a balancer. Returns it, and the children's process ids."""
+        program = self.start_alone("sh", "-c", BUSY)
+        self.assertTrue(eventually(lambda: len(children(program.pid)) == 3))
+        workers = children(program.pid)
+        self.addCleanup(end_all, workers)
+        return program, workers
+
     def end(self, process):
         process.kill()
         process.communicate(timeout=WAIT_S)
@@ -239,12 +254,7 @@ class Affinities(JuggleTest):
         return False
 
     def test_the_balancer_can_attach_to_a_running_program_and_detach(self):
-        program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
-        self.addCleanup(program.wait, WAIT_S)
-        self.addCleanup(program.kill)
-        self.assertTrue(eventually(lambda: len(children(program.pid)) == 3))
-        workers = children(program.pid)
-        self.addCleanup(end_all, workers)
+        program, workers = self.start_busy_alone()
         for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU):
             process = self.start(*QUICK, "--attach", str(program.pid))
             self.assertTrue(eventually(lambda: all(len(affinity(pid)) == 1 for pid in workers)))
@@ -254,9 +264,7 @@ class Affinities(JuggleTest):
             self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
 
     def test_child_processes_of_an_attached_program_get_their_affinities_back_even_if_their_parent_dies(self):
-        program = subprocess.Popen(["sh", "-c", f"sh -c '{BUSY}' & wait; sleep 60"], cwd=self.folder)
-        self.addCleanup(program.wait, WAIT_S)
-        self.addCleanup(program.kill)
+        program = self.start_alone("sh", "-c", f"sh -c '{BUSY}' & wait; sleep 60")
         self.assertTrue(eventually(lambda: any(len(children(pid)) == 3 for pid in children(program.pid))))
         middle, = children(program.pid)
         workers = children(middle)
@@ -282,9 +290,7 @@ class Affinities(JuggleTest):
         self.assertEqual(affinity(daemon), CPUS)
 
     def test_a_balancer_attached_by_nohup_stays_when_the_terminal_closes(self):
-        program = subprocess.Popen(["sleep", "60"])
-        self.addCleanup(program.wait, WAIT_S)
-        self.addCleanup(program.kill)
+        program = self.start_alone("sleep", "60")
         process = self.start("--live", "--attach", str(program.pid),
                              preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.assertIn("watching", process.stderr.readline())
