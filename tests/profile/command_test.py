@@ -13,12 +13,11 @@ import sys
 import tempfile
 import unittest
 
-from reader import ENVIRONMENT, LIBRARY, compile_c, installations
+from reader import ENVIRONMENT, LIBRARY, PROGRAMS, compile_c, installations
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from browser import BROWSER, clicked  # noqa: E402
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 POISE = os.environ["POISE"] if "POISE" in os.environ else ""
 
 

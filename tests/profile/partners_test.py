@@ -3,15 +3,12 @@
 
 """Tests that a profile tells which rank waits for which other rank in point-to-point messages. In most tests rank 1 is
 late on purpose. In one test the ranks form a chain, in which each rank receives from the rank before it."""
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
-from reader import LIBRARY, compile_c, installations, launch, read_profile
+from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, installations, launch, read_profile
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE, ROUNDS, LATE_NS = 3, 20, 20_000_000
 # Threshold in ns for the time that a rank waits in all rounds: half of the time for which the late rank sleeps. A rank
 # that must wait for the late rank waits longer. All other waits are shorter, even on a busy machine, where any rank may
@@ -19,20 +16,9 @@ SIZE, ROUNDS, LATE_NS = 3, 20, 20_000_000
 LEAST = ROUNDS * LATE_NS / 2
 
 
-class Partners(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-
+class Partners(ProfileTest):
     def run_ranks(self, mpi, what, size=SIZE):
-        output = self.folder / "profile"
-        output.unlink(missing_ok=True)
-        done = launch(mpi, size, [compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread"), what],
-                      {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)})
-        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
-        return read_profile(output)
+        return self.profiled(mpi, size, [compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread"), what])
 
     def waits(self, mpi, what, size=SIZE):
         """Runs the program partners.c in the mode `what`. Returns a table {(rank, late rank): ns for which the rank

@@ -11,9 +11,8 @@ import sys
 import tempfile
 import unittest
 
-from reader import LIBRARY, compile_c, installations, launch, read_profile, traffic_of
+from reader import LIBRARY, PROGRAMS, compile_c, installations, launch, read_profile, traffic_of
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE = 3
 HEADS = {
     "mpif.h": ("implicit none\ninclude 'mpif.h'", "integer"),

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Reads profiles, without code of the project's own reader, and finds MPI installations for tests."""
+"""Reads profiles, without code of the project's own reader, and runs programs with the MPI installations for tests."""
 import os
 import pathlib
 import shutil
 import struct
 import subprocess
+import tempfile
+import unittest
 
 MAGIC = b"POISE PROFILE 6\n"
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 LIBRARY = os.environ.get("POISE_PROFILE_LIBRARY", "")
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                             "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -133,3 +136,20 @@ def compile_c(mpi, source, folder, *options):
     if not program.exists():
         subprocess.run([f"mpicc.{mpi}", "-O1", "-w", source, "-o", program, *options], check=True, timeout=300)
     return program
+
+
+class ProfileTest(unittest.TestCase):
+    """The tests of a class share a folder, so that each program is compiled once."""
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+
+    def profiled(self, mpi, size, command, stdout=""):
+        """Runs a program that must print `stdout`. Returns its profile, with one entry per rank."""
+        output = self.folder / "profile"
+        output.unlink(missing_ok=True)
+        done = launch(mpi, size, command, {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)})
+        self.assertEqual((done.returncode, done.stdout), (0, stdout), done.stderr)
+        return read_profile(output)

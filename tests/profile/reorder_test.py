@@ -14,9 +14,8 @@ import sys
 import tempfile
 import unittest
 
-from reader import ENVIRONMENT, LIBRARY, compile_c, installations, launch, read_profile
+from reader import ENVIRONMENT, LIBRARY, PROGRAMS, compile_c, installations, launch, read_profile
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 POISE = os.environ.get("POISE", "")
 MACHINE = "node:2 core:4"
 SIZE = 8

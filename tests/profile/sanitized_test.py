@@ -9,15 +9,12 @@ exit parts of them are unloaded, so their leaks have no names that a suppression
 reports itself: a leak is Poise's if the innermost frame that belongs to Poise or to MPI belongs to Poise."""
 
 import os
-import pathlib
 import re
 import sys
-import tempfile
 import unittest
 
-from reader import LIBRARY, compile_c, installations, launch, read_profile
+from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, installations, launch, read_profile
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 RUNTIME = os.environ.get("SANITIZER_RUNTIME", "")
 LEAKING = os.environ.get("LEAKING_LIBRARY", "")
 PLANTED = "4321 byte"  # of leaking.cc
@@ -49,13 +46,7 @@ def errors_in(report):
     return leaks, others
 
 
-class Sanitized(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-
+class Sanitized(ProfileTest):
     def errors(self, mpi, ranks, source, *arguments, library=LIBRARY, statuses=(0,), **variables):
         """Runs a program with the library. Returns the leaks and the other errors that its ranks report. The exit status of
         the launcher must be one of `statuses`."""

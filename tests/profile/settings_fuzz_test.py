@@ -15,12 +15,11 @@ import sys
 import tempfile
 import unittest
 
-from reader import LIBRARY, compile_c, installations, launch, read_profile
+from reader import LIBRARY, PROGRAMS, compile_c, installations, launch, read_profile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import nonsense  # noqa: E402
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE = 2
 TIMEOUT_S = 300
 # The rank of a process, which a shell reads from the variable that Open MPI or MPICH sets for it.

@@ -8,9 +8,8 @@ import sys
 import tempfile
 import unittest
 
-from reader import LIBRARY, compile_c, installations, launch, read_profile, traffic_of
+from reader import LIBRARY, PROGRAMS, compile_c, installations, launch, read_profile, traffic_of
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE = 5
 MONITORING = {"OMPI_MCA_pml_monitoring_enable": "2", "OMPI_MCA_pml_monitoring_enable_output": "3"}
 

@@ -13,9 +13,8 @@ import tempfile
 import unittest
 
 import reader
-from reader import ENVIRONMENT, LIBRARY, compile_c, installations
+from reader import ENVIRONMENT, LIBRARY, PROGRAMS, compile_c, installations
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 POISE = os.environ["POISE"] if "POISE" in os.environ else ""
 HAS_NAMESPACES = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
 PIECES, PIECE, THREADS, EACH, COMMUNICATORS, LATE = 32769, 65536, 4, 200, 5000, 20  # of programs/trouble.c

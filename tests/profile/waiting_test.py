@@ -3,38 +3,24 @@
 
 """Tests which ranks wait for which in collectives and in other functions that all ranks of a communicator, a window or a
 file call. In all programs rank 1 is late on purpose."""
-import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-from reader import LIBRARY, compile_c, installations, launch, read_profile
+from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, installations
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE, LATE_NS = 3, 20 * 20_000_000
 # On a busy machine ranks are late without sleeping. Therefore ranks that wait for the sleeping rank must have waited
 # for at least a quarter of its sleeping time, and all other ranks for less than that.
 LEAST = LATE_NS / 4
 
 
-class Waiting(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-
+class Waiting(ProfileTest):
     def waits(self, mpi, what, program=None):
         """Runs the program late.c in the mode `what`, or another program with the argument `what`. Returns {(rank, late rank): ns for which the rank waited for the
         late rank}, and the profile, with one entry per rank."""
-        output = self.folder / "profile"
-        output.unlink(missing_ok=True)
-        done = launch(mpi, SIZE, [program or compile_c(mpi, PROGRAMS / "late.c", self.folder), what],
-                      {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)})
-        self.assertEqual((done.returncode, done.stdout), (0, "before the end\n"), done.stderr)
-        ranks = read_profile(output)
+        ranks = self.profiled(mpi, SIZE, [program or compile_c(mpi, PROGRAMS / "late.c", self.folder), what], "before the end\n")
         waits = {}
         for rank in ranks:
             for phase in rank["phases"]:
