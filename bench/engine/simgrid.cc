@@ -5,7 +5,6 @@
 // The simulated links have no latency. Instead, a message waits for the latency of its route before
 // it enters the network, because SimGrid's TCP model would give paths with short latency a larger
 // share. If a byte crosses a resource several times, the route lists the resource several times.
-// Each program is simulated in a process of its own, because an engine cannot be used twice.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,20 +13,19 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <simgrid/s4u.hpp>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
-#include <xbt/log.h>
+
+#include "bench/simgrid_child.h"
 
 namespace {
 
 namespace sg4 = simgrid::s4u;
 using Json = nlohmann::json;
 
-constexpr double kFlops = 1e9;   // speed of a place in operations per second
-constexpr int kTimeout_s = 120;  // of one simulation
+constexpr double kFlops = 1e9;  // speed of a place in operations per second
 
 struct Message {
   std::size_t from, to, route;
@@ -151,30 +149,6 @@ class Simulation {
   std::vector<Place> places_;
 };
 
-/// Simulates in a child process. Returns the time, or a negative number if the simulation fails.
-double simulate_in_child(const Json& program, int argc, char** argv) {
-  int ends[2];
-  if (pipe(ends) != 0) return -1;
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(kTimeout_s);
-    xbt_log_control_set("xbt_cfg.thresh:warning");
-    sg4::Engine engine(&argc, argv);
-    for (const char* setting : {"network/model:CM02", "network/TCP-gamma:0",
-                                "network/crosstraffic:0", "network/weight-S:0"})
-      sg4::Engine::set_config(setting);
-    const double seconds = Simulation(program).run(engine);
-    _exit(write(ends[1], &seconds, sizeof seconds) == sizeof seconds ? 0 : 1);
-  }
-  close(ends[1]);
-  double seconds = -1;
-  if (read(ends[0], &seconds, sizeof seconds) != sizeof seconds) seconds = -1;
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return status == 0 ? seconds : -1;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -185,14 +159,15 @@ int main(int argc, char** argv) {
   }
   for (std::string line; std::getline(file, line);) {
     const Json program = Json::parse(line);
-    const double seconds = simulate_in_child(program, argc, argv);
-    if (seconds < 0) {
+    const std::optional<double> seconds = poise::simulated_in_child(
+        argc, argv, [&](sg4::Engine& engine) { return Simulation(program).run(engine); });
+    if (!seconds) {
       std::fprintf(stderr,
                    "engine_simgrid: \"%s\": the simulation failed or took longer than %d s\n",
-                   program.at("name").get<std::string>().c_str(), kTimeout_s);
+                   program.at("name").get<std::string>().c_str(), poise::kSimGridTimeout_s);
       return 1;
     }
-    std::puts(Json{{"name", program.at("name")}, {"simgrid_s", seconds}}.dump().c_str());
+    std::puts(Json{{"name", program.at("name")}, {"simgrid_s", *seconds}}.dump().c_str());
     std::fflush(stdout);
   }
   return 0;

@@ -4,17 +4,14 @@
 //
 // A node has a link out, a link in and a bus for messages inside it; a rack has a link up and a
 // link down. A message waits for its delay before it enters the network, because SimGrid's TCP
-// model would give paths with short latency a larger share. Each program is simulated in a process
-// of its own, because an engine cannot be used twice.
+// model would give paths with short latency a larger share.
 #include <algorithm>
 #include <cstdio>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <simgrid/s4u.hpp>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <xbt/log.h>
 
+#include "bench/simgrid_child.h"
 #include "bench/trust/replay.h"
 
 #include "poise/base/error.h"
@@ -29,7 +26,6 @@ using poise::trust::Replay;
 
 constexpr double kNoLimit_bytes_per_s = 1e15;
 constexpr double kPrecision_s = 1e-9;  // of SimGrid
-constexpr int kTimeout_s = 120;        // of one simulation
 
 /// The places and links of a machine.
 class Platform {
@@ -151,37 +147,6 @@ double simulate(const Replay& replay, sg4::Engine& engine) {
   return end_s;
 }
 
-/// Simulates an iteration in a child process, and returns its time in seconds. Throws SystemError
-/// if the simulation fails.
-double simulate_in_child(const Replay& replay, int argc, char** argv) {
-  int ends[2];
-  if (pipe(ends) != 0) throw poise::SystemError("cannot create a pipe");
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(kTimeout_s);
-    xbt_log_control_set("xbt_cfg.thresh:warning");
-    sg4::Engine engine(&argc, argv);
-    for (const char* setting : {"network/model:CM02", "network/TCP-gamma:0",
-                                "network/crosstraffic:0", "network/weight-S:0"}) {
-      sg4::Engine::set_config(setting);
-    }
-    const double iteration_s = simulate(replay, engine);
-    const bool is_written = write(ends[1], &iteration_s, sizeof iteration_s) == sizeof iteration_s;
-    _exit(is_written ? 0 : 1);
-  }
-  close(ends[1]);
-  double iteration_s = 0;
-  const ssize_t got = read(ends[0], &iteration_s, sizeof iteration_s);
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (got != sizeof iteration_s || status != 0) {
-    throw poise::SystemError(fmt::format("\"{}\": the simulation failed or took longer than {} s",
-                                         replay.name, kTimeout_s));
-  }
-  return iteration_s;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -193,9 +158,14 @@ int main(int argc, char** argv) {
   }
   try {
     for (const Replay& replay : poise::trust::read_replays(argv[1])) {
-      const double iteration_s = simulate_in_child(replay, argc, argv);
+      const auto iteration_s = poise::simulated_in_child(
+          argc, argv, [&](sg4::Engine& engine) { return simulate(replay, engine); });
+      if (!iteration_s)
+        throw poise::SystemError(
+            fmt::format("\"{}\": the simulation failed or took longer than {} s", replay.name,
+                        poise::kSimGridTimeout_s));
       fmt::print("{}\n",
-                 nlohmann::json{{"name", replay.name}, {"iteration_s", iteration_s}}.dump());
+                 nlohmann::json{{"name", replay.name}, {"iteration_s", *iteration_s}}.dump());
       std::fflush(stdout);
     }
   } catch (const poise::SystemError& error) {
