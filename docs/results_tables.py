@@ -419,6 +419,10 @@ def cluster_errors(whole):
 RATIOS = {"median": "{median:.3f}", "worst": "{worst:.3f}", "geometric mean": "{geometric:.3f}",
           "arithmetic mean": "{arithmetic:.3f}", "above 1 in": "{lost} of {cases}"}
 SECONDS = {"without, s": "{without s:.4f}", "with, s": "{with s:.4f}", "one process, s": "{one process s:.4f}", "gain": "{gain:.2f}"}
+GAINS = {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
+         "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}
+LOSSES = {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
+          "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}
 
 # the name of each benchmark -> its heading and its tables
 PAGES = {
@@ -588,14 +592,10 @@ PAGES = {
               "The gain is the time without lending divided by the time with it. `best of n` divides the fastest of n "
               "runs without lending by the fastest of n runs with it. The last two columns show the gains of "
               "two other ways to run the tasks: with `by hand`, the program itself distributes them to the ranks; "
-              "with `OpenMP`, one process runs them as OpenMP tasks, with as many threads as there were ranks.", tasks("gains"),
-              {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
-               "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
+              "with `OpenMP`, one process runs them as OpenMP tasks, with as many threads as there were ranks.", tasks("gains"), GAINS),
         Table("All tasks on the first rank, and a core for each rank",
               "The columns are those of the table *All tasks on the first rank*. All tasks compute, and the machine "
-              "has a core for each rank.", tasks("cores"),
-              {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
-               "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
+              "has a core for each rank.", tasks("cores"), GAINS),
         Table("Beside what users do without lending",
               "The first rank has all tasks, whose lengths are 0.5 to 1.5 times their mean. Each row "
               "compares lending with another way to run these tasks; the two ways run alternately. The last column "
@@ -613,13 +613,11 @@ PAGES = {
               "with lending divided by the time without it: 99 % of the pairs do not exceed the first value, and no "
               "pair exceeds the second. The goals are a median speed of at least 0.98, and no run that takes more than "
               "twice as long with lending.",
-              losses("losses"), {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
-                       "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}),
+              losses("losses"), LOSSES),
         Table("What lending can lose, with spare cores",
               "The cases and columns are those of the table *What lending can lose*. Here the machine has a core of "
               "its own for each rank, for each progress thread and for the program that competes.",
-              losses("losses_with_spare_cores"), {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
-                       "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}),
+              losses("losses_with_spare_cores"), LOSSES),
         Table("Equal work on both ranks",
               "All ranks have equal work, so no rank has a reason to lend tasks. The table shows the overhead of the "
               "runtime: how much longer a step takes than with OpenMP tasks in the same processes.", tasks("balanced"),
