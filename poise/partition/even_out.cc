@@ -26,16 +26,13 @@ class EvenOut {
     const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
     const double shared = std::accumulate(shares.of_part.begin(), shares.of_part.end(), 0.0);
     for (const double share : shares.of_part) target_.push_back(share * total / shared);
-    for (Part p = 0; p < target_.size(); ++p) excess_.insert({weight_[p] - target_[p], p});
+    for (Part p = 0; p < target_.size(); ++p) add(p, 0);
   }
 
   void run() {
-    for (std::size_t step = 0; step < part_of_.size(); ++step) {
-      const auto [most, fullest] = *excess_.rbegin();
-      const auto [least, emptiest] = *excess_.begin();
-      if (most <= target_[fullest] * shares_.tolerance) return;
+    for (std::size_t step = 0; step < part_of_.size() && !over_.empty(); ++step) {
       if (items_.empty()) list_items();
-      if (!swap(fullest, emptiest)) return;
+      if (!swap(over_.rbegin()->second, excess_.begin()->second)) return;
     }
   }
 
@@ -51,7 +48,7 @@ class EvenOut {
   /// about half of the difference between them, or exchanges two vertices whose weights differ by
   /// about that amount.
   bool swap(Part from, Part to) {
-    const double gap = (weight_[from] - target_[from] - weight_[to] + target_[to]) / 2;
+    const double gap = (excess(from) - excess(to)) / 2;
     double best_off = gap;
     Item given{0, kNothing}, taken{0, kNothing};
     const auto consider = [&](const Item& leaves, const Item& comes) {
@@ -84,19 +81,28 @@ class EvenOut {
     items_[from].erase(item);
     items_[to].insert(item);
     part_of_[item.second] = to;
-    for (const Part p : {from, to}) {
-      excess_.erase({weight_[p] - target_[p], p});
-      weight_[p] += p == to ? item.first : -item.first;
-      excess_.insert({weight_[p] - target_[p], p});
-    }
+    add(from, -item.first);
+    add(to, item.first);
   }
+
+  void add(Part p, double weight) {
+    excess_.erase({excess(p), p});
+    over_.erase({excess(p) - target_[p] * shares_.tolerance, p});
+    weight_[p] += weight;
+    excess_.insert({excess(p), p});
+    const double over = excess(p) - target_[p] * shares_.tolerance;
+    if (over > 0) over_.insert({over, p});
+  }
+
+  double excess(Part p) const { return weight_[p] - target_[p]; }
 
   const Graph& graph_;
   const Shares& shares_;
   std::span<Part> part_of_;
   std::vector<double> weight_, target_;
   std::vector<std::set<Item>> items_;  // the free vertices of each part; empty until the first swap
-  std::set<std::pair<double, Part>> excess_;
+  // The weight of each part above its share and, of parts above share plus tolerance, above that.
+  std::set<std::pair<double, Part>> excess_, over_;
 };
 
 }  // namespace

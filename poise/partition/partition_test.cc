@@ -246,6 +246,16 @@ TEST(EvenOut, makes_the_step_that_brings_the_fullest_and_the_emptiest_part_close
   }
 }
 
+TEST(EvenOut, relieves_a_part_above_its_tolerance_even_if_a_larger_part_exceeds_its_share_by_more) {
+  Graph graph;
+  // The parts should weigh 20, 2 and 2, and may weigh 24, 2.4 and 2.4.
+  graph.weight = {21.5, 1, 1.5};
+  graph.first.assign(4, 0);
+  std::vector<Part> part_of{0, 1, 1};
+  even_out_by_swaps(graph, {{10, 1, 1}, 0.2, {}}, part_of);
+  EXPECT_EQ(part_of, (std::vector<Part>{0, 2, 1}));
+}
+
 TEST(EvenOut, never_increases_the_largest_excess_and_ends_where_no_step_between_two_parts_helps) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
