@@ -17,6 +17,9 @@ namespace poise {
 
 namespace {
 
+/// Relative difference between two measured speeds that may be a mere rounding error.
+constexpr double kRounding = 1e-9;
+
 struct Average {
   double sum = 0;
   std::uint32_t count = 0;
@@ -131,7 +134,8 @@ std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s) {
   const PlaceId num_places = view.speed.size();
   std::vector<bool> is_fast(num_places);
   for (PlaceId p = 0; p < num_places; ++p)
-    is_fast[p] = view.speed[p] > means.speed_of_domain[domain_of(view, p)].value();
+    is_fast[p] =
+        view.speed[p] > means.speed_of_domain[domain_of(view, p)].value() * (1 + kRounding);
   if (std::find(is_fast.begin(), is_fast.end(), true) == is_fast.end()) return {};
   const auto threads_on = candidates(view, means, is_fast, margin_s);
 

@@ -64,6 +64,16 @@ TEST(Juggle, keeps_threads_in_their_domain) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed, together}, 0), ElementsAre(Swap{0, 3}));
 }
 
+TEST(Juggle, speeds_that_differ_only_by_rounding_count_as_equal_in_each_domain) {
+  const double progress_s[] = {1, 2, 1, 2};
+  const PlaceId place_of[] = {0, 1, 2, 3};
+  const DomainId domain_of[] = {0, 0, 1, 1};
+  const double more = 1 + 1e-15;
+  const std::vector<double> rounded{0.3, 0.3 * more, 0.7, 0.7 * more}, faster{0.3, 0.31, 0.7, 0.7};
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, rounded, domain_of}, 0), IsEmpty());
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, faster, domain_of}, 0), ElementsAre(Swap{0, 1}));
+}
+
 TEST(Juggle, takes_little_time_even_if_one_of_many_places_has_all_threads_but_one) {
   const std::vector<double> progress_s(200'000, 1);
   std::vector<PlaceId> place_of(progress_s.size(), 0);

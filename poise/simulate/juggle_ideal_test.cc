@@ -127,6 +127,18 @@ TEST(IdealJuggle, threads_that_wait_for_others_with_more_work_do_not_make_their_
   }
 }
 
+TEST(IdealJuggle, no_threads_migrate_if_the_speeds_of_their_places_differ_only_by_rounding) {
+  for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    JuggleRun run{.program = {6, 6, 1, 5},
+                  .redistribution = Redistribution::swaps,
+                  .period_s = random.uniform(0.1, 3)};
+    for (int t = 0; t < 6; ++t) run.work_of_thread.push_back(random.uniform(0.5, 2));
+    EXPECT_EQ(simulate_juggle(run).migrations, 0u);
+  }
+}
+
 TEST(IdealJuggle, time_slices_much_shorter_than_the_balancing_period_hardly_change_the_time) {
   JuggleRun run{.program = {8, 7, 10}, .redistribution = Redistribution::swaps, .period_s = 0.1};
   const double fair_s = completion_s(run);
