@@ -70,8 +70,8 @@ struct LendingScenario {
   double progress_s = std::numeric_limits<double>::infinity();
   std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work
   /// True if all ranks wait for each other (a barrier) between two waits. Then enter_s is relative
-  /// to this barrier, and the outcome describes the last wait only. In the last wait, ranks use
-  /// what they learnt in the waits before it.
+  /// to this barrier, and the times, loans and copies of the outcome are those of the last wait
+  /// only (LendingOutcome). In the last wait, ranks use what they learnt in the waits before it.
   bool meets = false;
   std::uint64_t seed = 1;
   LendingAgent::Settings settings = {};

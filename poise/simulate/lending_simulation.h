@@ -26,12 +26,18 @@ struct SimulatedRank {
 };
 
 struct LendingOutcome {
-  double makespan_s = 0;                 // when the last result was back at its owner
-  double end_s = 0;                      // when the last rank had left the last wait
-  std::uint64_t tasks = 0, lent = 0;     // all tasks; loans (a task counts each time it is lent)
-  std::uint64_t ran_on_other_nodes = 0;  // tasks that did not run on their owner's node
-  double lent_bytes = 0;                 // bytes of lent tasks, of copies, and of their results
+  // Of all waits or, with LendingScenario::meets, of the last wait. Times then count from its
+  // start.
+  double makespan_s = 0;                     // when the last result was back at its owner
+  double end_s = 0;                          // when the last rank had left the last wait
+  std::uint64_t lent = 0;                    // loans; a task counts each time it is lent
+  std::uint64_t ran_on_other_nodes = 0;      // tasks that did not run on their owner's node
+  double lent_bytes = 0;                     // bytes of lent tasks, of copies, and of their results
   std::uint64_t copies = 0, copies_run = 0;  // copies of tasks; copies that ran
+  std::vector<SimulatedRank> ranks;
+
+  // Of all waits, also with LendingScenario::meets.
+  std::uint64_t tasks = 0;  // tasks that have finished
   std::uint64_t messages = 0, requests = 0, events = 0;
   std::uint64_t max_messages_from_one = 0;
   /// Mean age, in seconds, of the load that a thief knew of its victim when it sent a request.
@@ -39,8 +45,7 @@ struct LendingOutcome {
   double max_bytes_out = 0;  // largest number of bytes that one node sent
   std::uint64_t max_lent_by_one = 0;
   std::size_t max_peer_bytes = 0;  // bytes of the largest table that a rank keeps about other ranks
-  std::vector<SimulatedRank> ranks;
-  std::string trouble;  // empty if the simulation ended as it should
+  std::string trouble;             // empty if the simulation ended as it should
 };
 
 /// Runs the scenario. `trouble` in the result describes the first violation, which is one of these:

@@ -559,7 +559,7 @@ TEST(LendingSimulation, messages_inside_a_node_have_a_latency_of_their_own_and_u
 }
 
 TEST(LendingSimulation,
-     the_outcome_describes_all_waits_or_if_ranks_meet_between_them_the_last_one) {
+     the_times_are_those_of_all_waits_or_if_ranks_meet_between_them_those_of_the_last_one) {
   LendingScenario scenario = two_apart();
   scenario.waits = 3;
   scenario.meets = true;
@@ -567,7 +567,7 @@ TEST(LendingSimulation,
   EXPECT_DOUBLE_EQ(last.makespan_s, 5);
   EXPECT_DOUBLE_EQ(last.end_s, 5 + 3 * kPassing_s);
   EXPECT_DOUBLE_EQ(last.ranks[0].busy_s, 5);
-  EXPECT_EQ(last.tasks, 45u);
+  EXPECT_EQ(last.tasks, 45u);  // of all waits
   EXPECT_EQ(last.messages, 18u);
   scenario.meets = false;
   const LendingOutcome all = checked(scenario);
