@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "tests/support/random_problem.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
@@ -144,17 +146,10 @@ TEST(Relief, gives_the_same_placement_as_a_reference_implementation_on_random_pr
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       SCOPED_TRACE(testing::Message() << text << " seed " << seed);
       Random random(seed);
-      const Machine machine = machine_from_text(text);
-      Workload workload;
-      Placement current(20);
-      for (TaskId t = 0; t < 20; ++t) {
-        workload.tasks.push_back(
-            {.load_s = 1.0 * random.below(9), .movable = random.below(8) != 0});
-        current.move(t, random.below(1 + random.below(machine.num_places())));
-      }
-      std::vector<double> busy_s = work_s(machine, workload, current);
+      const OwnedProblem owned = random_crowd(machine_from_text(text), random);
+      const Problem problem = owned.view();
+      std::vector<double> busy_s = work_s(owned.machine, owned.workload, owned.current);
       for (double& seconds : busy_s) seconds += 1.0 * random.below(6);  // of messages
-      const Problem problem{machine, workload, current, machine.costs()};
       const Relief relief(problem, busy_s);
       EXPECT_EQ(relief.busiest_s(), *std::ranges::max_element(busy_s));
       for (double threshold_s = 2; threshold_s <= relief.busiest_s(); threshold_s += 1.5) {
@@ -235,21 +230,16 @@ TEST(Relief, moves_the_same_few_tasks_as_a_reference_implementation_on_random_pr
       for (const double steps : {0.5, 2.0, 16.0}) {
         SCOPED_TRACE(testing::Message() << text << " seed " << seed << " steps " << steps);
         Random random(seed);
-        const Machine machine = machine_from_text(text);
-        Workload workload;
-        Placement current(20);
+        OwnedProblem owned = random_crowd(machine_from_text(text), random);
         for (TaskId t = 0; t < 20; ++t) {
-          workload.tasks.push_back({.load_s = 1.0 * random.below(9),
-                                    .bytes = random.below(4),
-                                    .movable = random.below(8) != 0});
-          current.move(t, random.below(1 + random.below(machine.num_places())));
-          workload.messages.push_back(
+          owned.workload.tasks[t].bytes = random.below(4);
+          owned.workload.messages.push_back(
               {t, static_cast<TaskId>(random.below(20)), random.below(4), 0});
         }
-        const Problem problem{machine, workload, current, machine.costs()};
+        const Problem problem = owned.view();
         const auto expected = naive_few_moves(problem, steps);
         EXPECT_EQ(with_few_moves(problem, steps), expected);
-        num_moved += expected && *expected != current ? 1 : 0;
+        num_moved += expected && *expected != owned.current ? 1 : 0;
       }
   EXPECT_GE(num_moved, 500);
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/random_problem.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
@@ -45,14 +47,10 @@ TEST(GreedyRefine, gives_the_same_placement_as_a_reference_that_tries_all_places
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       SCOPED_TRACE(testing::Message() << text << " seed " << seed);
       Random random(seed);
-      const Machine machine = machine_from_text(text);
-      Workload workload;
-      Placement current(20);
-      for (TaskId t = 0; t < 20; ++t) {
-        workload.tasks.push_back(
-            {.load_s = 1.0 * random.below(9), .movable = random.below(8) != 0});
-        current.move(t, random.below(1 + random.below(machine.num_places())));
-      }
+      const OwnedProblem owned = random_crowd(machine_from_text(text), random);
+      const Machine& machine = owned.machine;
+      const Workload& workload = owned.workload;
+      const Placement& current = owned.current;
       for (const double tolerance : {1.0, 1.25, 1.5}) {
         const std::vector<double> before_s = work_s(machine, workload, current);
         const double threshold_s = std::max(tolerance * average_s(machine, workload),

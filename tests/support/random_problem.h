@@ -107,6 +107,18 @@ inline OwnedProblem random_problem(Random& random) {
   return random_problem(random_machine(random), random);
 }
 
+/// Draws 20 tasks without messages. Places with low numbers have more of them, and about one task
+/// in eight is pinned. Loads are whole numbers of seconds, so that sums are exact.
+inline OwnedProblem random_crowd(Machine machine, Random& random) {
+  OwnedProblem crowd{std::move(machine), {}, Placement(20)};
+  for (TaskId t = 0; t < 20; ++t) {
+    crowd.workload.tasks.push_back(
+        {.load_s = 1.0 * random.below(9), .movable = random.below(8) != 0});
+    crowd.current.move(t, random.below(1 + random.below(crowd.machine.num_places())));
+  }
+  return crowd;
+}
+
 /// Returns the busy time of the task's place without the task; `busy_s` is the busy time of that
 /// place with the task. If no other task there has a load, the result is exactly the background
 /// load.
