@@ -82,6 +82,7 @@ class Scheduler {
 
   void push_branches(std::size_t level, const Branch& parent);
   void add_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch);
+  double rough_sum(std::size_t level, std::uint32_t group, std::size_t first_branch) const;
   bool is_branch(std::uint32_t group, std::size_t first_branch) const;
 
   void consider_current(double messages) {
@@ -266,10 +267,15 @@ void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::siz
   const std::size_t num_outside = outside_.size();
   for (std::size_t b = 0; b < num_branches; ++b) {
     const Branch child = branches_[first_branch + (start + b) % num_branches];
-    if (group.is_uniform)
+    if (group.is_uniform) {
       outside_.add(group.weight, branch.count - child.count);
-    else
+    } else {
+      const DistanceTree::Group& inside = tree_.level(level + 1)[child.group];
+      const double lightest =
+          rough_sum(level + 1, child.group, first_branch) + inside.lightest * child.count;
+      if (!holds(inside, current_) && !could_hold_best(inside, lightest)) continue;
       add_siblings(level + 1, child.group, first_branch);
+    }
     visit(level + 1, child);
     outside_.shrink_to(num_outside);
   }
@@ -359,12 +365,8 @@ void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
                                   std::size_t first_branch) {
   if (is_branch(child, first_branch)) return;
   const DistanceTree::Group& group = tree_.level(level)[child];
-  // The weights of the messages are first added up in any order: that is fast, and precise enough
-  // to reject most groups. The exact sum is computed only for the remaining groups.
-  double messages = outside_.sum();
-  for (std::size_t b = first_branch; b < branches_.size(); ++b)
-    messages += tree_.weight(level, branches_[b].group, child) * branches_[b].count;
-  if (!holds(group, current_) && !could_hold_best(group, messages)) return;
+  if (!holds(group, current_) && !could_hold_best(group, rough_sum(level, child, first_branch)))
+    return;
   const std::size_t num_outside = outside_.size();
   add_siblings(level, child, first_branch);
   consider(group.first, group.last, outside_.sum());
@@ -389,6 +391,19 @@ void Scheduler::add_siblings(std::size_t level, std::uint32_t group, std::size_t
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     if (branches_[b].group != group)
       outside_.add(tree_.weight(level, branches_[b].group, group), branches_[b].count);
+}
+
+/// Returns the sum of the weights that outside_ would have after add_siblings(), added up in
+/// another order. That is fast, and precise enough to reject most groups. The exact sum is computed
+/// only for the remaining groups, because it takes a time that grows with the square of the number
+/// of branches if all weights differ.
+double Scheduler::rough_sum(std::size_t level, std::uint32_t group,
+                            std::size_t first_branch) const {
+  double sum = outside_.sum();
+  for (std::size_t b = first_branch; b < branches_.size(); ++b)
+    if (branches_[b].group != group)
+      sum += tree_.weight(level, branches_[b].group, group) * branches_[b].count;
+  return sum;
 }
 
 bool Scheduler::is_branch(std::uint32_t group, std::size_t first_branch) const {

@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/seeds.h"
+
+#include "poise/base/clock.h"
+#include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/initial.h"
 #include "poise/workload/generate.h"
@@ -48,6 +52,28 @@ TEST(ListSchedule, on_a_torus_at_most_a_tenth_of_the_nodes_are_examined_per_task
   const char* machine = "torus:8x8x16 core:2 factors:10,1";
   EXPECT_LE(queries_per_task(machine, "blocked", {-1, -1}), 0.03 * 1024);
   EXPECT_LE(queries_per_task(machine, "random", {-1, -1}), 0.1 * 1024);
+}
+
+TEST(ListSchedule, takes_little_time_even_if_a_task_has_partners_on_thousands_of_unequal_nodes) {
+  constexpr std::uint32_t kNodes = kSanitized ? 1000 : 3000;
+  Random random(1);
+  MachineParts parts = machine_from_text(fmt::format("node:{} core:1", kNodes)).parts();
+  parts.network.shape = Network::Shape::matrix;
+  parts.network.matrix_nodes = kNodes;
+  for (std::size_t i = 0; i < std::size_t{kNodes} * kNodes; ++i)
+    parts.network.matrix.push_back(random.uniform(1, 2));
+  const Machine machine(std::move(parts));
+  Workload workload;
+  Placement current(kNodes);
+  for (TaskId t = 0; t < kNodes; ++t) {
+    workload.tasks.push_back({.load_s = t == 0 ? 1.0 : 0.0});
+    if (t > 0) workload.messages.push_back({t, 0, 1, 0});
+    current.move(t, t);
+  }
+  const Problem problem{machine, workload, current, machine.costs()};
+  const double start_s = thread_cpu_now_s();
+  list_schedule(problem, counts_received(workload), 1e-5, {-1, -1});
+  EXPECT_LT(thread_cpu_now_s() - start_s, 2);
 }
 
 TEST(ListSchedule,
