@@ -37,13 +37,14 @@ LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
       room_(problem, start, place_cap_bytes),
       least_busy_(busy_of_all(times_, machine_.num_places())),
       tasks_at_(machine_.num_places()),
+      pinned_at_(machine_.num_places()),
       kept_steps_(machine_.num_places()),
       next_task_(machine_.num_places(), 0),
       by_load_(machine_.num_places()),
       is_open_(machine_.num_places(), false) {
   potential_of_.resize(times_.num_spots());
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
-    if (workload_.tasks[t].movable) tasks_at_[times_.place_of(t)].push_back(t);
+    (workload_.tasks[t].movable ? tasks_at_ : pinned_at_)[times_.place_of(t)].push_back(t);
 }
 
 void LocalSearch::limit_migration(double limit_s) {
@@ -168,7 +169,10 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (around_.least_worth(worth) >= limit) return;
   Step best{limit, kNobody, kNobody, 0};
   const auto try_move = [&](PlaceId to) {
-    if (around_.least_busy_s(to) >= scale_s_ || !can_move(t, to)) return;
+    // Receivers that can move go to their senders. Senders of a pinned receiver have to come to its
+    // place, which may be the busiest because of their messages.
+    const double saved_s = pinned_at_[to].empty() ? 0 : around_.messages_s(to);
+    if (around_.least_busy_s(to) - saved_s >= scale_s_ || !can_move(t, to)) return;
     const double change = around_.worth_at(to, worth);
     if (change < best.change) best = {change, t, kNobody, to};
   };
@@ -209,13 +213,19 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
   const double pressure_s = times_.pressure_s(p),
                least_s = -limit / power(pressure_s) * pressure_s / exponent_;
   pulls_.clear();
-  for (const TaskId t : tasks_at_[p])
+  const auto list_senders_to = [&](TaskId t) {
     for (const auto& arc : times_.arcs_of(t)) {
       const PlaceId at = times_.place_of(arc.task);
       if (at == p || !workload_.tasks[arc.task].movable) continue;
       const double cost_s = times_.costs().receive_s(arc.in, arc.in_bytes, at, p);
       if (cost_s > 0) pulls_.push_back({arc.task, cost_s});
     }
+  };
+  for (const TaskId t : tasks_at_[p]) list_senders_to(t);
+  for (const TaskId t : pinned_at_[p]) {
+    list_senders_to(t);
+    scans_of_moves_ += times_.arcs_of(t).size();
+  }
   std::sort(pulls_.begin(), pulls_.end());
   std::size_t kept = 0;
   for (std::size_t i = 0; i < pulls_.size(); ++i)

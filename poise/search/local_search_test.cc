@@ -305,29 +305,33 @@ TEST(LocalSearch, perturbations_are_undone_unless_they_shorten_the_total_time) {
       }
     }
   }
-  EXPECT_GE(num_kept, 60);
+  EXPECT_GE(num_kept, 55);
 }
 
 TEST(LocalSearch, a_place_that_is_busy_with_receiving_messages_attracts_the_tasks_that_send_them) {
   // Place 0 has one task, which receives messages from tasks at all other places. Wherever this
   // task is, its place is the busiest until senders move there.
   const Machine machine = machine_from_text("core:4 message:0.1");
-  Workload workload;
-  workload.tasks.push_back({.load_s = 1});
-  Placement current(13);
-  for (TaskId t = 1; t < 13; ++t) {
-    workload.tasks.push_back({.load_s = 0.2});
-    workload.messages.push_back({t, 0, t < 4 ? 10u : 1u, 0});
-    current.move(t, 1 + t % 3);
+  for (const bool movable : {true, false}) {
+    SCOPED_TRACE(movable);
+    Workload workload;
+    workload.tasks.push_back({.load_s = 1, .movable = movable});
+    Placement current(13);
+    for (TaskId t = 1; t < 13; ++t) {
+      workload.tasks.push_back({.load_s = 0.2});
+      workload.messages.push_back({t, 0, t < 4 ? 10u : 1u, 0});
+      current.move(t, 1 + t % 3);
+    }
+    const Problem problem{machine, workload, current, machine.costs()};
+    const auto shared =
+        std::make_shared<const BusyTimes::Shared>(machine, workload, machine.costs());
+    LocalSearch search(problem, current, shared, 0);
+    EXPECT_NEAR(search.peak_s(), 1 + 3.9, 1e-9);
+    search.run({.exponent = 8, .swaps = false}, 1e9);
+    for (const TaskId t : {1u, 2u, 3u})
+      EXPECT_EQ(search.placement().of(t), search.placement().of(0)) << t;
+    EXPECT_LE(search.peak_s(), 2.5 + 1e-9);
   }
-  const Problem problem{machine, workload, current, machine.costs()};
-  const auto shared = std::make_shared<const BusyTimes::Shared>(machine, workload, machine.costs());
-  LocalSearch search(problem, current, shared, 0);
-  EXPECT_NEAR(search.peak_s(), 1 + 3.9, 1e-9);
-  search.run({.exponent = 8, .swaps = false}, 1e9);
-  for (const TaskId t : {1u, 2u, 3u})
-    EXPECT_EQ(search.placement().of(t), search.placement().of(0)) << t;
-  EXPECT_LE(search.peak_s(), 2.5 + 1e-9);
 }
 
 TEST(LocalSearch, exchanges_two_tasks_if_no_single_move_makes_the_busiest_place_less_busy) {

@@ -48,8 +48,13 @@ class Surroundings {
   template <typename Worth>
   double least_worth_at(PlaceId to, const Worth& worth) const;
 
-  /// Lower bound on the busy time of `to` after the move, as if all messages of t were free. O(1).
+  /// The busy time of `to` plus the time for running t there. Minus messages_s(to), this is a lower
+  /// bound on the busy time of `to` after the move, as if all messages of t were free. O(1).
   double least_busy_s(PlaceId to) const { return times_.busy_s(to) + load_s_ / speed_[to]; }
+  /// The seconds that the messages of t cost the other place `to` now. O(1).
+  double messages_s(PlaceId to) const {
+    return slot_of_[to] == kNone ? 0 : near_[slot_of_[to]].now_s;
+  }
 
   /// Number of entries examined so far, as a measure of the time spent.
   std::uint64_t scans() const { return scans_; }
