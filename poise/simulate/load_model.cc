@@ -9,6 +9,7 @@
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/base/text.h"
+#include "poise/workload/loads.h"
 
 namespace poise {
 
@@ -50,12 +51,9 @@ void grow(const Knobs& knobs, std::uint64_t step, std::uint64_t, std::span<doubl
 }
 
 void wave(const Knobs& knobs, std::uint64_t step, std::uint64_t, std::span<double> factors) {
-  const double begin = std::fmod(knobs["speed"] * step, 1.0);
-  for (std::size_t object = 0; object < factors.size(); ++object) {
-    const double at = 1.0 * object / factors.size();
-    const double behind = at >= begin ? at - begin : at - begin + 1;
-    if (behind < knobs["share"]) factors[object] *= knobs["factor"];
-  }
+  const CircleInterval hot{knobs["speed"] * step, knobs["share"]};
+  for (std::size_t object = 0; object < factors.size(); ++object)
+    if (hot.holds(1.0 * object / factors.size())) factors[object] *= knobs["factor"];
 }
 
 constexpr Knob kDriftKnobs[] = {

@@ -79,6 +79,15 @@ TEST(LoadModel, a_wave_covers_its_share_of_consecutive_objects_from_its_current_
   EXPECT_THAT(covered(model, 8), ElementsAre(0, 1, 2));
 }
 
+TEST(LoadModel, a_wave_covers_equally_many_objects_in_all_steps) {
+  for (std::size_t step = 0; step < 200; ++step) {
+    const auto factor = factors("wave:share=0.1,factor=7,speed=0.01", step, 100);
+    for (std::size_t object = 0; object < 100; ++object)
+      EXPECT_EQ(factor[object], (object + 200 - step) % 100 < 10 ? 7 : 1)
+          << "step " << step << ", object " << object;
+  }
+}
+
 TEST(LoadModel, a_load_slides_from_one_random_value_to_the_next) {
   const auto at = [](std::uint64_t step, std::uint64_t seed) {
     return factors("drift:sigma=0.5,steps=10", step, 6, seed);

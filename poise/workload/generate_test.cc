@@ -475,6 +475,32 @@ TEST(Generate, the_region_of_high_load_moves_to_the_opposite_corner_and_back) {
   EXPECT_TRUE(is_hot(2, 0));
 }
 
+// Products such as 3 * 0.1 are rounded, which must not move the ends of the region by a column.
+TEST(Generate, the_region_of_high_load_has_exactly_its_columns_in_all_phases) {
+  constexpr int kColumns = 11;
+  const auto phases =
+      generate(parse_recipe("stencil2d:skew=equal,hot=2,hot_extent=0.3,hot_speed=0.1"),
+               kColumns * kColumns, 1, 20);
+  const auto is_hot = [](int column, int phase) {
+    // In percent of the axis. The last column counts as just below 100.
+    const int ahead = (column == kColumns - 1 ? 99 : 10 * column) - 10 * (phase % 10);
+    return (ahead + 100) % 100 < 30;
+  };
+  for (int phase = 0; phase < 20; ++phase) {
+    const Workload& workload = phases[phase];
+    const double cold_s =
+        std::min_element(workload.tasks.begin(), workload.tasks.end(),
+                         [](const Task& a, const Task& b) { return a.load_s < b.load_s; })
+            ->load_s;
+    for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+      const auto& at = workload.positions[t];
+      EXPECT_EQ(workload.tasks[t].load_s > 1.5 * cold_s,
+                is_hot(std::lround(at[0]), phase) && is_hot(std::lround(at[1]), phase))
+          << "phase " << phase << ", column " << at[0] << ", row " << at[1];
+    }
+  }
+}
+
 TEST(Generate, the_messages_do_not_depend_on_the_distribution_of_the_loads) {
   EXPECT_EQ(counts_of(make("random:skew=equal", 300)), counts_of(make("random:skew=pareto", 300)));
 }

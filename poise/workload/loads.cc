@@ -12,15 +12,6 @@ namespace poise {
 
 namespace {
 
-/// The interval [start, start + length) on the circle [0, 1).
-struct Interval {
-  double start, length;
-  bool holds(double x) const {
-    const double ahead = x - start;
-    return length >= 1 || ahead - std::floor(ahead) < length;  // the fraction may round to 1
-  }
-};
-
 /// Scales the positions of the tasks, so that each coordinate is in [0, 1).
 struct Frame {
   std::array<double, 3> low{}, high{};
@@ -36,17 +27,23 @@ struct Frame {
 
   bool is_flat(std::size_t axis) const { return !(low[axis] < high[axis]); }
   double part(std::size_t axis, double x) const {
-    return std::min((x - low[axis]) / (high[axis] - low[axis]), 1 - 0x1p-53);
+    return std::min((x - low[axis]) / (high[axis] - low[axis]), 1 - 2 * CircleInterval::kRounding);
   }
 };
 
-bool is_inside(const Frame& frame, const Interval& hot, const std::array<double, 3>& position) {
+bool is_inside(const Frame& frame, const CircleInterval& hot,
+               const std::array<double, 3>& position) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (!frame.is_flat(axis) && !hot.holds(frame.part(axis, position[axis]))) return false;
   return true;
 }
 
 }  // namespace
+
+bool CircleInterval::holds(double x) const {
+  const double ahead = x - start;
+  return length >= 1 || ahead - std::floor(ahead + kRounding) < length - kRounding;
+}
 
 SkewDraw::SkewDraw(const Knobs& knobs)
     : skew_(static_cast<Skew>(knobs["skew"])), spread_(knobs["spread"]) {
@@ -90,7 +87,7 @@ void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase) {
   if (factor == 1) return;
   if (factor < 0)
     fail("hot_growth makes loads negative in phase {}; use a value closer to 0", phase);
-  const Interval hot{knobs["hot_speed"] * phase, knobs["hot_extent"]};
+  const CircleInterval hot{knobs["hot_speed"] * phase, knobs["hot_extent"]};
   if (workload.positions.empty()) {
     for (TaskId t = 0; t < workload.num_tasks(); ++t)
       if (hot.holds(1.0 * t / workload.num_tasks())) workload.tasks[t].load_s *= factor;

@@ -79,6 +79,14 @@ class SkewDraw {
 /// The hot region is applied later, by heat().
 std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed);
 
+/// The interval [start, start + length) on the circle [0, 1): a hot region that has moved to start.
+struct CircleInterval {
+  /// The ends of the interval may be off by this much, because start is a product such as 3 * 0.1.
+  static constexpr double kRounding = 1e-9;
+  double start, length;
+  bool holds(double x) const;
+};
+
 /// Multiplies the loads of the tasks in this phase's hot region by the factor that the knobs `hot`
 /// and `hot_growth` give. If the workload has positions, the region is a part of space; otherwise
 /// it is a range of task numbers.
