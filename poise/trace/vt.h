@@ -85,6 +85,7 @@ Trace read_files(const std::vector<std::string>& paths);
 /// Writes STEM.RANK.json, or STEM.RANK.json.br with brotli, one file per place. The
 /// files do not describe the machine, except that they name the node of each place. Throws Error if
 /// a file cannot be written, or if other files with this stem would later be read as further ranks.
+/// If a complete file cannot get its name, the error says which files are new.
 void write_files(const Trace& trace, const std::string& stem, bool compress);
 
 /// Checks, before a trace of num_ranks ranks is written, that there are no files with this stem

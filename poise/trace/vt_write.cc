@@ -236,6 +236,23 @@ std::string rank_text(const Trace& trace, const std::vector<Arranged>& phases, P
   return fmt::to_string(text);
 }
 
+std::string part_of(const std::string& path) { return path + ".part"; }
+
+/// Gives complete files their names. If that fails, earlier files are new and later ones old, so
+/// the error says which.
+void rename_parts(const std::vector<std::string>& paths) {
+  for (std::size_t rank = 0; rank < paths.size(); ++rank) {
+    std::error_code error;
+    std::filesystem::rename(part_of(paths[rank]), paths[rank], error);
+    if (!error) continue;
+    const std::string mixed =
+        rank == 0
+            ? "no file was changed"
+            : fmt::format("the files up to {} are new, the others are unchanged", paths[rank - 1]);
+    fail("cannot write {}: {}; {}", paths[rank], error.message(), mixed);
+  }
+}
+
 }  // namespace
 
 void write_files(const Trace& trace, const std::string& stem, bool compress) {
@@ -245,27 +262,23 @@ void write_files(const Trace& trace, const std::string& stem, bool compress) {
     if (phase.placement.num_tasks() == 0)
       fail(
           "a vt trace has one file per place, but the places of the tasks of phase {} are unknown; "
-          "give a placement, for example with --placement",
+          "give a placement",
           phase.id);
   std::vector<Arranged> phases;
   for (const Phase& phase : trace.phases) phases.push_back(arrange(phase, trace.num_places));
   // The files get their final names when all are complete: a trace that they replace, often the one
   // that was read, stays unchanged if the disk becomes full.
-  const auto part_of = [](const std::string& path) { return path + ".part"; };
   std::vector<std::string> paths;
-  std::error_code error;
   try {
     for (PlaceId rank = 0; rank < trace.num_places; ++rank) {
       const std::string text = rank_text(trace, phases, rank);
       paths.push_back(fmt::format("{}.{}{}", stem, rank, ending));
       write_file(part_of(paths.back()), compress ? brotli_compress(text) : text);
     }
-    for (const std::string& path : paths) {
-      std::filesystem::rename(part_of(path), path, error);
-      if (error) fail("cannot write {}: {}", path, error.message());
-    }
+    rename_parts(paths);
   } catch (...) {
-    for (const std::string& path : paths) std::filesystem::remove(part_of(path), error);
+    std::error_code ignored;
+    for (const std::string& path : paths) std::filesystem::remove(part_of(path), ignored);
     throw;
   }
 }

@@ -167,10 +167,16 @@ TEST_F(VtWrite, each_file_names_the_node_of_its_rank_if_the_machine_has_one_plac
   EXPECT_FALSE(rank(0)["metadata"].contains("shared_node"));
 }
 
-TEST_F(VtWrite, if_a_file_cannot_be_written_the_error_names_it_and_no_partial_files_remain) {
+TEST_F(VtWrite,
+       if_a_file_cannot_be_written_the_error_says_which_are_new_and_no_partial_files_remain) {
   std::filesystem::create_directories(folder_ + "/out.1.json/blocks");
   EXPECT_THAT([&] { write_trace(full_trace(), folder_ + "/out.json"); },
-              testing::ThrowsMessage<Error>(HasSubstr("cannot write " + folder_ + "/out.1.json")));
+              testing::ThrowsMessage<Error>(
+                  AllOf(HasSubstr("cannot write " + folder_ + "/out.1.json"),
+                        HasSubstr("the files up to " + folder_ + "/out.0.json are new"))));
+  std::filesystem::create_directories(folder_ + "/other.0.json/blocks");
+  EXPECT_THAT([&] { write_trace(full_trace(), folder_ + "/other.json"); },
+              testing::ThrowsMessage<Error>(HasSubstr("no file was changed")));
   for (const auto& entry : std::filesystem::directory_iterator(folder_))
     EXPECT_NE(entry.path().extension(), ".part") << entry.path();
 }
