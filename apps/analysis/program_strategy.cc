@@ -206,8 +206,10 @@ Placement placement_of_program(const std::string& command, const Problem& proble
     fail("exec:{}: the command wrote more than {} MiB; a placement is one number per task", command,
          kMaxAnswerBytes >> 20);
   if (!status)
-    fail("exec:{}: the command did not end within {} s; --exec-limit sets this time", command,
-         limit_s);
+    fail(
+        "exec:{}: the command did not end within {} s; only the program poise can change this "
+        "time, by --exec-limit",
+        command, limit_s);
   if (WIFSIGNALED(*status))
     fail("exec:{}: the command was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));
   if (WEXITSTATUS(*status) != 0)

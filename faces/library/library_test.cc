@@ -291,6 +291,33 @@ TEST(Library, plans_respect_capacities_and_balance_each_kind_of_work) {
   EXPECT_THAT(poise_last_error(), testing::HasSubstr("4 cores"));
 }
 
+TEST(Library, errors_do_not_tell_callers_to_give_options_of_the_program_poise) {
+  const double load_s[] = {1, 1, 1};
+  std::uint32_t places[3];
+  Handles handles;
+  ASSERT_EQ(poise_machine_create("core:2", &handles.machine), POISE_OK);
+  ASSERT_EQ(poise_workload_create(3, load_s, &handles.workload), POISE_OK);
+  EXPECT_EQ(poise_map(handles.machine, handles.workload, nullptr, "hops", 1, 1, 0, places),
+            POISE_BAD_INPUT);
+  EXPECT_THAT(poise_last_error(), testing::HasSubstr("ranks_per_place in libpoise"));
+  const auto expect_no_option = [](int status, const char* about) {
+    EXPECT_EQ(status, POISE_BAD_INPUT);
+    EXPECT_THAT(poise_last_error(),
+                testing::AllOf(testing::HasSubstr(about), testing::Not(testing::HasSubstr("--"))));
+  };
+  ASSERT_EQ(poise_workload_set_capacity(handles.workload, 2, nullptr, 0, nullptr, 0, nullptr),
+            POISE_OK);
+  expect_no_option(poise_plan(handles.machine, handles.workload, nullptr, "optimal", 0, places),
+                   "capacities");
+  poise_trace* trace = nullptr;
+  ASSERT_EQ(poise_trace_create(2, handles.machine, &trace), POISE_OK);
+  for (const std::uint64_t id : {0, 1})
+    ASSERT_EQ(poise_trace_add_phase(trace, id, 0, handles.workload, nullptr), POISE_OK);
+  expect_no_option(poise_trace_write(trace, "t.graph", "metis"), "only one phase");
+  expect_no_option(poise_trace_write(trace, "t.json", "vt"), "give a placement");
+  poise_trace_destroy(trace);
+}
+
 TEST(Library, capacities_of_fewer_or_more_memory_domains_than_the_machine_has_are_refused) {
   const std::vector<double> load_s(64, 1);
   const std::vector<std::uint32_t> of_domains(65, 64);

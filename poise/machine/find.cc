@@ -126,8 +126,7 @@ Job job_machine() {
   } else {
     fail(
         "this is not a batch job, because none of SLURM_JOB_NODELIST, LSB_MCPU_HOSTS and "
-        "PBS_NODEFILE is set; run the command inside a job, or choose another machine with "
-        "--machine");
+        "PBS_NODEFILE is set; run the program inside a job, or name another machine");
   }
   if (slurm.empty())
     for (const JobHost& host : hosts) job.ranks += host.slots;

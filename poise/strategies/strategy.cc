@@ -18,7 +18,7 @@ std::string Choice::text() const {
 
 Placement Choice::rebalance(const Problem& problem) const {
   if (strategy->is_oracle && problem.workload.capacity.is_limited())
-    fail("strategy {} does not support capacities; leave out --capacity or name another strategy",
+    fail("strategy {} does not support capacities; remove the capacity or name another strategy",
          strategy->name);
   return within_capacity(problem, strategy->rebalance(problem, knobs));
 }

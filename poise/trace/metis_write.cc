@@ -22,7 +22,7 @@ std::uint64_t microseconds(double load_s) {
 
 std::string write_graph(const Trace& trace) {
   if (trace.phases.size() != 1)
-    fail("a METIS graph can hold only one phase, but the trace has {}; choose one with --phase",
+    fail("a METIS graph can hold only one phase, but the trace has {}; choose one phase",
          trace.phases.size());
   const Workload& workload = trace.phases[0].workload;
   const Links links = neighbours(workload);
