@@ -82,7 +82,8 @@ constexpr Variable kBefore[] = {
      "record a trace with one phase per decision: .poise, or .json and .json.br for vt"},
     {"POISE_TIMELINE", objects, kFile, "",
      "record when every place worked, waited and balanced, for poise timeline and Perfetto"},
-    {"POISE_LOG", objects | charm, kFile, "", "write one line per decision; -: to stderr"},
+    {"POISE_LOG", objects | charm, "a file that can be written, or - for stderr", "",
+     "write one line per decision"},
     {"POISE_BUDGET", objects | charm, kTime, "", "time limit of a decision; unset: none"},
     {"POISE_CLOCK", objects, "", "cpu",
      "the clock that measures steps; wall: for steps that wait for something other than the "
