@@ -81,7 +81,8 @@ constexpr Variable kBefore[] = {
     {"POISE_TRACE", objects | charm, kFile, "",
      "record a trace with one phase per decision: .poise, or .json and .json.br for vt"},
     {"POISE_TIMELINE", objects, kFile, "",
-     "record when every place worked, waited and balanced, for poise timeline and Perfetto"},
+     "record when every place worked, waited and balanced, for poise timeline and Perfetto; the "
+     "second collection of objects writes t.2.json instead of t.json, the third t.3.json"},
     {"POISE_LOG", objects | charm, "a file that can be written, or - for stderr", "",
      "write one line per decision"},
     {"POISE_BUDGET", objects | charm, kTime, "", "time limit of a decision; unset: none"},

@@ -460,6 +460,27 @@ TEST(Collection, a_timeline_shows_every_place) {
   }
 }
 
+TEST(Collection, each_of_several_collections_with_one_timeline_path_writes_a_file) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string stem =
+      broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_both_{}", ::getpid()));
+  {
+    Collection<Gossip> first(MPI_COMM_WORLD, kObjects, gossip,
+                             {.name = "first", .timeline = stem + ".json"});
+    Collection<Gossip> second(MPI_COMM_WORLD, kObjects, gossip,
+                              {.name = "second", .timeline = stem + ".json"});
+    first.run(2);
+    second.run(2);
+  }
+  if (rank != 0) return;
+  for (const auto& [ending, title] : {std::pair(".json", "first, strategy poise"),
+                                      std::pair(".2.json", "second, strategy poise")}) {
+    EXPECT_EQ(read_timeline(stem + ending).title, title);
+    EXPECT_EQ(std::remove((stem + ending).c_str()), 0);
+  }
+}
+
 TEST(Collection, a_timeline_with_offloading_can_be_read_even_if_ranks_have_no_objects) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -45,8 +45,9 @@ struct CollectionOptions {
   /// POISE_TRACE: record a trace in this file, with one phase per decision; empty: none.
   /// Collections that exist at the same time need different files.
   std::string trace = {};
-  /// POISE_TIMELINE: record in this file when every place worked and waited; empty: none. Of
-  /// collections with the same file, the one that is destroyed last overwrites it.
+  /// POISE_TIMELINE: record in this file when every place worked and waited; empty: none. Further
+  /// collections with the file t.json write t.2.json, t.3.json, ..., in the order of creation, if
+  /// they have the same rank 0; otherwise they need different files.
   std::string timeline = {};
   /// POISE_LOG: write one line per decision to this file. "-" means stderr; empty means no log.
   std::string log = {};

@@ -3,6 +3,8 @@
 #include "runtimes/objects/run_files.h"
 
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <utility>
 
 #include "runtimes/objects/collectives.h"
@@ -11,6 +13,7 @@
 
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
+#include "poise/base/file.h"
 
 namespace poise::objects {
 
@@ -20,6 +23,18 @@ namespace {
 double common_start_s(MPI_Comm comm, bool has_timeline) {
   if (has_timeline) MPI_Barrier(comm);
   return wall_now_s();
+}
+
+/// Returns a path that no earlier collection of this process has: `path` for the first collection
+/// that asks for it, then for example t.2.json and t.3.json instead of t.json.
+std::string unused_path(const std::string& path) {
+  static std::map<std::string, unsigned> num_collections;
+  if (path.empty() || is_written_in_place(path)) return path;
+  const unsigned number = ++num_collections[path];
+  if (number == 1) return path;
+  std::filesystem::path numbered(path);
+  numbered.replace_extension(fmt::format("{}{}", number, numbered.extension().string()));
+  return numbered.string();
 }
 
 /// Writes an empty timeline to find out at the start whether the path is writable.
@@ -45,7 +60,8 @@ RunFiles::RunFiles(MPI_Comm comm, const CollectionOptions& options, const JobLay
   std::string problem;
   try {
     if (layout.rank == 0) {
-      check_timeline_path(options.timeline);
+      timeline_path_ = unused_path(options.timeline);
+      check_timeline_path(timeline_path_);
       record_ = std::make_unique<balance::RunRecord>(options.trace, options.log, layout.machine);
     }
   } catch (const Error& error) {
