@@ -99,6 +99,17 @@ ObjectDirectory directory_of(MPI_Comm comm, const JobLayout& layout, ObjectId nu
   return {layout, num_objects, std::move(ghosts)};
 }
 
+/// Runs a part of a decision. If it fails, ends the job with one line that says why: the other
+/// ranks wait for this rank, so the program could not handle the Error.
+template <typename Part>
+auto or_end_job(const Part& part) {
+  try {
+    return part();
+  } catch (const Error& error) {
+    tasks::end_job(error.what());
+  }
+}
+
 bool is_mpi_finalized() {
   int is_finalized = 0;
   MPI_Finalized(&is_finalized);
@@ -251,18 +262,21 @@ Measurements Engine::measure() {
 
 /// Ends the trace's current phase without a decision: records the steps since the last phase.
 void Engine::record_phase() {
-  const Measurements all = gather_measurements(comm_, measure(), 0);
-  if (layout_.rank == 0)
-    files_.add_phase(phase_of(all, num_objects(), layout_.machine.num_places(),
-                              options_.clock == Clock::wall, layout_.threads_per_place),
-                     meter_.phase().wall_s);
+  const Measurements own = measure();
+  or_end_job([&] {
+    const Measurements all = gather_measurements(comm_, own, 0);
+    if (layout_.rank == 0)
+      files_.add_phase(phase_of(all, num_objects(), layout_.machine.num_places(),
+                                options_.clock == Clock::wall, layout_.threads_per_place),
+                       meter_.phase().wall_s);
+  });
   begin_phase();
 }
 
 BalanceResult Engine::balance() {
   const double start_s = wall_now_s();
   const Measurements before = measure();
-  Decision decision = decider_.decide(before);
+  Decision decision = or_end_job([&] { return decider_.decide(before); });
   if (!decision.failure.empty()) files_.warn_of_strategy(decision.failure);
   if (decision.phase && files_.wants_phases())
     files_.add_phase(*decision.phase, meter_.phase().wall_s);

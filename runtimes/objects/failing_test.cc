@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "runtimes/objects/collection.h"
-#include "runtimes/tasks/start/end_job.h"
 
 namespace poise::objects {
 namespace {
@@ -57,7 +56,6 @@ int main(int argc, char** argv) {
   if (failure == "unlike" || (failure == "some" && rank == 0))
     options.subphase_of_step = [rank](std::uint64_t) { return static_cast<std::uint32_t>(rank); };
   if (failure == "unlike") {
-    poise::tasks::end_job_on_uncaught_errors();
     options.period = 0;
     options.is_automatic = true;
   }

@@ -53,7 +53,22 @@ bool all_ranks_meet() {
   return true;
 }
 
-[[noreturn]] void end_job_uncaught(const char* error) {
+std::terminate_handler handler_before = nullptr;
+
+[[noreturn]] void end_uncaught() {
+  try {
+    if (const auto uncaught = std::current_exception()) std::rethrow_exception(uncaught);
+  } catch (const Error& error) {
+    end_job(error.what());
+  } catch (...) {  // not ours
+  }
+  handler_before();
+  std::abort();
+}
+
+}  // namespace
+
+void end_job(const std::string& error) {
   int initialized = 0, finalized = 0, rank = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
@@ -67,21 +82,6 @@ bool all_ranks_meet() {
     MPI_Abort(MPI_COMM_WORLD, kExitStatus);
   std::_Exit(kExitStatus);
 }
-
-std::terminate_handler handler_before = nullptr;
-
-[[noreturn]] void end_uncaught() {
-  try {
-    if (const auto uncaught = std::current_exception()) std::rethrow_exception(uncaught);
-  } catch (const Error& error) {
-    end_job_uncaught(error.what());
-  } catch (...) {  // not ours
-  }
-  handler_before();
-  std::abort();
-}
-
-}  // namespace
 
 void end_job_on_uncaught_errors() {
   static std::once_flag once;

@@ -14,10 +14,13 @@ namespace poise::tasks {
 /// aborted, because MPI_Finalize would wait for the other ranks. Collective.
 void end_job_on_error(MPI_Comm communicator, const std::string& error);
 
-/// From now on, an Error that the program does not catch ends the job. If it is uncaught on every
-/// rank, rank 0 prints it as one line and the job exits with status 2. If errors are uncaught on
-/// some ranks only, each of these ranks prints its own, and the job is aborted. Other uncaught
-/// exceptions end the program as before.
+/// Ends the job. If every rank calls this function, rank 0 prints its error as one line and the job
+/// exits with status 2. If only some ranks call it, each of these ranks prints its own error, and
+/// after a short wait for the others the job is aborted.
+[[noreturn]] void end_job(const std::string& error);
+
+/// From now on, an Error that the program does not catch ends the job as end_job() does. Other
+/// uncaught exceptions end the program as before.
 void end_job_on_uncaught_errors();
 
 }  // namespace poise::tasks
