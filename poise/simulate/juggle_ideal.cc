@@ -290,14 +290,20 @@ std::vector<double> Team::progress_s() const {
   return progress_s;
 }
 
+bool is_periodic(const JuggleRun& run) {
+  return run.balancing == Balancing::proactive || run.balancing == Balancing::hybrid;
+}
+
+double num_steps(const JuggleRun& run) {
+  const double points = is_periodic(run) ? static_s(run.program) / run.period_s : 0;
+  return points + 1.0 * run.program.phases * (run.balancing == Balancing::none ? 1 : 8);
+}
+
 /// The times of periodic balancing points. The time from one point to the next is the period,
 /// changed by a random jitter.
 class Clock {
  public:
-  explicit Clock(const JuggleRun& run)
-      : run_(run),
-        random_(run.seed),
-        is_on_(run.balancing == Balancing::proactive || run.balancing == Balancing::hybrid) {
+  explicit Clock(const JuggleRun& run) : run_(run), random_(run.seed), is_on_(is_periodic(run)) {
     advance();
   }
   double next_s() const { return next_s_; }
@@ -321,11 +327,13 @@ class Clock {
 
 }  // namespace
 
+bool is_short(const JuggleRun& run) {
+  return run.program.threads * num_steps(run) <= simulate_tuning::kMaxThreadSteps;
+}
+
 void check(const JuggleRun& run) {
   check(run.program);
-  const bool is_periodic =
-      run.balancing == Balancing::proactive || run.balancing == Balancing::hybrid;
-  if (is_periodic) check_period(run.period_s);
+  if (is_periodic(run)) check_period(run.period_s);
   if (!(run.jitter >= 0 && run.jitter < 1))
     fail("jitter is {}; give a fraction of the balancing period, at least 0 and below 1",
          run.jitter);
@@ -346,7 +354,7 @@ void check(const JuggleRun& run) {
         "a balancing point costs {} s, a migration costs {} s, and a time slice lasts {} s; each "
         "of these times must be at least 0",
         run.point_cost_s, run.migration_cost_s, run.slice_s);
-  if (is_periodic && run.point_cost_s >= run.period_s)
+  if (is_periodic(run) && run.point_cost_s >= run.period_s)
     fail("a balancing point costs {} s; that must be less than the balancing period of {} s",
          run.point_cost_s, run.period_s);
   if (run.slice_s > 0 &&
@@ -354,20 +362,16 @@ void check(const JuggleRun& run) {
     fail(
         "time slices cannot be simulated with reactive or hybrid balancing; choose proactive "
         "balancing or none");
-  const double threads = run.program.threads;
-  const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
-  const double steps =
-      points + 1.0 * run.program.phases * (run.balancing == Balancing::none ? 1 : 8);
   if (run.program.threads > simulate_tuning::kMaxThreads ||
       run.program.places > simulate_tuning::kMaxPlaces)
     fail("simulation: {} threads on {} cpus are too many; the maximum is {} threads and {} cpus",
          run.program.threads, run.program.places, simulate_tuning::kMaxThreads,
          simulate_tuning::kMaxPlaces);
-  if (!(threads * steps <= simulate_tuning::kMaxThreadSteps))
+  if (!is_short(run))
     fail(
         "simulation: {:.3g} balancing points of {} threads on {} cpus would take too long to "
         "simulate; use a longer period, fewer phases or fewer threads",
-        steps, run.program.threads, run.program.places);
+        num_steps(run), run.program.threads, run.program.places);
 }
 
 double unequal_ideal_s(const SpmdProgram& program, std::span<const double> work_of_thread) {

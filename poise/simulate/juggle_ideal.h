@@ -59,7 +59,10 @@ struct JuggleRun {
 /// work shared by all places, whichever is larger. JuggleRun explains `work_of_thread`.
 double unequal_ideal_s(const SpmdProgram& program, std::span<const double> work_of_thread);
 
-/// Throws Error if a number in `run` is invalid or the simulation would take minutes.
+/// True if the simulation takes seconds, not minutes.
+bool is_short(const JuggleRun& run);
+
+/// Throws Error if a number in `run` is invalid, or if the simulation is not is_short().
 void check(const JuggleRun& run);
 
 struct JuggleOutcome {

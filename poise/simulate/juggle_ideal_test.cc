@@ -635,17 +635,16 @@ TEST(IdealJuggle, refuses_runs_with_too_many_threads_places_or_steps) {
     const std::uint64_t million = 1'000'000 + more;
     EXPECT_EQ(is_valid({.program = {million, 3, 1}, .balancing = Balancing::none}), more == 0);
     EXPECT_EQ(is_valid({.program = {3, million, 1}, .balancing = Balancing::none}), more == 0);
-    EXPECT_EQ(is_valid({.program = {1000, 1000, 1, 10 * million}, .balancing = Balancing::none}),
+    EXPECT_EQ(is_valid({.program = {1000, 1000, 1, 200'000 + more}, .balancing = Balancing::none}),
               more == 0);
-    EXPECT_EQ(
-        is_valid({.program = {8000, 1000, 1, 156'250 + more}, .balancing = Balancing::reactive}),
-        more == 0);
+    EXPECT_EQ(is_valid({.program = {8000, 1000, 1, 3125 + more}, .balancing = Balancing::reactive}),
+              more == 0);
   }
   // A phase counts as 8 steps; it takes 8 s, so with a period of 2 s it has 4 balancing points.
   for (const double period_s : {2.0, 1.99})
     for (const Balancing how : {Balancing::proactive, Balancing::hybrid})
       EXPECT_EQ(
-          is_valid({.program = {8000, 1000, 1, 104'166}, .balancing = how, .period_s = period_s}),
+          is_valid({.program = {8000, 1000, 1, 2083}, .balancing = how, .period_s = period_s}),
           period_s == 2.0);
 }
 

@@ -41,12 +41,13 @@ bool is_good(double speed_up, double best) {
 }
 
 /// Returns the longest of the periods period_s / 2, period_s / 4, ... whose speed-up is_good(), or
-/// 0 if there is none.
+/// 0 if there is none among those whose simulation is_short().
 double good_period_s(const Outlook& outlook, JuggleRun run) {
   run.program.phases = std::min(run.program.phases, simulate_tuning::kPhasesTried);
   const double share = 1.0 * run.program.phases / outlook.question.program.phases;
   while (run.period_s >= 2 * simulate_tuning::kMinPeriod_s) {
     run.period_s /= 2;
+    if (!is_short(run)) return 0;
     const double speed_up = outlook.static_s * share / simulate_juggle(run).completion_s;
     if (is_good(speed_up, outlook.static_s / outlook.ideal_s)) return run.period_s;
   }

@@ -45,6 +45,15 @@ TEST(Outlook,
   EXPECT_THAT(advice(64, 33, 0.001, 0.1, 100), StartsWith("pin the threads: phases are too short"));
 }
 
+TEST(Outlook, refuses_a_program_with_too_many_balancing_points_for_its_number_of_threads) {
+  // 60 million points of 8 threads, which would take about a minute in each of three simulations.
+  EXPECT_THAT(
+      [] {
+        outlook({.program = {8, 7, 30, 100'000}, .period_s = 0.1});
+      },
+      testing::ThrowsMessage<Error>(HasSubstr("would take too long to simulate")));
+}
+
 TEST(Outlook, the_domain_that_takes_longest_determines_the_predicted_time) {
   const Outlook two = outlook({.program = {8, 7, 1, 2}, .period_s = 0.001, .domains = 2});
   EXPECT_DOUBLE_EQ(two.static_s, 4);
