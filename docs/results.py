@@ -89,7 +89,8 @@ def table_text(table, whole):
              "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     for row in rows:
         mark = marks[origin(row["measured"])]
-        lines.append("| " + " | ".join(mark if cell is None else cell.format_map(row) for cell in columns.values()) + " |")
+        values = {name: "-" if value is None else value for name, value in row.items()}
+        lines.append("| " + " | ".join(mark if cell is None else cell.format_map(values) for cell in columns.values()) + " |")
     lines.append("")
     for of, together in stamps.items():
         which = f"Rows marked `{marks[of]}`: m" if len(stamps) > 1 else "M"

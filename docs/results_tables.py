@@ -644,7 +644,7 @@ PAGES = {
               "The table shows page faults, cache misses and migrations per iteration, with a decision every 10 "
               "iterations; `keep` never migrates. To leave out the start of the program, the counts of a run of N "
               "iterations are subtracted from those of a run of 2 N iterations, so small counts can be negative. Cache "
-              "misses are `None` where the machine has no hardware counters.",
+              "misses are a dash where the machine has no hardware counters.",
               lambda whole: whole["results"], {"strategy": "{strategy}", "minor page faults": "{minor_faults:.0f}", "major page faults": "{major_faults:.1f}",
                                                "cache misses": "{cache_misses}", "migrations": "{migrations:.1f}"})]),
     "reactive": ("Experiments of Klinkenberg et al. 2020", [
@@ -743,7 +743,7 @@ PAGES = {
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "measured": "{gain}", "theory": "{theory}",
                "moves per s": "{moves}"}),
         Table("Programs (figures 12 to 14)", "The programs use GCC's OpenMP. Their threads are bound to cpus, and some cpus have more threads than others. In "
-              "rows that say None instead of a program, Poise's test program `phases` ran instead of the paper's benchmark EP; "
+              "rows with a dash instead of a program, Poise's test program `phases` ran instead of the paper's benchmark EP; "
               "`phases` does not use OpenMP.",
               points_of_figures("12-14"),
               {"program": "{kernel}", "threads": "{on}", "waiting": "{waiting}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}",

@@ -56,6 +56,12 @@ class Results(unittest.TestCase):
         self.assertIn("the load average was 2.0 to 10.0.", text)
         self.assertNotIn("Rows marked", text)
 
+    def test_a_missing_value_is_shown_as_a_dash(self):
+        stamp = {"date": "2026-01-02", "commit": None, "machine": "m", "load_average": None}
+        table = results_tables.Table("T", "Text.", lambda whole: whole["results"], {"x": "{x}", "y": "`{y}`"})
+        text = results.table_text(table, {"results": [{"x": None, "y": 0, "measured": stamp}]})
+        self.assertIn("| - | `0` |", text)
+
     def test_commits_since_a_measurement_are_counted_by_date_if_the_history_lacks_the_measured_commit(self):
         counts = {("merge-base", "abc", "HEAD"): "",
                   ("rev-parse", "--is-shallow-repository"): "false",
