@@ -63,7 +63,8 @@ class Workload:
     overlap               fraction of communication hidden behind work, 0 to 1
     past_loads_s  (k, n)  loads of earlier phases, oldest first, for strategies that predict
 
-    Raises Error naming the argument, the index and the value.
+    Raises Error naming the argument, the index and the value. A workload never changes: setting an attribute raises
+    AttributeError, so that a misspelt name is noticed. Only names that begin with _ are free, for a subclass.
     """
 
     def __init__(self, load_s: Any, size_bytes: Any = None, messages: Any = None, *, positions: Any = None,
