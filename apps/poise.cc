@@ -49,7 +49,8 @@ void print_error(std::string text) {
 }
 
 /// Prints a note for every environment variable whose name seems misspelt. Also stores these names
-/// in an environment variable, so that programs which this command starts do not report them again.
+/// in an environment variable, so that programs which this command starts do not report the names
+/// again.
 void note_misspelt_variables() {
   const std::string name(poise::kNotedNames);
   const char* const noted = std::getenv(name.c_str());

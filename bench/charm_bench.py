@@ -219,9 +219,9 @@ def machines(apps, folder):
 
 
 def million():
-    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. Groups of PEs
-    decide at the same time, so the decision takes as long as that of the slowest group. Loads are equal at first, so
-    few objects move, and migrations take only a small part of the balancing."""
+    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. If groups of PEs decide,
+    they do so at the same time, and the decision takes as long as that of the slowest group. Loads are equal at first,
+    so few objects move, and migrations take only a small part of the balancing."""
     rows = []
     print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
     for balancer in ("PoiseLB", "PoiseHybridLB", "PoiseJointLB"):

@@ -30,8 +30,8 @@ LINK_BYTES_PER_S = 1.25e6  # bandwidth of a host's network card in each directio
 POISE = ["PoiseLB", "PoiseTreeLB", "PoiseHybridLB", "PoiseJointLB", "NucoLB"]
 OTHERS = ["GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB", "DistributedLB"]
 NONE = "none"
-# Charm++ sends a message again if it was not acknowledged within this time. The time is long, because acknowledgements
-# queue behind messages on a slow link.
+# If a message is not acknowledged within this time, Charm++ sends it again. The time is long, because on a slow link
+# acknowledgements queue behind messages.
 RESEND_MS = 3000
 WORDS = {
     # arguments: objects, steps, steps between lines of output, steps between decisions, smallest and largest load in us
@@ -54,7 +54,8 @@ def iterations(program, output):
 
 
 def start_script(folder):
-    """Writes the script by which charmrun starts processes on a host, instead of ssh: HOST -l USER -o OPTION… COMMAND."""
+    """Writes the script that charmrun calls instead of ssh, to start processes on a host: HOST -l USER -o OPTION…
+    COMMAND."""
     script = folder / "start"
     script.write_text('#!/bin/bash\nhost=$1\nexec /run/enter "$host" "${!#}"\n')
     script.chmod(0o755)

@@ -27,7 +27,7 @@ LONG = "poise:steps=1000"  # this strategy expects many iterations before the ne
 OURS = ["keep", "poise", LONG, "nuco", "greedy_refine"]
 PEERS = ["GreedyLB", "GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB", "DistributedLB"]
 RUNS = 5  # number of decisions by each balancer of Charm++
-ITERATIONS = 10  # a total time is that of this many iterations plus that of the migrations
+ITERATIONS = 10  # a total time is the time of this many iterations plus the time of the migrations
 COLUMNS = ["iteration_s", "total_s", "migration_s", "makespan_s", "imbalance", "nuco_messages", "internode_bytes", "migrations"]
 
 

@@ -62,7 +62,7 @@ SOURCES = {
 
 
 def parser(benchmark, text):
-    """Returns a parser with the option --network, to which a benchmark adds its own options."""
+    """Returns a parser that has the option --network. A benchmark adds its own options to the parser."""
     result = argparse.ArgumentParser(prog=f"./dev bench {benchmark}", description=text,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--network", metavar="CHARM_HOME", type=pathlib.Path, default=os.environ.get("CHARM_NETWORK"),
@@ -133,8 +133,8 @@ def built_program(name, home, folder, modules):
 
 
 def scotch(home, folder):
-    """Returns the words of a link line that add ScotchLB. If Charm++ was built without it, builds it in `folder`. Returns
-    no words if SCOTCH is not installed."""
+    """Returns the words that add ScotchLB to a link line. If Charm++ was built without ScotchLB, builds it in `folder`.
+    Returns no words if SCOTCH is not installed."""
     words = ["-module", "ScotchLB", "-lscotch", "-lscotcherr"]
     if (home / "lib" / "libmoduleScotchLB.a").exists():
         return words

@@ -100,7 +100,7 @@ def line_plot(title, x_label, y_label, curves, log_x=False, log_y=False, least_y
 
 
 def colour_of(share):
-    """Returns the colour of a value as bytes. The map goes from dark blue to yellow with uniformly increasing
+    """Returns the colour of a value as bytes. The colour map goes from dark blue to yellow with uniformly increasing
     lightness."""
     stops = [(13, 8, 80), (90, 20, 140), (190, 50, 100), (240, 120, 50), (250, 230, 90)]
     place = min(max(share, 0), 1) * (len(stops) - 1)

@@ -46,7 +46,7 @@ def lines_of(command):
 
 
 def compared():
-    """Returns a row per program: the seconds by SimGrid and by each model of Poise."""
+    """Returns a row per program: the seconds that SimGrid and each model of Poise predict."""
     cases = lines_of([BIN / "engine_cases"])
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "cases")

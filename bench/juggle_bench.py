@@ -74,7 +74,7 @@ SCENARIOS = {
 }
 # With 500 threads, which are all runnable all the time, the balancer has to wait for its turn on a cpu.
 COST_THREADS = (2, 8, 16, 32, 64, 500)
-COST_S = 20  # seconds of a run: long compared with the start, when the balancer finds threads and measures speeds
+COST_S = 20  # seconds of a run: much longer than the start, when the balancer finds threads and measures speeds
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
 # LLVM's OpenMP run-time also provides the entry points that GCC's code calls.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
@@ -129,7 +129,7 @@ def command_of(threads, scenario):
     environment = {**scenario.get("environment", {}), "OMP_NUM_THREADS": str(threads)}
     if "command" in scenario:
         command = [BIN / scenario["command"][0], *scenario["command"][1:]]
-    elif scenario.get("splits"):  # two programs: one with a thread per cpu, one with all further threads
+    elif scenario.get("splits"):  # two programs: one with a thread per cpu, one with the remaining threads
         cpus = len(os.sched_getaffinity(0))
         first, second = phases(cpus, scenario), phases(threads - cpus, scenario)
         command = ["sh", "-c", f"{' '.join(first)} & {' '.join(second)} & wait"]
@@ -173,7 +173,7 @@ def measure(name, threads, repeats):
     if "phases" in scenario and not scenario.get("is_rough"):  # in rough scenarios phase_s is only approximate
         free_cpus = cpus - (0.5 if scenario.get("stranger") else 0)
         bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / free_cpus)
-    # Real programs run without the balancer and with its default settings, as users run them.
+    # Real programs run as users run them: without the balancer, or with its default settings.
     runners = scenario.get("runners", RUNNERS)
     runs = {runner: [] for runner in runners if "phases" in scenario or runner != "proactive"}
     for _ in range(repeats):

@@ -249,7 +249,7 @@ def rows_of(runs):
 
 
 def added(files):
-    """Returns the points of several files; the samples of points that occur in several files are joined."""
+    """Returns the points of several files. If a point occurs in several files, its samples are merged."""
     whole = {}
     for file in files:
         for row in json.loads(file.read_text())["results"]:
@@ -269,7 +269,8 @@ def keep_added(files):
     """Stores points that a run with --out measured on another machine. The file has the form in which keep()
     stores the points of this machine."""
     first = json.loads(files[0].read_text())
-    # Stores the load average that was measured before the runs. One measured after them would include their own load.
+    # Stores the load average that was measured before the runs. A load average measured after the runs would include
+    # their own load.
     measured = first["measured"] | {"load_average": round(first["load_before"][0], 2)}
     rows = [{**row, "measured": measured} for row in added(files)]
     whole = {"benchmark": "juggle_figures", "command": "./dev bench juggle_figures", "results": rows}
@@ -278,7 +279,7 @@ def keep_added(files):
 
 
 def machine(commit):
-    """Returns the date, commit, machine and load average of a run, as keep.stamp() does, but also without git."""
+    """Returns the date, commit, machine and load average of a run, as keep.stamp() does, but also works without git."""
     try:
         found = stamp()
     except OSError:

@@ -24,8 +24,8 @@ from keep import ROOT, keep
 POISE = ROOT / "build" / "bin" / "poise"
 KERNELS = ("ep.W", "ft.A", "is.B", "cg.A", "mg.A", "sp.W")
 CPUS = len(os.sched_getaffinity(0))
-# By default, each kernel runs in these situations: number of threads, and whether another program computes all the
-# time on one of the cpus.
+# The situations in which each kernel runs by default. Each has the number of threads, and whether another program
+# computes all the time on one of the cpus.
 SITUATIONS = (CPUS + 1, False), (2 * CPUS, False), (CPUS, True)
 MIN_PAIRS, MAX_PAIRS, HALF_WIDTH = 6, 25, 0.02
 MIN_SPEED_UP = 0.98  # target for the lower end of the speed-up's confidence interval

@@ -30,7 +30,8 @@ def cpu_model():
 
 
 def commit():
-    """Returns the commit that was measured, with "+" if the working tree differs from it in more than stored results."""
+    """Returns the commit that was measured, with "+" if the working tree differs from this commit in more than stored
+    results."""
     if given := os.environ.get("BENCH_COMMIT"):
         return given
 
@@ -45,7 +46,7 @@ def commit():
 def stamp():
     """Returns the date, commit, machine and load average, which all rows of a run share. The load average is
     that of the minute before this call, so call it at the end of the run."""
-    cores = os.cpu_count()  # of the whole machine, also if the run was allowed to use only some of them
+    cores = os.cpu_count()  # of the whole machine, even if the run was allowed to use only some of them
     return {"date": datetime.date.today().isoformat(), "commit": commit(),
             "machine": f"{cpu_model()}, {cores} core{'s' * (cores != 1)}, {platform.system()} {platform.release()}",
             "load_average": round(os.getloadavg()[0], 2)}
@@ -74,7 +75,7 @@ def stored_rows(name):
 
 def say(text):
     """Prints a line immediately. If the reader of stdout has ended, as after `| head`, drops this line and all later
-    ones: the benchmark goes on and keeps its results."""
+    ones, so that the benchmark still finishes and stores its results."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -85,8 +86,8 @@ def keep(name, rows, key=None, **more):
     """Writes NAME.json with `rows` under "results". The items of `more`, such as summaries of all rows, are
     written beside "results".
 
-    A run of all rows passes no `key`, and replaces the file. A run of only some rows passes in `key` the columns
-    that identify a row; stored rows that this run did not measure stay."""
+    A run of all rows passes no `key`, and replaces the file. A run of only some rows passes in `key` the columns that
+    identify a row; stored rows that this run did not measure are kept."""
     measured = stamp()
     rows = [{**row, "measured": measured} for row in rows]
     if key:

@@ -30,7 +30,8 @@ struct Arrays {
   std::vector<std::uint32_t> indices, now;
 };
 
-/// Loads are from 1 to 2 ms, by a hash of the task's number that is easy to compute with numpy.
+/// The load of a task is between 1 and 2 ms. It is computed from the task's number by a hash
+/// function that is easy to write with numpy.
 Arrays arrays_of(std::uint32_t side) {
   const std::uint32_t n = side * side * side;
   Arrays arrays;

@@ -130,8 +130,8 @@ std::vector<Instance> all_instances() {
 }
 
 /// Hoefler and Snir's greedy mapping. It starts with the rank that sends most. Then it repeatedly
-/// takes the heaviest edge from a mapped rank to one that is not mapped, and puts that rank on the
-/// nearest free slot.
+/// takes the heaviest edge from a mapped rank to one that is not mapped, and puts the latter on the
+/// free slot nearest to the former.
 Placement greedy(const Machine& machine, const Workload& workload) {
   const std::vector<PlaceId> slots = rank_slots(machine, workload.num_tasks(), {});
   const RankDistances distances(machine, Distance::hops);
@@ -172,8 +172,8 @@ Placement greedy(const Machine& machine, const Workload& workload) {
   return placement;
 }
 
-/// Maps ranks by a strategy of Poise, which regards all ranks as equally loaded. If it puts several
-/// ranks on a place, all but one are then moved to free places.
+/// Maps ranks by a strategy of Poise, which regards all ranks as equally loaded. If the strategy
+/// puts several ranks on a place, all of these but one are then moved to free places.
 Placement by_strategy(const char* text, const Machine& machine, const Workload& workload) {
   Workload equal = workload;
   for (Task& task : equal.tasks) task = {.load_s = 1};

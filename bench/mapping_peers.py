@@ -183,7 +183,7 @@ def run(name, folder):
         machine = Machine(path.with_suffix(".machine").read_text())
         try:
             places, seconds = place(Graph(path), machine, path)
-        except Exception as error:  # a tool may refuse a case; the others continue
+        except Exception as error:  # a tool may refuse a case; the tool's other cases still run
             print(f"without {name} on {path.stem}: {error}")
             continue
         stem = f"{path.name.removesuffix('.graph')}@{name}"

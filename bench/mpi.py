@@ -17,8 +17,8 @@ TIMEOUT_S = 300
 
 
 def mpiexec(ranks, command, **variables):
-    """Runs `command` on the given number of ranks with `variables` added to its environment, and returns its
-    output. Ends this program if it fails."""
+    """Runs `command` on the given number of ranks with `variables` added to its environment, and returns its output.
+    Ends this program if `command` fails."""
     done = subprocess.run(["mpiexec", "-n", str(ranks), *map(str, command)],
                           env={**os.environ, **ENVIRONMENT, **variables}, capture_output=True,
                           text=True, timeout=TIMEOUT_S)

@@ -72,8 +72,8 @@ class Case:
         }
 
     def undisturbed(self, strategy):
-        """Runs the program until a run was hardly disturbed by other programs, but at most MOST_TRIES times.
-        Returns the last run."""
+        """Repeats the run of the program until other programs hardly disturb it, but at most MOST_TRIES times. Returns
+        the last run."""
         for _ in range(MOST_TRIES):
             start_s, others_s = time.monotonic(), foreign_s()
             run = self.run(strategy)

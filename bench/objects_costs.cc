@@ -59,8 +59,8 @@ std::uint64_t rounds_of_100us() {
   return static_cast<std::uint64_t>(rounds * 1e-4 / least_s);
 }
 
-/// Relative overhead of a Collection on this rank: the CPU time of its steps divided by that of the
-/// objects' work alone, minus 1.
+/// Relative overhead of a Collection on this rank: the CPU time of its steps divided by the CPU
+/// time of the objects' work alone, minus 1.
 double overhead() {
   constexpr ObjectId kObjects = 400;
   constexpr int kSteps = 5;
@@ -86,7 +86,8 @@ double overhead() {
   return with_s / without_s - 1;
 }
 
-/// Repeats a balancing step that moves every object to the other rank. Returns the fastest step.
+/// Repeats a balancing step that moves every object to the other rank. Returns the result of the
+/// fastest step.
 BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
                                 const char* strategy) {
   const auto make = [&](ObjectId id) {

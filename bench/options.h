@@ -11,8 +11,8 @@ namespace poise::bench {
 
 /// Calls take(name, value) for each argument NAME=VALUE; the value of an argument NAME is empty.
 /// take() returns false for an unknown option. The option is then ignored if it belongs to the
-/// benchmark library (--benchmark_...), because all benchmarks get these; otherwise throws Error.
-/// `file` is the source file, whose first comment lists the options.
+/// benchmark library (--benchmark_...), because all benchmarks are called with such options;
+/// otherwise throws Error. `file` is the source file, whose first comment lists the options.
 template <typename Take>
 void for_each_option(int argc, char** argv, std::string_view file, const Take& take) {
   for (int i = 1; i < argc; ++i) {

@@ -170,7 +170,7 @@ MOVING_PROGRAMS = [
 
 
 # If the load distribution changes during the run, the compared variants differ by only a few per cent. So these
-# experiments have this many times as many runs as the others.
+# experiments have more runs than the others, by this factor.
 OFTENER = 3
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Profiles programs that were not written for Poise, follows the first advice, and measures what it gains."""
+"""Profiles programs that were not written for Poise, follows the first advice, and measures the gain."""
 
 import argparse
 import contextlib
@@ -130,7 +130,8 @@ FULL = lammps("full.lmp", 2, 900)
 THREE = lammps("full.lmp", 3, 600)
 BOUND = THREE.but(bind_to="core:overload-allowed")
 JUGGLED = (POISE, "juggle", "--")
-# Runs with less work, for cases in which ranks share a core: ranks that spin there need up to a hundred times as long.
+# Runs with less work, for cases in which ranks share a core: ranks that spin while they share a core need up to a
+# hundred times as long.
 FULL_BRIEFLY, PETSC_BRIEFLY = lammps("full.lmp", 2, 100), petsc("0", 1)
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
 # applied (None for `nothing`). If a case has no remedies, the right one is unknown, so the advice is shown but not
@@ -220,8 +221,8 @@ def measured(name, run, remedies, folder):
     beside, other = BESIDE.get(name, ("", None))
     rounds = [[each.measure(folder) for each in (run, followed, other) if each] for _ in range(PAIRS)]
     row["plain_s"], row["followed_s"] = ([times[column] for times in rounds] for column in (0, 1))
-    # The measured saving is a fraction of the time of the whole run, because the predicted saving is one, too. The
-    # measured times themselves may cover only the program's own loop.
+    # The measured saving is a fraction of the time of the whole run, because the predicted saving is also a fraction of
+    # that time. The measured times themselves may cover only the program's own loop.
     row["saving"] = median_interval([(times[0] - times[1]) / run_s for times in rounds])
     if other:
         row["beside"], row["beside_saving"] = beside, median_interval([(times[0] - times[2]) / run_s for times in rounds])

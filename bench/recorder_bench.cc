@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the cost of recording for a running program, per event.
+// Measures how long a running program needs to record an event.
 #include <benchmark/benchmark.h>
 #include <memory>
 

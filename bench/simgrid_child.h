@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a simulation of SimGrid in a process of its own, because an engine cannot be used twice.
+// Runs a simulation of SimGrid in a process of its own, because a process can use only one engine.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@ namespace poise {
 /// The time after which a simulation is ended.
 inline constexpr int kSimGridTimeout_s = 120;
 
-/// Returns the seconds that `simulate`, which is given an engine, returns in a child process, or
-/// nothing if it fails or takes too long. Links share their bandwidth fairly (model CM02), without
-/// the corrections by which SimGrid imitates TCP.
+/// Calls `simulate` with an engine in a child process. Returns the seconds that `simulate` returns,
+/// or nothing if the child fails or takes too long. Links share their bandwidth fairly (model
+/// CM02), without the corrections by which SimGrid imitates TCP.
 template <typename Simulate>
 std::optional<double> simulated_in_child(int argc, char** argv, const Simulate& simulate) {
   int ends[2];

@@ -28,8 +28,8 @@ PROGRAM = BIN / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
 OFTEN = ["--repeats", "15"]
-# Only the fastest run is used. With two ranks this needs many runs, because no other program may disturb either core
-# during a run.
+# Only the fastest run is used. With two ranks many runs are needed, because in one of them no other program may disturb
+# either core.
 LONG = ["--repeats", "30"]
 CASES = [  # each row: number of ranks, arguments of the program, target for the gain by lending
     (2, ["--tasks", "200", "--us", "5000", *BIG, *LONG], 1.97),

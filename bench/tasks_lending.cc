@@ -114,7 +114,7 @@ double share_of(const Runs& other, const Runs& lent) {
 
 struct Ways {
   Runs alone, lent;  // runs without and with lending
-  // Runs with tasks split by hand, which show how fast the host is at that moment.
+  // Runs with tasks split by hand. Their times show how fast the host is at that moment.
   Runs even;
   Runs openmp;  // runs with OpenMP tasks in one process; with --balanced in each process
 };

@@ -63,8 +63,8 @@ double time_once(tasks::Context& context, const Case& what, Work& work, std::uin
   });
 }
 
-// Returns, for each pair of runs, the seconds without and with lending. As in a real program, what
-// lending learns in a disturbed run affects later runs: all pairs use the same contexts.
+// Returns, for each pair of runs, the seconds without and with lending. All pairs use the same
+// contexts. So, as in a real program, what lending learns in a disturbed run affects later runs.
 std::vector<std::pair<double, double>> measure(const Case& what, int rank) {
   tasks::Context without(MPI_COMM_WORLD, {.settings = "policy=none"}), with(MPI_COMM_WORLD);
   std::vector<std::pair<double, double>> pairs;

@@ -68,7 +68,7 @@ CLUSTER = ROOT / "tests" / "support" / "cluster.py"
 MATRICES = ROOT.parent / "shared" / "data" / "matrices"
 SO_FAR = ROOT / "build" / "trust_so_far.json"  # the rows measured so far, for --judge
 SKIPPED = 77
-PROGRAMS_PER_RUN = 8  # one run of trust_replay measures all maps of this number of programs, in random order
+PROGRAMS_PER_RUN = 8  # number of programs whose maps are measured in one run of trust_replay, in random order
 TIMEOUT_S = 3600
 SIMGRID_DIFFERENCE = 0.01  # two maps are compared only if their times in SimGrid differ by more than this fraction
 EAGER_BYTES = 65536  # Open MPI's default limit for eager messages over TCP
@@ -230,14 +230,14 @@ def replayed(machine, *options):
 
 
 def with_bytes(cluster):
-    """A model in which a byte between nodes takes as long as a node's card needs to send it, and a byte inside a node a
-    tenth of that."""
+    """A model in which a byte between nodes takes as long as a node's card needs to send it, and a byte inside a node
+    takes a tenth of that time."""
     return f"{machine_of(cluster)} byte:{0.1 / payload(cluster['out'])}"
 
 
 def with_links(cluster):
     """A model with the rates and delays of the cluster, in which messages take no CPU time. In poise, a network card
-    has only one rate, so this model uses the lower of its rates for sending and receiving."""
+    has only one rate, so this model uses the lower of the card's rates for sending and for receiving."""
     near, far = (max(1, round(seconds(cluster[name]) * 1e9)) for name in ("near", "far"))
     card, uplink = payload(min(cluster["out"], cluster["in"])), payload(cluster["uplink"])
     return (f"{machine_of(cluster)} factors:{far},{near},1 latency:1e-9 bandwidth:{card} uplink:{uplink} "

@@ -71,8 +71,8 @@ struct Ratios {
   double cpu() const { return usual_cpu_s > 0 ? cpu_s / usual_cpu_s : 1; }
 };
 
-/// A change of one or several tuning numbers and its effects. `setting` is NAME=VALUE for each,
-/// separated by commas.
+/// A change of one or several tuning numbers and its effects. `setting` has NAME=VALUE for each
+/// changed number, separated by commas.
 struct Variant {
   std::string setting;
   /// Ratios of the total times, and of the iteration times with `poise:from_scratch=1`.

@@ -8,10 +8,10 @@ function(use_mpi target visibility)
   target_compile_definitions(${target} ${visibility} OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endfunction()
 
-# mpi_test(NAME NP TARGET ARGUMENT…) adds a test that runs TARGET on NP ranks. There may be more
-# ranks than cores, so Open MPI is told to oversubscribe, not to bind, and to yield when idle. The variables with ALLOW
-# let Open MPI run as root. With odls_base_sigkill_timeout=0 it kills the other ranks immediately when a rank exits with
-# an error, instead of after two seconds. The time-outs end only tests that hang: on a busy machine, where a waiting
+# mpi_test(NAME NP TARGET ARGUMENT…) adds a test that runs TARGET on NP ranks. There may be more ranks than cores, so
+# Open MPI is told to oversubscribe, not to bind, and to yield when idle. The variables with ALLOW let Open MPI run as
+# root. With odls_base_sigkill_timeout=0 it kills the other ranks immediately when a rank exits with an error, instead
+# of after two seconds. The time-outs are so long that they end only tests that hang: on a busy machine, where a waiting
 # rank gets a core only every 10 ms or so, tests take up to a hundred times as long as on a quiet one.
 set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
@@ -41,9 +41,9 @@ function(mpi_test name np target)
   endif()
 endfunction()
 
-# mpi_script(NAME NP TARGET SCRIPT ARGUMENT…) adds a test that runs the Python program SCRIPT.
-# SCRIPT itself launches TARGET on NP ranks, and inspects the result with the command poise. For CTest the test
-# occupies one processor: most of its jobs are short, and it often waits for a launcher to start or to end.
+# mpi_script(NAME NP TARGET SCRIPT ARGUMENT…) adds a test that runs the Python program SCRIPT. SCRIPT itself launches
+# TARGET on NP ranks, and inspects the result with the command poise. CTest counts the test as using one processor only,
+# because most launches are short and the test often waits for a launcher to start or to end.
 function(mpi_script name np target script)
   add_dependencies(mpi_tests ${target} poise_command)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script} ${ARGN})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs before files are installed. Records in install_folders.txt, in the build folder, which folders the installation
-# will create, so that uninstalling can remove them. These are the folders that do not exist yet among the folders in
-# the list `folders` and their parents. Folders that an earlier installation of this build created stay recorded.
+# will create, so that uninstalling can remove them. These are all folders in the list `folders`, and all parents of
+# these folders, that do not exist yet. Folders that an earlier installation of this build created stay recorded.
 get_filename_component(prefix "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)  # it may be relative to the working directory
 set(created "")
 if(EXISTS ${record})

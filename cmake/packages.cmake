@@ -12,7 +12,8 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 
-# Each of these components becomes a package; the variables name_of_… and text_of_… have its name and its description.
+# Each of these components becomes a package; the variables name_of_… and text_of_… have the package's name and
+# description.
 set(packages program runtime development)
 set(name_of_program poise)
 set(text_of_program "Compares and simulates strategies of load balancing, profiles MPI programs, balances threads.")

@@ -28,7 +28,8 @@ function(unit_tests program prefix)
   add_executable(${program} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${program} PRIVATE ${arg_LINK} GTest::gmock_main)
   compile_quickly(${program} <gmock/gmock.h> <gtest/gtest.h>)
-  # Compiling tests takes longer than running them: with -O1, a third less than with -O3; with sanitizers, twice as long.
+  # Tests take longer to compile than to run. Compiling with -O1 takes a third less time than with -O3; compiling with
+  # sanitizers takes twice as long.
   target_compile_options(${program} PRIVATE $<IF:$<BOOL:${POISE_SANITIZE}>,-O0,-O1>)
   gtest_discover_tests(${program} TEST_PREFIX ${prefix}. DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 1200)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Removes the files that the last `cmake --install` of this build wrote, and then, if they are empty, the folders that
-# the installation created. Run in the build folder: cmake -P …/uninstall.cmake
+# Removes the files that the last `cmake --install` of this build wrote, and then those folders that the installation
+# created and that are empty. Run in the build folder: cmake -P …/uninstall.cmake
 cmake_minimum_required(VERSION 3.25)
 set(manifest install_manifest.txt)
 if(NOT EXISTS ${manifest})

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """The tables of docs/results.md: a list of Table objects for each benchmark. A row of the page may be computed from
-several stored rows. Medians come first, with the worst case beside them, and every mean says which mean it is."""
+several stored rows. Medians come first, with the worst case beside them, and every mean is called arithmetic or
+geometric."""
 
 import dataclasses
 import pathlib
@@ -95,7 +96,8 @@ def on_papers_machines(whole):
 
 
 def nuco_beside_others(rows):
-    """Returns sentences that test a result of Pilla et al. 2012: iterations with NucoLB are shorter than with other balancers."""
+    """Returns sentences that say where our results confirm Pilla et al. 2012: iterations with NucoLB are shorter than
+    with other balancers."""
     sentences = []
     for other in "GreedyCommLB", "ScotchLB":
         shorter = [100 * (1 - row["ms"]["NucoLB"] / row["ms"][other]) for row in rows]
@@ -109,7 +111,7 @@ def nuco_beside_others(rows):
 
 def on_same_problems(whole):
     """Yields a row per program and machine. It holds for each balancer the number of objects that it moves, and the
-    predicted times of an iteration and of ten iterations with the migration."""
+    predicted times of an iteration and of ten iterations plus the migrations."""
     rows = whole["results"]
     for program, machine in dict.fromkeys((row["program"], row["machine"]) for row in rows):
         own = [row for row in rows if (row["program"], row["machine"]) == (program, machine)]
@@ -272,7 +274,8 @@ def beside(whole):
 
 
 def losses(part):
-    """Returns a function that yields a row per case and a last row for all cases; each compares runs with and without lending."""
+    """Returns a function that yields a row per case and a last row for all cases; each row compares runs with and
+    without lending."""
     def rows(whole):
         for row in where(part=part)(whole):
             where_from = "both ranks have" if row.get("balanced") else "the first rank has"
@@ -357,10 +360,10 @@ def mapped(whole):
 
 
 def figure_of_hpcc(rows):
-    """Returns a note that explains the rows of the benchmark HPCC, if there are any."""
+    """Returns a note that explains the rows of the benchmark HPCC, if there are such rows."""
     if not any(row["name"].startswith("hpcc") for row in rows):
         return ""
-    return ("HPCC ran on links of 200 Mbit/s. The times in its rows say how long its benchmark PTRANS, which transposes a matrix "
+    return ("HPCC ran on links of 200 Mbit/s. The times in its rows say how long PTRANS, the part of HPCC that transposes a matrix "
             "distributed over all ranks, takes for each gigabyte of the matrix.")
 
 
@@ -559,7 +562,7 @@ PAGES = {
     "cluster": ("How well the emulated cluster keeps its rates", [
         Table("Error of the time of transfers", "How long a transfer should take on an emulated cluster follows from the rates and delays of its links. The relative "
               "error is the difference between the measured and this nominal time, divided by the nominal time. The table shows the "
-              "median and the largest absolute value of this error over all transfers measured on a cluster, both with and without delays of its links.", cluster_errors,
+              "median and the largest absolute value of this error over all transfers measured on a cluster: some with delays of its links, others without.", cluster_errors,
               {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
     "engine": ("The event engine", [
         Table("Differences from SimGrid's iteration",
@@ -707,7 +710,7 @@ PAGES = {
                                      "moves": "{moves}"})]),
     "juggle_npb": ("Threads: the NAS Parallel Benchmarks", [
         Table("Speed-ups in each situation",
-              "Each pair of a kernel and a compiler gives one speed-up; the next table lists these speed-ups. The "
+              "Each pair of a kernel and a compiler gives one speed-up; the table after this one lists them. The "
               "mean is geometric. "
               "`undecided` counts the speed-ups whose confidence interval extends more than 2 % above or below the "
               "median, and `slower` those whose whole interval lies below 1. Even without the balancer, the "

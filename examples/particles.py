@@ -27,7 +27,7 @@ def cell_of(x):
 
 
 def exchanged(x, v, to):
-    """Sends each particle to the rank `to`. Returns the particles that this rank then has."""
+    """Sends each particle to the rank that `to` has for it. Returns the particles that this rank then has."""
     parts = comm.alltoall([(x[to == rank], v[to == rank]) for rank in range(comm.size)])
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
@@ -54,7 +54,8 @@ def bisection(count, ranks):
 
 
 def neighbours_of(cells):
-    """Returns the graph of the cells in CSR form: each cell sends to the up to four cells that share a side with it."""
+    """Returns the graph of the cells in CSR form: each cell sends to its neighbours, the two to four cells that share a
+    side with it."""
     row, column = np.divmod(cells, SIDE)
     sides = np.stack([cells - SIDE, cells - 1, cells + 1, cells + SIDE], axis=1)
     exists = np.stack([row > 0, column > 0, column < SIDE - 1, row < SIDE - 1], axis=1)

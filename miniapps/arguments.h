@@ -14,8 +14,8 @@ class App;
 
 namespace poise::miniapps {
 
-/// The status and the text with which the program must end immediately: status 0 after --help,
-/// status 2 after wrong usage.
+/// The exit status of a program that must end immediately, and the text that it prints: status 0
+/// after --help, status 2 after wrong usage.
 struct Over {
   int status;
   std::string text;  // the help, or one line that says what is wrong

@@ -24,7 +24,7 @@ struct Letter {
 class HiddenObject {
  public:
   virtual ~HiddenObject() = default;
-  /// Sends a message: the receiver's id, the bytes and their count.
+  /// A function that sends `count` bytes to the object with the id `to`.
   using Send = std::function<void(std::uint32_t to, const char* bytes, std::size_t count)>;
   /// Runs a step of the object. `letters` are the messages that the object receives, sorted by
   /// sender and number. Calls `send` for each receiver of each message that the object sends.

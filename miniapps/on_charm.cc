@@ -201,8 +201,8 @@ class Element : public CBase_Element {
   }
 
   void balance() { AtSync(); }
-  /// Sends this object a message that makes it continue. Charm++ would not count messages that are
-  /// sent in ResumeFromSync() itself as messages of this object.
+  /// Sends this object a message that makes it continue. If ResumeFromSync() itself sent messages,
+  /// Charm++ would not count them as messages of this object.
   void ResumeFromSync() override { thisProxy[thisIndex].step(); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects all messages that an object sends in a step in one buffer. on_openmp.h and on_charm.h
-// deliver them after the step.
+// Collects in one buffer all messages that an object sends during a step. on_openmp.h and
+// on_charm.h deliver them after the step.
 #pragma once
 
 #include "miniapps/program.h"

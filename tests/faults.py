@@ -36,9 +36,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # that tests the folder of the fault runs first.
 PROGRAMS = ["base", "workload", "machine", "placement", "search", "partition", "online", "trace", "library",
             "apps", "strategies", "distributed", "simulate", "diagnosis"]
-# A program with a fault may use this many times the CPU time that it needs without one, and 10 s more.
+# Limit on the CPU time of a program with a fault: this many times its CPU time without the fault, plus 10 s.
 CPU_TIMES = 5
-# Without a fault, a slow test takes longer than this many seconds. Few faults are killed by slow tests alone.
+# A test is slow if it takes longer than this many seconds without a fault. Few faults are killed only by slow tests.
 SLOW_S = 3
 # Memory limit of a program with a fault. Without a limit, a faulty loop that never ends could use up all memory.
 MEMORY_BYTES = 4 << 30
@@ -209,8 +209,8 @@ class Verdicts:
             self.of_key = {key_of(fault): fault for fault in kept["faults"]}
 
     def known(self, fault):
-        """Returns the stored verdict, or None. A fault that survived is judged again after a change of its file or of
-        the tests beside it, or if only fast tests have run and all are to run now."""
+        """Returns the stored verdict, or None. A fault that survived is judged again if its file or the tests beside it
+        have changed, or if it was judged by fast tests only and all tests are to run now."""
         kept = self.of_key.get(key_of(fault))
         if kept and kept["verdict"] == "survived":
             if kept["content"] != fault["content"] or (kept.get("fast") and not self.fast):

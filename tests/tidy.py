@@ -383,8 +383,8 @@ def check_strategies():
 
 def check_poise_alone():
     """Checks that the strategy `poise` computes its own placement, instead of running other strategies and taking their
-    best result. Only its source file is checked: the folders search/ and partition/, whose functions it calls, must not
-    include strategies."""
+    best result. Only its source file is checked, because the folders search/ and partition/, whose functions it calls,
+    cannot include strategies."""
     folder = ROOT / "poise" / "strategies"
     rows = re.findall(r"\.rebalance = (\w+)", (folder / "table.cc").read_text())
     others = set(rows) - {"poise_strategy"} | {"strategies", "parse_strategy", "parse_strategies"}

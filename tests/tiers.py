@@ -46,7 +46,7 @@ FORMATTED = "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -
 
 @dataclasses.dataclass
 class Part:
-    """One line of the report on a test run. It stands for a single command, or for all tests of a build."""
+    """A part of a test run, with one line in the report: a single command, or all tests of a build."""
     word: str  # name of the part in `./dev test full WORD…`, unique in a tier
     name: str  # what it runs
     tiers: tuple

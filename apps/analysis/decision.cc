@@ -10,8 +10,8 @@ namespace poise::apps {
 
 namespace {
 
-/// Returns the CPU time of this process and of its ended children: a strategy may be a child
-/// process.
+/// Returns the CPU time of this process and of its ended children, because a strategy may run in a
+/// child process.
 double cpu_time_s() {
   rusage children{};
   ::getrusage(RUSAGE_CHILDREN, &children);

@@ -58,10 +58,10 @@ class Inputs {
   const Trace& trace() const { return trace_; }
   std::size_t num_machines() const;
 
-  /// Gives phase() the messages of all phases, for a placement that will be used for the whole run.
-  /// If phases differ in their tasks, phase() keeps only its own messages. In both cases, notes()
-  /// then says which messages are used. Does nothing if the user selected a phase or if there is
-  /// only one phase.
+  /// Replaces the messages of the chosen phase by those of all phases, for a placement that will be
+  /// used for the whole run. If phases differ in their tasks, the chosen phase keeps its own
+  /// messages. In both cases, adds a note that says which messages are used. Does nothing if the
+  /// user selected a phase or if there is only one phase.
   void count_all_messages();
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;
@@ -70,8 +70,8 @@ class Inputs {
 
   /// Returns the problem on machine number i of the command line. The problem refers to data of
   /// this object and is valid until the next call of on(). If neither a file nor the trace gives a
-  /// current placement, the problem gets `stand_in`; the caller must check that `stand_in` fits the
-  /// machine.
+  /// current placement, the problem starts from `stand_in`; the caller must check that `stand_in`
+  /// fits the machine.
   Problem on(std::size_t i, const Placement* stand_in = nullptr);
 
  private:

@@ -230,9 +230,9 @@ class Plan {
     return text;
   }
 
-  /// Returns the numbers that the operating system gives to the rank's cores. They begin at 0 on
-  /// each node. If the machine numbers its cores consecutively over all nodes (counts_through_),
-  /// the numbers are converted.
+  /// Returns the operating system's numbers of the rank's cores, which begin at 0 on each node. If
+  /// the machine numbers its cores consecutively over all nodes (counts_through_), converts its
+  /// numbers to these.
   std::vector<std::uint32_t> cpus(TaskId r) const {
     std::vector<std::uint32_t> numbers;
     for (PlaceId i = 0; i < map_.shape.cores_per_rank; ++i) {
@@ -243,8 +243,8 @@ class Plan {
     return numbers;
   }
 
-  /// Returns one text per rank of a node: the rank's cores, joined by "+". Returns nothing if the
-  /// k-th ranks of two nodes have different texts. Nodes may differ in their number of ranks.
+  /// Returns for each k the cores of the k-th rank of a node, joined by "+". Returns nothing if the
+  /// k-th ranks of two nodes have different cores. Nodes may differ in their number of ranks.
   std::optional<std::vector<std::string>> common_binding() const {
     std::vector<std::vector<std::string>> of_node(map_.machine.num_nodes());
     for (TaskId r = 0; r < ranks(); ++r)

@@ -52,9 +52,9 @@ struct LaunchOptions {
   std::vector<std::pair<std::string, std::string>> variables;
 };
 /// Returns the options for openmpi, mpich or slurm. If Hydra or Slurm cannot bind ranks as this map
-/// wants, a shell command before the program binds each rank; a rank that it cannot bind runs
-/// unbound. Throws Error if that command would be too long. `is_open_mpi_5` selects the options of
-/// that version.
+/// requires, a shell command before the program binds each rank; a rank that the command cannot
+/// bind runs unbound. Throws Error if the command would be too long. `is_open_mpi_5` selects the
+/// options of that version.
 LaunchOptions launch_options(const RankMap& map, Launcher launcher, const std::string& path,
                              bool is_open_mpi_5);
 
@@ -72,8 +72,8 @@ LaunchOptions launch_options(const RankMap& map, Launcher launcher, const std::s
 ///   format").
 /// - pbs: a host per rank in the form of PBS_NODEFILE.
 ///
-/// Hydra and Slurm bind the k-th rank of every node alike. For other maps, and for pbs, a shell
-/// script binds each rank by taskset(1).
+/// Hydra and Slurm bind the k-th rank of every node to the same cores of its node. If a map needs
+/// other bindings, and always for pbs, a shell script binds each rank by taskset(1).
 LaunchPlan launch_plan(const RankMap& map, Launcher launcher, const std::string& path);
 
 }  // namespace poise::apps

@@ -10,7 +10,7 @@
 namespace poise::apps {
 namespace {
 
-TEST(LaunchFiles, the_map_file_for_cray_needs_equally_many_ranks_on_all_nodes_but_the_last) {
+TEST(LaunchFiles, the_map_file_for_cray_needs_the_same_number_of_ranks_on_every_node_but_the_last) {
   const Machine machine = machine_from_text("node:3 core:2");
   const auto plan = [&](std::vector<PlaceId> places) {
     const Placement placement(std::move(places));

@@ -17,7 +17,8 @@ namespace poise::apps {
 
 std::function<Placement(const Problem&)> plugin_strategy(const std::string& path) {
   if (path.empty()) fail("plugin: the name of a library is missing; example: plugin:./libmine.so");
-  // If a path has no slash, dlopen searches only the system's folders, so "./" is put before it.
+  // If a path has no slash, dlopen searches only the system's folders. So this function puts "./"
+  // before such a path.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail("plugin:{}: cannot load the library: {}", path, ::dlerror());

@@ -25,7 +25,7 @@ std::vector<profile::RankProfile> decoded(const std::string& file, const std::st
   }
 }
 
-/// Checks that there is a profile of every rank, and that all have the phases of the trace.
+/// Checks that every rank has a profile, and that each profile has as many phases as the trace.
 void check_ranks(const std::string& file, const std::vector<profile::RankProfile>& ranks,
                  const Trace& trace) {
   if (ranks.empty()) fail("{}: the profile has no ranks; record the program again", file);

@@ -31,8 +31,7 @@ namespace poise::apps {
 
 namespace {
 
-/// Maximum size of an answer. A larger answer cannot be the placement of any trace that Poise
-/// reads.
+/// Maximum size of an answer. The placement of a trace that Poise can read is never larger.
 constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 30;
 
 class Pipe {
@@ -58,7 +57,8 @@ class Pipe {
 };
 
 /// Blocks SIGPIPE in this thread as long as this object exists. If the strategy's program ends
-/// before it has read its input, write() then fails and does not end the calling program.
+/// before it has read its input, write() then returns an error instead of ending the calling
+/// program.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -199,7 +199,7 @@ Placement placement_of_program(const std::string& command, const Problem& proble
   std::string answer;
   std::optional<int> status;
   const bool has_answered = exchange(question, in, out, answer, end_s);
-  // Closes the program's stdin: after its answer, the program may still read until end of file.
+  // Closes the program's stdin, because a program that has answered may still wait for end of file.
   in.close(1);
   if (has_answered && answer.size() <= kMaxAnswerBytes) status = status_until(child, end_s);
   if (answer.size() > kMaxAnswerBytes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replays a trace over many steps with one strategy after another.
+// Replays a trace over many steps, once for each of several strategies.
 #pragma once
 
 #include <optional>
@@ -50,16 +50,16 @@ void add_row(Simulation& simulation, const Replayer& replayer, const Contender& 
 Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
                      const Contender* contender);
 
-/// Returns the efficiency of a replay, at most 1: the time of a run that is perfectly balanced
-/// without costs, divided by the total time of the replay.
+/// Returns the efficiency of a replay, at most 1: the time that the run would take if it were
+/// perfectly balanced and balancing cost nothing, divided by the total time of the replay.
 double efficiency(const Simulation& simulation, const Replay& replay);
 
 /// True if the bytes of all migrations are known. The bytes are unknown if tasks of unknown size
 /// move.
 bool knows_migrations(const Simulation& simulation, const Replay& replay);
 
-/// Returns the time of each step: the sum of the times of its decision, of collecting the
-/// measurements for it, of its migrations and of its iteration.
+/// Returns the time of each step: the sum of the times for collecting measurements, for the
+/// decision, for migrations and for the iteration.
 std::vector<double> step_times_s(const Replay& replay);
 
 }  // namespace poise::apps

@@ -12,8 +12,8 @@ namespace poise::apps {
 /// True if at least one task has a size.
 bool has_sizes(const Workload& workload);
 
-/// True if the bytes and the time of `migrations` migrations are known. If `migrations` is 0, they
-/// are known to be 0.
+/// True if the bytes and the time of `migrations` migrations are known. If `migrations` is 0, both
+/// are known: they are 0.
 inline bool knows_migration_cost(std::uint64_t migrations, bool has_sizes) {
   return has_sizes || migrations == 0;
 }

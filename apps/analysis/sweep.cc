@@ -50,7 +50,8 @@ std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view 
     if (to - from >= kMaxCounts)
       fail("{}: the range {} has more than {} numbers; give a shorter range", flag, part,
            kMaxCounts);
-    // A loop while from + i <= to would never end if `to` is the largest 64-bit number.
+    // If `to` is the largest 64-bit number, a loop with the condition from + i <= to would never
+    // end.
     for (std::uint64_t i = 0; i <= to - from; ++i)
       if (std::find(counts.begin(), counts.end(), from + i) == counts.end())
         counts.push_back(from + i);

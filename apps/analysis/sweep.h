@@ -28,8 +28,7 @@ std::string with_places(const std::string& machine_text, std::uint64_t places);
 
 /// A strategy, a number of places and a balancing period, with the results for each seed.
 struct SweepRow {
-  /// The number of places, and the number of steps between two decisions, which is 0 without
-  /// balancing.
+  /// The number of places; and the number of steps between two decisions, or 0 without balancing.
   std::uint64_t places = 0, every = 0;
   std::string strategy;
   std::string error;  // error of the first seed with which the strategy failed; the vectors below
@@ -43,7 +42,7 @@ struct Sweep {
   std::vector<SweepRow> rows;
 
   /// Returns the row with the shortest total time (median over the seeds) among the rows with this
-  /// number of places. At least one row must have no error.
+  /// number of places. At least one of these rows must be without an error.
   const SweepRow& best(std::uint64_t places) const;
 };
 

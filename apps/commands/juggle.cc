@@ -51,7 +51,7 @@ constexpr std::size_t kHeadLines = 3;
 constexpr std::size_t kLiveThreads = 20;
 
 /// Shows the threads on stderr, because stdout belongs to the program. On a terminal the picture is
-/// redrawn in place; elsewhere there is one line per second.
+/// redrawn in place; elsewhere one line is printed per second.
 class Picture {
  public:
   void show(const juggle::Tally& tally) {
@@ -105,7 +105,7 @@ std::uint32_t small_count(const char* flag, std::uint64_t count) {
 }
 
 /// Returns the cpus that this process may use. If the kernel does not report them, returns `given`;
-/// run_balanced() then prints a note about that.
+/// in this case run_balanced() prints a note.
 juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   try {
     return juggle::allowed_cpus();

@@ -19,7 +19,7 @@ std::string placing(const char* command, Launcher launcher) {
   return placing_option(words_of(command), launcher);
 }
 
-TEST(LauncherOptions, recognises_the_options_of_each_launcher_that_place_or_bind_ranks) {
+TEST(LauncherOptions, for_each_launcher_recognises_the_options_that_place_or_bind_ranks) {
   EXPECT_EQ(placing("mpirun -np 4 -rankfile f ./program", Launcher::openmpi), "-rankfile");
   EXPECT_EQ(placing("mpirun --npernode 2 ./program", Launcher::openmpi), "--npernode");
   EXPECT_EQ(placing("mpirun -x A=1 --map-by=node ./program", Launcher::openmpi), "--map-by");

@@ -121,8 +121,8 @@ Placement before(const MapOptions& options, const Inputs& inputs, const Problem&
 }
 
 /// Returns the chosen strategy as a contender whose placement is a map of ranks. A strategy for
-/// load balancing treats all ranks as equally loaded. If it puts more ranks on a place than the
-/// place has slots, the surplus ranks are moved to the nearest free slots.
+/// load balancing treats all ranks as equally loaded. If the strategy puts more ranks on a place
+/// than the place has slots, the surplus ranks are moved to the nearest free slots.
 Contender mapper(const MapOptions& options, const RankMapOptions& map) {
   const double exec_limit_s = limit_s(options.limit);
   if (options.strategy == kOwnStrategy)

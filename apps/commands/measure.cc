@@ -50,8 +50,8 @@ Table::Row row_of(std::string what, const Spread& spread, const char* unit, std:
            figure(spread.high), std::move(factor)}};
 }
 
-/// Returns all pairs of memory domains if there are few domains. Otherwise returns one domain with
-/// itself, the nearest pair, and the farthest pair.
+/// Returns all pairs of memory domains if there are few domains. Otherwise returns three pairs: a
+/// domain with itself, two domains nearest to each other, and two farthest from each other.
 std::vector<std::pair<DomainId, DomainId>> pairs_to_show(const Machine& machine) {
   std::vector<std::pair<DomainId, DomainId>> pairs;
   const DomainId domains = machine.num_domains();

@@ -60,8 +60,8 @@ std::uint32_t first_of_core(std::int32_t cpu) {
   return first;
 }
 
-/// Returns the machine of a run: it has a node like this host for each of `hosts`. Returns nothing,
-/// and prints a note, if this host cannot be described.
+/// Returns the machine of a run: one node per entry of `hosts`, each like this host. Returns
+/// nothing, and prints a note, if this host cannot be described.
 std::optional<Machine> machine_of(std::string_view command, const std::vector<std::string>& hosts) {
   try {
     const Machine node = live_machine();
@@ -83,7 +83,8 @@ PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t ho
   const std::uint32_t core = first_of_core(cpu);
   for (PlaceId p = first; p < first + per_host; ++p)
     if (machine.place(p).os_index == core) return p;
-  // The rank's host numbers its cpus differently from this host, so the rank gets some place there.
+  // The rank's host numbers its cpus differently from this host, so the rank gets an arbitrary
+  // place on its host.
   return first + core % per_host;
 }
 
@@ -99,7 +100,7 @@ KnownLauncher launcher_of(const std::string& command) {
   try {
     run_lines(shell_word(command) + " --version", kVersionTimeout_s,
               [&](std::string_view line) { launcher.version += std::string(line) + '\n'; });
-  } catch (const std::runtime_error&) {  // a missing launcher is reported when it is started
+  } catch (const std::runtime_error&) {  // if the launcher is missing, run_command() reports it
   }
   launcher.kind = profile::launcher_of(launcher.version);
   return launcher;
@@ -182,7 +183,7 @@ std::optional<Profiled> ProfiledLaunch::collect(bool failed) const {
   if (fs::exists(whole(), error)) return from_blocks(profile::decode(whole(), read_file(whole())));
   const std::vector<profile::RankProfile> parts = left_parts(folder_);
   if (parts.empty()) {
-    // A rank creates its file in MPI_Init, so an empty folder means that no rank got there.
+    // A rank creates its file in MPI_Init, so an empty folder means that no rank called MPI_Init.
     const bool has_begun = !fs::is_empty(folder_, error) && !error;
     note(command_, has_begun ? "no profile: the program ended before a rank finished a phase"
                    : failed  ? "no profile: no rank called MPI_Init before the command failed"

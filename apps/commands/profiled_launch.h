@@ -20,15 +20,17 @@ namespace poise::apps {
 /// Prints "poise COMMAND: text" on stderr, because stdout belongs to the program.
 void note(std::string_view command, std::string_view text);
 
-/// The launcher that the first word of the command names, and what it prints for --version.
+/// The launcher that the first word of the command names, and what the launcher prints for
+/// --version.
 struct KnownLauncher {
   profile::Launcher kind = profile::Launcher::other;
   std::string version;  // output of --version; empty if that was not run
 };
 KnownLauncher launcher_of(const std::string& command);
 
-/// Runs the command and waits for its end. Signals that poise gets meanwhile go to the command,
-/// too. Sets `is_interrupted`, if given, to true if one of them asks the command to end.
+/// Runs the command and waits for its end. Passes signals that poise receives meanwhile on to the
+/// command. If one of these signals asks the command to end, sets `is_interrupted` (if given) to
+/// true.
 juggle::Ending run_command(const std::vector<std::string>& command, bool* is_interrupted = nullptr);
 
 /// A profile, and the trace that was made from it.
@@ -43,9 +45,9 @@ struct Profiled {
 /// One launch of a program with the profiling library preloaded into its ranks.
 class ProfiledLaunch {
  public:
-  /// `command` is the name of the subcommand, with which its notes on stderr begin. Creates a
-  /// folder for the ranks' files beside `output`. Throws Error if the folder cannot be created or
-  /// if the library is missing.
+  /// `command` is the name of the subcommand. It is printed at the beginning of each note on
+  /// stderr. Creates a folder for the ranks' files beside `output`. Throws Error if the folder
+  /// cannot be created or if the library is missing.
   ProfiledLaunch(std::string command, const std::string& output);
   /// Removes the folder.
   ~ProfiledLaunch();

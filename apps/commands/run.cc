@@ -76,7 +76,8 @@ bool is_open_mpi_5(std::string_view version) {
   return version[at + kBefore.size()] >= '5';
 }
 
-/// The running batch job; nothing outside of a job, or if its variables cannot be read.
+/// Returns the running batch job, or nothing outside of a job or if the job's variables cannot be
+/// read.
 std::optional<Job> running_job() {
   try {
     return job_machine();
@@ -242,8 +243,8 @@ std::string verdict(const RunHistory& history) {
   return "the map is dropped: a run with it ended with an error";
 }
 
-/// One launch of the user's command: with the profiling library, with the ranks in the launcher's
-/// order, or with a map of the ranks.
+/// One launch of the user's command. It is of one of three kinds: with the profiling library, with
+/// the ranks in the launcher's order, or with a map of the ranks.
 class Launch {
  public:
   /// If the profiling library or the map cannot be used, the user's command is launched unchanged,
@@ -304,7 +305,7 @@ class Launch {
   std::optional<MapFile> map_file_;
   double seconds_ = 0;
   bool is_interrupted_ = false;
-  bool is_comparable_ = true;  // this job has the size of the profiled run's job
+  bool is_comparable_ = true;  // this job is as large as the profiled run's job
 };
 
 [[noreturn]] void run_plainly(const std::vector<std::string>& command) {

@@ -393,7 +393,7 @@ void add_engine_options(CLI::App& command, SimulateOptions& options) {
       ->check(number_between(1.0, 1e6));
   add_count(command, "--place-memory", "BYTES", options.pressure.place_bytes,
             "Memory of a place, for --pressure (default: that of its domain, if known)")
-      ->default_str("");  // 0 would look like a place without memory
+      ->default_str("");  // a default of 0 in the help would look like a place without memory
   command.add_flag("--barrier", options.barrier,
                    "Each step ends with a barrier of all places, whose messages take time");
   add_text(command, "--timeline", "FILE", options.timeline,

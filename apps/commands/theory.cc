@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `poise theory`: predicts how much a run of n threads on m cpus gains from balancing, by the
-// formulas of the paper on Juggle (Hofmeyr et al., HPDC 2011) and by simulating its algorithm in an
-// idealised form. `--figure` prints the data of that paper's curves.
+// formulas of the paper on Juggle (Hofmeyr et al., HPDC 2011) and by simulating Juggle's algorithm
+// in an idealised form. `--figure` prints the data of that paper's curves.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <iterator>

@@ -131,8 +131,8 @@ std::string end_of(int status) {
 void run_lines(const std::string& command, double timeout_s,
                const std::function<void(std::string_view)>& on_line) {
   // If the parent of this process ignores SIGCHLD, so does this process. The kernel would then
-  // discard the exit status of the command, and this function would wait for it until the time
-  // limit.
+  // discard the exit status of the command, and this function would wait for the status until the
+  // time limit.
   std::signal(SIGCHLD, SIG_DFL);
   Pipe out, err;
   Child child(command, out, err);

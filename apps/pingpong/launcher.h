@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a program under a launcher such as mpirun, and calls a function for each line that it
-// prints.
+// Runs a program under a launcher such as mpirun, and calls a function for each line that the
+// program prints.
 #pragma once
 
 #include <functional>

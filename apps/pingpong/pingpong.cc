@@ -68,7 +68,7 @@ void wait_for(int source, int tag) {
 }
 
 /// Polls without a pause for kEager_s, then sleeps for kSleep between polls, because the partner,
-/// or the process that transfers the message, may share the core.
+/// or the process that transfers the message, may share this rank's core.
 void wait_for(MPI_Request request) {
   const double start_s = poise::wall_now_s();
   for (int is_done = 0;;) {
@@ -248,9 +248,9 @@ PingpongOptions options_of(int argc, char** argv) {
   return options;
 }
 
-/// Returns the name of the MPI library, such as "Open MPI v4.1.4". The name helps a user who
-/// started the program with the launcher of another MPI, so that each process is the only rank of
-/// its own job.
+/// Returns the name of the MPI library, such as "Open MPI v4.1.4". If a user starts the program
+/// with the launcher of another MPI, each process is the only rank of its own job; the name helps
+/// the user to notice the mistake.
 std::string name_of_mpi() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int size = 0;

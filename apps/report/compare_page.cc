@@ -27,7 +27,7 @@ std::string percent_of(double part, double whole) {
 }
 
 /// Returns a sentence such as "greedy cuts the predicted iteration from 40.00 ms to 21.00 ms
-/// (-47.5%); that is 3.0% above the lower bound", and how much the strategy moves.
+/// (-47.5%); that is 3.0% above the lower bound", followed by how much the strategy moves.
 std::string summary_of(const Comparison& comparison) {
   const Comparison::Row& best = comparison.best_row();
   const double now_s = comparison.keep.iteration_s, best_s = best.metrics.iteration_s;
@@ -213,7 +213,8 @@ std::string part_html(const ComparePart& part, std::size_t number, std::uint64_t
          machine_and_moves(part) + "</section>\n";
 }
 
-/// Returns a table with one row per machine, which links to that machine's part of the page.
+/// Returns a table with one row per machine. Each row links to the part of the page about its
+/// machine.
 std::string overview(const std::vector<ComparePart>& parts) {
   std::string out =
       "<nav aria-label=\"Machines\" class=\"scroll\"><table>\n<tr><th scope=\"col\">machine</th>"

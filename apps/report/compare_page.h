@@ -26,7 +26,7 @@ struct ComparePart {
   std::vector<RecordedPhase> phases;  // see recorded_phases()
 };
 
-/// Returns the comparison together with the data that the pictures on its page show.
+/// Returns the comparison together with the data that the pictures of the comparison show.
 ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace);
 
 /// Returns the page. `heading` names the trace. `timelines` come from real runs and are shown

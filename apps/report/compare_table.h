@@ -9,8 +9,8 @@
 
 namespace poise::apps {
 
-/// Puts the best strategy first. `is_wide` adds columns, so that lines exceed 80 characters:
-/// traffic, bounds on migrations, and the cost of decisions. The column "total" has the time of one
+/// Puts the best strategy first. `is_wide` adds columns for traffic, bounds on migrations, and the
+/// cost of decisions; lines then exceed 80 characters. The column "total" has the time of one
 /// decision, its migrations, and the `every` iterations until the next decision.
 Table comparison_table(const Comparison& comparison, std::uint64_t every, bool is_wide);
 

@@ -20,9 +20,9 @@ struct CurvePoint {
   double total_s(std::uint64_t every) const { return every * iteration_s + migration_s; }
 };
 
-/// Returns the points of the curve. The first point moves the tasks to their places in `placement`,
-/// except tasks that can stay without making the iteration longer. Each further point moves fewer
-/// tasks, and the last one moves none. O(tasks + messages) for each point.
+/// Returns the points of the curve. At the first point, all tasks move to their places in
+/// `placement`, except those that can stay without making the iteration longer. At each further
+/// point fewer tasks move, and at the last point none. O(tasks + messages) for each point.
 std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placement);
 
 /// Returns a heading with the strategy's name, and a table with one line per point. A total time

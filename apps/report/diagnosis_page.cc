@@ -21,7 +21,7 @@ namespace {
 struct Column {
   std::string_view heading;
   double Efficiencies::*value;
-  bool needs_waiting = false;  // true: the value is unknown if waiting was not measured
+  bool needs_waiting = false;  // true: the value is unknown unless waiting was measured
   bool needs_nodes = false;    // true: the value is meaningless for a single node
 };
 constexpr Column kColumns[] = {

@@ -8,7 +8,7 @@
 
 namespace poise::apps {
 
-/// Returns the page of a diagnosis. The page recommends commands, which read the trace `file`.
+/// Returns the page of a diagnosis. The commands that the page recommends read the trace `file`.
 std::string diagnosis_page(const MeasuredRun& run, const Diagnosis& diagnosis,
                            const std::string& file);
 

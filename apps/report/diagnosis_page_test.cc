@@ -55,11 +55,12 @@ TEST(diagnosis_page, pictures_show_the_times_of_each_rank_summed_over_all_phases
       << along;
 }
 
-TEST(diagnosis_page, for_1000_ranks_each_bar_and_matrix_cell_stands_for_several_ranks) {
+TEST(diagnosis_page, for_1000_ranks_each_bar_and_matrix_cell_represents_several_ranks) {
   const MeasuredRun run = two_phases(1000);
   EXPECT_EQ(count_of(rank_times_picture(run), "class=\"work\""), 200u);
   const std::string waits = waiting_picture(run);
-  // The ranks form 63 groups. Each group waits only for the group of rank 1: one cell per row.
+  // The ranks form 63 groups. Each group waits only for the group of rank 1, so each row has one
+  // cell.
   EXPECT_EQ(count_of(waits, "class=\"heat\""), 63u);
   EXPECT_TRUE(has(waits, "ranks 16 to 31 waited 80.00 s for ranks 0 to 15")) << waits;
   EXPECT_TRUE(has(waits, "ranks 992 to 999 waited 40.00 s for ranks 0 to 15")) << waits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws pictures of a diagnosis: each function turns data into SVG. Axes start at 0, with units.
+// Draws pictures of a diagnosis: each function turns data into SVG. Axes start at 0 and show units.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ std::string rank_times_picture(const MeasuredRun& run);
 
 /// Draws a square per pair of ranks: how long the rank of the row waited for the rank of the
 /// column. With more than 64 ranks, consecutive ranks share a row. The shade is proportional to the
-/// square root of the time; the longest is the darkest.
+/// square root of the time; the longest time has the darkest shade.
 std::string waiting_picture(const MeasuredRun& run);
 
 /// Draws the efficiencies over the time of the run, as lines with a step per phase. With more than

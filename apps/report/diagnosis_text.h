@@ -9,7 +9,7 @@
 
 namespace poise::apps {
 
-/// Returns the diagnosis as text. The text recommends commands, which read the trace `file`.
+/// Returns the diagnosis as text. The commands that the text recommends read the trace `file`.
 std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
                            const std::string& file);
 

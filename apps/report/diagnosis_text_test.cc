@@ -109,7 +109,7 @@ TEST(diagnosis_text, says_that_processes_outside_the_run_are_not_profiled) {
       << text;
 }
 
-TEST(diagnosis_text, a_saving_that_may_be_zero_is_described_by_its_upper_limit) {
+TEST(diagnosis_text, a_saving_that_may_be_zero_is_given_as_an_upper_limit) {
   Diagnosis diagnosis;
   diagnosis.whole.run_s = 20;
   const auto sentence = [&](double half_width_s) {
@@ -161,7 +161,8 @@ TEST(diagnosis_text, says_how_long_a_cpu_quota_stopped_the_ranks) {
 }
 
 /// The second run has twice the ranks, the same work, and half the efficiency.
-TEST(diagnosis_text, for_two_runs_shows_how_the_efficiencies_change_with_the_number_of_ranks) {
+TEST(diagnosis_text,
+     a_comparison_of_two_runs_shows_how_efficiencies_change_with_the_number_of_ranks) {
   MeasuredRun two{.node_of_rank = {0, 0}}, four{.node_of_rank = {0, 0, 0, 0}};
   two.phases.emplace_back().ranks.assign(2, {.wall_s = 4, .useful_s = 4, .load_s = 4});
   four.phases.emplace_back().ranks.assign(4, {.wall_s = 4, .useful_s = 2, .load_s = 2});
@@ -177,7 +178,7 @@ TEST(diagnosis_text, for_two_runs_shows_how_the_efficiencies_change_with_the_num
   EXPECT_NE(text.find("1.00 times as fast on 2.00 times the ranks"), std::string::npos);
 }
 
-TEST(diagnosis_text, for_two_runs_omits_the_efficiencies_that_are_unknown_for_one_of_the_runs) {
+TEST(diagnosis_text, a_comparison_of_two_runs_omits_efficiencies_that_are_unknown_for_either_run) {
   MeasuredRun whole{.node_of_rank = {0, 0}};
   whole.phases.emplace_back().ranks.assign(2, {.wall_s = 4, .useful_s = 2, .load_s = 2});
   MeasuredRun incomplete = whole;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Building blocks of a self-contained HTML page: it makes no request, and it follows the reader's
-// light or dark theme.
+// Building blocks of a self-contained HTML page. The page loads no other files, and follows the
+// reader's light or dark theme.
 #pragma once
 
 #include <string>

@@ -17,9 +17,9 @@ struct RecordedPhase {
   PlaceTimes times;
 };
 
-/// Returns the phases of a trace that the page draws: all phases, or 24 at equal distances if there
-/// are more than 24. Returns none if the trace has a single phase, if one of the phases to be drawn
-/// has no placement, or if the trace and the machine have different numbers of places.
+/// Returns the phases of a trace that the page draws: all phases or, if there are more than 24, 24
+/// equally spaced ones. Returns none if the trace has a single phase, if one of the phases to be
+/// drawn has no placement, or if the trace and the machine have different numbers of places.
 std::vector<RecordedPhase> recorded_phases(const Trace& trace, const Machine& machine,
                                            const CostModel& costs);
 

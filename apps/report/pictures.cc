@@ -113,7 +113,7 @@ std::string amount_text(const Traffic& traffic, double amount) {
                           : count_text(static_cast<std::uint64_t>(amount), "message");
 }
 
-/// If a name in UTF-8 has more than `most` bytes, keeps fewer than `most` of them and appends an
+/// Shortens a name in UTF-8 that has more than `most` bytes to fewer than `most`, and appends an
 /// ellipsis.
 std::string shortened(const std::string& name, std::size_t most) {
   if (name.size() <= most) return name;
@@ -162,7 +162,7 @@ std::string node_lines(const Grouping& grouping, double left, double top, double
   return num_nodes < n ? out : "";
 }
 
-/// Draws an invisible layer over the cells, which gives the page's script their values.
+/// Draws an invisible layer over the cells. It holds the values of the cells for the page's script.
 std::string heat_cover(const Traffic& traffic, double left, double top, double side) {
   return fmt::format(
       "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" class=\"cover\" "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the pictures of a report: each function turns data into SVG. Axes start at 0, with units.
+// Draws the pictures of a report: each function turns data into SVG. Axes start at 0 and show
+// units.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,7 @@ TEST(Pictures, with_more_places_than_bars_each_bar_shows_several_places_and_mark
   EXPECT_EQ(count_of(picture, "class=\"peak\""), 200u);
 }
 
-TEST(Pictures, each_place_has_a_bar_proportional_to_the_messages_that_it_receives) {
+TEST(Pictures, each_place_has_a_bar_proportional_to_the_number_of_messages_that_it_receives) {
   const std::string picture = received_picture({0, 3, 6}, 6, "received");
   EXPECT_EQ(count_of(picture, "class=\"comm\""), 3u);
   EXPECT_NE(picture.find("place 2: 6 messages"), std::string::npos);
@@ -179,7 +179,7 @@ TEST(Traffic, sums_messages_between_groups_of_places_and_ignores_messages_inside
   EXPECT_EQ(traffic_of(machine, workload, placement, 64).grouping.num_groups, 4u);
 }
 
-TEST(Traffic, on_a_machine_without_nodes_each_row_of_the_matrix_stands_for_consecutive_places) {
+TEST(Traffic, on_a_machine_without_nodes_each_row_of_the_matrix_represents_consecutive_places) {
   const Grouping grouping = grouping_of(flat_machine(1000), 64);
   EXPECT_LE(grouping.num_groups, 64u);
   EXPECT_EQ(grouping.group_of_place.back(), grouping.num_groups - 1);

@@ -20,11 +20,11 @@ namespace poise::apps {
 
 namespace {
 
-// Maximum number of points of a line. With more steps than that, a point is the mean of several
+// Maximum number of points of a line. If there are more steps, a point is the mean of several
 // steps.
 constexpr std::size_t kMaxPoints = 600;
 
-/// A decision: the step before which it was made, as a fraction of all steps, and what it moved.
+/// A decision: how many steps came before it, as a fraction of all steps, and what it moved.
 struct Mark {
   double at = 0;
   std::string note;
@@ -81,9 +81,9 @@ std::vector<double> thinned(const std::vector<double>& values) {
   return means;
 }
 
-/// Returns the upper end of the y axis in seconds. The few steps before the first decision can take
-/// much longer than all others. If leaving out the highest 2 % of the points at least halves the
-/// range, the axis ends below them.
+/// Returns the upper end of the y axis in seconds. If leaving out the highest 2 % of the points at
+/// least halves the range, the axis ends below these points, because the few steps before the first
+/// decision can take much longer than all others.
 double top_of(const std::vector<Line>& lines) {
   std::vector<double> values;
   for (const Line& line : lines)
@@ -110,7 +110,7 @@ std::string marks_picture(const Line& line, double left, double top, double widt
   return out;
 }
 
-/// Draws lines: the step is on the x axis, seconds are on the y axis, which begins at 0.
+/// Draws lines. The x axis shows the step; the y axis shows seconds and begins at 0.
 std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
                          std::string_view label) {
   constexpr double kLeft = 62, kTop = 10, kWidth = 560, kHeight = 260;

@@ -8,7 +8,8 @@
 
 namespace poise::apps {
 
-/// Returns the results of one strategy, with its series of steps, or its error.
+/// Returns the results of one strategy, including its results in each step. If the strategy failed,
+/// returns its error.
 nlohmann::ordered_json json_of(const Simulation::Row& row, const Simulation& simulation);
 
 }  // namespace poise::apps

@@ -11,7 +11,8 @@ namespace poise::apps {
 /// Describes a simulated run in a few words: its steps, decisions, loads and engine.
 std::string plan_text(const ReplayPlan& plan);
 
-/// Returns a description of the simulated run, a table with a row per strategy, and the best one.
+/// Returns a description of the simulated run, a table with a row per strategy, and the name of the
+/// best strategy.
 std::string text_of(const Simulation& simulation);
 
 }  // namespace poise::apps

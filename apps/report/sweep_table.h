@@ -18,8 +18,8 @@ Table sweep_table(const Sweep& sweep);
 /// Returns one line per number of places, with the best strategy and balancing period.
 std::string sweep_summary(const Sweep& sweep);
 
-/// Returns `problem` with three more keys, which hold the results of the sweep: seeds, sweep and
-/// best.
+/// Returns `problem` with the additional keys seeds, sweep and best, which hold the results of the
+/// sweep.
 nlohmann::ordered_json add_sweep(nlohmann::ordered_json problem, const Sweep& sweep);
 
 }  // namespace poise::apps

@@ -138,8 +138,8 @@ std::string_view program_of(const Timeline& timeline) {
   return std::string_view(timeline.title).substr(0, timeline.title.find(','));
 }
 
-/// Returns the length of the longest timeline of the program that `like` shows, because all
-/// timelines of a program are drawn with the same time axis.
+/// Finds the timelines that show the same program as `like`, and returns the length of the longest.
+/// All of them are drawn with the same time axis.
 double longest_s(const std::vector<Timeline>& timelines, const Timeline& like) {
   double longest = 1e-9;
   for (const Timeline& timeline : timelines)

@@ -52,8 +52,8 @@ Scale scale_of(const Comparison& comparison) {
   const double margin_s = .05 * (scale.most_s - scale.least_s);
   scale.most_s += margin_s;
   scale.least_s = std::max(0.0, scale.least_s - margin_s);
-  // If labels of six digits could not distinguish the times at the ends of the axis, makes the axis
-  // longer. The points are then in its middle.
+  // If the labels at the two ends of the axis would hardly differ, makes the axis longer. The
+  // points are then in the middle of the axis.
   if (!(scale.most_s > 1.0001 * scale.least_s)) {
     const double all_s = scale.least_s;
     scale.least_s = .9 * all_s;

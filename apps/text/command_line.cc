@@ -66,8 +66,8 @@ class HelpStyle : public CLI::Formatter {
   }
 };
 
-/// Accepts whole numbers only. CLI11's own conversion would read -1 as 2^64 - 1, and 010 as an
-/// octal number, so it gets the number without leading zeros.
+/// Accepts whole numbers only. CLI11's own conversion, which comes afterwards, would read -1 as
+/// 2^64 - 1, and 010 as an octal number. So this check refuses -1 and removes leading zeros.
 CLI::Validator whole_number(std::uint64_t least) {
   const auto check = [least](std::string& text) {
     const auto value = parse_unsigned(text);
@@ -108,7 +108,7 @@ std::string unexpected(const CLI::App& command, const std::vector<std::string>& 
                      is_part ? "; put the text of a machine in quotes" : "");
 }
 
-/// Rewords errors of CLI11 that are unclear.
+/// Replaces unclear error texts of CLI11.
 std::string reworded(const CLI::ParseError& error) {
   std::string text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -173,7 +173,8 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
     return is_option ? unknown_option(app, rest.front()) : unknown_command(app, rest.front());
   }
   const CLI::App& command = *chosen.front();
-  // Tests the error's C++ type, because ExtrasError::get_name() returns the program's name.
+  // Tests the error's C++ type, because ExtrasError::get_name() returns the name of the program,
+  // not of the error.
   const bool has_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !rest.empty();
   const std::string text = has_extras ? unexpected(command, rest) : reworded(error);
   return fmt::format("{}; see poise {} --help", text, command.get_name());

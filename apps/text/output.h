@@ -16,16 +16,16 @@ namespace poise::apps {
 /// example because the disk is full.
 void print(std::string_view text, std::span<const std::string> notes = {});
 
-/// Returns a JSON document as the text that a command prints. Bytes that are not UTF-8, which the
-/// name of a file may have, become U+FFFD.
+/// Returns a JSON document as the text that a command prints. Bytes that are not UTF-8, which a
+/// file name may contain, become U+FFFD.
 std::string document_text(const nlohmann::ordered_json& document);
 
 /// Writes the text to stderr. Does nothing if stderr cannot be written, because a lost note must
 /// not end a program that Poise runs.
 void say(std::string_view text);
 
-/// Returns the error as text. std::bad_alloc gets a text of its own, because its what() is only its
-/// name.
+/// Returns the error as text. std::bad_alloc gets a text of its own, because its what() returns
+/// only the name of the class.
 std::string reason(const std::exception& error);
 
 /// Throws Error if no file can be written to `path`. Ignores an empty path. Commands call this

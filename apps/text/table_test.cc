@@ -67,7 +67,7 @@ TEST(Table, markdown_has_one_line_per_row_and_the_same_number_of_cells_in_each_l
             "| bad | why not |  |\n");
 }
 
-TEST(Table, a_bar_in_a_cell_does_not_end_the_cell_in_markdown) {
+TEST(Table, a_vertical_bar_in_a_cell_is_escaped_in_markdown) {
   EXPECT_EQ(markdown({{"name", "a"}, {{{"x|y", "1"}}}}),
             "| name | a |\n"
             "|---|---:|\n"

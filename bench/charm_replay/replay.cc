@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lets a balancer of Charm++ 8 decide about given objects: replay PROBLEM ANSWER.
 //
-// Every object of PROBLEM becomes a chare on its PE. It tells Charm++ its load, and the messages
-// that it would send, instead of computing and sending; then all objects are balanced once. The
-// program writes the PE of each object to ANSWER, one per line.
+// Every object of PROBLEM becomes a chare on its PE. The chare neither computes nor sends, but
+// tells Charm++ its load and the messages that it would send. Then all objects are balanced once.
+// The program writes the PE of each object to ANSWER, one per line.
 //
 // PROBLEM is text: the number of objects, and then per object its load in seconds, its PE, 1 if it
 // may move or else 0, its number of receivers, and for each receiver: the object, the number of
@@ -50,7 +50,8 @@ class Main : public CBase_Main {
     if (++num_named_ == ids_.size()) objects.balance(static_cast<int>(ids_.size()), ids_.data());
   }
 
-  /// Receives the PE of an object after the decision. When all are known, writes them to ANSWER.
+  /// Receives the PE of an object after the decision. When the PEs of all objects are known, writes
+  /// them to ANSWER.
   void placed(int object, int pe) {
     pes_[static_cast<std::size_t>(object)] = pe;
     if (++num_placed_ < pes_.size()) return;
@@ -103,7 +104,7 @@ class Object : public CBase_Object {
   void ResumeFromSync() override { mainProxy.placed(thisIndex, CkMyPe()); }
 
  private:
-  /// Tells Charm++ that this object has sent messages, as CkLocMgr does when it delivers one.
+  /// Tells Charm++ that this object has sent messages, as CkLocMgr does when it delivers a message.
   void record(CmiUInt8 to, const Link& link) const {
     LBManager* manager = CProxy_LBManager(_lbmgr).ckLocalBranch();
     const auto bytes = static_cast<unsigned>(link.bytes / link.messages);

@@ -60,7 +60,7 @@ Traffic traffic_of(const Case& made) {
 }
 
 /// Scales the loads so that the busiest place works as long as the busiest resource transfers
-/// messages. Then both work and messages determine the time of the program.
+/// messages. So both work and messages affect the time of the program.
 void scale_loads(Case& made) {
   const Traffic traffic = traffic_of(made);
   const auto work = work_s(made.machine, made.workload, made.placement);

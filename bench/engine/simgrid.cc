@@ -74,8 +74,9 @@ class Simulation {
   };
 
   void add_routes(const Json& routes) {
-    // For each resource, the seconds per byte of one crossing. A route gives the sum over its
-    // crossings of a resource; the smallest sum of any route is assumed to be that of one crossing.
+    // For each resource, the seconds per byte that one crossing takes. A route may cross a resource
+    // several times, and gives only the sum of these crossings. The smallest such sum over all
+    // routes is assumed to be that of a single crossing.
     std::map<std::size_t, double> finest;
     for (const Json& stops : routes)
       for (const Json& stop : stops) {

@@ -87,7 +87,7 @@ bool holds_cap(const Row& row) {
 /// Compares `poise` with a mapping tool when both place all tasks anew, without regard to the
 /// current placement. Returns two ratios of `poise` to the tool: of the traffic weighted by
 /// distance, and of the decision time. Also returns how many placements of `poise` and how many of
-/// the tool keep within the load cap.
+/// the tool respect the load cap.
 json from_scratch_against(const Mapper& who, const std::vector<Outcome>& outcomes) {
   int cases = 0, ours_hold = 0, theirs_hold = 0;
   Mean traffic, time;

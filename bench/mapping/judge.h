@@ -63,7 +63,7 @@ struct Outcome {
 /// The tools whose placements are compared on each instance.
 struct Contest {
   std::string peers;        // the strategies to compare with, for parse_strategies
-  std::string limit;        // a slow strategy that makes iterations short, such as anneal; or empty
+  std::string limit;        // a slow strategy that finds short iterations, such as anneal; or empty
   std::string import_from;  // a folder with placements by outside tools; or empty
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tools that place the tasks of an instance: strategies of Poise, and outside tools that
-// exchange files.
+// The tools that place the tasks of an instance: strategies of Poise, and outside tools, which read
+// and write files.
 #pragma once
 
 #include <map>
@@ -32,8 +32,8 @@ std::string usual_peers();
 /// it is a strategy that calls an outside library.
 bool is_outside(const std::string& tool);
 
-/// Returns the tool's placement. Returns nothing if the tool was built without its library or
-/// cannot handle this machine.
+/// Returns the tool's placement. Returns nothing if Poise was built without the tool's library, or
+/// if the tool cannot handle this machine.
 std::optional<Answer> answer_of(const Choice& choice, const Instance& instance);
 
 /// Reads the answers of outside tools: INSTANCE@TOOL.place has the placement, INSTANCE@TOOL.seconds

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balancing problems, drawn at random from a seed, for which strategies' predicted total times are
-// compared.
+// Balancing problems, drawn at random from a seed. Benchmarks compare the total times that are
+// predicted for the placements of different strategies.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace poise::bench {
 
-/// A balancing problem, and the number of steps for which its placement is used.
+/// A balancing problem, and the number of steps for which the new placement is used.
 struct Case {
   std::string name, start;
   CostFormula formula;

@@ -19,7 +19,7 @@ STEP = 1e-4
 
 
 def moved(particles, step, middle):
-    """Returns the particles after one step in the force of a spring around x = middle."""
+    """Returns the particles after one step in which a spring pulls them towards x = middle."""
     return [(x + step * v, v - step * (x - middle)) for x, v in particles]
 
 

@@ -57,7 +57,7 @@ def computed(papers, lab, only=()):
 
 
 def with_others(rows, headlines, kept):
-    """Returns `rows` and `headlines`, completed by the stored ones (`kept`) of all other sections and papers."""
+    """Returns `rows` and `headlines`, together with those stored in `kept` for all other sections and papers."""
     by_id = {row["id"]: row for row in kept["sections"] + rows}
     ids = [section.id for paper in PAPERS for section in paper.sections]
     return [by_id[name] for name in ids if name in by_id], {**kept["headlines"], **headlines}

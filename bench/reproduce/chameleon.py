@@ -21,8 +21,8 @@ RATE = Assumed("flops_per_s", 2.6e9, "1/s", "of a thread: a plain loop, 2400 pro
 
 
 def task_of(size, inputs):
-    """Returns the seconds and the bytes of one product of `size` x `size` matrices: two matrices are sent, and one
-    returns."""
+    """Returns the seconds and the bytes of one product of `size` x `size` matrices: two matrices are sent, and one is
+    returned."""
     return 2 * size**3 / inputs["flops_per_s"], 24 * size**2
 
 
@@ -42,8 +42,8 @@ class Team:
         return self.lab.trace(recipe, count, self.machine, seed, placement)
 
     def step(self, tasks_per_node, task, *more, seed=0, noise=0.0):
-        """Returns the result of one step without balancing. At its start, the tasks of each node are spread evenly
-        over the node's threads."""
+        """Returns the result of one step without balancing. At the start of the step, the tasks of each node are spread
+        evenly over the node's threads."""
         trace = self.trace(task, sum(tasks_per_node), seed, noise)
         places = [node * self.threads + i * self.threads // tasks
                   for node, tasks in enumerate(tasks_per_node) for i in range(tasks)]
@@ -88,8 +88,8 @@ MIGRATED, TOTAL = 148, 4800
 
 def figure_2(lab, inputs):
     # T tasks are divided equally among four nodes, one of which needs s times as long for a task as the others. All
-    # nodes end together if the slow node keeps T / (3 s + 1) tasks. The paper says how many tasks leave the slow node,
-    # from which s follows.
+    # nodes end together if the slow node keeps T / (3 s + 1) tasks. The paper says how many tasks leave the slow node;
+    # s is computed from this number.
     slowness = (TOTAL / (TOTAL / 4 - MIGRATED) - 1) / 3
     gain, moved = slow_node(lab, inputs, slowness, TOTAL // 4)
     return [

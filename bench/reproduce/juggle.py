@@ -21,8 +21,7 @@ OUR_PHASE_S = 0.6  # length of the phase in our runs with a single phase; EP_PHA
 
 
 def runs(figure, runner=None):
-    """Returns the stored rows of our runs for a figure. If `runner` is given, returns only the rows of this
-    balancer."""
+    """Returns the stored rows of our runs for a figure, or only those of the balancer `runner` if it is given."""
     rows = json.loads((ROOT / "bench" / "results" / "juggle_figures.json").read_text(encoding="utf-8"))["results"]
     return [row for row in rows if row["figure"] == figure and runner in (None, row["runner"])]
 
@@ -302,7 +301,7 @@ def table_1(lab, _):
 
 
 def two_jobs(lab, _):
-    rows = lab.figure("jobs")  # the first row is the formula, the others are simulated with growing periods
+    rows = lab.figure("jobs")  # the first row is computed by the formula, the others are simulated with growing periods
     best, simulated = rows[0], rows[1:]
     return [
         about("time at which the job on 80 % of a node ends, over its time alone", 13 / 12, best["first_end"]),

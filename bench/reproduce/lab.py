@@ -16,7 +16,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 POISE = ROOT / "build" / "bin" / "poise"
 TIMEOUT_S = 900
-SEEDS = tuple(range(1, 7))  # every simulated section runs with these seeds; confidence intervals are over them
+SEEDS = tuple(range(1, 7))  # every simulated section runs with these seeds; confidence intervals are computed over them
 AT_ONCE = 2  # number of commands that run at the same time; none of them is timed
 
 

@@ -9,8 +9,8 @@ from lab import name_of
 
 
 def footprints(count, domains, domain_bytes, fill, spread, seed):
-    """Returns the size of each object in bytes, such that the initial placement, one block of consecutive objects in
-    each memory domain, fits in the memory of every domain."""
+    """Returns the size of each object in bytes. The initial placement puts one block of consecutive objects in each
+    memory domain; the sizes are drawn so that each block fits in the memory of its domain."""
     draw, block = random.Random(seed), count // domains
     while True:
         sizes = [draw.lognormvariate(0, spread) for _ in range(count)]

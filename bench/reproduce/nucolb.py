@@ -188,8 +188,8 @@ def received(messages, placement, places):
 
 
 def messages_of(lab, trace):
-    """Returns the pairs of neighbouring tasks on the grid, with tasks numbered from 0. A pair exchanges one message
-    in each direction, so it appears twice."""
+    """Returns the pairs of neighbouring tasks on the grid, with tasks numbered from 0. Each pair appears twice, because
+    it exchanges one message in each direction."""
     lab.run("convert", trace, trace + ".graph")
     lines = [line for line in (lab.folder / (trace + ".graph")).read_text().splitlines() if line[0] != "%"]
     return [(task, int(neighbour) - 1) for task, line in enumerate(lines[1:]) for neighbour in line.split()[2::2]]

@@ -31,8 +31,8 @@ def number(value, digits=3):
 
 
 def digits_of(check):
-    """Returns the number of significant digits to show. Usually it is 3; if an inequality compares our value with the
-    paper's, there are as many as are needed to show a difference."""
+    """Returns the number of significant digits to show, which is usually 3. If an inequality compares our value with
+    the paper's, returns as many digits as are needed to show that the two differ."""
     digits = 3
     while check["relation"] != "about" and digits < MAX_DIGITS and check["ours"] != check["theirs"] and \
             number(check["ours"], digits) == number(check["theirs"], digits):
@@ -83,7 +83,8 @@ MAX_POINTS = 60  # the page shows at most this number of points of a figure; the
 
 
 def figure_cells(row):
-    """Returns (headings, rows) of the table of a section's figure. A longer figure shows evenly spaced points."""
+    """Returns (headings, rows) of the table of a section's figure. If the figure has more points than MAX_POINTS, the
+    table shows evenly spaced ones."""
     points = row["figure"]
     shown = points[::-(-len(points) // MAX_POINTS)]
     return list(points[0]), [[value if isinstance(value, str) else number(value) for value in point.values()] for point in shown]

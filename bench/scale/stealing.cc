@@ -114,7 +114,8 @@ double Stealing::send(double at_s, Kind kind, std::uint32_t from, std::uint32_t 
   return sent_s;
 }
 
-// Starts the next task or, without one, sends the results and the next request.
+// Starts the next task. If there is none, sends the results to their owners, and the next steal
+// request.
 void Stealing::go_on(std::uint32_t number, double now_s) {
   Rank& rank = ranks_[number];
   if (rank.queued > 0) {

@@ -14,11 +14,11 @@ enum class Victims : std::uint8_t {
 };
 
 /// An idle rank sends one request at a time to a random victim, which gives half of its queued
-/// tasks or declines. After a declined request the thief pauses, for twice as long as after the
-/// declined request before it. When a rank has no task left, it sends the results to the owners.
-/// `scenario` gives the ranks, their work and slowness, latencies, network cards, overheads and
-/// progress threads; its other fields are ignored. The pauses are those of Poise. Ranks learn
-/// immediately, and without messages, that all tasks are done; this favours stealing.
+/// tasks or declines. After a declined request the thief pauses; consecutive declined requests
+/// double the pause. When a rank has no task left, it sends the results to the owners. `scenario`
+/// gives the ranks, their work and slowness, latencies, network cards, overheads and progress
+/// threads; its other fields are ignored. The pauses are those of Poise. Ranks learn immediately,
+/// and without messages, that all tasks are done; this favours stealing.
 LendingOutcome simulate_stealing(const LendingScenario& scenario, Victims victims);
 
 }  // namespace poise::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A master and workers, as users write them by hand to share out the tasks of one rank: rank 0
-// sends a task to each worker, and another one for each result that returns. Between two polls it
-// runs a task itself.
+// sends a task to each worker, and another one for each result that returns. Between two polls,
+// rank 0 runs a task itself.
 #pragma once
 
 #include "bench/tasks/peer_case.h"

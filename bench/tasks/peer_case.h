@@ -26,7 +26,7 @@ struct PeerCase {
 };
 
 /// Tasks that each read `bytes_in` bytes and write `bytes_out` bytes. `data` has the input and the
-/// output of one task after the other.
+/// output of the first task, then those of the second, and so on.
 struct PeerTasks {
   std::size_t bytes_in = 0, bytes_out = 0;
   std::vector<char> data;

@@ -14,12 +14,12 @@ namespace poise::bench {
 
 /// Measures how fast this machine computes. Collective; to be called before compute_us().
 void calibrate();
-/// Computes what takes `us` microseconds on an undisturbed core. The amount of work is fixed, so a
-/// rank that is interrupted does no less of it.
+/// Does an amount of work that takes `us` microseconds on an undisturbed core. An interrupted rank
+/// does the same amount, and so takes longer.
 void compute_us(double us);
 void sleep_us(double us);
 
-/// Waits for all ranks, as a barrier does; ranks that wait sleep.
+/// A barrier in which waiting ranks sleep instead of spinning.
 void meet_asleep();
 
 /// Runs `part` on all ranks, which start together. Returns the seconds until the last rank has
@@ -35,8 +35,8 @@ double seconds_of(Part part) {
   return seconds;
 }
 
-/// A thread that computes in bursts and sleeps in between, each for 0.1 to 3 ms. The lengths depend
-/// only on the seed, so two runs with the same seed meet the same competitor.
+/// A thread that computes and sleeps in turn, each time for 0.1 to 3 ms. The lengths depend only on
+/// the seed, so two runs with the same seed meet the same competitor.
 class Competitor {
  public:
   explicit Competitor(std::uint64_t seed);

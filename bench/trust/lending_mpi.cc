@@ -61,7 +61,8 @@ const auto kSleep =
       sleep_until(wall_now_s() + seconds * slowness_here);
     });
 
-// A reduction during which waiting ranks sleep, so that other ranks can use their cores.
+// A reduction in which waiting ranks sleep instead of spinning, so that other ranks can use their
+// cores.
 double max_of_all(double value) {
   double greatest = 0;
   MPI_Request request = MPI_REQUEST_NULL;

@@ -4,8 +4,8 @@
 trace that another run recorded. The runs balance objects between steps, lend tasks within steps, do both, or neither.
 
 The mini-apps sleep instead of computing, so ranks do not disturb each other even if there are more ranks than cores. No
-number of the simulation was fitted to these measurements. The simulation knows no other programs, so run the comparison
-on an idle machine or with priority (nice -n -15).
+number of the simulation was fitted to these measurements. The simulation includes no other programs on the machine, so
+run the comparison on an idle machine or with priority (nice -n -15).
 
 While the comparison was written, only the cases with held_out=False were run. The first run of all cases then showed
 that tsunami takes one step more than its iterations (STEPS). After this run nothing else was changed."""
@@ -53,7 +53,7 @@ CASES = [
 
 
 def on_cluster(cluster, ranks, command, variables):
-    """Runs the command on hosts with slow links, and returns its output. Ends this program if it fails."""
+    """Runs the command on hosts with slow links, and returns its output. Ends this program if the command fails."""
     racks, nodes, slots = cluster["shape"]
     done = subprocess.run(
         [sys.executable, CLUSTER_PROGRAM, "--racks", ",".join([str(nodes)] * racks), "--slots", str(slots), "--near",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replays programs on MPI and measures their time: place p is rank p, work sleeps, and messages are
-// non-blocking.
+// Replays programs on MPI and measures their time: place p is rank p, ranks sleep instead of
+// computing, and messages are non-blocking.
 //
-// Work sleeps because there may be more ranks than cores. For the same reason, a rank that waits
+// Ranks sleep because there may be more ranks than cores. For the same reason, a rank that waits
 // for messages sleeps between two polls. All ranks must share a clock, as hosts that are namespaces
 // of one machine do. An iteration starts at a time on which all ranks agree, and ends when the last
 // rank has its messages.
@@ -214,8 +214,9 @@ void replay_on_mpi(const Settings& settings) {
   }
   alarm(settings.timeout_s);
   prctl(PR_SET_TIMERSLACK, 1);
-  // Raises the priority of this rank. Ranks sleep nearly always, and waiting for a core that other
-  // programs use would be noise. A rank that may not raise its priority keeps the usual one.
+  // Raises the priority of this rank. Ranks sleep nearly always; when they wake up, they should not
+  // have to wait for a core that other programs use. A rank that may not raise its priority keeps
+  // the usual one.
   const sched_param priority{.sched_priority = 1};
   sched_setscheduler(0, SCHED_RR, &priority);
   time_all(std::move(replays), settings, rank);

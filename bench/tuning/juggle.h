@@ -9,9 +9,9 @@
 
 namespace poise::bench {
 
-/// Returns one row for each setting, a list such as "noise=0.1,enough_windows=8": the work that the
-/// programs do with the setting, divided by their work without it, and the number of programs for
-/// which the balancer's decisions differ.
+/// Returns one row for each setting, which is a list such as "noise=0.1,enough_windows=8". A row
+/// has the work that the programs do with the setting, divided by their work without the setting,
+/// and the number of programs for which the setting changes the balancer's decisions.
 std::vector<nlohmann::json> juggle_rows(const std::vector<std::string>& settings);
 
 }  // namespace poise::bench

@@ -43,8 +43,8 @@ tasks::Context& context_of(poise_tasks* context) {
   return *reinterpret_cast<tasks::Context*>(context);
 }
 
-// While a task waits, its thread may run another task. This object stores the failure of the
-// waiting task meanwhile, and restores it when the other task ends.
+// While a task waits, its thread may run another task. This object keeps the failure of the waiting
+// task until the other task ends, and then restores it.
 class OwnFailure {
  public:
   OwnFailure() : before_(std::exchange(failure, std::nullopt)) {}
@@ -86,7 +86,7 @@ tasks::Mode mode_of(int mode) {
   poise::fail("poise_item::mode is {}; it must be a value of poise_mode", mode);
 }
 
-// Throws Error if `count` is negative, or if an array of `count` elements is null but not empty.
+// Throws Error if `count` is negative, or if `count` is above 0 although the array is null.
 void check_list(const char* what, const void* begin, int count) {
   if (count < 0) poise::fail("{}: count is {}; it must be 0 or more", what, count);
   if (count > 0 && !begin)
@@ -192,7 +192,8 @@ int poise_tasks_destroy(poise_tasks* context) {
 void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
   void* data = nullptr;
   guarded([&] {
-    // Refuses larger numbers, because an allocator that rounds them up may overflow.
+    // Refuses larger sizes, because an allocator may round a size up, and the rounded size might
+    // overflow.
     if (bytes > std::numeric_limits<std::ptrdiff_t>::max())
       poise::fail("poise_tasks_allocate: cannot allocate {} bytes of memory", bytes);
     data = context_of(context).memory()->allocate(bytes);

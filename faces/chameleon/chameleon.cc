@@ -144,7 +144,8 @@ void run(std::span<const tasks::Item> items) {
   face::call(now.task->entry, arguments);
 }
 
-/// Called when another copy of a replicated task was started, which cancels the copy on this rank.
+/// Called when the copy of a replicated task on this rank is cancelled, because another copy was
+/// started.
 void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int rank) {
   Travelling travelling;
   std::memcpy(&travelling, items[0].data, sizeof travelling);
@@ -281,7 +282,7 @@ cham_migratable_task_t* create(void* code, int num_arguments,
 }
 
 /// Returns the settings that follow from CHAMELEON's environment variables, or an empty text if
-/// none is set. Ends the job if a value is wrong.
+/// none of them sets a threshold. Ends the job if a value is wrong.
 std::string settings_of_environment() {
   std::string settings, error;
   try {

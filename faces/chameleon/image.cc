@@ -67,7 +67,7 @@ std::vector<Image> loaded_images() {
 
 CodeAddress address_of(void* code) {
   const auto address = reinterpret_cast<std::uint64_t>(code);
-  thread_local std::vector<Image> images;  // updated if none contains the address
+  thread_local std::vector<Image> images;  // read again if no image contains the address
   for (int attempt = 0; attempt < 2; ++attempt) {
     for (const Image& image : images)
       for (const auto& [begin, end] : image.segments)

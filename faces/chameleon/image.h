@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the position of code in its image, which is the program or a shared library. The position
-// does not depend on the address at which a process has loaded the image, so another process of the
-// same program finds the code by this position.
+// Finds the position of code in its image. An image is the program or a shared library. The
+// position does not depend on the address at which a process has loaded the image, so another
+// process of the same program finds the code by this position.
 #pragma once
 
 #include <cstdint>

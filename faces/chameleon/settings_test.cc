@@ -38,7 +38,7 @@ TEST(Settings, a_threshold_that_can_never_be_reached_turns_task_migration_off) {
   EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "0"}}), "policy=none");
 }
 
-TEST(Settings, replace_numbers_that_are_too_large_by_the_largest_allowed_ones) {
+TEST(Settings, replace_values_above_the_allowed_maximum_by_the_maximum) {
   EXPECT_EQ(settings_with({{"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", "50"}}), "policy=paired,share=1");
   EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1e12"}}),
             "policy=paired,max_tasks=1000000000");

@@ -38,7 +38,7 @@ struct cham_migratable_task_t {
   std::vector<std::vector<char>> copies;
   std::vector<char> travelling_tool_data;
 
-  /// Copies the data of argument i, so that the caller may reuse the memory.
+  /// Copies the data of argument i, so that the caller may reuse its own memory.
   void keep_copy_of(std::size_t i) {
     auto& argument = arguments[i];
     const auto* data = static_cast<const char*>(argument.valptr);

@@ -40,8 +40,8 @@ struct Tool {
 
 thread_local cham_t_data_t thread_data{};
 
-// The number of queued tasks of this rank at its last poll, plus those created since and minus
-// those started since.
+// The number of queued tasks of this rank at its last poll, plus the tasks created and minus the
+// tasks started since that poll.
 std::atomic<std::int32_t> num_queued{0};
 
 template <typename Callback>

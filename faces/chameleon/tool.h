@@ -31,8 +31,8 @@ struct Met {
 };
 cham_t_task_flag_t flag_of(bool local, bool replicated);
 void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met& before);
-/// Returns the policy that calls the tool's callbacks. These callbacks decide how many tasks, and
-/// which, go to each rank, and what the load of a rank is.
+/// Returns the policy that calls the tool's callbacks. These callbacks decide how many and which
+/// tasks go to each rank, and what the load of a rank is.
 tasks::Policy policy_of_tool();
 /// True if the tool attaches data to tasks, and has functions to encode and decode these data. Then
 /// the data travel with the tasks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tool in its own library, in C++11 as users write them. It observes tasks and, when it ends,
-// stores what it saw in an environment variable. If compiled with REFUSES, it refuses to be
-// started.
+// A tool in its own library, written in C++11 as users would write it. It observes tasks and, when
+// it ends, stores what it saw in an environment variable. If compiled with REFUSES, it refuses to
+// be started.
 #include <atomic>
 #include <chameleon.h>
 #include <chameleon_tools.h>

@@ -193,8 +193,8 @@ module poise
   end interface
 
   integer, parameter :: kWrongSize = -2  ! POISE_BAD_INPUT, found here
-  ! The text of an error if this module finds that an array has a wrong size. C cannot find that, because it gets only
-  ! the addresses of arrays.
+  ! The text of an error if this module finds that an array has a wrong size. C cannot detect a wrong size, because it
+  ! gets only the addresses of arrays.
   character(:), allocatable :: own_error
   !$omp threadprivate(own_error)
 

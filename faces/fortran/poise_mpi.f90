@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Lets the ranks of an MPI communicator decide together (plan_distributed of the module poise). The communicator is an
-! integer here, and no Fortran module of MPI is used. Compile poise_mpi.c, in the same folder, with the program.
+! Lets the ranks of an MPI communicator decide together (plan_distributed of the module poise). The communicator is
+! passed as an integer, so that no Fortran module of MPI is needed. Compile poise_mpi.c, in the same folder, with the
+! program.
 module poise_mpi
   use, intrinsic :: iso_c_binding
   use poise, only: poise_ranks

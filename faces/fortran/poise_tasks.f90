@@ -90,7 +90,7 @@ module poise_tasks
       type(c_ptr), value :: context
       integer(c_int), value :: num_threads
     end function
-    ! Runs one task if one is queued. Sets `ran` to 1 if it did, otherwise to 0.
+    ! Runs one task if one is queued. Sets `ran` to 1 if a task ran, otherwise to 0.
     integer(c_int) function poise_tasks_yield(context, ran) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: context
@@ -156,7 +156,7 @@ contains
   integer function poise_tasks_submit(context, function_id, items, with) result(status)
     type(c_ptr), intent(in) :: context
     integer(c_int), intent(in) :: function_id
-    ! `items` has no intent(in). With it, compilers would assume that the call does not change the data to which the
+    ! `items` has no intent(in), because compilers would then assume that the call does not change the data to which the
     ! items point.
     type(poise_item) :: items(:)
     type(poise_with), optional :: with

@@ -18,8 +18,8 @@ std::span<const T> array(const T* data, std::uint64_t size, const char* name) {
   return {data, size};
 }
 
-/// Returns the index as the caller wrote it. Languages without unsigned numbers may pass negative
-/// indices.
+/// Returns the index as a signed number, for error texts: callers in languages without unsigned
+/// numbers may have passed a negative index.
 std::int64_t as_written(std::uint32_t index);
 
 /// Throws Error unless all values are finite and at least 0.

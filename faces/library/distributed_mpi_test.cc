@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the C interface under a launcher: MPI ranks must get the same results as simulated ranks,
-// and an error of one rank must be an error of all. Exits with status 1 if a check fails.
+// and if one rank has an error, all ranks must report one. Exits with status 1 if a check fails.
 #include <cstdio>
 #include <memory>
 #include <poise/poise_mpi.h>

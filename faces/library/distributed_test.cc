@@ -106,8 +106,8 @@ TEST(DistributedInC, all_ranks_get_the_same_error_code_if_a_communication_call_f
   EXPECT_EQ(plan_in_c(counting, machine.get(), own, false)[2].code, POISE_OK);
   const std::uint64_t calls = counting.calls(2);
   EXPECT_GT(calls, 10);
-  // Makes each communication call of rank 2 fail in turn, except the last one. With the last call
-  // the ranks tell each other that none has failed. If this last call fails on one rank, the other
+  // Makes each communication call of rank 2 fail in turn, except the last one. By the last call the
+  // ranks tell each other that no call has failed. If the last call fails on one rank, the other
   // ranks may already have their plan.
   for (std::uint64_t call = 0; call + 1 < calls; ++call) {
     SCOPED_TRACE(call);

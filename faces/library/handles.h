@@ -20,9 +20,10 @@
 
 namespace poise::library {
 
-/// The first bytes of each object behind a handle. In languages with untyped pointers a caller may
-/// pass a handle of another type or of a destroyed object. As long as its memory has not been
-/// reused, these bytes reveal the mistake, and the library reports an error instead of crashing.
+/// The first bytes of each object behind a handle. In a language with untyped pointers, a caller
+/// may pass a handle of the wrong type or of a destroyed object. As long as the memory of a
+/// destroyed object has not been reused, these bytes reveal the mistake, and the library reports an
+/// error instead of crashing.
 template <std::uint64_t number>
 class Kind {
  public:

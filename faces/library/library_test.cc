@@ -87,8 +87,8 @@ void expect_same(const Metrics& expected, const poise_metrics& found) {
   EXPECT_EQ(found.migration_s, expected.migration_s);
 }
 
-/// True if the machine can be written to a machine file and read again. This fails for some random
-/// machines, because readers of machine files refuse their cost factors.
+/// True if the machine can be written to a machine file and read again. False for some random
+/// machines, because the reader of machine files refuses their cost factors.
 bool can_be_written(const Machine& machine) {
   try {
     machine_from_json(machine_to_json(machine), "random");
@@ -130,7 +130,7 @@ TEST(Library, gives_the_same_decisions_and_metrics_as_the_cpp_interface) {
   EXPECT_GE(tried, fewer_if_sanitized(20));
 }
 
-TEST(Library, sets_costs_that_a_machine_states_and_costs_that_it_leaves_out) {
+TEST(Library, sets_costs_whether_or_not_the_machine_states_them) {
   Handles handles;
   ASSERT_EQ(poise_machine_create("node:2 core:2", &handles.machine), POISE_OK);
   for (const char* name : {"shared_network_bytes_per_s", "card_s_per_message"}) {

@@ -31,7 +31,7 @@ std::string_view text_of(const char* text, std::uint64_t bytes) {
 poise::Machine with_cost(const poise::Machine& machine, const char* name, double value) {
   auto document = nlohmann::json::parse(poise::machine_to_json(machine));
   auto& costs = document.at("costs");
-  costs.emplace("shared_network_bytes_per_s", 0.0);  // omitted if there is no such network
+  costs.emplace("shared_network_bytes_per_s", 0.0);  // missing if there is no such network
   if (!costs.contains(name) || !costs[name].is_number()) {
     std::string known;
     for (const auto& [key, number] : costs.items())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Owns the arrays to which a poise_moves, the C interface's list of moves, points.
+// Owns the arrays of a poise_moves, which is the C interface's list of moves.
 #pragma once
 
 #include <cstddef>

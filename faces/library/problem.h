@@ -32,8 +32,8 @@ class CheckedProblem {
   std::uint64_t seed_;
 };
 
-/// Throws Error if the workload limits the cores of memory domains, but not for as many domains as
-/// the machine has.
+/// Throws Error if the workload limits the cores of memory domains, but has limits for more or
+/// fewer domains than the machine has.
 void check_domains(const Workload& workload, const Machine& machine);
 
 /// Returns the strategies in a list (null: all rows of the table that are not marked is_oracle),

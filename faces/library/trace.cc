@@ -34,8 +34,8 @@ const poise::Phase& phase_of(const poise_trace* trace, std::uint64_t phase) {
 
 std::string format_of(const char* format) { return format == nullptr ? "" : format; }
 
-/// Throws Error if background_s or place_bytes is not empty and does not have one entry per place.
-/// `num_places` is the machine's number of places, if there is a machine.
+/// Throws Error if background_s or place_bytes has entries, but not one per place. `num_places` is
+/// the machine's number of places, if there is a machine.
 void check_places(const poise::Workload& workload, std::optional<std::size_t> num_places) {
   const std::size_t background = workload.background_s.size(), used = workload.place_bytes.size();
   const std::size_t wanted = num_places.value_or(std::max(background, used));

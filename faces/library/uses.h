@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts the calls that use a handle at the moment. Builds with assertions refuse a call that
 // changes a handle while another call uses it. The other call may run on another thread. It may
-// also run on this thread, if one of its callbacks makes the call that changes the handle.
+// also run on this thread, namely if one of its callbacks makes the call that changes the handle.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,8 @@ using Users = std::atomic<int>;
 /// another call uses the handle at the moment, and that call or this one `changes` it.
 bool begin_use(Users& users, bool changes);
 
-/// A call of the C interface. When it ends, it stops using its handles. Callbacks may nest calls.
+/// A call of the C interface. When it ends, it stops using its handles. A callback may make further
+/// calls, so calls may be nested.
 class Call {
  public:
   Call();

@@ -125,7 +125,8 @@ int poise_workload_set_messages_csr(poise_workload* workload, const uint64_t* in
     MessageTotals totals(counts, bytes);
     std::vector<poise::Message> messages;
     poise::reserve_in_huge_pages(messages, to.size());
-    // Entries are checked in blocks, just before they are converted, so that memory is read once.
+    // Entries are checked in blocks, each just before its conversion, so that each entry is read
+    // from memory only once.
     constexpr poise::TaskId kBlock = 1024;
     for (poise::TaskId begin = 0, end = 0; begin < w.num_tasks(); begin = end) {
       end = std::min(begin + kBlock, w.num_tasks());

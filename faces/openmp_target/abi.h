@@ -49,8 +49,8 @@ struct Binary {
   const Entry *host_begin, *host_end;
 };
 
-/// Arguments of a region. LLVM 16 passes version 2, to which calls of LLVM 14 are converted. LLVM
-/// 17 to 19 pass version 3; their regions have an additional first parameter.
+/// Arguments of a region. LLVM 16 passes version 2. Calls of LLVM 14 are converted to version 2.
+/// LLVM 17 to 19 pass version 3, whose regions have an additional first parameter.
 struct KernelArguments {
   std::uint32_t version, num_arguments;
   void **bases, **pointers;

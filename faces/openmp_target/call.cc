@@ -34,8 +34,8 @@ void touch(Call& call, Range range) {
       {chameleon_map_data_entry_create(range.begin, std::max<std::size_t>(range.bytes, 1), kBoth)});
 }
 
-/// Returns a parameter that passes the same address as `memory`, but as a literal value, so that it
-/// adds no dependency.
+/// Returns a parameter that passes the same address as `memory`, but as a literal value, because a
+/// literal adds no dependency.
 Parameter as_literal(const Parameter& memory) {
   char* const seen = static_cast<char*>(memory.entry.valptr) + memory.offset;
   return {chameleon_map_data_entry_create(seen, sizeof seen, CHAM_OMP_TGT_MAPTYPE_LITERAL)};

@@ -109,8 +109,8 @@ class Block : public CBase_Block {
     p | fuel;
   }
 
-  /// Sends this block a message that makes it continue. Charm++ would not count messages that are
-  /// sent in ResumeFromSync() itself as messages of this block.
+  /// Sends this block a message that makes it continue. If ResumeFromSync() itself sent messages,
+  /// Charm++ would not count them as messages of this block.
   void ResumeFromSync() override { thisProxy(thisIndex.x, thisIndex.y).resumed(); }
 
  private:

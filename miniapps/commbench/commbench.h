@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Irregular communication, like Charm++'s commBench: a few objects have many partners and most have
-// few; messages have from a few bytes to many kilobytes, and partners change with time. Sender and
-// receiver both count and hash every message, so the check proves that each message arrives exactly
-// once, in the step after it was sent.
+// few; message sizes range from a few bytes to many kilobytes, and partners change with time.
+// Sender and receiver both count and hash every message, so the check proves that each message
+// arrives exactly once, in the step after it was sent.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ struct Settings {
   std::uint32_t partners = 24;  // number of partners of the object with the most partners
   std::uint32_t bytes = 32768;  // size of the largest message
   std::uint32_t work = 10000;   // rounds of hashing per step
-  std::uint32_t period = 50;    // number of steps until an object changes its partners
+  std::uint32_t period = 50;    // an object changes its partners after this many steps
 };
 
 /// Number, bytes and hash of the messages that an object sent, or of those that it received.

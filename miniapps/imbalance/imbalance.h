@@ -17,7 +17,7 @@ struct Site {
   std::uint32_t x = 0, y = 0, side = 1;
   std::uint32_t jump = 0;  // steps until the load jumps to the next corner; 0: never
   double rounds = 0;       // rounds of hashing per step
-  double growth = 0;       // rounds of hashing that each step adds at the corner
+  double growth = 0;       // hashing rounds by which the corner's load grows in each step
   std::uint64_t now = 0;
   double value = 0;
   std::uint64_t state = 1;

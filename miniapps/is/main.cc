@@ -20,8 +20,8 @@ using Keys = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t kDigits = 2048;  // number of possible values of a digit
 constexpr int kDigitBits = 11, kRounds = 3;
-// The keys are sorted in blocks, which 2, 3, 4, 6, 8, 12, 16 and 24 threads share equally. The
-// result does not depend on the number of threads.
+// The keys are sorted in blocks, which 2, 3, 4, 6, 8, 12, 16 or 24 threads can divide equally among
+// themselves. The result does not depend on the number of threads.
 constexpr std::size_t kBlocks = 48;
 
 std::size_t first_of(std::size_t block, std::size_t num_keys) { return block * num_keys / kBlocks; }
@@ -31,7 +31,7 @@ std::uint32_t digit(std::uint32_t key, int round) {
 }
 
 /// Replaces the counts of keys by positions. counts[block * kDigits + d] was the number of keys of
-/// this block with digit d; it becomes the position at which the first of these keys goes.
+/// this block with digit d; it becomes the position to which the first of these keys moves.
 void add_up(std::vector<std::uint32_t>& counts) {
   std::uint32_t sum = 0;
   for (std::uint32_t d = 0; d < kDigits; ++d)

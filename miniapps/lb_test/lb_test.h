@@ -14,7 +14,7 @@
 
 namespace poise::miniapps::lb_test {
 
-// Rounds of hashing per millisecond, approximately, on a processor of 2020.
+// Rounds of hashing per millisecond, approximately, on a processor from 2020.
 constexpr double kRoundsPerMs = 6e5;
 
 struct Worker {

@@ -18,7 +18,7 @@
 namespace poise::miniapps::leanmd {
 
 constexpr double kCutoff = 2.5, kSpacing = 1.12, kTimeStep = 0.002;
-constexpr std::uint32_t kHalf = 14;  // compute objects per cell: itself + 26 neighbours / 2
+constexpr std::uint32_t kHalf = 14;  // compute objects of a cell: itself and half of 26 neighbours
 
 /// A three-dimensional torus of cells, and the ids of cells and compute objects.
 struct Grid {
@@ -36,8 +36,8 @@ struct Grid {
     return id(cell % cells + o % 3 + step, cell / cells % cells + o / 3 % 3 + step,
               cell / cells / cells + o / 9 + step);
   }
-  /// Returns the id of the compute object for a cell and its neighbour number 13 + half, as
-  /// neighbour() numbers them. Number 13 is the cell itself.
+  /// Returns the id of the compute object for a cell and its neighbour number 13 + half.
+  /// neighbour() defines these numbers; number 13 is the cell itself.
   ObjectId compute(ObjectId cell, std::uint32_t half) const {
     return num_cells() + cell * kHalf + half;
   }

@@ -12,7 +12,7 @@
 namespace poise::miniapps::limiter {
 
 constexpr double kGamma = 1.4;        // ratio of specific heats
-constexpr double kConverged = 1e-11;  // relative change that ends the fixed-point iteration
+constexpr double kConverged = 1e-11;  // a smaller relative change ends the fixed-point iteration
 constexpr int kMaxIterations = 40;
 
 inline const Scheme kScheme = make_scheme();

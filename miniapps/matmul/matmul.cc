@@ -56,7 +56,7 @@ struct Product {
 
 struct Wanted {
   int size = 100, steps = 3;
-  // Number of tasks of each rank. The last entry holds for all further ranks.
+  // Number of tasks of each rank. The last entry applies to all further ranks as well.
   std::vector<int> tasks = {100};
   unsigned threads = 1;
   std::string settings;
@@ -98,8 +98,8 @@ double timed(tasks::Context& context, const Wanted& wanted, bool openmp,
   return took.count();
 }
 
-/// The products that this rank computes in a step: all of them or, with --random, only the first
-/// ones, whose number is random.
+/// The products that this rank computes in a step: all of them or, with --random, a random number
+/// of them, beginning with the first.
 std::span<Product> products_in(int step, int rank, const Wanted& wanted,
                                std::vector<Product>& products) {
   if (!wanted.random) return products;

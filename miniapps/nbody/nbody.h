@@ -3,10 +3,10 @@
 // particles. Strongly accelerated particles take shorter time steps, so in most steps only a few
 // are active, nearly all in the dense cores: the load is uneven and varies from step to step.
 //
-// In each step a piece sends the positions of its active particles to all pieces. These reply with
-// their gravity there: near particles act singly, far groups as one mass (Barnes and Hut, 1986; for
-// groups of targets: Barnes, 1990). A far piece replies only with its centre (Salmon, 1991).
-// Forces, momentum and energy are checked. Particles do not change their piece.
+// In each step a piece sends the positions of its active particles to all pieces. Each piece
+// replies with its gravity there: near particles act singly, far groups as one mass (Barnes and
+// Hut, 1986; for groups of targets: Barnes, 1990). A far piece replies only with its centre
+// (Salmon, 1991). Forces, momentum and energy are checked. Particles do not change their piece.
 #pragma once
 
 #include <algorithm>

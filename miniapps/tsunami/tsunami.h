@@ -5,7 +5,8 @@
 // Finite volumes with the flux of Harten, Lax and van Leer, 1983, and hydrostatic reconstruction
 // (Audusse et al., "A fast and stable well-balanced scheme with hydrostatic reconstruction for
 // shallow water flows", 2004): an ocean at rest stays at rest on any floor. Where cells of two
-// sizes meet, both sides compute the fluxes between the smaller ones, so no water is lost.
+// sizes meet, both sides compute the fluxes through the faces of the smaller cells, so no water is
+// lost.
 #pragma once
 
 #include <algorithm>

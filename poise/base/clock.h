@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The project's clocks. No other file reads a clock, except mini-apps and
 // runtimes/profile/tick_clock.h (the processor's time-stamp counter). So a search for the functions
-// of these two files finds all code that depends on time.
+// of this file and of tick_clock.h finds all code that depends on time.
 #pragma once
 
 #include <cstdint>

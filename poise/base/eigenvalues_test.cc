@@ -54,7 +54,7 @@ TEST(Eigenvalues, multiple_eigenvalues_are_found_with_their_multiplicity) {
   for (std::size_t k = 1; k < 4; ++k) EXPECT_NEAR(values[k], 4, 1e-12);
 }
 
-/// The eigenvalues by Jacobi's method: rotations make one entry beside the diagonal zero at a time.
+/// The eigenvalues by Jacobi's method: each rotation makes one off-diagonal entry zero.
 std::vector<double> by_rotations(std::vector<double> matrix, std::size_t size) {
   const auto at = [&](std::size_t i, std::size_t j) -> double& { return matrix[i * size + j]; };
   for (int sweep = 0; sweep < 60; ++sweep)
@@ -99,7 +99,8 @@ TEST(Eigenvalues, agree_with_the_method_of_jacobi_on_random_matrices_that_may_ha
   }
 }
 
-TEST(Eigenvalues, those_of_a_diagonal_matrix_are_its_entries_rounded_down) {
+TEST(Eigenvalues,
+     are_the_diagonal_entries_minus_at_most_a_rounding_error_if_the_matrix_is_diagonal) {
   const std::vector<double> values = eigenvalues_from_below({5, 0, 0, 0, -7, 0, 0, 0, 2}, 3);
   const double expected[] = {-7, 2, 5};
   for (std::size_t k = 0; k < 3; ++k) {

@@ -16,7 +16,7 @@ void write_file(const std::string& path, std::string_view bytes);
 /// temporary file to such a path, as write_file() does for other paths, would replace that file.
 bool is_written_in_place(const std::string& path);
 
-/// The file name that stands for stdin.
+/// The file name that means stdin.
 inline constexpr std::string_view kStdin = "-";
 
 /// True if the bytes contain no NUL.

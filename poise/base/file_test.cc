@@ -101,7 +101,7 @@ TEST(File, devices_and_pipes_and_the_targets_of_stdout_and_stderr_are_written_in
   }
 }
 
-TEST(File, text_from_a_pipe_is_read_to_its_end_but_other_bytes_are_refused) {
+TEST(File, text_is_read_from_a_pipe_to_its_end_but_binary_data_is_refused) {
   const Folder folder;
   const std::string path = folder.file("pipe");
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
@@ -118,7 +118,7 @@ TEST(File, text_from_a_pipe_is_read_to_its_end_but_other_bytes_are_refused) {
   ::signal(SIGPIPE, SIG_DFL);
 }
 
-TEST(File, the_error_for_a_file_that_cannot_be_read_names_it) {
+TEST(File, the_error_about_a_file_that_cannot_be_read_names_the_file) {
   const Folder folder;
   EXPECT_THAT([&] { read_file(folder.file("none")); },
               ThrowsMessage<Error>(HasSubstr("cannot read " + folder.file("none"))));
@@ -136,7 +136,7 @@ TEST(File, a_byte_order_mark_is_removed_only_from_the_start_of_a_text) {
   EXPECT_EQ(without_byte_order_mark(""), "");
 }
 
-TEST(File, only_bytes_without_nul_are_text) {
+TEST(File, bytes_count_as_text_only_if_none_of_them_is_nul) {
   EXPECT_TRUE(is_text(""));
   EXPECT_TRUE(is_text("a\x01\xff"));
   EXPECT_FALSE(is_text(std::string_view("a\0", 2)));
@@ -164,7 +164,7 @@ TEST(File, if_a_write_fails_the_old_file_is_unchanged_and_no_temporary_file_is_l
               ThrowsMessage<Error>(HasSubstr("cannot write")));
 }
 
-TEST(File, a_single_hyphen_as_file_name_stands_for_the_standard_input) {
+TEST(File, a_single_hyphen_as_file_name_means_standard_input) {
   const Folder folder;
   write_file(folder.file("x"), "input");
   const auto read_stdin = [&] {
@@ -177,7 +177,7 @@ TEST(File, a_single_hyphen_as_file_name_stands_for_the_standard_input) {
 TEST(File, files_are_read_and_written_although_stdin_is_closed) {
   const Folder folder;
   const auto copy = [&] {
-    ::close(STDIN_FILENO);  // so the next file to be opened gets its number, 0
+    ::close(STDIN_FILENO);  // so the next file that is opened gets descriptor 0
     write_file(folder.file("x"), "text");
     write_file("/dev/null", "text");
     ::_exit(read_file(folder.file("x")) == "text" ? 0 : 1);

@@ -9,9 +9,9 @@
 
 namespace poise {
 
-/// Gives memory that this process has freed back to the system, as far as the C library can.
-/// Without this call, the C library keeps freed arrays of up to 32 MB. Larger arrays cannot reuse
-/// this memory, so it adds to the memory of the process.
+/// Returns freed memory of this process to the system, as far as the C library can. Without this
+/// call, the C library keeps freed arrays of up to 32 MB. Larger arrays cannot reuse the kept
+/// memory, so the process grows.
 inline void return_freed_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);

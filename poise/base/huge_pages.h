@@ -9,8 +9,8 @@
 
 namespace poise {
 
-/// Reserves memory for `count` elements that are about to be added, in huge pages if the system has
-/// any. With small pages of 4 KiB, filling a large new array takes several times as long, because
+/// Reserves memory for `count` elements that will soon be added. Uses huge pages if the system has
+/// any: with small pages of 4 KiB, filling a large new array takes several times as long, because
 /// the system spends most of that time on mapping pages.
 template <typename T>
 void reserve_in_huge_pages(std::vector<T>& values, std::size_t count) {

@@ -12,10 +12,10 @@
 namespace poise {
 
 /// Calls work(i) once for each i < count, on this thread and up to threads - 1 more; returns when
-/// all calls have returned. Calls must not depend on each other; the result is then the same for
-/// any number of threads, so fewer threads are used if the system does not allow as many. With one
+/// all calls have returned. Calls must not depend on each other, so that the result is the same for
+/// any number of threads. If the system does not allow that many threads, fewer are used. With one
 /// thread, calls are made in increasing order of i. Rethrows the first exception that a call
-/// throws; not all calls are made then.
+/// throws; in that case, not all calls are made.
 template <typename Work>
 void in_parallel(std::size_t count, unsigned threads, const Work& work) {
   std::atomic<std::size_t> next{0};

@@ -61,7 +61,7 @@ class Knobs {
   std::vector<double> values_;  // values of the knobs, then of the tuning knobs
 };
 
-/// Returns the names of the rows of a table, which are then the choices of a knob.
+/// Returns the names of the rows of a table, for use as the choices of a knob.
 template <typename Row, std::size_t N>
 constexpr std::array<std::string_view, N> choices_of(const Row (&rows)[N]) {
   std::array<std::string_view, N> names;

@@ -23,8 +23,8 @@ struct ReturningPages {
 
   T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
   void deallocate(T* values, std::size_t count) {
-    // Arrays below this size keep their pages, because they hold little memory: if the system had
-    // to provide a page again, that would take about as long as filling the page.
+    // Arrays below this size keep their pages: they hold little memory, and getting a page from the
+    // system again takes about as long as filling it.
     constexpr std::size_t kLargeBytes = 1 << 22;
     if (count * sizeof(T) >= kLargeBytes) return_pages(values, values + count);
     std::allocator<T>().deallocate(values, count);

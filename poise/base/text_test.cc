@@ -39,7 +39,7 @@ TEST(Text, words_are_separated_by_any_number_of_spaces_and_tabs_and_line_ends) {
   EXPECT_EQ(split_at_blanks("  a\tbc \r\n d,e\n"), (Words{"a", "bc", "d,e"}));
 }
 
-TEST(Text, a_text_is_a_number_only_if_all_of_it_is_one_finite_number) {
+TEST(Text, a_text_counts_as_a_number_only_if_the_whole_text_is_one_finite_number) {
   EXPECT_EQ(parse_number("1e-5"), 1e-5);
   EXPECT_EQ(parse_number("-2.5"), -2.5);
   EXPECT_EQ(parse_unsigned("18446744073709551615"), 18446744073709551615u);
@@ -72,7 +72,7 @@ TEST(Text, edit_distance_is_the_least_number_of_changed_characters_and_ignores_c
   EXPECT_EQ(edit_distance("@[", "`{"), 2u) << "the neighbours of A and Z are no letters";
 }
 
-TEST(Text, the_nearest_name_differs_in_at_most_2_characters_or_half_of_those_in_the_text) {
+TEST(Text, the_nearest_name_differs_in_at_most_half_of_the_characters_or_in_2_if_that_is_more) {
   const std::string_view names[] = {"greedy", "refine", "reline", "metis_partition"};
   EXPECT_EQ(nearest_name("greedy", names), "greedy");
   EXPECT_EQ(nearest_name("rexine", names), "refine") << "the first of two at the same distance";

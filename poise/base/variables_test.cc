@@ -66,7 +66,7 @@ TEST(Variables, a_misspelt_variable_causes_a_note_with_the_nearest_name) {
 }
 
 TEST(Variables,
-     no_note_is_printed_on_a_misspelt_variable_that_the_task_runtime_reports_as_an_error) {
+     no_note_is_printed_about_a_misspelt_variable_that_the_task_runtime_reports_as_an_error) {
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects | reader::tasks), IsEmpty());
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects),
               ElementsAre(HasSubstr("did you mean POISE_TASKS_POLICY?")));
@@ -159,7 +159,7 @@ TEST(Variables, notes_are_sorted_and_name_every_misspelt_variable) {
                           Pair("POISE_TRAC", HasSubstr("did you mean POISE_TRACE?"))));
 }
 
-TEST(Variables, are_listed_in_the_order_objects_then_task_runtime_settings_then_others) {
+TEST(Variables, are_listed_by_group_with_objects_first_then_task_runtime_settings_then_others) {
   const auto index_of = [](std::string_view name) {
     return std::ranges::find(variables(), name, &Variable::name) - variables().begin();
   };
@@ -185,7 +185,7 @@ TEST(Variables, the_names_of_several_readers_are_separated_by_commas) {
             "objects, tasks, Charm++");
 }
 
-TEST(Variables, numbers_may_be_0_and_each_choice_has_its_index) {
+TEST(Variables, a_number_may_be_0_and_a_choice_is_read_as_its_index_in_the_list_of_choices) {
   EXPECT_EQ(count_of(variable("POISE_RANKS_PER_HOST"), "0"), 0u);
   for (const char* text : {"-1", "1.5", "", "x"})
     EXPECT_THROW(count_of(variable("POISE_RANKS_PER_HOST"), text), Error) << text;

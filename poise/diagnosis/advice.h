@@ -12,7 +12,7 @@ namespace poise {
 enum class Remedy : std::uint8_t {
   nothing,
   exclusive,    // keep other programs off the cores of the run
-  quota,        // ask for a larger CPU quota, or for none
+  quota,        // ask for a larger CPU quota, or for no quota
   mapping,      // move ranks to other places of the machine
   binding,      // bind each rank to a core of its own
   juggle,       // move the threads of a node between its cores

@@ -23,8 +23,8 @@ namespace {
 
 namespace tuning = diagnosis_tuning;
 
-/// The seconds saved by the placement `better` if ranks compute for `loads_s`, and if messages
-/// lengthen the run's phases by `exposed_s` at the present placement.
+/// The seconds saved by the placement `better` if ranks compute for `loads_s`. At the present
+/// placement, messages lengthen the run's phases by `exposed_s`.
 Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
                         const RankLoads& loads_s, const std::vector<double>& exposed_s) {
   const double factor = replay.factor_for(loads_s, sum_of(replay.phases(), exposed_s));
@@ -38,7 +38,7 @@ Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
 /// present and with the better placement. The low estimate of the saving assumes that messages take
 /// the ranks' mean transfer time, and that all ranks send at the same time. The high estimate
 /// assumes that messages take all the time in which a phase's busiest rank does not compute,
-/// because a rank also waits for ranks that are late because of their own transfers.
+/// because a rank for which it waits may be late because of its own transfers.
 void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& replay,
                  Diagnosis& diagnosis) {
   // A map gives each rank one core, so ranks with several threads would become slower.
@@ -99,8 +99,8 @@ void rank_advice(std::vector<Advice>& advice, double run_s) {
     advice.push_back({});
     return;
   }
-  // If Remedy::lending could not be simulated, its saving is only an upper bound. For a fair
-  // comparison, the saving of Remedy::objects is then taken at the upper end of its interval, too.
+  // If Remedy::lending could not be simulated, its saving is only an upper bound. Then, for a fair
+  // comparison, Remedy::objects is rated by the upper end of its interval as well.
   const Advice& best = advice.front();
   const auto compared_s = [&](const Advice& other) {
     const bool adds_width = best.is_bound && other.remedy == Remedy::objects;

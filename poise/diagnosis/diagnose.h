@@ -17,7 +17,7 @@ namespace poise {
 /// A rank for which other ranks waited.
 struct LateRank {
   std::uint32_t rank = 0, num_waiting = 0;
-  double seconds = 0;  // waiting time of the ranks that waited for this one, summed over them
+  double seconds = 0;  // time that other ranks waited for this one, summed over them
 };
 
 /// The main cause that slows down the threads of a node: the cause whose removal would save the

@@ -65,8 +65,8 @@ struct Profile {
   Trace trace;
 };
 
-/// Places for ranks of which `on_node[n]` are on node n. If `is_random`, several ranks may get the
-/// same place although another one is free.
+/// Places for ranks: on_node[n] of the ranks are on node n. If `is_random`, several ranks may get
+/// the same place although another one is free.
 Placement placed(const std::vector<std::size_t>& on_node, std::size_t cores, bool is_random,
                  Random& random) {
   std::vector<PlaceId> places;
@@ -303,8 +303,8 @@ class Reference {
     return sum;
   }
 
-  /// How much shorter the run would be with the loads `after` at the places `places`, if messages
-  /// lengthen the phases by `messages_s` with the loads `fitted` at the ranks' present places.
+  /// Seconds by which the run would be shorter with the loads `after` at the places `places`. With
+  /// the loads `fitted` at the ranks' present places, messages lengthen the phases by `messages_s`.
   Seconds shorter(const RankLoads& before, const RankLoads& after, const Placement& places,
                   const RankLoads& fitted, const Values& messages_s,
                   const Values& estimates_s) const {

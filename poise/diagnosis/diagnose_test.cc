@@ -109,7 +109,7 @@ TEST(diagnose, starting_fewer_ranks_saves_the_time_lost_by_spinning_in_mpi_if_ra
     return 0.0;
   };
   EXPECT_EQ(most_s(), 0) << "they queue only while they compute";
-  shared.queued_s = 1.2 + 0.9;  // while the rank computes, and a quarter of its 3.6 s in MPI
+  shared.queued_s = 1.2 + 0.9;  // while the rank computes: 1.2 s; in MPI: a quarter of 3.6 s
   EXPECT_NEAR(most_s(), 2 * 3.6 / 2, 1e-9);
   shared.queued_s = 1.2 + 1.8;
   EXPECT_NEAR(most_s(), 2 * 3.6, 1e-9);
@@ -218,7 +218,7 @@ TEST(diagnose, the_promised_gain_is_less_certain_if_some_ranks_have_long_transfe
   EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 
-TEST(diagnose, the_promised_gain_is_at_most_the_waiting_time_plus_the_uneven_part_of_transfers) {
+TEST(diagnose, the_promised_gain_is_at_most_the_waiting_time_plus_the_imbalance_of_transfer_times) {
   // The imbalance is 0.3 s. Ranks wait for 0.05 s on average; their transfers take 0.4 and 0.5 s.
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases) {
@@ -248,8 +248,8 @@ TEST(diagnose, the_promised_gain_includes_polling_time_if_each_rank_polls_in_som
   EXPECT_LT(objects.saved.half_width, 0.6 * saved_s);
 }
 
-/// A run of two ranks that compute for 0.1 s of each second and share one of two cores. In MPI each
-/// of them queues for `queued_s` for its core.
+/// A run of two ranks that compute for 0.1 s of each second and share one of two cores. In MPI,
+/// each rank waits for the core for `queued_s` of each second.
 planted::Profile run_on_one_core(double queued_s) {
   auto profile = run_on_node({0.1, 0.1}, "core:2");
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
@@ -269,14 +269,15 @@ TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is
   const auto spinning = run_on_one_core(0.4);
   EXPECT_EQ(diagnose(spinning.run, spinning.trace).advice.front().remedy, Remedy::binding);
   EXPECT_NEAR(advice_of(spinning, Remedy::binding).saved.value, 10 * (0.1 + 0.8), 1e-9);
-  // Ranks that sleep in MPI do not delay each other there.
+  // While ranks sleep in MPI, they do not delay each other.
   EXPECT_NEAR(advice_of(run_on_one_core(0), Remedy::binding).saved.value, 10 * 0.1, 1e-9);
 }
 
 TEST(diagnose, binding_may_help_if_ranks_change_cores_in_at_least_a_tenth_of_the_phases) {
   for (const std::size_t changes : {0, 1, 9}) {
     auto profile = run_on_one_core(0);
-    // The ranks have cores of their own, which they exchange before phase 1 or before each phase.
+    // Each rank has a core of its own. The ranks swap cores before each of the phases 1 to
+    // `changes`.
     for (std::size_t p = 0; p < 10; ++p) {
       const PlaceId first = std::min(p, changes) % 2;
       profile.trace.phases[p].placement = Placement(std::vector<PlaceId>{first, 1 - first});
@@ -313,13 +314,14 @@ planted::Profile run_beside_another_program() {
 TEST(diagnose, recommends_keeping_other_programs_off_the_cores_instead_of_binding_ranks) {
   auto profile = run_beside_another_program();
   // The predicted loss per second is 0.2 s inside MPI, and 0.1 to 0.2 s outside. The lower end of
-  // the interval is 0.2 s in all: possibly both ranks always queue at the same time.
+  // the interval is 0.2 s in total, because both ranks may always queue at the same time.
   const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
   ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::exclusive);
   EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * 0.35, 1e-9);
   EXPECT_NEAR(diagnosis.advice.front().saved.half_width, 10 * 0.15, 1e-9);
   for (const Advice& advice : diagnosis.advice) EXPECT_NE(advice.remedy, Remedy::binding);
-  // The other program explains a quarter of the time in queues: binding may save the rest.
+  // The other program explains a quarter of the queued time: binding may save the other three
+  // quarters.
   profile.run.others_s = {10 * 0.1};
   EXPECT_NEAR(advice_of(profile, Remedy::exclusive).saved.value, 10 * 0.35 / 4, 1e-9);
   EXPECT_NEAR(advice_of(profile, Remedy::binding).saved.value, 10 * 0.1 * 3 / 4, 1e-9);
@@ -369,7 +371,7 @@ TEST(diagnose, the_gain_of_exclusive_nodes_or_a_larger_quota_does_not_shrink_if_
   for (MeasuredPhase& phase : profile.run.phases)
     for (RankTimes& rank : phase.ranks) rank.useful_s = rank.queued_s = 0.2;
   // The predicted loss per second is 0.4 s inside MPI, and 0.1 to 0.4 s outside. The lower end of
-  // the interval is 0.2 s in all: possibly all ranks always queue at the same time.
+  // the interval is 0.2 s in total, because all ranks may always queue at the same time.
   profile.run.others_s = {10 * 0.8};
   const Advice first = diagnose(profile.run, profile.trace).advice.front();
   ASSERT_EQ(first.remedy, Remedy::exclusive);
@@ -381,7 +383,7 @@ TEST(diagnose, the_gain_of_exclusive_nodes_or_a_larger_quota_does_not_shrink_if_
   EXPECT_NEAR(advice_of(profile, Remedy::quota).saved.half_width, 0, 1e-9);
 }
 
-TEST(diagnose, advises_exclusive_nodes_if_ranks_share_cores_that_are_idle_for_a_short_time) {
+TEST(diagnose, advises_exclusive_nodes_and_promises_at_most_the_idle_time_of_the_shared_cores) {
   auto profile = run_on_node({0.35, 0.35, 0.35, 0.35}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases)
     for (RankTimes& rank : phase.ranks) rank.useful_s = 0.45, rank.queued_s = 0.2;
@@ -408,7 +410,7 @@ TEST(diagnose, refuses_a_negative_time_of_other_programs_or_times_for_the_wrong_
   EXPECT_THROW(diagnose(profile.run, profile.trace), Error);
 }
 
-TEST(diagnose, fewer_ranks_save_at_most_the_time_in_which_bound_ranks_do_not_compute) {
+TEST(diagnose, starting_fewer_ranks_saves_at_most_the_time_in_which_bound_ranks_do_not_compute) {
   // Ranks 0 and 2 share a core and compute in turn, for 0.45 s each. All ranks spin while they
   // wait. On two ranks the work of 1.35 s takes 0.675 s.
   auto profile = run_on_node({0.45, 0.45, 0.45}, "core:2");
@@ -449,9 +451,9 @@ bool fit(Cause a, Cause b) {
   if (a == Cause::none || b == Cause::none || a == b) return false;
   if (planted::remedy_of(a) == planted::remedy_of(b)) return false;
   if (crowds(a) && crowds(b)) return false;
-  // These two are tested only as the costlier cause `a`: balancing threads, the remedy of
-  // odd_threads, also evens out other imbalance inside a node; and the time lost by crowding does
-  // not vary at random, so it is not drawn as the smaller loss.
+  // The following causes are tested only as the costlier cause `a`. As the other cause `b`,
+  // odd_threads does not fit, because balancing threads, its remedy, also evens out other imbalance
+  // inside a node. Crowding does not fit, because the time lost by it does not vary at random.
   if (b == Cause::odd_threads || b == Cause::crowding) return false;
   // If ranks share cores, no mapping gives each rank a place of its own.
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
@@ -517,7 +519,7 @@ TEST(diagnose, names_the_ranks_for_which_others_waited) {
   EXPECT_THROW(diagnose(run, trace), Error);
 }
 
-TEST(diagnose, reports_the_efficiencies_of_the_phases_with_each_name) {
+TEST(diagnose, reports_separate_efficiencies_for_each_phase_name) {
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (std::size_t p = 0; p < 10; ++p) {
     MeasuredPhase& phase = profile.run.phases[p];

@@ -94,7 +94,7 @@ double late_transfers(const MeasuredRun& run) {
 /// The seconds saved by distributing the work. The upper bound is `by_loads`, the saving by loads
 /// alone: it assumes that all messages are sent after all ranks have finished computing. The lower
 /// bound comes from the event engine, in which ranks that finish early also send early.
-/// late_transfers() determines the point between the two bounds.
+/// late_transfers() determines where the saving lies between the two bounds.
 Seconds replayed_saving(const MeasuredRun& run, const ReplayedRun& replay,
                         const Imbalance& imbalance, bool is_once, Seconds by_loads) {
   RankLoads before_s;

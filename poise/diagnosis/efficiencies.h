@@ -29,7 +29,7 @@ struct Efficiencies {
   double parallel = 1, load_balance = 1, communication = 1;
   double inside_nodes = 1, between_nodes = 1;
   double serialisation = 1, transfer = 1;
-  double transfer_half_width = 0;  // half of the 95 % interval, from samples of waiting
+  double transfer_half_width = 0;  // half of the 95 % interval of `transfer` (waiting is sampled)
   /// Mean load divided by largest load, where a load is the useful time without the time waited for
   /// a core. If this ratio exceeds `load_balance`, ranks share cores unevenly.
   double work_balance = 1;

@@ -201,7 +201,7 @@ TEST(efficiencies, profiles_with_a_time_or_a_quota_that_is_negative_or_not_finit
   EXPECT_THAT(complaint(run), HasSubstr("on 1 nodes, but the program ran on 2 nodes"));
   run = good;
   run.quotas.push_back({});
-  EXPECT_THAT(complaint(run), HasSubstr("of 3 nodes, but the program ran on 2 nodes"));
+  EXPECT_THAT(complaint(run), HasSubstr("for 3 nodes, but the program ran on 2 nodes"));
   run = good;
   run.phases[1].ranks.pop_back();
   EXPECT_THAT(complaint(run), HasSubstr("phase 1 of the profile has times of 1 ranks, but"));

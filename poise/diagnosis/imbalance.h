@@ -12,7 +12,7 @@ namespace poise {
 
 enum class ImbalanceKind : std::uint8_t {
   none,        // less than kMinShare of the run's time is lost
-  persistent,  // the same ranks are busier in all phases
+  persistent,  // the same ranks are the busiest in all phases
   drifting,    // the busier ranks change slowly: the loads of a phase predict those of the next
   random,      // past loads do not predict the next ones
   unknown,     // too few phases to tell

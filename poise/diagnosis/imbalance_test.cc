@@ -104,7 +104,8 @@ TEST(Imbalance, the_estimated_error_follows_from_the_deviations_of_phases_from_t
   EXPECT_DOUBLE_EQ(imbalance.total_error_s, 1.96 * std::sqrt(2 * (2 * 0.25) / (2 - 1)));
 }
 
-TEST(Imbalance, loads_become_even_at_the_first_phase_or_at_the_first_redistribution) {
+TEST(Imbalance,
+     loads_are_even_from_the_start_with_one_redistribution_and_later_with_periodic_ones) {
   const std::vector<double> uneven{4, 2, 2, 0}, even{2, 2, 2, 2};
   const MeasuredRun run = run_of(std::vector(4, uneven));
   Imbalance imbalance;
@@ -123,7 +124,7 @@ double excess_s(const Values& loads) {
   return *std::max_element(loads.begin(), loads.end()) - total(loads) / loads.size();
 }
 
-/// Moves work so that all ranks would have the mean load if each had its load of `foretold`.
+/// Moves work so that all ranks would have the mean load if each had the predicted load `foretold`.
 Values evened(Values loads, const Values& foretold) {
   const double mean = total(foretold) / foretold.size();
   double moved = 0, room = 0;

@@ -54,7 +54,7 @@ LendingScenario idle_ranks(const MeasuredRun& run, const Machine& machine) {
 }
 
 /// Seconds that lending saves in a phase of `iterations` equal iterations if a rank with the mean
-/// load has `tasks` tasks in each of them.
+/// load has `tasks` tasks in each iteration.
 double saved_s(LendingScenario scenario, const MeasuredPhase& phase,
                std::span<const std::uint32_t> ranks, double iterations, double tasks) {
   double sum_s = 0, longest_s = 0;

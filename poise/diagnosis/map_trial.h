@@ -24,7 +24,7 @@ struct TimedRun {
 struct MapHistory {
   bool has_map = false;             // a profiled run proposed a map
   bool map_failed = false;          // a run with the map ended with an error
-  double predicted = 0;             // fraction of the run time that the map saves, by the diagnosis
+  double predicted = 0;             // predicted fraction of the run time that the map saves
   std::vector<TimedRun> runs = {};  // the runs that succeeded, oldest first
 };
 
@@ -41,7 +41,7 @@ enum class TrialState : std::uint8_t {
 struct NextRun {
   RunKind kind = RunKind::profiled;
   TrialState state = TrialState::unprofiled;
-  std::uint32_t pairs = 0;   // compared pairs: a run with the map and a run without it
+  std::uint32_t pairs = 0;   // number of compared pairs: a run with the map and one without
   double gain = 0;           // fraction of the time that the map saved; negative: it cost time
   double low = 0, high = 0;  // interval of the gain; both 0 with fewer than kMinPairs pairs
   double noise = 0;          // standard deviation of run times / their mean; 0: not known

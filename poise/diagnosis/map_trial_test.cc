@@ -130,7 +130,7 @@ TEST(map_trial, a_map_is_dropped_as_soon_as_the_interval_of_its_gain_ends_below_
   }
 }
 
-TEST(map_trial, the_noise_is_known_after_three_runs_in_the_order_of_the_launcher) {
+TEST(map_trial, the_noise_is_known_after_three_runs_with_the_rank_order_of_the_launcher) {
   MapHistory history = profiled(0.2);
   const std::vector<double> logs{0, 0.1, 0.3, 0};
   const std::vector<double> noise{0, 0, std::sqrt((0.01 + 0.04) / 4),

@@ -36,14 +36,14 @@ struct MeasuredPhase {
 
 /// The MPI process topologies created with reorder = true. Counted only if POISE_REORDER was set.
 struct ReorderedTopologies {
-  std::uint64_t calls = 0, reordered = 0;  // MPI topologies, and those with a better rank order
+  std::uint64_t calls = 0, reordered = 0;  // topologies in all, and those with a better rank order
   /// Communication cost: edge weight times hops, summed over all edges, with the old order of the
   /// ranks and with the new one.
   double before = 0, after = 0;
-  double deciding_s = 0;  // time to choose all rank orders, of the rank that took longest
+  double deciding_s = 0;  // total time to choose rank orders, on the rank that took longest
 };
 
-/// The computing threads of a rank that has several of them.
+/// The computing threads of one multi-threaded rank.
 struct RankTeam {
   std::uint32_t rank = 0;
   /// Per thread: time in parallel regions outside of barriers if the OpenMP runtime reports it;
@@ -71,7 +71,7 @@ struct MeasuredRun {
   /// Empty: unknown for all nodes. 0: none, or unknown for this node.
   std::vector<double> others_s = {};
   std::vector<NodeQuota> quotas = {};  // per node; empty: unknown
-  /// Messages that the ranks sent to processes outside the run, which they spawned or joined.
+  /// Number of messages that ranks sent to processes outside the run (spawned or joined by a rank).
   std::uint64_t messages_outside = 0;
   std::vector<bool> is_free = {};  // per rank: the kernel may move it between cores; empty: unknown
   bool knows_waiting = true;       // false: waiting was not measured, so `waited` may be 0

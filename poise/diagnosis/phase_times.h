@@ -23,7 +23,7 @@ std::vector<double> exposed_times_s(const MeasuredRun& run);
 /// The mean transfer time of the ranks in each phase.
 std::vector<double> mean_transfers_s(const MeasuredRun& run);
 
-/// The sum of the times of some phases.
+/// The sum of phase_times_s[p] over the phases p in `phases`.
 double sum_of(std::span<const std::size_t> phases, const std::vector<double>& phase_times_s);
 
 }  // namespace poise

@@ -18,7 +18,7 @@ enum class Cause {
   none,         // little noise only
   persistent,   // the same ranks have more work in all phases
   drifting,     // the ranks with more work change slowly
-  random,       // in each phase, other random ranks have more work
+  random,       // in each phase, ranks drawn anew at random have more work
   mapping,      // ranks that exchange messages run on distant nodes
   network,      // messages cost time, but no mapping makes them cheaper
   binding,      // two ranks share a core while another core is idle

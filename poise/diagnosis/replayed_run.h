@@ -45,8 +45,8 @@ class ReplayedRun {
 
   /// Returns the factor on message costs for which the simulated phases together take `exposed_s`
   /// longer than the work of their busiest ranks, if the ranks have the loads `loads_s`. Returns 0
-  /// if even the smallest factor lengthens the phases by more, and 1 if there are no messages to
-  /// which it applies.
+  /// if even the smallest factor lengthens the phases by more than that, and 1 if there are no
+  /// messages to which it applies.
   double factor_for(const RankLoads& loads_s, double exposed_s) const;
 
   /// The predicted seconds of each simulated phase, for the loads `loads_s` of all phases of the

@@ -33,7 +33,8 @@ TEST(replayed_run, replayed_messages_take_as_long_as_in_the_measured_run) {
   EXPECT_EQ(replay.factor_for(example.loads_s(), 0), 0);
 }
 
-TEST(replayed_run, messages_add_the_measured_time_to_phases_even_if_most_overlap_with_work) {
+TEST(replayed_run,
+     messages_lengthen_phases_by_the_measured_time_even_if_most_messages_overlap_with_work) {
   const Example example("node:2 core:2", {10, 1, 1, 1},
                         {{0, 1, 1, 1000}, {1, 3, 1, 1000000}, {3, 1, 1, 1000000}});
   const ReplayedRun replay(example.run, example.trace);
@@ -126,8 +127,8 @@ TEST(replayed_run, every_rank_gets_a_place_of_its_own_on_its_node_and_keeps_a_pl
   }
 }
 
-/// How much longer the phases of a run take, compared with their work, if the `factor` applies to
-/// the cost of messages and `change` is made to the cost model.
+/// Seconds that the phases of a run without work take if `factor` applies to the costs of messages
+/// and `change` is made to the cost model.
 double messages_s(const std::string& machine, const std::vector<Message>& messages,
                   const std::function<void(CostModel&)>& change, double factor) {
   Example example(machine, {0, 0, 0, 0}, messages);
@@ -139,7 +140,7 @@ double messages_s(const std::string& machine, const std::vector<Message>& messag
 }
 
 TEST(replayed_run,
-     the_factor_applies_to_each_cost_of_the_network_or_on_one_node_to_each_cost_inside_it) {
+     the_factor_applies_to_network_costs_or_if_there_is_one_node_to_costs_inside_the_node) {
   struct Case {
     const char* name;
     double CostModel::*cost;

@@ -49,8 +49,7 @@ double fullest_core_s(const MeasuredPhase& phase, const Placement& placement) {
   return std::min(most_s, phase_s);
 }
 
-/// True if the kernel is known to be free to move every rank that runs on a node with more ranks
-/// than cores.
+/// True if it is known that the kernel may move every rank of the nodes with more ranks than cores.
 bool are_crowded_ranks_free(const MeasuredRun& run, const NodeSizes& nodes) {
   if (run.is_free.empty()) return false;
   for (std::size_t r = 0; r < nodes.of_rank.size(); ++r) {
@@ -88,8 +87,8 @@ double spun_freely_s(const MeasuredPhase& phase, const NodeSizes& nodes) {
 /// The time that bound ranks lost because other ranks of their core spun in MPI: the product of
 /// `exposed_s` (the time in which the busiest rank does not compute) and the degree of spinning,
 /// from 0 to 1. This degree is the time for which ranks queued for their core while they were in
-/// MPI, divided by its maximum. The maximum holds if all k ranks of a core always spin: each of
-/// them then queues for 1 - 1/k of its time in MPI.
+/// MPI, divided by its maximum. The maximum is reached if all k ranks of a core always spin: each
+/// of them then queues for 1 - 1/k of its time in MPI.
 double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, double exposed_s) {
   std::map<PlaceId, double> ranks_at;
   for (const PlaceId place : placement.places()) ++ranks_at[place];
@@ -191,7 +190,7 @@ void add_advice_on_crowded_nodes(const MeasuredRun& run, const Trace& trace, con
     const double lost_s =
         std::max(0.0, largest_useful_s(phase) - fullest_core_s(phase, placement)) +
         spun_in_mpi_s(phase, placement, exposed_s[p]);
-    // With fewer ranks the work is the same, so a phase takes at least as long as this work on
+    // Fewer ranks have the same work to do, so a phase takes at least as long as this work takes on
     // evenly shared cores. No more than the rest of the phase can be saved.
     const double phase_s = exposed_s[p] + largest_useful_s(phase);
     spun_s += std::min(lost_s, std::max(0.0, phase_s - shared_s(phase, nodes)));

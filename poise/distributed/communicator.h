@@ -49,7 +49,7 @@ const std::vector<T>& items_from(const Mail<T>& received, std::uint32_t rank) {
   return found->second;
 }
 
-/// The ranks that take part in a distributed algorithm. Every collective call first checks whether
+/// The ranks that run a distributed algorithm together. Every collective call first checks whether
 /// a rank has failed since the last collective call. If a rank has failed, all ranks throw
 /// AgreedError, so that none waits forever. A rank that fails between two collective calls must
 /// call agree_on_failure() before it leaves.

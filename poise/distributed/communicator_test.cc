@@ -20,7 +20,7 @@ TEST(Communicator, negative_zero_counts_as_zero_in_the_maximum_and_in_the_sum_ov
   });
 }
 
-TEST(Communicator, sums_of_many_values_are_exact_but_for_rounding_and_the_same_on_all_ranks) {
+TEST(Communicator, sums_of_many_values_are_exact_up_to_rounding_and_the_same_on_all_ranks) {
   constexpr std::uint32_t kRanks = 5;
   constexpr std::size_t kValues = 40;
   std::vector<std::vector<double>> given(kRanks), found(kRanks);
@@ -94,7 +94,8 @@ TEST(Communicator, errors_name_the_rank_that_failed_and_not_a_rank_that_only_mis
   for (const int other : {0, 2, 3}) EXPECT_EQ(told[other], "rank 1 failed; its own error says why");
 }
 
-TEST(Communicator, if_no_rank_has_failed_the_ranks_that_miss_messages_report_this_themselves) {
+TEST(Communicator,
+     if_no_rank_has_failed_each_rank_that_misses_a_message_reports_this_as_its_own_error) {
   std::vector<std::string> told(3);
   SimulatedRanks(3).run([&](const poise_communication& table) {
     Communicator ranks(table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds a coarser machine, each place of which stands for a group of places of the original.
+// Builds a coarser machine, each place of which represents a group of places of the original.
 #pragma once
 
 #include <span>

@@ -11,8 +11,8 @@
 
 namespace poise {
 
-/// Uses open addressing and is at least one third (unless fewer ids than expected were inserted)
-/// and at most two thirds full, so it takes 18 to 36 bytes per id.
+/// Uses open addressing. At most two thirds of the slots are full, and at least one third unless
+/// fewer ids were inserted than expected. So the table takes 18 to 36 bytes per id.
 class IdTable {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

@@ -53,7 +53,7 @@ class LeaderProblem {
     TaskId first_task = 0, num_tasks = 0;
   };
 
-  /// Chooses the ports, then gives each place of this leader's problem an ID. A port stands for a
+  /// Chooses the ports, then gives each place of this leader's problem an ID. A port represents a
   /// place in another leader's group with which a guest (see leader_problem.h) communicates.
   void find_ports() {
     for (const GuestEdge& edge : edges_)
@@ -68,7 +68,7 @@ class LeaderProblem {
     for (std::size_t c = 0; c < num_children; ++c)
       ranges_.push_back({children_[c], children_[c + 1], false});
     for (std::size_t g = 0; g < num_groups; ++g) {
-      // A port stands for a part of another leader's group, as sender and receiver of messages. A
+      // A port represents a part of another leader's group that sends or receives messages. A
       // leader with n children has at most n + 1 ports, so several groups share a port if there are
       // many groups.
       const std::size_t begin = g * num_children / num_groups;
@@ -85,8 +85,8 @@ class LeaderProblem {
     sort_places(num_children);
   }
 
-  /// Sorts the places of the coarser machine. Each of them stands for a range of places of the
-  /// original machine, and the first places of the ranges determine the order.
+  /// Sorts the places of the coarser machine by the first place of the range that each of them
+  /// represents on the original machine.
   void sort_places(std::size_t num_children) {
     std::vector<std::size_t> order(ranges_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -188,7 +188,7 @@ class LeaderProblem {
         if (is_placed[other]) affinity[current_.of(other)] += cost_s;
       const double own_s = guests_[t].vertex.load_s;
       PlaceId idlest = place_of_child_[0];
-      std::optional<PlaceId> nearest;  // among the places with room, the one with the most affinity
+      std::optional<PlaceId> nearest;  // of the places with room, the one of the highest affinity
       for (const PlaceId place : place_of_child_) {
         const double now = (load_s[place] + own_s) / machine.speed_of(place);
         if (now < (load_s[idlest] + own_s) / machine.speed_of(idlest)) idlest = place;

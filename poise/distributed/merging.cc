@@ -23,7 +23,7 @@ std::vector<std::uint32_t> of_groups(const std::vector<std::uint32_t>& is_pinned
   return result;
 }
 
-/// True if one of the vertex's neighbours is pinned like the vertex, so that they may be merged.
+/// True if the vertex may be merged with one of its neighbours: both are pinned, or neither is.
 bool has_partner(const graphs::Graph& graph, const std::vector<std::uint32_t>& is_pinned,
                  std::uint32_t v) {
   for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
@@ -31,8 +31,8 @@ bool has_partner(const graphs::Graph& graph, const std::vector<std::uint32_t>& i
   return false;
 }
 
-/// Pairs vertices that the matching leaves alone and that have no neighbour with which they may be
-/// merged: pinned ones with each other, and the others with each other.
+/// Pairs vertices that the matching leaves unpaired and that have no neighbour with which they may
+/// be merged: pinned ones with each other, and the others with each other.
 void pair_without_edges(const graphs::Graph& graph, const std::vector<std::uint32_t>& is_pinned,
                         double max_weight, graphs::Matching& matching) {
   const bool is_mixed = std::adjacent_find(is_pinned.begin(), is_pinned.end(),

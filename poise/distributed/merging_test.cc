@@ -59,7 +59,7 @@ TEST(Merging, pinned_vertices_are_merged_only_with_other_pinned_vertices) {
   EXPECT_EQ(merging.group_of[1], merging.group_of[3]);
 }
 
-TEST(Merging, a_merged_vertex_exceeds_the_weight_limit_only_if_too_many_would_be_left_otherwise) {
+TEST(Merging, the_weight_limit_is_exceeded_only_if_too_many_vertices_would_be_left_otherwise) {
   const Piece piece = piece_of({{.weight = 2}, {.weight = 2}}, {{0, {kRank, 1}, 1, 100}});
   EXPECT_EQ(merge_piece(piece, kRank, {.max_weight = 3, .max_vertices = 2}).num_groups, 2u);
   EXPECT_EQ(merge_piece(piece, kRank, {.max_weight = 3, .max_vertices = 1}).num_groups, 1u);
@@ -106,7 +106,7 @@ TEST(Merging, merges_connected_graphs_to_few_vertices_without_mixing_pinned_and_
   }
 }
 
-TEST(Merging, vertices_without_neighbours_are_paired_although_there_are_pinned_ones) {
+TEST(Merging, vertices_without_neighbours_are_paired_even_if_some_vertices_are_pinned) {
   std::vector<PieceVertex> vertices(8, {.weight = 1});
   for (std::size_t v = 0; v < 8; v += 2) vertices[v].is_pinned = 1;
   const Merging two =

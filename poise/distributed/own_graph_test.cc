@@ -199,7 +199,7 @@ std::vector<std::uint32_t> clusters_of_ring(const std::pair<std::uint64_t, std::
   return clusters;
 }
 
-TEST(OwnGraph, tasks_that_exchange_most_bytes_and_messages_are_merged) {
+TEST(OwnGraph, the_tasks_that_exchange_the_most_bytes_and_messages_are_merged) {
   using Traffic = std::pair<std::uint64_t, std::uint64_t>;  // messages, bytes
   const Traffic light{1, 10}, bytes{1, 80}, messages{90, 10}, empty{1, 0}, many{9, 0};
   for (const auto& [heavy, other] :

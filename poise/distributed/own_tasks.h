@@ -29,7 +29,7 @@ struct OwnTasks {
   /// For each entry of `to`, the bytes of all its messages together. Empty if messages have no
   /// bytes.
   std::span<const std::uint64_t> message_bytes;
-  double background_s = 0;  // seconds of work of this rank that belong to no task
+  double background_s = 0;  // seconds that this rank works outside its tasks
   LoadsInclude loads_include = LoadsInclude::none;  // the same on all ranks
 
   std::uint32_t num_tasks() const { return ids.size(); }
@@ -39,7 +39,7 @@ struct OwnTasks {
   }
 };
 
-/// Owns the arrays to which an OwnTasks refers. Their meanings are the same.
+/// Owns the arrays to which an OwnTasks refers. Members of the same name have the same meaning.
 struct OwnArrays {
   std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
   std::vector<double> load_s;

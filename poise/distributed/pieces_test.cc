@@ -60,7 +60,7 @@ TEST(Pieces, a_rank_that_is_asked_for_a_vertex_beyond_its_table_fails) {
       testing::HasSubstr("rank 1 asks this rank for vertex 3, but this rank has only 3 vertices"));
 }
 
-TEST(Pieces, the_names_of_the_other_ends_of_edges_are_sorted_and_have_no_duplicates) {
+TEST(Pieces, the_vertices_at_the_other_ends_of_edges_are_named_once_in_sorted_order) {
   const std::vector<VertexName> names =
       names_of({{0, {2, 1}}, {0, {1, 9}}, {1, {2, 1}}, {1, {1, 0}}});
   EXPECT_THAT(names, ElementsAre(VertexName{1, 0}, VertexName{1, 9}, VertexName{2, 1}));
@@ -125,7 +125,7 @@ TEST(Pieces, keeps_the_most_expensive_edges_and_divides_the_messages_of_the_othe
   }
 }
 
-TEST(Pieces, among_edges_with_equal_costs_both_directions_of_an_edge_are_kept_or_neither) {
+TEST(Pieces, keeps_both_directions_of_an_edge_or_neither_if_all_edges_cost_the_same) {
   constexpr std::uint32_t kRank = 2, kVertices = 20;
   std::vector<PieceEdge> edges;
   for (std::uint32_t v = 0; v < kVertices; ++v) {

@@ -276,9 +276,9 @@ class Cycle {
   std::vector<Piece> pieces_;
 };
 
-/// Returns a hash of what must be the same on all ranks: the strategy, the seed, and of the machine
-/// the groups of places and a few sums. These determine which collectives a rank calls, and for
-/// which ranks it decides.
+/// Returns a hash of what must be the same on all ranks: the strategy, the seed, the machine's
+/// groups of places, and some of its figures, such as the total speed. These determine which
+/// collectives a rank calls, and for which ranks it decides.
 std::uint64_t hash_of(const Machine& machine, const Choice& strategy, std::uint64_t seed) {
   const UnitCosts unit = unit_costs(machine, machine.costs());
   std::uint64_t hash = mix(seed);
@@ -294,7 +294,8 @@ std::uint64_t hash_of(const Machine& machine, const Choice& strategy, std::uint6
   return hash >> 32;  // so that sums over ranks do not overflow
 }
 
-/// Throws Error if the `hash` of hash_of() is not the same on all ranks.
+/// Returns averages over all ranks. Throws Error if `hash`, the result of hash_of(), is not the
+/// same on all ranks.
 AveragePlace average_of(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                         std::uint64_t hash) {
   double load_s = own.background_s * machine.speed_of(ranks.rank());
@@ -366,8 +367,8 @@ class Decision {
                       std::min(distributed_tuning::kMinWidth, limits_.width), limits_.width);
   }
 
-  /// Runs one V-cycle per entry of `widths`, which limits the number of members of a group in this
-  /// cycle. Returns the targets after the last cycle.
+  /// Runs one V-cycle per entry of `widths`. The entry limits the number of members of a group in
+  /// that cycle. Returns the targets after the last cycle.
   std::vector<std::uint32_t> after(const std::vector<std::uint32_t>& widths) const {
     std::optional<Travellers> travellers;
     for (std::size_t cycle = 0;; ++cycle) {
@@ -395,8 +396,8 @@ class Decision {
   /// ranks of the tasks; the result of cycles with wide groups; and, if messages make the iteration
   /// notably longer than the average load, the result of cycles that begin with narrow groups. Each
   /// of these can be the best, because leaders decide about a coarser graph, whose predicted times
-  /// are inexact. Narrow groups are tried last: a leader of few ranks keeps communicating tasks
-  /// together, but moves many tasks.
+  /// are inexact. Narrow groups are tried last: the leader of a small group keeps communicating
+  /// tasks together, but only by moving many tasks.
   std::vector<std::uint32_t> shortest(double steps) {
     Candidate best{std::vector<std::uint32_t>(own_.num_tasks(), ranks_.rank())};
     Candidate wide{after(wide_)};

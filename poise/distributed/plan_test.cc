@@ -102,7 +102,7 @@ TEST(DistributedPlan, repeated_calls_give_the_same_plan) {
             placement_of(problem.view(), planned(problem, limits, false)));
 }
 
-/// A distributed decision of which a hash of the placement is known.
+/// A distributed decision, and the hash of the placement that it must give.
 struct GoldenCase {
   std::string_view machine, recipe, strategy;
   DistributedLimits limits;
@@ -388,9 +388,9 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_strategy_seed_or_machine_differ_
   EXPECT_THAT(errors(with_formula(problem.machine, CostFormula::nuco), "poise:steps=5", 0), fails);
 }
 
-TEST(DistributedPlan, all_ranks_get_an_error_if_they_would_form_different_groups) {
-  // The two machines have equal numbers of nodes, but only one of them has racks. There, the racks
-  // are the groups of four ranks.
+TEST(DistributedPlan, all_ranks_get_an_error_if_ranks_would_form_different_groups) {
+  // The two machines have equal numbers of nodes, but only one of them has racks. On that machine,
+  // the racks are the groups of four ranks.
   const OwnedProblem problem = made(physical("node:6 core:2"), "ring", 120);
   const Machine with_racks = physical("rack:3 node:2 core:2");
   const std::vector<OwnArrays> own = split(problem.view());

@@ -17,8 +17,8 @@
 namespace poise {
 
 /// Calls body() on every simulated rank with a table of communication functions, and returns when
-/// all calls have returned. A test may let a collective fail on one rank: that rank takes part in
-/// the collective, but its function returns an error.
+/// all calls have returned. A test may let a collective fail on one rank: that rank communicates
+/// like the others, but its function returns an error.
 class SimulatedRanks {
  public:
   explicit SimulatedRanks(std::uint32_t num_ranks) : ranks_(num_ranks) {

@@ -13,8 +13,8 @@
 namespace poise {
 
 /// Descriptions of the tasks that are assigned to this rank, with their home ranks, which own the
-/// tasks until they migrate. A task from another rank counts as 0 bytes, because it has to migrate
-/// wherever it goes.
+/// tasks until they migrate. A task from another rank counts as 0 bytes: even if it is assigned
+/// to yet another rank, it migrates only once, directly from its owner rank.
 class Travellers {
  public:
   /// Collective. Sends the descriptions of the tasks in `own` to their targets (one rank per task).

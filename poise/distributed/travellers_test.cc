@@ -81,7 +81,7 @@ TEST(Travellers, each_target_learns_which_tasks_arrive_and_each_owner_learns_whe
   }
 }
 
-TEST(Travellers, tasks_without_messages_and_bytes_travel_as_well) {
+TEST(Travellers, tasks_with_no_messages_and_no_bytes_travel_as_well) {
   SimulatedRanks(2).run([](const poise_communication& table) {
     Communicator ranks(table);
     const std::vector<std::uint64_t> ids{10 + table.rank};

@@ -32,8 +32,9 @@ inline constexpr double kMessagesWeigh = 0.02;
 /// Minimum number of ranks in a group of the first of two V-cycles, which are tried if messages
 /// cost much (see kMessagesWeigh).
 inline constexpr std::uint32_t kMinWidth = 4;
-/// If a rank has more than this multiple of the average weight of a whole group (of the maximum
-/// width), its clusters are too heavy to balance well, and a second cycle forms new ones.
+/// If the weight of a rank's tasks exceeds this multiple of the average weight of a whole group (of
+/// the maximum width), the rank's clusters are too heavy to balance well, and a second cycle forms
+/// new ones.
 inline constexpr double kCoarse = 2;
 
 static_assert(kMinShrink < 1 && kHeavier > 1 && kRoom > 1 && kCoarse > kRoom);

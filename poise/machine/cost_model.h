@@ -44,9 +44,9 @@ struct CostModel {
   /// packing a byte at the old place; unpacking it at the new place takes the same time again.
   double seconds_per_migrated_byte = 1e-9;
 
-  // Costs that only the formula `physical` uses. The defaults stand for a current node with one 100
-  // Gb/s card; they are assumed, and `poise measure` replaces what it can measure. A bandwidth of 0
-  // means that the bandwidth is unlimited.
+  // Costs that only the formula `physical` uses. The defaults are assumptions for a current node
+  // with one 100 Gb/s card; `poise measure` replaces those that it can measure. A bandwidth of 0
+  // means unlimited.
 
   TransportCosts inside{.send_s = 2e-7,
                         .receive_s = 2e-7,

@@ -253,7 +253,7 @@ TEST(Discover, a_core_with_dram_and_faster_memory_belongs_to_the_domain_of_the_d
 }
 
 TEST(Discover, all_levels_of_an_asymmetric_tree_are_found) {
-  // One package with two caches of level 3, one with none, and a third that is a single core.
+  // Three packages: one with two L3 caches, one with none, and one that is a single core.
   const std::string l3 = "cache_size=\"4096\" depth=\"3\" cache_linesize=\"64\" cache_type=\"0\"";
   Xml xml;
   xml.open("Machine", 0x7f, 1, machine_allowing(0x7f, 1)).numa(0, 0x7f);
@@ -439,7 +439,8 @@ TEST(Discover, caches_of_the_same_level_and_size_are_counted_together) {
   EXPECT_EQ(machine.levels()[0].also, "l3");
 }
 
-TEST(Discover, omits_a_level_if_all_of_its_groups_have_one_core_but_not_if_only_one_of_them_has) {
+TEST(Discover,
+     omits_a_level_if_all_of_its_groups_have_one_core_but_not_if_only_one_group_has_one_core) {
   EXPECT_EQ(names_of_levels(machine_from_hwloc_synthetic("l3:2 l2:2 core:1 pu:2")),
             "numa:1 l3:2 core:4 ");
   Xml xml;
@@ -582,7 +583,7 @@ TEST(Discover, speeds_are_assumed_from_the_order_of_kinds_of_cores_if_only_that_
   EXPECT_EQ(source, Source::assumed);
 }
 
-TEST(Discover, a_core_belongs_to_the_nearest_dram_or_if_there_is_none_to_other_memory) {
+TEST(Discover, a_core_belongs_to_the_nearest_dram_or_to_other_memory_if_there_is_no_dram) {
   const auto package = [](Xml& xml, std::uint32_t first_numa, const char* first, const char* second,
                           unsigned units) {
     xml.open("Package", units, 0b11u << first_numa, fmt::format("os_index=\"{}\"", first_numa))

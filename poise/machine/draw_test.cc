@@ -112,7 +112,7 @@ TEST(Draw, the_tree_shows_threads_speeds_memory_and_caches_where_they_belong) {
                                     "   └─ 3 × core, speed 0.75, l1 32 KiB\n"
                                     "\nNUMA factors: 2 (given)\n"))
       << draw_machine(box);
-  // A domain of one core has its memory on the line of the core.
+  // The memory of a domain with one core is drawn on the line of the core.
   EXPECT_THAT(draw_machine(read(R"({"poise_machine": 1, "memory_bytes": [1024, 1024],
       "levels": [{"name": "numa", "count": 2}, {"name": "core", "count": 1}],
       "numa": {"latency_factor": [[1, 2], [2, 1]]}, "speeds": [2]})")),
@@ -124,7 +124,7 @@ TEST(Draw, the_tree_shows_threads_speeds_memory_and_caches_where_they_belong) {
                         "└─ 1 × numa, memory 1 KiB\n   └─ 3 × core\n\n"));
 }
 
-TEST(Draw, groups_that_differ_only_in_deeper_levels_are_not_drawn_as_one) {
+TEST(Draw, groups_that_differ_only_in_deeper_levels_are_drawn_separately) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [{"name": "node", "count": 3},
       {"name": "l3", "count": 2}, {"name": "core", "count": [2, 2, 2, 1, 2, 2]}]})");
   EXPECT_TRUE(draw_machine(machine).find("3 nodes, 3 memory domains, 11 places\n"

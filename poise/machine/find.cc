@@ -154,7 +154,7 @@ std::vector<std::string> machine_folders() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   // The folders near the library are searched before those near the program, because the program
-  // may be an interpreter such as Python, near which an older version of Poise is installed.
+  // may be an interpreter such as Python, near which an older version of Poise may be installed.
   for (const fs::path& file : {own_library(), program}) {
     if (file.empty()) continue;
     folders.push_back((file.parent_path() / "machines")

@@ -75,8 +75,7 @@ TEST(FindMachine, suggests_the_nearest_name_for_a_typo) {
               ThrowsMessage<Error>(HasSubstr("did you mean \"BigMachine\"?")));
 }
 
-TEST(FindMachine,
-     a_name_in_two_folders_is_listed_once_and_stands_for_the_file_in_the_first_folder) {
+TEST(FindMachine, a_name_in_two_folders_is_listed_once_and_selects_the_file_in_the_first_folder) {
   const TestFolder folder("POISE_MACHINES");
   const std::vector<std::string> before = machine_names();
   ASSERT_FALSE(before.empty());
@@ -86,12 +85,12 @@ TEST(FindMachine,
   EXPECT_EQ(find_machine(before.back()).num_domains(), 7u);
 }
 
-TEST(FindMachine, if_a_file_is_missing_the_error_names_it) {
+TEST(FindMachine, the_error_about_a_missing_file_names_the_file) {
   for (const char* argument : {"/no/such/file.json", "no/such.xml", "no/such", "nothing_like_it"})
     EXPECT_THAT([&] { find_machine(argument); }, ThrowsMessage<Error>(HasSubstr(argument)));
 }
 
-TEST(FindMachine, the_machine_name_live_stands_for_the_stored_measurement_of_this_host) {
+TEST(FindMachine, the_machine_name_live_selects_the_stored_measurement_of_this_host) {
   const TestFolder folder("XDG_DATA_HOME");
   const Machine discovered = discover_machine();
   const std::string path = measurement_file(discovered);
@@ -136,7 +135,7 @@ class Environment {
   std::vector<std::pair<const char*, std::optional<std::string>>> before_;
 };
 
-TEST(FindMachine, the_machine_name_job_stands_for_the_hosts_of_the_batch_job) {
+TEST(FindMachine, the_machine_name_job_selects_the_hosts_of_the_batch_job) {
   const TestFolder folder("XDG_DATA_HOME");
   const PlaceId places = live_machine().num_places();
   const Environment none(
@@ -183,7 +182,7 @@ TEST(FindMachine, the_file_name_of_a_measurement_depends_on_the_topology_but_not
   EXPECT_EQ(measurement_file(Machine(parts)), "");
 }
 
-TEST(FindMachine, text_is_in_the_syntax_of_hwloc_if_it_has_a_processing_unit_or_a_bracket) {
+TEST(FindMachine, text_counts_as_hwloc_syntax_if_it_has_a_processing_unit_or_a_bracket) {
   EXPECT_EQ(find_machine("core:3 PU:2").num_places(), 3u);
   EXPECT_EQ(find_machine("core:3 cpu:2").num_places(), 6u) << "cpu is the name of a level";
   EXPECT_THROW(find_machine("core:3(x"), Error);

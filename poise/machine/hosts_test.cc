@@ -209,7 +209,8 @@ TEST(Hosts, the_latency_of_a_pair_is_the_time_of_its_smallest_message) {
   EXPECT_EQ(pair.latency_ns.high, 215);
 }
 
-TEST(Hosts, with_too_many_pairs_those_at_distances_of_powers_of_two_on_a_ring_are_measured) {
+TEST(Hosts,
+     if_there_are_too_many_pairs_only_hosts_at_power_of_two_distances_on_a_ring_are_measured) {
   for (std::uint32_t hosts = 2; hosts <= 20; ++hosts)
     for (std::size_t most = 1; most <= 200; most += 3) {
       std::set<std::uint32_t> distances;
@@ -333,7 +334,7 @@ TEST(Hosts, ignores_pairs_without_a_measured_factor_and_pairs_with_unknown_hosts
   for (NodeId n = 0; n < 5; ++n) EXPECT_EQ(cluster.network().matrix[n * 5 + n], 1);
 }
 
-TEST(Hosts, a_pair_with_the_usual_factor_does_not_hide_later_pairs_with_other_factors) {
+TEST(Hosts, pairs_with_another_factor_are_found_even_if_the_first_pairs_have_equal_factors) {
   const Machine node = with_network(
       measured_node(), {pair_of("a", "b", 1000), pair_of("b", "c", 1000), pair_of("a", "c", 3000)});
   const std::vector<std::string> hosts{"a", "b", "c"};

@@ -16,8 +16,8 @@ inline constexpr const char* kHwlocBandwidth = "PoiseBandwidth";
 inline constexpr double kHwlocUnit = 1e6;
 
 /// hwloc's XML of this host with matrices of the latency and bandwidth factors of `machine`, whose
-/// domains must be those of the host (discover_machine()). A row stands for the NUMA node of the
-/// core that reads, a column for the NUMA node of the memory. The bandwidth matrix holds kHwlocUnit
+/// domains must be those of the host (discover_machine()). A row belongs to the NUMA node of the
+/// core that reads, a column to the NUMA node of the memory. The bandwidth matrix holds kHwlocUnit
 /// / factor, because bandwidth decreases with the factor. If there is one domain, there are no
 /// matrices. Throws Error if hwloc cannot read the host or write its topology.
 std::string hwloc_xml_of_host(const Machine& machine);

@@ -225,7 +225,7 @@ Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
   if (!are_known || first_seen.size() < 2 || cluster.network().shape != Network::Shape::tree)
     return cluster;
   // The times between switches are not measured, so all pairs of nodes keep the same factor. Only
-  // their numbers of hops then tell which nodes are near.
+  // the numbers of hops then tell which nodes are near each other.
   MachineParts parts = cluster.parts();
   Tier tier{{}, parts.network.factor};
   Level level{.name = "switch"};

@@ -25,11 +25,11 @@ struct JobHost {
 std::vector<std::string> expanded_hosts(std::string_view text);
 
 /// Hosts of a Slurm job; `processors` is SLURM_JOB_CPUS_PER_NODE, such as "16(x3),8", or empty.
-/// Throws Error if the counts do not fit the hosts.
+/// Throws Error if there are counts, but not as many as hosts.
 std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view processors);
 
 /// The number of ranks of a Slurm job; `tasks` is SLURM_TASKS_PER_NODE, such as "2(x3),1", or
-/// empty, for which the result is 0.
+/// empty; then the result is 0.
 std::uint64_t ranks_of_slurm(std::string_view tasks);
 
 /// Hosts of a PBS job from the file PBS_NODEFILE: a line per slot, hosts in order of appearance.

@@ -160,7 +160,7 @@ std::vector<std::string> switches_of(const std::vector<JobHost>& hosts) {
   return switches;
 }
 
-TEST(Job, a_host_belongs_to_the_smallest_switch_that_lists_it_or_the_first_of_equally_small_ones) {
+TEST(Job, of_the_switches_that_list_a_host_the_smallest_or_the_first_of_equal_size_is_chosen) {
   std::vector<JobHost> hosts = hosts_of_slurm("n[0-4]", "");
   find_switches(
       "SwitchName=all Nodes=n[0-9]\n"

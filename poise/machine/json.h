@@ -45,8 +45,8 @@
 
 namespace poise {
 
-/// Throws Error naming `file` if a key is invalid (the text names the key, too), or if the machine
-/// has too many places.
+/// Throws Error naming `file` if a key is invalid (then the text also names the key), or if the
+/// machine has too many places.
 Machine machine_from_json(std::string_view text, const std::string& file,
                           std::uint32_t max_places = kMaxPlaces);
 

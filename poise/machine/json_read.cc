@@ -29,7 +29,7 @@ class Value {
   Value(const Json& json, const std::string& file, std::string path)
       : json_(&json), file_(&file), path_(std::move(path)) {}
 
-  /// Throws Error. The first {} of `problem` stands for the path of this value.
+  /// Throws Error. The path of this value replaces the first {} of `problem`.
   template <typename... Args>
   [[noreturn]] void refuse(fmt::format_string<const std::string&, const Args&...> problem,
                            const Args&... args) const {

@@ -76,9 +76,9 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
   compare_factors_inside();
 }
 
-/// Determines whether all factors inside domains are 1. It compares only places with consecutive
-/// numbers: of all such pairs between two places of a domain, one has the same finest common group
-/// as these two, and therefore the same factor.
+/// Determines whether all factors inside domains are 1. Comparing only consecutive places is
+/// enough: for any two places p < q of a domain, some pair (i, i + 1) between p and q has the same
+/// finest common group as p and q, and therefore the same factor.
 void Machine::compare_factors_inside() {
   for (PlaceId p = 1; p < num_places(); ++p) {
     if (domain_of(p - 1) != domain_of(p)) continue;

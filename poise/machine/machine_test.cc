@@ -105,7 +105,7 @@ TEST(Machine, a_network_may_consist_of_one_router) {
   EXPECT_EQ(Machine(parts).message_factor(0, 2), 5);
 }
 
-/// True if the machine of the text is still valid after a change of its network or costs.
+/// True if the machine described by the text is still valid after a change of its network or costs.
 bool is_valid(const char* text, const std::function<void(Network&, CostModel&)>& change) {
   MachineParts parts = machine_from_text(text).parts();
   change(parts.network, parts.costs);
@@ -256,7 +256,7 @@ TEST(MachineText, settings_such_as_bandwidth_and_latency_become_the_costs_of_the
 }
 
 TEST(UnitCosts,
-     a_message_costs_cpu_times_and_latency_and_a_byte_costs_copies_and_the_slowest_resource) {
+     a_message_costs_cpu_time_plus_latency_and_a_byte_two_copies_plus_the_slowest_resource) {
   CostModel costs;
   costs.formula = CostFormula::physical;
   costs.network = {1e-6, 2e-6, 1e-9, 4e-6, 3};
@@ -283,7 +283,7 @@ TEST(UnitCosts,
   EXPECT_EQ(unit_costs(machine, costs).byte_s, 6);
 }
 
-/// True if the machine of the text is still valid after a change of its parts.
+/// True if the machine described by the text is still valid after a change of its parts.
 bool is_valid_after(const char* text, const std::function<void(MachineParts&)>& change) {
   MachineParts parts = machine_from_text(text).parts();
   change(parts);
@@ -295,7 +295,7 @@ bool is_valid_after(const char* text, const std::function<void(MachineParts&)>& 
   }
 }
 
-TEST(Machine, refuses_levels_whose_groups_do_not_contain_every_place_once_or_do_not_nest) {
+TEST(Machine, refuses_levels_that_do_not_nest_or_whose_groups_do_not_contain_every_place_once) {
   const auto with_groups = [](std::size_t level, std::vector<PlaceId> first_place) {
     return is_valid_after("l3:2 l2:2 core:2", [&](MachineParts& parts) {
       parts.levels.at(level).first_place = first_place;
@@ -383,7 +383,7 @@ TEST(Machine, domains_must_be_numbered_in_the_order_of_places_and_be_inside_one_
     EXPECT_FALSE(with_domains(domains));
 }
 
-TEST(Machine, each_node_needs_a_node_kind_with_square_matrices_for_its_number_of_domains) {
+TEST(Machine, each_node_needs_a_node_kind_whose_matrices_fit_its_number_of_domains) {
   const auto is_valid = [](const std::function<void(MachineParts&)>& change) {
     return is_valid_after("node:3 numa:2 core:1", change);
   };
@@ -420,7 +420,8 @@ TEST(Machine, each_node_needs_a_node_kind_with_square_matrices_for_its_number_of
   for (const auto& change : changes) EXPECT_FALSE(is_valid(change));
 }
 
-TEST(Machine, total_speed_and_equality_of_speeds_and_factors_agree_with_a_check_of_all_places) {
+TEST(Machine,
+     total_speed_and_queries_for_equal_speeds_or_factors_agree_with_a_check_of_all_places) {
   Random random(1);
   for (int round = 0; round < 300; ++round) {
     MachineParts parts =
@@ -599,8 +600,8 @@ TEST(Network, coordinates_are_stored_for_at_most_8_dimensions) {
   EXPECT_TRUE(machine_from_text("node:4 core:1").network().coordinates.empty());
 }
 
-/// The factor of a message between two places by the definition in text.h: `factors` has a number
-/// per level, which is that of the first level on which the two places are in different groups.
+/// The factor of a message between two places by the definition in text.h: the entry of `factors`
+/// for the first level on which the two places are in different groups.
 double factor_between(const std::vector<std::uint32_t>& counts, const std::vector<double>& factors,
                       PlaceId p, PlaceId q) {
   PlaceId size = 1;
@@ -663,7 +664,7 @@ TEST(MachineText, random_levels_and_factors_give_the_machine_that_the_text_descr
   }
 }
 
-TEST(MachineText, a_list_of_speeds_is_repeated_and_costs_of_the_nuco_formula_are_read) {
+TEST(MachineText, a_short_list_of_speeds_is_repeated_and_costs_of_the_nuco_formula_are_read) {
   const Machine machine =
       machine_from_text("core:7 speeds:1,0.5,0.25 message:0.125 byte:0.0625 migrated_byte:0.5");
   for (PlaceId p = 0; p < 7; ++p)
@@ -683,7 +684,8 @@ TEST(MachineText, each_hop_after_the_first_adds_a_twentieth_of_the_factor_unless
   EXPECT_DOUBLE_EQ(machine_from_text("mesh:4 core:1 hop:0").network().latency_factor(0, 3), 10);
 }
 
-TEST(MachineText, memory_domains_are_at_level_numa_or_else_package_or_pack_or_socket_or_node) {
+TEST(MachineText,
+     memory_domains_are_the_first_that_exists_of_the_levels_numa_package_pack_socket_node) {
   const std::pair<const char*, std::uint32_t> cases[] = {
       {"package:2 numa:3 core:1", 6}, {"package:2 socket:3 core:1", 2}, {"pack:2 l3:2 core:1", 2},
       {"node:2 socket:3 core:1", 6},  {"node:2 l3:3 core:1", 2},        {"l3:3 core:1", 1}};

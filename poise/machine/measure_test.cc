@@ -223,7 +223,8 @@ TEST(Measure, each_probe_gets_its_share_of_the_time_in_3_to_9_repetitions_of_lim
   expect_all(little.ball_s, 5, 0.0052 / 5);
 }
 
-TEST(Measure, the_fastest_place_of_a_domain_reads_memory_that_the_first_place_of_a_domain_owns) {
+TEST(Measure,
+     the_fastest_place_of_each_domain_reads_memory_that_the_first_place_of_each_domain_owns) {
   const Machine machine = machine_from_text("numa:2 core:3 speeds:0.5,1,1,1,0.5,2");
   Notes notes;
   const Measurement result = measure_node(machine, notes.probes(), {.seconds = 0, .progress = {}});
@@ -264,7 +265,8 @@ TEST(Measure, reports_progress_as_the_fraction_of_all_probes_that_are_done) {
     EXPECT_DOUBLE_EQ(done[i], static_cast<double>(i) / static_cast<double>(count));
 }
 
-TEST(Measure, core_pairs_come_from_the_first_and_last_subgroup_of_the_first_middle_and_last_group) {
+TEST(Measure,
+     core_pairs_join_the_first_and_last_subgroup_of_the_first_the_middle_and_the_last_group) {
   const Machine machine = machine_from_text("numa:2 l3:8 core:8");
   EXPECT_EQ(sample_pairs(machine, -1), (Pairs{{0, 64}}));
   EXPECT_EQ(sample_pairs(machine, 0), (Pairs{{0, 56}, {64, 120}}));

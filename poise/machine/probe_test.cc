@@ -138,7 +138,7 @@ MachineParts three_places() {
   return parts;
 }
 
-TEST(Probe, measures_every_pair_of_domains_although_domains_have_different_numbers_of_places) {
+TEST(Probe, measures_every_pair_of_domains_even_if_domains_have_different_numbers_of_places) {
   const Machine machine(three_places());
   const Probes probes = live_probes(machine);
   for (const DomainId owner : {0u, 1u, 0u})

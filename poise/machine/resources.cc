@@ -9,8 +9,8 @@ namespace poise {
 
 namespace {
 
-/// Returns the seconds per byte at a bandwidth in bytes per second; 0 stands for unlimited
-/// bandwidth, and then the time is 0, too.
+/// Returns the seconds per byte at a bandwidth in bytes per second. A bandwidth of 0 means
+/// unlimited; the result is then 0.
 double per_unit(double units_per_s) { return units_per_s > 0 ? 1 / units_per_s : 0; }
 
 }  // namespace

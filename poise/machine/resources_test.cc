@@ -67,7 +67,7 @@ TEST(Resources, a_message_between_racks_also_crosses_the_uplinks_of_both_racks) 
   EXPECT_EQ(uplinks, 2) << "one up, one down";
 }
 
-TEST(Resources, a_bandwidth_of_0_stands_for_unlimited_bandwidth) {
+TEST(Resources, a_bandwidth_of_0_means_unlimited_bandwidth) {
   TwoRacks racks;
   racks.costs.bus_bytes_per_s = racks.costs.card_bytes_per_s = racks.costs.card_s_per_message = 0;
   racks.costs.uplink_bytes_per_s = {0};

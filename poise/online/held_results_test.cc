@@ -36,7 +36,7 @@ TEST_F(HeldResultsTest, a_busy_rank_holds_back_the_results_for_each_owner_for_a_
   EXPECT_TRUE(results_.empty());
 }
 
-TEST_F(HeldResultsTest, an_idle_rank_also_holds_results_until_the_owner_confirms_earlier_ones) {
+TEST_F(HeldResultsTest, an_idle_rank_also_holds_results_until_the_owner_confirms_earlier_results) {
   results_.add(5, 50, 0);
   EXPECT_EQ(due(true, 0), (Messages{{5, {50}}}));
   results_.add(5, 51, 0);

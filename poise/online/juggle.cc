@@ -63,8 +63,8 @@ std::vector<ThreadId> in_turns(const std::vector<std::vector<ThreadId>>& threads
                                std::vector<PlaceId> places) {
   std::vector<ThreadId> turns;
   for (std::size_t round = 0; !places.empty(); ++round) {
-    // Drops places without further threads: if one place has nearly all threads, visiting every
-    // place in each round would take quadratic time.
+    // Drops places whose threads have all been visited: if one place has nearly all threads,
+    // visiting every place in each round would take quadratic time.
     std::erase_if(places, [&](PlaceId p) { return round >= threads_on[p].size(); });
     for (const PlaceId p : places) turns.push_back(threads_on[p][round]);
   }

@@ -30,7 +30,7 @@ struct JuggleFacts {
   /// How many times the kernel put a thread on a cpu; the maximum over all threads.
   double turns = 0;
   double acted_s = 0;  // how long the threads were balanced
-  /// True if waiting threads of the program are known to spin: its settings or libraries say it.
+  /// True if waiting threads of the program are known to spin, from its settings or its libraries.
   bool waits_actively = false;
 };
 
@@ -39,7 +39,7 @@ struct JuggleCause {
   enum class Kind : std::uint8_t {
     unknown,         // the threads did not compute for long enough to tell
     spinning,        // more threads than cpus, and waiting threads use their cpu
-    one_cpu,         // all threads are bound to one cpu, and other cpus are idle
+    one_cpu,         // all threads are bound to the same cpu, and other cpus are idle
     bound_unevenly,  // more threads are bound to one cpu than to another
     quota,           // the cpu quota is too small for the threads that compute
     stranger,        // another program uses one of the cpus

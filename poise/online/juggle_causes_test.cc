@@ -98,7 +98,8 @@ TEST(JuggleCauses, threads_count_as_spinning_if_they_outnumber_the_cpus_and_hard
   }
 }
 
-TEST(JuggleCauses, removing_bindings_gains_the_ratio_of_the_fullest_cpu_to_an_even_distribution) {
+TEST(JuggleCauses,
+     removing_bindings_gains_the_ratio_of_threads_on_the_fullest_cpu_to_an_even_distribution) {
   struct Binding {
     std::vector<std::uint32_t> on;
     std::uint32_t threads;

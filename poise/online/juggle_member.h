@@ -19,7 +19,7 @@ struct JugglePlace {
 /// A thread's readings at a balancing point. `key` identifies the thread as long as it lives.
 struct ThreadReading {
   std::uint64_t key = 0;
-  /// Seconds since the thread's start for which it ran, and for which it waited for a cpu.
+  /// Seconds of running, and seconds of waiting for a cpu, since the thread's start.
   double run_s = 0, wait_s = 0;
   bool is_bound = false;                  // the thread's own affinity excludes some places
   std::optional<PlaceId> own_place = {};  // the only place that the thread's own affinity allows

@@ -167,7 +167,7 @@ TEST(JuggleStances,
     EXPECT_GE(speed_up({phase_s, SimulatedWait::sleep, kThreeFree, 1}), 1) << phase_s;
 }
 
-// Two OpenMP run-times in one process may bind all threads to the first cpu.
+// Two OpenMP runtimes in one process may bind all threads to the first cpu.
 TEST(JuggleStances, threads_bound_to_the_same_cpu_get_a_cpu_each_even_if_phases_are_short) {
   for (const double phase_s : {0.0002, 0.002, 0.05, 1.0})
     for (const SimulatedWait wait : {SimulatedWait::sleep, SimulatedWait::spin}) {
@@ -295,7 +295,7 @@ TEST(JuggleStance, chooses_a_remedy_by_what_it_has_observed) {
   }
 }
 
-TEST(JuggleStance, while_threads_rotate_the_sleep_limit_doubles_and_the_limit_of_lost_cpus_halves) {
+TEST(JuggleStance, the_sleep_limit_doubles_and_the_limit_of_lost_cpus_halves_while_threads_rotate) {
   const JuggleSigns start{.lost_cpus = 0.3, .phase_s = 1};
   for (const auto& [asleep, lost_cpus, goes_on] :
        {std::tuple{0.09, 0.11, true}, {0.11, 0.11, false}, {0.09, 0.09, false}}) {
@@ -310,7 +310,7 @@ TEST(JuggleStance, while_threads_rotate_the_sleep_limit_doubles_and_the_limit_of
       << "although it would not begin with this gain";
 }
 
-TEST(JuggleStance, once_threads_may_use_all_cpus_they_keep_all_cpus_while_they_sleep) {
+TEST(JuggleStance, threads_that_may_already_use_all_cpus_may_still_do_so_while_they_sleep) {
   JuggleStance stance(0.1);
   ASSERT_EQ(stance.next({.is_uneven = true, .is_bound = true, .phase_s = 0.01}, 1),
             JuggleAction::widen);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The threads that are kept in balance: which threads take part, how far each has progressed, and
-// which place each gets next. Takes measured cpu times and returns places. Hofmeyr et al., "Juggle:
-// Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
+// The team of threads that is kept in balance: which threads belong to it, how far each has
+// progressed, and which place each gets next. Takes measured cpu times and returns places. Hofmeyr
+// et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ enum class JugglePolicy : std::uint8_t { automatic, proactive, reactive, hybrid,
 JugglePolicy juggle_policy_named(std::string_view name);
 std::string_view name_of(JugglePolicy policy);
 
-/// True for the policies that move threads when others block.
+/// True for the policies that move threads when other threads block.
 bool is_reacting(JugglePolicy policy);
 
 struct JuggleSettings {
@@ -81,7 +81,7 @@ class JuggleTeam {
 
   std::span<const JuggleMember> members() const { return members_; }
   std::uint32_t num_taking_part() const;
-  double average_progress_s() const;  // mean of the threads that take part; 0 if none does
+  double average_progress_s() const;  // mean of the threads in the team; 0 if there are none
   std::uint32_t num_places() const { return places_.size(); }
   /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return watch_.wanted(place); }
@@ -101,7 +101,7 @@ class JuggleTeam {
     double ready_s = 0;              // the longest time for which a single thread was ready
     std::uint32_t num_threads = 0;
   };
-  /// The threads that take part and have a place, as input for a JuggleView.
+  /// The threads of the team that have a place, as input for a JuggleView.
   struct Seats {
     std::vector<std::size_t> who;
     std::vector<double> progress_s, speed;
@@ -146,9 +146,9 @@ class JuggleTeam {
   double work_per_s_ = 0;  // exponential average over all threads; 0: unknown
   /// Speed of each place as an exponential average, because single measurements are imprecise.
   std::vector<double> speeds_;
-  // Scratch memory of one balancing point. It is kept to avoid allocation, because cache misses
-  // dominate the cost of a balancing point.
-  std::vector<std::size_t> team_;  // indices of the members that take part
+  // Scratch memory of a balancing point. It is kept for the next one, because newly allocated
+  // memory causes cache misses, which dominate the cost of a balancing point.
+  std::vector<std::size_t> team_;  // indices of the members in the team
   std::vector<Use> use_;           // per place
   std::vector<std::uint32_t> threads_on_;
   Seats seats_;

@@ -314,7 +314,7 @@ TEST_F(TeamThatReports, moves_no_thread_if_both_threads_of_a_shared_place_wait) 
   EXPECT_TRUE(team.react_to(waits).empty());
 }
 
-TEST_F(TeamThatReports, looks_for_waiting_threads_itself_only_if_the_program_does_not_report_them) {
+TEST_F(TeamThatReports, looks_for_waiting_threads_only_if_the_program_does_not_report_them) {
   EXPECT_EQ(team.next_s(), 0.1);
   std::vector<ThreadReading> silent;
   for (std::uint64_t key = 1; key <= 3; ++key)
@@ -324,7 +324,7 @@ TEST_F(TeamThatReports, looks_for_waiting_threads_itself_only_if_the_program_doe
 }
 
 TEST(JuggleTeam,
-     threads_move_when_others_wait_even_after_some_ended_while_the_balancer_was_stopped) {
+     threads_move_when_others_wait_even_if_some_threads_ended_while_the_balancer_was_stopped) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
   double now_s = 0;
   const auto balance = [&](std::uint64_t first, std::uint64_t last) {
@@ -397,7 +397,7 @@ TEST(JuggleTeam, memory_domains_have_equally_many_threads_again_after_a_thread_h
   EXPECT_EQ(on[2] + on[3], 3u);
 }
 
-TEST(JuggleTeam, a_place_whose_thread_has_ended_gets_one_from_a_domain_with_two_more_threads) {
+TEST(JuggleTeam, a_thread_that_ended_is_replaced_from_a_domain_with_two_more_threads_than_its_own) {
   for (const PlaceId left : {0u, 1u}) {
     SCOPED_TRACE(left);
     JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}, {1}});
@@ -416,7 +416,8 @@ TEST(JuggleTeam, a_place_whose_thread_has_ended_gets_one_from_a_domain_with_two_
   }
 }
 
-TEST(JuggleTeam, several_threads_change_domains_in_one_step_if_several_of_one_domain_have_ended) {
+TEST(JuggleTeam,
+     several_threads_change_domains_in_one_step_if_several_threads_of_one_domain_ended) {
   JuggleTeam team(proactive(), {{0}, {0}, {0}, {1}, {1}, {1}, {1}});
   Kernel kernel(team, 7);
   for (int t = 0; t < 13; ++t) kernel.add(0, false);
@@ -594,7 +595,7 @@ TEST(JuggleTeamAuto, does_not_move_threads_if_other_programs_use_all_places) {
   EXPECT_FALSE(shared.was_touched);
 }
 
-TEST(JuggleTeamAuto, threads_that_sleep_in_turn_do_not_make_a_place_look_slow) {
+TEST(JuggleTeamAuto, threads_that_take_turns_sleeping_do_not_make_a_place_look_slow) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   const auto first = [](double now_s) { return std::fmod(now_s, 1) < 0.5; };
@@ -732,7 +733,7 @@ struct Rounds {
       : team(settings, std::move(its_places)), readings(threads) {
     for (std::size_t i = 0; i < threads; ++i) readings[i].key = i + 1;
   }
-  /// Balances after real_s seconds, in which each thread ran and waited for these times.
+  /// Balances after real_s seconds, in which each thread ran and waited for the given times.
   std::vector<JuggleOrder> round(double real_s, const std::vector<double>& run_s,
                                  const std::vector<double>& wait_s = {}) {
     if (now_s == 0) team.balance(readings, now_s);
@@ -765,7 +766,7 @@ struct Rounds {
 const JuggleSettings kOff = {.policy = JugglePolicy::off};
 
 TEST(JuggleTeam,
-     balances_a_thread_after_two_rounds_in_which_it_ran_5_or_waited_50_percent_of_the_time) {
+     balances_a_thread_after_two_rounds_of_running_5_or_waiting_50_percent_of_the_time) {
   Rounds rounds(kOff, places(2), 4);
   const auto round = [&] {
     rounds.round(0.02, {0.0009, 0.0011, 0, 0}, {0, 0, 0.0101, 0.0099});
@@ -838,7 +839,8 @@ TEST(JuggleTeam, progress_is_run_time_weighted_by_the_speed_of_the_place) {
   EXPECT_NEAR(members[1].worked_s, 0.04, 1e-12);
 }
 
-TEST(JuggleTeam, progress_is_the_work_that_threads_count_divided_by_its_mean_rate) {
+TEST(JuggleTeam,
+     progress_is_the_work_that_a_thread_counts_divided_by_the_mean_rate_of_all_threads) {
   Rounds rounds(kOff, places(2), 3);
   for (ThreadReading& reading : rounds.readings) reading.work = 500;
   rounds.readings[2].work.reset();
@@ -862,7 +864,7 @@ TEST(JuggleTeam, progress_is_the_work_that_threads_count_divided_by_its_mean_rat
 TEST(JuggleTeam, when_balancing_begins_no_thread_leads_or_lags_by_more_than_20_periods) {
   Rounds rounds(proactive(), places(2), 3);
   rounds.round(0.02, {0, 0, 0});
-  rounds.round(60, {50, 10, 28});  // so long that it counts as a gap: no thread takes part yet
+  rounds.round(60, {50, 10, 28});  // so long that it counts as a gap: no thread is in the team yet
   EXPECT_EQ(rounds.team.num_taking_part(), 0u);
   for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.02, 0.02, 0.02});
   ASSERT_TRUE(rounds.team.is_balancing());
@@ -873,7 +875,7 @@ TEST(JuggleTeam, when_balancing_begins_no_thread_leads_or_lags_by_more_than_20_p
   EXPECT_NEAR(members[2].progress_s, 28.04, 1e-9);
 }
 
-TEST(JuggleTeam, a_thread_that_joins_others_gets_their_mean_progress_and_the_emptiest_place) {
+TEST(JuggleTeam, a_thread_that_joins_gets_the_mean_progress_of_the_others_and_the_emptiest_place) {
   Rounds rounds({.policy = JugglePolicy::proactive, .period_s = 10}, places(3), 5);
   for (int i = 0; i < 3; ++i) rounds.round(0.02, {0.02, 0.012, 0.01, 0.008, 0.006});
   rounds.readings.push_back({.key = 6, .run_s = 7});
@@ -961,7 +963,7 @@ TEST(JuggleTeam, threads_swap_places_when_a_round_ends_after_at_least_three_quar
   EXPECT_NEAR(rounds.team.members()[1].progress_s, 0.1 + 0.6 * 0.16, 1e-12);
 }
 
-TEST(JuggleTeam, speeds_of_places_that_differ_from_their_mean_by_less_than_a_tenth_are_noise) {
+TEST(JuggleTeam, differences_of_place_speeds_below_a_tenth_of_the_mean_count_as_noise) {
   for (const double share : {0.79, 0.85}) {
     Rounds rounds(proactive(), places(2), 2);
     int swaps = -1;  // the first orders only give each thread a place

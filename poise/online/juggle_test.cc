@@ -262,7 +262,7 @@ TEST(Juggle, random_threads_swap_places_in_the_order_of_the_paper) {
   }
 }
 
-TEST(Juggle, the_measured_speed_of_a_place_is_at_most_the_length_of_the_period_in_seconds) {
+TEST(Juggle, measured_speed_returns_at_most_the_length_of_the_period_in_seconds) {
   EXPECT_DOUBLE_EQ(measured_speed(3, 2, 5, 1), 1.5 * 5 / 4);
   EXPECT_EQ(measured_speed(8, 2, 5, 1), 5);
   EXPECT_EQ(measured_speed(0.5, 2, 5, 5), 5);
@@ -272,7 +272,7 @@ TEST(Juggle, the_measured_speed_of_a_place_is_at_most_the_length_of_the_period_i
   EXPECT_DOUBLE_EQ(measured_speed(1.5, 1, 5, 3), 1.5 * 5 / 2);
 }
 
-TEST(Juggle, speeds_that_hardly_differ_from_the_mean_become_equal_to_it) {
+TEST(Juggle, speeds_that_hardly_differ_from_the_mean_are_set_to_the_mean) {
   std::vector<double> speed{0.75, 1.1875, 1.0625, 0, 1};
   remove_noise(speed, 0.1);  // the mean of the places with a speed is 1
   EXPECT_THAT(speed, ElementsAre(0.75, 1.1875, 1, 0, 1));
@@ -428,7 +428,7 @@ TEST(Waits, a_thread_counts_as_waiting_if_it_is_in_a_waiting_call_or_has_just_yi
   EXPECT_FALSE(is_waiting({.since_yield_s = 0.004}, false));
 }
 
-TEST(Waits, a_thread_counts_as_waiting_for_8_ms_after_a_yield_or_200_us_on_an_unshared_place) {
+TEST(Waits, a_thread_counts_as_waiting_for_8_ms_after_a_yield_but_for_200_us_on_an_unshared_place) {
   EXPECT_TRUE(is_waiting({.since_yield_s = 0.0079}, true));
   EXPECT_FALSE(is_waiting({.since_yield_s = 0.0081}, true));
   EXPECT_TRUE(is_waiting({.since_yield_s = 0.00019}, false));

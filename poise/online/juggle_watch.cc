@@ -126,8 +126,8 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
 /// Returns JuggleSigns::lost_cpus for a window: the time for which threads waited for cpus, without
 /// the waits that are inevitable if there are more threads than places, divided by the length of
 /// the window. If each thread has a place of its own, only the longest wait counts, because at the
-/// next barrier all others wait for that thread. The run time of the program's threads that do not
-/// take part, such as new ones, is subtracted, because they may have caused the waiting.
+/// next barrier all others wait for that thread. The run time of the program's threads outside the
+/// team, such as new ones, is subtracted, because these threads may have caused the waiting.
 double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
   double all = 0, longest = 0, own_s = 0;
   for (const JuggleMember& member : crew.members)
@@ -183,8 +183,8 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   for (PlaceId p = 0; p < taken_s_.size(); ++p) facts_.taken_s[p] += taken_s_[p];
   if (action != JuggleAction::leave) facts_.acted_s += window_s;
   // The numbers of bound threads per cpu (bound_on) are kept from the time when most threads
-  // computed. But a change of the places clears them; then they are computed again, even if fewer
-  // threads compute now.
+  // computed. But a change of the places clears them; then they are counted again, even if fewer
+  // threads compute at that time.
   if (crew.team.size() < facts_.threads && !facts_.bound_on.empty()) return;
   facts_.threads = std::max<std::uint32_t>(facts_.threads, crew.team.size());
   facts_.bound_on = bound_on(crew);
@@ -232,8 +232,9 @@ bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
   if (size < 2) return false;
   if (size % places != 0 && size > places) return true;
   if (size >= places && has_unequal_places()) return true;
-  // At this point the threads could be spread evenly over the places. So they are uneven only if
-  // each is bound to a single place; the kernel evens out threads that may run on several places.
+  // From here on, the threads could be spread evenly over the places. The kernel spreads threads
+  // that may run on several places. So the threads are uneven only if each is bound to a single
+  // place.
   for (const std::size_t i : crew.team)
     if (!crew.members[i].last.own_place) return false;
   const auto own = bound_on(crew);

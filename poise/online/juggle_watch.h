@@ -16,7 +16,7 @@
 
 namespace poise {
 
-/// The threads that take part, as indices into the list of members, and the places.
+/// The threads of the team, as indices into the list of members, and the places.
 struct JuggleCrew {
   std::span<JuggleMember> members;
   std::span<const std::size_t> team;
@@ -36,9 +36,9 @@ class JuggleWatch {
   void begin(double now_s) { window_s_ = since_s_ = now_s; }
   void add_birth() { ++births_; }
 
-  /// Observes a round of real_s seconds. If the number of threads that take part has doubled, and
-  /// they are not being balanced, discards the earlier observations: they were made in a serial
-  /// part of the program and say nothing about the phases of the new threads.
+  /// Observes a round of real_s seconds. If the number of threads in the team has doubled, and they
+  /// are not being balanced, discards the earlier observations: these were made in a serial part of
+  /// the program and say nothing about the phases of the new threads.
   void observe(const JuggleCrew& crew, JuggleAction action, double real_s, double now_s);
   /// Ends the current window, the interval over which observations are averaged, if it is long
   /// enough. `round_s` is the approximate length of a round in seconds.
@@ -61,7 +61,7 @@ class JuggleWatch {
   struct Use {
     double run_s = 0;    // sum over threads
     double ready_s = 0;  // the longest time for which a single thread was ready
-    double own_s = 0;  // cpu time of the program's threads that do not take part, such as new ones
+    double own_s = 0;    // cpu time of the program's threads outside the team, such as new ones
   };
   void watch_places(const JuggleCrew& crew, double real_s);
   bool has_unequal_places() const;

@@ -16,7 +16,7 @@ using testing::Pointwise;
 constexpr JuggleAction kLeave = JuggleAction::leave, kRotate = JuggleAction::rotate;
 const JuggleTuning kTuning;
 
-/// Threads and places whose state the test sets. The first `size` threads take part.
+/// Threads and places whose state the test sets. The first `size` threads are in the team.
 struct Crew {
   Crew(std::size_t size, std::size_t others, std::size_t num_places)
       : members(size + others), team(size), places(num_places) {
@@ -124,7 +124,7 @@ TEST(JuggleWatch, averages_the_sleep_the_waits_and_the_turns_of_a_thread_over_wi
   EXPECT_NEAR(member.waiting, (0.2 + 0.15) / 2, 1e-12);
   EXPECT_NEAR(member.broken_per_s, (1 / missed1 + 0.5 / missed2) / 2, 1e-12);
   EXPECT_NEAR(member.turns_per_s, (9 + 2) / 2.0, 1e-12);
-  close(1, 0.5, 0.7, 1);  // 0.2 s of the wait belong to the window before
+  close(1, 0.5, 0.7, 1);  // 0.2 s of the wait belong to the previous window
   EXPECT_NEAR(member.asleep, (0.3 + 0.2) / 2, 1e-12);
   EXPECT_EQ(member.seems_asleep, 0);
   EXPECT_NEAR(member.waiting, (0.2 + 0.15 + 0.7) / 3, 1e-12);
@@ -204,7 +204,7 @@ TEST(JuggleWatch, a_window_lasts_for_at_least_three_quarters_of_a_round_and_at_l
   }
 }
 
-// Three threads take part and a fourth does not.
+// Three threads are in the team, and a fourth is not.
 TEST(JuggleWatch, sums_up_what_slows_the_threads_down_once_each_was_observed_for_long_enough) {
   for (const bool fits : {false, true}) {
     SCOPED_TRACE(fits);
@@ -307,7 +307,7 @@ TEST(JuggleWatch,
   EXPECT_NEAR(watch.signs(crew.view(), kLeave, 4).births_per_s, 7 / 8.0 * 3 / 8, 1e-12);
 }
 
-TEST(JuggleWatch, a_phase_length_that_becomes_known_only_while_threads_are_moved_is_taken_as_seen) {
+TEST(JuggleWatch, while_threads_are_moved_a_phase_length_that_was_unknown_is_taken_as_observed) {
   JuggleWatch watch(kTuning, 2);
   Crew crew(2, 0, 2);
   const double now_s = idle(watch, crew, 1);
@@ -316,7 +316,7 @@ TEST(JuggleWatch, a_phase_length_that_becomes_known_only_while_threads_are_moved
     return watch.signs(crew.view(), action, now_s).phase_s;
   };
   EXPECT_EQ(phase_s(kRotate, 2), phase_length_s(2));
-  // The length is known, then unknown, because the threads are new, and then known again.
+  // The phase length is known; then unknown, because the threads are new; then known again.
   EXPECT_EQ(phase_s(kRotate, 50), phase_length_s(50));
   crew.set_windows(0);
   EXPECT_EQ(phase_s(kLeave, 2), std::nullopt);
@@ -342,7 +342,7 @@ TEST(JuggleWatch, signs_contain_the_largest_sleep_and_the_longest_mean_wait_of_a
   EXPECT_FALSE(signs.is_confined);
   EXPECT_FALSE(signs.fits);
   EXPECT_DOUBLE_EQ(signs.even_gain, 2 / 1.5);
-  crew.places[1].domain = 1;  // the domains have two threads and one
+  crew.places[1].domain = 1;  // one domain has two threads, the other has one
   EXPECT_DOUBLE_EQ(watch.signs(crew.view(), kRotate, 0).even_gain, 1);
   crew.members[0].last.is_bound = crew.members[1].last.is_beyond = true;
   signs = watch.signs(crew.view(), kRotate, 0);
@@ -438,7 +438,8 @@ TEST(JuggleWatch, the_first_windows_weigh_equally_in_the_mean_of_lost_cpus) {
   EXPECT_NEAR(watch.signs(crew.view(), kLeave, now_s).lost_cpus, 0.1, 1e-6);
 }
 
-TEST(JuggleWatch, estimates_long_phases_from_broken_windows_and_short_ones_from_turns_of_a_thread) {
+TEST(JuggleWatch,
+     estimates_long_phases_from_broken_windows_and_short_phases_from_the_turns_of_a_thread) {
   struct Estimate {
     double broken_per_s, turns_per_s;
     JuggleAction action;
@@ -475,7 +476,7 @@ TEST(JuggleWatch, estimates_long_phases_from_broken_windows_and_short_ones_from_
   }
 }
 
-TEST(JuggleWatch, while_threads_rotate_a_known_short_phase_never_becomes_longer) {
+TEST(JuggleWatch, while_threads_rotate_the_known_length_of_a_short_phase_never_increases) {
   for (const double first_s : {0.08, 0.5}) {
     JuggleWatch watch(kTuning, 1);
     Crew crew(1, 0, 1);
@@ -496,7 +497,7 @@ TEST(JuggleWatch, while_threads_rotate_a_known_short_phase_never_becomes_longer)
   }
 }
 
-TEST(JuggleWatch, threads_are_uneven_if_bindings_or_their_number_prevent_equal_numbers_per_place) {
+TEST(JuggleWatch, threads_are_uneven_if_bindings_or_thread_count_prevent_equal_numbers_per_place) {
   struct Binding {
     std::vector<int> own;  // the only place of each thread; -1: it may use several
     std::size_t num_places;
@@ -524,8 +525,8 @@ TEST(JuggleWatch, threads_are_uneven_if_bindings_or_their_number_prevent_equal_n
   }
 }
 
-// Place 2 has no thread. The thread on place 0 runs for all the time that it wants, the one on
-// place 1 only for the share `runs`.
+// Place 2 has no thread. The thread on place 0 runs for all the time that it wants, the thread on
+// place 1 only for the fraction `runs` of the time that it wants.
 TEST(JuggleWatch, a_place_whose_threads_run_much_less_than_they_want_is_noticed_after_six_windows) {
   for (const auto& [runs, speed, wants, windows, is_seen] : {std::tuple{0.75, 1.0, 1.0, 6, true},
                                                              {0.85, 1.0, 1.0, 6, false},

@@ -85,8 +85,8 @@ double divisible_end_s(const LendingView& view) {
 
 // Finds the earliest time by which all tasks can be finished if tasks cannot be divided. The search
 // starts at the end time for divisible tasks and steps from the end of one task to the next, until
-// all tasks can be finished by the time reached. At the start, each thread lacks less than one
-// task, so about one step per thread is enough.
+// all tasks can be finished by the time reached. At the starting time, less than one task per
+// thread is left over, so about one step per thread is enough.
 class WholeTasks {
  public:
   WholeTasks(const LendingView& view, double from_s) : view_(view), end_s_(from_s) {

@@ -49,7 +49,7 @@ struct LendingView {
   std::uint32_t queued = 0;  // number of this rank's tasks that have not started
   double busy_s = 0;         // seconds until a thread of this rank finishes its current task
   double threads = 1;
-  double lend_s = 0;  // seconds that this rank works per lent task
+  double lend_s = 0;  // seconds for which lending one task occupies this rank
   std::span<const Borrower> others{};
   // Only a program's own policy uses `rank` and `load_of_rank`; the functions below ignore them.
   std::uint32_t rank = 0;  // this rank

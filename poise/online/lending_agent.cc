@@ -88,7 +88,7 @@ bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
 
 bool LendingAgent::asked_by(const Thief& thief) {
   if (thief.wait < wait_ || (thief.wait == wait_ && !is_inside_))
-    return true;  // needs no answer: it was sent in a wait that has ended; the thief sends another
+    return true;  // needs no answer: the wait of the request has ended, and the thief sends another
   to_decline_.erase(thief.rank);
   const bool is_stored = thieves_.add(thief);
   if (!is_stored) to_decline_[thief.rank] = thief;

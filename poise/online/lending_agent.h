@@ -18,7 +18,7 @@
 
 namespace poise {
 
-/// The data that every message between two ranks carries besides its content.
+/// The data that every message between two ranks carries in addition to its actual content.
 struct News {
   Load own{};                     // the sender's load
   std::vector<Load> others{};     // at most kLoadsPerMessage
@@ -97,7 +97,7 @@ class LendingAgent {
   double next_steal_s() const { return steal_.next_s(); }
   std::optional<StealRequest> steal(const QueueState& queue, double now_s);
   /// To be called when a message with tasks has arrived. `requested_at_s` is the time of the
-  /// request that it answers, or 0 if it answers none.
+  /// request that the message answers, or 0 if there is none.
   void got_tasks(std::uint32_t from, double requested_at_s, double now_s);
   /// To be called when all data of `tasks` tasks have arrived.
   void received(std::uint32_t from, std::uint32_t tasks) {
@@ -112,9 +112,9 @@ class LendingAgent {
     return steal_.unresponsive(peers_, wait_, now_s);
   }
 
-  /// For a rank that holds `count` > 0 copies of other ranks' tasks: draws the copy that it asks to
-  /// run. The task's owner would often refuse the oldest copy, because the owner is about to start
-  /// that task itself.
+  /// For a rank that holds `count` > 0 copies of other ranks' tasks: draws the copy to run next,
+  /// for which it then asks the task's owner. The owner would often refuse the oldest copy, because
+  /// it is about to start that task itself.
   std::size_t replica_to_claim(std::size_t count) { return random_.below(count); }
 
   // Messages with results: a rank of another node gets the next message with results only when it
@@ -124,9 +124,9 @@ class LendingAgent {
   // most one round trip. The idea is that of Nagle (RFC 896). The ranks of the same node are few,
   // so they need no confirmations.
   //
-  // If a lender is the bottleneck (is_bottleneck()), even one message from each borrower would take
-  // it too long. Then results of tasks that were passed on take another way: in each node, one rank
-  // collects the results for that lender, and sends them on with its own.
+  // If a lender is the bottleneck (is_bottleneck()), it has no time to receive even one message
+  // from each borrower. Then results of tasks that were passed on take another route: in each node,
+  // one rank collects the results for that lender, and sends them on with its own.
   /// True if this rank, as a lender, wants its results collected. The caller stores this in each
   /// task of this rank that it lends.
   bool wants_collector() const { return wants_collector_; }
@@ -138,7 +138,8 @@ class LendingAgent {
   std::uint32_t returns_to(std::uint32_t owner, bool wants_collector, bool was_passed_on) const;
   bool may_send_results(std::uint32_t owner) const { return !unconfirmed_.contains(owner); }
   void sent_results(std::uint32_t owner);
-  /// To be called when results have arrived. The next message to that rank confirms them.
+  /// To be called when results have arrived from a rank. The next message to that rank confirms
+  /// them.
   void got_results(std::uint32_t from);
 
   /// Removes and returns the answers that the caller has to send now. The caller should first
@@ -181,7 +182,7 @@ class LendingAgent {
   LendingCosts costs_;
   Random random_;
   std::optional<double> reported_load_;
-  std::optional<std::uint64_t> passed_on_after_;  // tasks run when it last passed some on
+  std::optional<std::uint64_t> passed_on_after_;  // QueueState::ran when it last passed tasks on
   std::map<std::uint32_t, Thief> to_decline_;     // by rank
   std::set<std::uint32_t> unconfirmed_;  // owners that have not confirmed this rank's results
   std::set<std::uint32_t> to_confirm_;   // borrowers whose results this rank has not confirmed

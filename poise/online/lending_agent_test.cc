@@ -103,7 +103,7 @@ TEST(LendingAgent, requests_tasks_before_it_is_idle_only_if_it_knows_when_its_la
   EXPECT_TRUE(agent.steal_is_due(queue, 1));
 }
 
-TEST(LendingAgent, after_passing_on_borrowed_tasks_it_must_run_one_before_it_passes_on_more) {
+TEST(LendingAgent, after_passing_on_borrowed_tasks_a_rank_must_run_one_before_it_passes_on_more) {
   LendingAgent agent = agent_of_two_ranks();
   agent.enter(1, 0);
   QueueState queue;
@@ -185,8 +185,8 @@ TEST(LendingAgent, the_next_message_to_a_rank_confirms_the_results_received_from
   EXPECT_FALSE(agent.has_answers());
 }
 
-// The rank that sent the results may have entered the wait before this rank. Then it holds further
-// results of this wait until the first ones are confirmed.
+// The rank that sent the results may have entered the wait earlier than this rank did. Then that
+// rank holds further results of this wait until the first ones are confirmed.
 TEST(LendingAgent, results_that_arrive_before_a_rank_enters_a_wait_are_confirmed_in_this_wait) {
   LendingAgent agent = agent_on_first_node();
   agent.got_results(6);
@@ -226,7 +226,7 @@ TEST(LendingAgent, confirms_all_results_but_declines_only_a_few_requests_between
 }
 
 TEST(LendingAgent,
-     results_go_to_the_collector_if_the_owner_wants_it_and_a_third_rank_lent_the_task) {
+     results_go_to_the_collector_if_the_owner_wants_a_collector_and_a_third_rank_lent_the_task) {
   LendingAgent agent = agent_on_first_node();
   agent.enter(1, 0);
   EXPECT_EQ(agent.returns_to(6, true, true), 2) << "6 modulo 4 ranks of this node";
@@ -323,7 +323,7 @@ TEST(LendingAgent, sends_its_load_every_200_us_while_it_has_more_tasks_than_thre
   }
 }
 
-TEST(LendingAgent, requests_of_earlier_waits_need_no_answer_and_those_of_later_waits_are_kept) {
+TEST(LendingAgent, requests_of_earlier_waits_need_no_answer_and_requests_of_later_waits_are_kept) {
   LendingAgent agent = agent_on_first_node();
   agent.enter(2, 0);
   EXPECT_TRUE(agent.asked_by({5, 1, 0.1}));

@@ -114,9 +114,9 @@ TEST(CostAwareLoans, lend_nothing_if_transfers_take_at_least_as_long_as_running_
               IsEmpty());
 }
 
-TEST(CostAwareLoans, lend_only_if_that_saves_more_than_the_given_fraction_of_the_time) {
-  // The borrower runs one task in 9 s, and the lender the other nine. Alone, the lender would need
-  // 10 s.
+TEST(CostAwareLoans, lend_only_if_lending_saves_more_than_the_given_fraction_of_the_time) {
+  // If one task is lent, the borrower runs it in 9 s, and the lender runs the other nine in 9 s.
+  // Alone, the lender would need 10 s.
   const Borrower slow{.rank = 1, .slowness = 9};
   const LendingView view{.task_s = 1, .queued = 10, .others = {&slow, 1}};
   EXPECT_THAT(cost_aware_loans(view, 0.05), ElementsAre(Loan{1, 1}));
@@ -170,7 +170,7 @@ LendingView random_view(Random& random, std::vector<Borrower>& others) {
           .others = others};
 }
 
-TEST(CostAwareLoans, go_to_a_rank_only_if_no_nearer_rank_could_finish_another_task_in_time) {
+TEST(CostAwareLoans, go_to_a_rank_only_if_no_nearer_rank_could_finish_another_task_before_the_end) {
   Random random(9);
   int with_several = 0;
   for (int trial = 0; trial < 500; ++trial) {
@@ -190,7 +190,7 @@ TEST(CostAwareLoans, go_to_a_rank_only_if_no_nearer_rank_could_finish_another_ta
         std::vector<std::uint32_t> more(others.size());
         more[i] = lent[i] + 1;
         LendingView only = view;
-        only.queued = more[i];  // so that only the end of the borrower counts
+        only.queued = more[i];  // so that only the end time of the borrower counts
         EXPECT_GT(end_of(only, more), end_s + 1e-9) << "rank " << i + 1;
       }
   }
@@ -319,7 +319,8 @@ TEST(SizedLoans, finish_all_tasks_nearly_as_early_as_the_best_choice_of_tasks_to
     const auto loans = sized_loans(view, 0);
     // On m ranks, a greedy choice ends later than the best one by at most the fraction 1 - 1/m of
     // the longest task's time (Graham, "Bounds on multiprocessing timing anomalies", 1969), which
-    // is half of it on two ranks. The cost of lending is added: 0.1 s for each of up to nine tasks.
+    // is half of that time on two ranks. The cost of lending is added: 0.1 s for each of up to nine
+    // tasks.
     EXPECT_LE(end_of_two(view, loans), best_end_of_two(view) + longest_s / 2 + 0.9)
         << "seed " << seed;
     EXPECT_LE(end_of_two(view, loans), end_of_two(view, {}) + 1e-12) << "seed " << seed;
@@ -495,7 +496,8 @@ TEST(Loans, do_not_depend_on_the_unit_of_time) {
   }
 }
 
-TEST(Bottleneck, an_owner_is_a_bottleneck_if_lending_to_every_rank_takes_longer_than_one_task) {
+TEST(Bottleneck,
+     an_owner_is_a_bottleneck_if_lending_a_task_to_every_rank_takes_longer_than_running_one) {
   LendingView view{.task_s = 2, .queued = 1000, .lend_s = 0.01};
   EXPECT_FALSE(is_bottleneck(view, 200));
   EXPECT_TRUE(is_bottleneck(view, 201));
@@ -507,7 +509,7 @@ TEST(Bottleneck, an_owner_is_a_bottleneck_if_lending_to_every_rank_takes_longer_
   EXPECT_TRUE(is_bottleneck(view, 100'000)) << "tasks may take 1 s, as the running one has so far";
 }
 
-TEST(ExploratoryLoan, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
+TEST(ExploratoryLoan, lends_few_tasks_if_earlier_loans_were_expensive_or_slow) {
   const Borrower dear{.rank = 1, .extra_s = 3}, slow{.rank = 2, .slowness = 100};
   for (const Borrower& other : {dear, slow}) {
     const LendingView view{.task_s = 2, .queued = 100, .lend_s = 3, .others = {&other, 1}};
@@ -517,7 +519,8 @@ TEST(ExploratoryLoan, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
   }
 }
 
-TEST(ExploratoryLoan, lends_at_most_eight_tasks_to_the_nearest_rank_as_if_it_were_fast) {
+TEST(ExploratoryLoan,
+     lends_at_most_eight_tasks_to_the_nearest_rank_and_assumes_that_this_rank_is_fast) {
   const Borrower others[] = {{.rank = 4, .slowness = 3, .delay_s = 2, .extra_s = 9},
                              {.rank = 5, .slowness = 3, .delay_s = 1, .extra_s = 9},
                              {.rank = 6, .slowness = 0.5, .delay_s = 1.5}};

@@ -77,8 +77,8 @@ inline constexpr std::size_t kMaxCandidates = 8;
 inline constexpr std::size_t kLoadsPerMessage = 3;
 static_assert(kLoadsPerMessage < kMaxCandidates);
 /// If no rank is known to have tasks, this number of random ranks is drawn, and the nearest becomes
-/// the victim. After this number of declined requests, an idle rank sends requests only to its
-/// partners, which remember it, and to ranks known to have tasks.
+/// the victim. After this number of declined requests, an idle rank sends requests only to ranks
+/// known to have tasks and to its partners, which remember the requests.
 inline constexpr std::uint32_t kRandomTries = 4;
 /// Maximum number of ranks that a rank remembers. They take 16 KiB.
 inline constexpr std::size_t kMaxPeers = 256;

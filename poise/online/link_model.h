@@ -14,8 +14,9 @@ namespace poise {
 
 /// The location of another rank relative to this rank.
 struct PeerLocality {
-  // The group of the other rank, named by its lowest rank. If that rank is on this rank's node, its
-  // group is its memory domain; otherwise its group is its whole node.
+  // The group of the other rank, named by the lowest rank in the group. If the other rank is on
+  // this rank's node, the group is the other rank's memory domain; otherwise the group is the other
+  // rank's whole node.
   std::uint32_t group = 0;
   // The Machine's latency factor between the memory domains of the two ranks; infinite if the ranks
   // are on different nodes.

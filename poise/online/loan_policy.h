@@ -26,8 +26,8 @@ struct Thief {
 /// may have one lasting request.
 class Thieves {
  public:
-  /// Adds a request. Returns false if it is not stored, because there are too many; then it is to
-  /// be declined. A second request of a rank replaces the first.
+  /// Adds a request. Returns false if it is not stored, because there are too many; the caller must
+  /// then decline it. A second request of a rank replaces its first.
   bool add(const Thief& thief);
   const Thief* find(std::uint32_t rank) const;
   /// Removes the request of a rank, if there is one.

@@ -79,7 +79,7 @@ TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_near
 }
 
 TEST(LoanPolicy,
-     lends_more_tasks_of_unknown_run_time_to_a_rank_that_asks_if_it_is_about_to_run_one_itself) {
+     lends_more_tasks_of_unknown_run_time_on_request_if_the_lender_is_about_to_run_one) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(10);
   peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});
@@ -182,7 +182,7 @@ TEST(LoanPolicy,
 }
 
 TEST(LoanPolicy,
-     lends_borrowed_tasks_to_a_busy_rank_that_asks_but_own_tasks_to_an_idle_rank_that_does_not) {
+     lends_borrowed_tasks_to_busy_ranks_that_ask_but_own_tasks_to_idle_ranks_even_unasked) {
   const auto borrower = [](bool all_borrowed) {
     LoanPolicy policy(LoanSettings{});
     PeerTable peers = table(20);
@@ -275,7 +275,8 @@ TEST(LoanPolicy, describes_the_queue_and_the_costs_of_the_lender_to_the_offload_
   EXPECT_EQ(problem.view.others.data(), problem.others.data());
 }
 
-TEST(LoanPolicy, a_policy_that_sees_all_ranks_is_given_every_rank_in_the_wait_if_it_may_push) {
+TEST(LoanPolicy,
+     if_pushing_is_allowed_a_policy_that_sees_all_ranks_is_given_every_rank_in_the_wait) {
   for (const bool push : {true, false})
     for (const bool all_borrowed : {true, false})
       for (const char* name : {"cost", "paired"}) {
@@ -415,7 +416,8 @@ TEST(Thieves, declines_task_requests_beyond_a_limit_unless_the_sender_asks_to_be
   EXPECT_THAT(thieves.all(), IsEmpty());
 }
 
-TEST(Thieves, are_remembered_during_their_wait_and_declined_unless_their_request_is_lasting) {
+TEST(Thieves,
+     are_remembered_during_their_wait_but_declining_removes_those_without_lasting_requests) {
   Thieves thieves;
   EXPECT_FALSE(thieves.any(1));
   thieves.add({4, 1, 0.1, true});

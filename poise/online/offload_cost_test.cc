@@ -78,7 +78,7 @@ TEST(OffloadCost, idle_ranks_share_more_tasks_the_longer_the_running_tasks_have_
   EXPECT_THAT(scene.loans(), ElementsAre(Loan{1, 20}, Loan{2, 20})) << "it keeps none";
   scene.queue.running = 3;
   EXPECT_THAT(scene.loans(), ElementsAre(Loan{1, 19}, Loan{2, 19})) << "one thread needs a task";
-  scene.queue.running_s = 0;  // a thread is about to start a task: 200 us are enough for two
+  scene.queue.running_s = 0;  // a thread is about to start a task: 200 us suffice to lend two
   scene.problem.others.pop_back();
   scene.problem.known.pop_back();
   scene.queue.lendable = scene.queue.queued = 7;
@@ -87,7 +87,8 @@ TEST(OffloadCost, idle_ranks_share_more_tasks_the_longer_the_running_tasks_have_
   EXPECT_THAT(scene.loans(), ElementsAre(Loan{1, 1}));
 }
 
-TEST(OffloadCost, differing_tasks_are_chosen_individually_if_they_are_few_and_lending_could_gain) {
+TEST(OffloadCost,
+     unequal_tasks_are_chosen_individually_if_they_are_few_and_lending_could_save_time) {
   Scene scene({1});
   scene.queue.queued = scene.queue.lendable = 3;
   scene.queue.queued_s = 8;

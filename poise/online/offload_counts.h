@@ -15,8 +15,8 @@ namespace poise {
 struct CountThresholds {
   double min_local = 2;        // minimum number of tasks queued at the lender
   double min_absolute = 2;     // minimum difference between the two ranks' numbers of tasks
-  double min_relative = 0.05;  // the same minimum, as a fraction of the lender's number of tasks
-  double share = 0.5;          // fraction of this difference that is lent in one loan
+  double min_relative = 0.05;  // minimum difference, as a fraction of the lender's number of tasks
+  double share = 0.5;          // fraction of the two ranks' difference that is lent in one loan
   double max_tasks = 1;        // maximum number of tasks in one loan
 };
 

@@ -24,8 +24,8 @@ struct QueueState {
   // Expected seconds of lendable tasks, excluding tasks of unknown time.
   double queued_s = 0;
   double running_s = 0;  // expected remaining seconds of running tasks, summed over threads
-  // Expected deviation of the times of this rank's tasks from their expected times, in seconds: the
-  // sum over lendable tasks, and the sum over running tasks.
+  // Seconds by which the times of this rank's tasks typically deviate from their expected times:
+  // the sum over lendable tasks, and the sum over running tasks.
   double queued_deviation_s = 0, running_deviation_s = 0;
   bool all_times_known = true;  // the times of all lendable tasks are known
   bool all_borrowed = false;    // all lendable tasks came from other ranks
@@ -94,8 +94,8 @@ struct OffloadMemory {
 };
 
 struct OffloadPolicy {
-  /// Which other ranks the policy gets to see. `nearest_idle` stands for all ranks that have
-  /// requested tasks, and those lending_tuning::kMaxCandidates of the others that will be idle
+  /// Which other ranks the policy gets to see. With `nearest_idle` it sees all ranks that have
+  /// requested tasks and, of the others, the lending_tuning::kMaxCandidates ranks that will be idle
   /// soonest.
   enum class Sight : std::uint8_t { nothing, nearest_idle, all_ranks };
   std::string_view name;

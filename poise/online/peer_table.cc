@@ -36,8 +36,8 @@ PeerTable::PeerTable(std::uint32_t self, std::uint32_t num_ranks, LocalityOf loc
 
 // Chooses the rank to forget by the second-chance clock algorithm: the first rank from the current
 // position on that has not been used since it was last checked. Ranks with tasks in flight, and
-// ranks that have not answered a request, are forgotten only if there are no others: a forgotten
-// rank would be asked again. Returns nothing if no rank may be forgotten.
+// ranks that have not answered a request, are forgotten only if there are no others, because this
+// rank would send a forgotten rank another request. Returns nothing if no rank may be forgotten.
 std::optional<std::size_t> PeerTable::one_to_forget() {
   for (const bool open_too : {false, true})
     for (std::size_t checked = 0; checked < 2 * peers_.size(); ++checked) {
@@ -66,7 +66,7 @@ Peer& PeerTable::at(std::uint32_t rank) {
   const auto forgotten = peers_.size() >= capacity_ ? one_to_forget() : std::nullopt;
   if (!forgotten) {
     place = peers_.insert(place, Peer());
-  } else {  // moves the entries between the forgotten one and `place`, so that `place` becomes free
+  } else {  // shifts the entries between the forgotten one and `place`, to free `place`
     const auto gone = peers_.begin() + *forgotten;
     std::erase_if(recent_, [&](const Load& load) { return load.rank == gone->rank; });
     if (gone < place)
@@ -81,8 +81,8 @@ Peer& PeerTable::at(std::uint32_t rank) {
 
 bool PeerTable::update(const Load& load) {
   if (load.rank == self_) return false;
-  // Most loads that other ranks pass on are known already, and a search in recent_ is faster than
-  // one in the table.
+  // Searches recent_ first, because most loads that other ranks pass on are known already, and
+  // searching the table is slower.
   const auto recent = std::ranges::find(recent_, load.rank, &Load::rank);
   if (recent != recent_.end() && !is_later(load.version, recent->version)) return false;
   const Peer* const known = find(load.rank);

@@ -28,7 +28,8 @@ struct Load {
   float task_s = 0;
   float queued = 0;   // number of queued tasks that the rank may lend
   float threads = 1;  // number of threads that run tasks
-  // The load of the rank as the program's own policy defines it. Without such a policy, `queued`.
+  // The load of the rank as the program's own policy defines it. Without such a policy, the same as
+  // `queued`.
   float reported = 0;
 };
 
@@ -41,7 +42,7 @@ struct Peer {
   std::uint32_t wait = 0;  // the low 32 bits of Load::wait
   /// Number of tasks lent to the rank that the rank has not yet reported as received.
   std::uint32_t in_flight = 0;
-  /// Number of tasks received from the rank whose receipt was not yet reported to it.
+  /// Number of tasks that have arrived from the rank, but whose arrival it has not been told.
   std::uint32_t unacknowledged = 0;
   float busy_s = 0, task_s = 0, queued = 0, reported = 0;
   float in_flight_s = 0;          // seconds that the tasks in flight would take on this rank
@@ -93,8 +94,8 @@ class PeerTable {
   Load load_of(std::uint32_t rank) const;
 
   /// Returns the loads to pass on to rank `to`: the most recent ones, at most `max_loads`, but not
-  /// the load of `to` itself. Ranks with tasks come first, because ranks without tasks are numerous
-  /// and send steal requests themselves.
+  /// the load of `to` itself. Ranks with tasks come first; the many ranks without tasks make
+  /// themselves known by their steal requests.
   std::vector<Load> recent_for(std::uint32_t to, std::size_t max_loads) const;
 
   /// The partners of this rank: the ranks whose numbers are larger by 1, 2, 4, …, modulo the number
@@ -102,16 +103,16 @@ class PeerTable {
   /// ceil(log2 n) partners. A rank gossips to its partners, and an idle rank asks its partners to
   /// remember it.
   std::span<const std::uint32_t> partners() const { return partners_; }
-  /// Returns each of the partners in turn. Needs at least two ranks.
+  /// Returns the next partner: successive calls go round all partners. Needs at least two ranks.
   std::uint32_t next_gossip_target() { return partners_[next_partner_++ % partners_.size()]; }
 
-  /// Returns the rank to which a thief should send its request in this wait, or nothing. The rank
-  /// must be known to have tasks, and do_not_steal_from() must not have excluded it. Of such ranks,
-  /// those with much less work per thread than the busiest are left out (kSimilar). Of the
-  /// others, the nearest is returned; ties: the one with the most work.
+  /// Returns the rank to which a thief should send its request in wait number `wait`, if any.
+  /// Candidates are the ranks known to have tasks that do_not_steal_from() has not excluded.
+  /// Candidates with much less work per thread than the busiest one are left out (kSimilar).
+  /// Returns the nearest of the others; ties: the one with the most work.
   std::optional<std::uint32_t> known_victim(std::uint64_t wait, double now_s) const;
-  /// Returns the rank that holds the most tasks of this rank (Peer::holds_tasks) and is not
-  /// excluded.
+  /// Of the ranks that run tasks borrowed from this rank (Peer::holds_tasks) and are not excluded,
+  /// returns the one with the most such tasks.
   std::optional<std::uint32_t> holder(std::uint64_t wait, double now_s) const;
   /// Draws a few random ranks that are not excluded, and returns the nearest.
   std::optional<std::uint32_t> random_victim(double now_s, Random& random) const;
@@ -123,7 +124,7 @@ class PeerTable {
   /// To be called when this rank begins to wait for its tasks. Makes every rank a possible victim.
   void enter();
 
-  /// True if the rank has reported in the wait number `wait` that it has tasks.
+  /// True if the rank has reported, during wait number `wait`, that it has tasks.
   bool has_tasks(std::uint32_t rank, std::uint64_t wait) const;
   /// True if the rank may have tasks to give: it has reported tasks, it holds tasks of this rank,
   /// or it has not reported its load in wait number `wait`.
@@ -138,13 +139,14 @@ class PeerTable {
   LocalityOf locality_of_;
   std::size_t capacity_, next_to_check_ = 0;
   std::vector<Peer> peers_;  // by rank
-  /// Number of the newest wait that this rank knows; loads reported in earlier waits are outdated.
+  /// Number of the newest wait of which this rank has heard; loads reported in earlier waits are
+  /// outdated.
   std::uint64_t newest_wait_ = 0;
   std::vector<std::uint32_t> partners_;
   std::size_t next_partner_ = 0;
   // The loads that are worth passing on, at most kMaxCandidates: those of ranks with tasks first,
-  // then the most recently updated ones. They are copies, because to find a rank in the table takes
-  // several cache misses.
+  // then the most recently updated ones. They are copied here, because looking up a rank in the
+  // table costs several cache misses.
   std::vector<Load> recent_;
 };
 

@@ -238,7 +238,7 @@ TEST(PeerTable, passes_on_loads_of_ranks_with_tasks_before_others_and_newer_load
   EXPECT_EQ(passed_on(9, 9), (Ranks{1, 3, 5, 4, 2}));
   peers.update({.rank = 3, .version = 2, .wait = 1});
   EXPECT_EQ(passed_on(9, 9), (Ranks{1, 3, 5, 4, 2}));
-  // In a new wait, the loads of the last one prove nothing.
+  // In a new wait, loads reported in the previous wait no longer show which ranks have tasks.
   peers.update({.rank = 6, .version = 1, .wait = 2});
   EXPECT_EQ(passed_on(9, 9), (Ranks{6, 1, 3, 5, 4, 2}));
   for (std::uint32_t rank = 7; rank <= 20; ++rank)
@@ -279,7 +279,7 @@ TEST(PeerTable, forgets_the_ranks_that_were_not_used_since_they_were_last_checke
   for (const std::uint32_t rank : {10u, 20u, 30u}) peers.at(rank);
   peers.at(10);
   peers.at(30);
-  peers.at(25).slowness = 7;  // replaces rank 20, which was not used again
+  peers.at(25).slowness = 7;  // replaces rank 20, whose entry was used only once
   std::vector<std::uint32_t> ranks;
   for (const Peer& peer : peers.all()) ranks.push_back(peer.rank);
   EXPECT_EQ(ranks, (std::vector<std::uint32_t>{10, 25, 30}));
@@ -334,7 +334,7 @@ TEST(PeerTable, forgets_ranks_without_tasks_in_flight_first) {
   EXPECT_EQ(peers.all().size(), 4u);
 }
 
-// If the table forgot such a rank, a thief would ask it again and again.
+// If the table forgot a rank that has not answered, a thief would ask that rank again and again.
 TEST(PeerTable, ranks_that_have_answered_are_forgotten_sooner_than_ranks_that_have_not) {
   constexpr double kForever_s = std::numeric_limits<double>::infinity();
   PeerTable peers(0, 100'000, everywhere_near, 4);

@@ -26,7 +26,8 @@ struct PollView {
 /// less work remains, so polls become more frequent.
 bool poll_is_due(const PollView& view, double min_s);
 
-/// Updates the average cost of a poll that finds nothing with one more measurement, and returns it.
+/// Updates the average cost of polls that find nothing, by one more measurement. Returns the new
+/// average.
 inline double moved_poll_cost_s(double average_s, double sample_s) {
   return moved_average(average_s, sample_s, lending_tuning::kMaxWeight);
 }
@@ -34,9 +35,10 @@ inline double moved_poll_cost_s(double average_s, double sample_s) {
 /// Returns how many tasks of `task_s` seconds to run before the clock is read again.
 std::size_t next_batch(double task_s, std::size_t queued);
 
-/// True if results are to be sent now, rather than wait for more results that share their message.
-/// An idle rank sends its results immediately. Even then, HeldResults may hold them until the rank
-/// that owns their tasks has confirmed the previous message.
+/// True if results are to be sent now. If false, they wait for more results that can travel in the
+/// same message. An idle rank sends its results immediately. Even if the result is true,
+/// HeldResults may hold them until the rank that owns their tasks has confirmed the previous
+/// message.
 inline bool results_are_due(bool is_idle, double oldest_s) {
   return is_idle || oldest_s >= lending_tuning::kNewsDelay_s;
 }
@@ -50,8 +52,8 @@ inline bool results_are_due(bool is_idle, double oldest_s) {
 /// no task is queued.
 double progress_sleep_s(double min_s, bool is_woken, double thread_s, double task_s);
 
-/// Decides how long the progress thread ignores wake-ups after a wake-up that led to no loan. If it
-/// ignored none, many idle ranks would keep a busy rank from working.
+/// Decides how long the progress thread ignores wake-ups after a wake-up that led to no loan. If
+/// all wake-ups were heeded, many idle ranks would keep a busy rank from working.
 class WakeBackoff {
  public:
   /// Returns for how many seconds the next wake-ups are ignored after a wake-up that led to `loans`

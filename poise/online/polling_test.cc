@@ -66,7 +66,7 @@ TEST(ProgressSleep, is_long_if_no_tasks_or_only_short_tasks_are_queued) {
   EXPECT_EQ(progress_sleep_s(2e-3, false, 20e-3, 1e-6), lending_tuning::kMaxSleep_s);
 }
 
-TEST(WakeBackoff, the_delay_doubles_after_each_wake_up_without_a_loan_and_a_loan_resets_it) {
+TEST(WakeBackoff, the_delay_doubles_after_each_wake_up_without_a_loan_and_is_reset_by_a_loan) {
   WakeBackoff backoff;
   EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kNewsDelay_s);
   EXPECT_DOUBLE_EQ(backoff.after(0), 2 * lending_tuning::kNewsDelay_s);

@@ -21,8 +21,8 @@ namespace poise {
 enum class SimulatedWait : std::uint8_t { sleep, spin, yield, none };
 
 /// A kernel that behaves like Linux. A cpu that becomes idle takes over a thread that waits on
-/// another cpu. Otherwise the kernel moves waiting threads only rarely, unless they are bound, and
-/// does not consider which threads belong to the same program.
+/// another cpu. Otherwise the kernel moves waiting threads only rarely, and never outside their
+/// affinity. It ignores which threads belong to the same program.
 class SimulatedCpus {
  public:
   static constexpr double kStepS = 0.0001;
@@ -34,7 +34,8 @@ class SimulatedCpus {
     std::vector<PlaceId> now = {};  // affinity that the balancer has set; empty: the thread's own
     PlaceId cpu = 0;
     double rest_s = 0;  // work of the phase that the thread has not done yet
-    /// Time at which the thread became ready, or its last turn on a cpu ended.
+    /// Time at which the thread last began to wait for a cpu: when it became ready, or when its
+    /// turn on a cpu ended.
     double ready_s = 0;
     double rest_of_turn_s = 0;  // rest of the thread's time slice when the balancer moved it
     bool waits = false;
@@ -54,8 +55,8 @@ class SimulatedCpus {
   SimulatedCpus(JuggleTeam& team, std::uint32_t num_cpus)
       : team_(team), queues_(num_cpus), slice_left_s_(num_cpus, 0.003) {}
 
-  /// Adds threads that compute for phase_s and wait for each other, again and again. `own` has one
-  /// affinity per thread.
+  /// Adds threads that, again and again, compute for phase_s and then wait for each other. `own`
+  /// has one affinity per thread.
   int add_program(double phase_s, SimulatedWait wait,
                   const std::vector<std::vector<PlaceId>>& own) {
     programs.push_back({phase_s, wait});
@@ -104,7 +105,7 @@ class SimulatedCpus {
   double now_s = 0;
   int orders = 0;
   double slice_s = 0.003;        // length of a time slice
-  double rotates_every_s = 0.1;  // seconds after which the kernel moves a waiting thread
+  double rotates_every_s = 0.1;  // seconds between two moves of a waiting thread by the kernel
   bool reports_late = false;     // a wait for a cpu is reported only when it ends, as Linux does
   /// True: a moved thread waits no longer than it would have on its old cpu, and keeps the rest of
   /// its time slice, about as on Linux. False: it waits behind all other threads of its new cpu.
@@ -254,7 +255,7 @@ class SimulatedCpus {
     }
     for (const std::size_t t : arrived) arrive(t);
   }
-  /// Lets the thread run for one step. Returns true if it has then arrived at its barrier.
+  /// Lets the thread run for one step. Returns true if the thread reaches its barrier in this step.
   bool compute(Thread& thread) {
     thread.run_s += kStepS;
     if (thread.program < 0 || thread.waits) return false;

@@ -17,7 +17,7 @@ double pause_after(std::uint32_t declines) {
 }
 }  // namespace
 
-// Returns the bit that stands for a partner in remembered_by_, or 0 if the rank is not a partner.
+// Returns the partner's bit in remembered_by_, or 0 if the rank is not a partner.
 std::uint32_t StealPolicy::bit_of(const PeerTable& peers, std::uint32_t partner) {
   const auto partners = peers.partners();
   const auto found = std::ranges::find(partners, partner);
@@ -41,9 +41,9 @@ void StealPolicy::enter(double now_s) {
 std::optional<StealRequest> StealPolicy::choose(const PeerTable& peers, std::uint64_t wait,
                                                 double now_s, Random& random) {
   const bool asks_partners = declined_ >= lending_tuning::kRandomTries;
-  // Partners are asked before ranks that seem to have tasks. Near the end of a wait, most ranks
-  // that seem to have tasks have none left when a request arrives. They decline it, and the loads
-  // that their answers pass on are outdated, too.
+  // Requests to partners come first. Near the end of a wait, most ranks that seem to have tasks
+  // have none left when a request arrives. They would decline it, and their answers would pass on
+  // outdated loads.
   for (const std::uint32_t partner : peers.partners())
     if (asks_partners && !is_remembered_by(peers, partner) && peers.may_be_victim(partner, now_s))
       return StealRequest{partner, true};
@@ -98,8 +98,9 @@ void StealPolicy::got_tasks(PeerTable& peers, std::uint32_t from, bool asked, do
 void StealPolicy::was_declined(PeerTable& peers, std::uint32_t from, double now_s) {
   forget_request(peers, from);
   ++declined_;
-  // After many declined requests, probably many more ranks are idle than have tasks. Without a
-  // pause, all of them would ask the next rank known to have tasks, and keep it from working.
+  // If many requests were declined, idle ranks probably far outnumber ranks with tasks. Without a
+  // pause, all idle ranks would send requests to the next rank known to have tasks, and keep it
+  // from working.
   const bool are_many = declined_ > lending_tuning::kRandomTries;
   next_s_ = now_s + (are_many ? pause_after(declined_ - lending_tuning::kRandomTries) : 0);
   Peer& peer = peers.at(from);

@@ -27,9 +27,9 @@ struct StealRequest {
 /// are the lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011.
 ///
 /// Besides, a victim that declines is excluded (not asked again) for a while; this time doubles
-/// whenever the same victim declines again. When tasks arrive, the pause between requests starts
-/// again at its minimum, and so does the time for which the sender of the tasks is excluded if it
-/// declines.
+/// whenever the same victim declines again. When tasks arrive, two times are reset to their
+/// minimum: the pause between requests, and the time for which the sender of the tasks will be
+/// excluded if it declines.
 class StealPolicy {
  public:
   void enter(double now_s);
@@ -39,10 +39,10 @@ class StealPolicy {
   std::optional<StealRequest> next(PeerTable& peers, std::uint64_t wait, double now_s,
                                    double latency_s, Random& random);
 
-  /// To be called when tasks have arrived from a rank, either as the answer to a request or without
-  /// one.
+  /// To be called when tasks have arrived from a rank, either as the answer to a request or
+  /// unasked.
   void got_tasks(PeerTable& peers, std::uint32_t from, bool asked, double now_s);
-  /// To be called when a rank has declined a request of this wait.
+  /// To be called when a rank has declined a request that this rank sent in the current wait.
   void was_declined(PeerTable& peers, std::uint32_t from, double now_s);
 
   /// True if `rank` remembers a lasting request (StealRequest::is_lasting) of this rank.
@@ -50,8 +50,8 @@ class StealPolicy {
     return (remembered_by_ & bit_of(peers, rank)) != 0;
   }
 
-  /// Returns the victims that may have tasks but have not answered for kNewsDelay_s seconds,
-  /// each victim only once. They are probably inside a long task.
+  /// Returns the victims that may have tasks but have not answered a request for kNewsDelay_s
+  /// seconds; they are probably inside a long task. Each request is reported only once.
   std::vector<std::uint32_t> unresponsive(const PeerTable& peers, std::uint64_t wait, double now_s);
 
   /// True if this rank will send no further request until a message arrives: each partner either

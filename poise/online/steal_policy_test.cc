@@ -164,7 +164,7 @@ TEST(StealPolicy, a_rank_that_is_known_to_have_tasks_gets_a_millisecond_to_answe
   EXPECT_DOUBLE_EQ(scene.steal.next_s(), 1e-3);
 }
 
-TEST(StealPolicy, each_time_that_a_victim_declines_doubles_the_time_until_it_may_be_asked_again) {
+TEST(StealPolicy, each_refusal_by_a_victim_doubles_the_time_until_the_victim_may_be_asked_again) {
   Scene scene(100);
   for (const double excluded_s : {20e-6, 40e-6, 80e-6, 160e-6, 320e-6, 640e-6, 1e-3, 1e-3}) {
     scene.steal.was_declined(scene.peers, 77, 5);
@@ -207,11 +207,11 @@ TEST(StealPolicy, remembers_the_latest_64_requests_without_an_answer) {
     asked.push_back(request->victim);
   }
   asked.erase(asked.begin(), asked.begin() + 6);
-  asked.pop_back();  // has not been silent for long
+  asked.pop_back();  // the victim of the latest request has not been silent for long enough
   EXPECT_EQ(scene.steal.unresponsive(scene.peers, 1, scene.now_s - 1 + 100e-6), asked);
 }
 
-TEST(StealPolicy, each_pause_between_requests_is_longer_than_the_one_before) {
+TEST(StealPolicy, each_pause_between_requests_is_longer_than_the_previous_pause) {
   Scene scene(1000);
   double pause_s = 0;
   for (int i = 0; i < 3; ++i) {

@@ -32,10 +32,11 @@ inline double remaining_deviation_s(double elapsed_s, double expected_s, double 
   return is_unknown ? std::numeric_limits<double>::infinity() : deviation_s;
 }
 
-/// Seconds per unit of cost for each function, and how much these vary, as a moving average over
-/// kTaskTimeMemory_s of work, but over at least eight tasks. An average over fewer short tasks
-/// would change with a single preempted task, and equally loaded ranks would then lend to each
-/// other. Several threads may learn at the same time; one of two simultaneous samples may be lost.
+/// For each function, moving averages of the seconds per unit of cost and of their deviation. The
+/// averages cover kTaskTimeMemory_s of work, and at least eight tasks. An average over fewer short
+/// tasks would change with a single preempted task, and equally loaded ranks would then lend to
+/// each other. Several threads may learn at the same time; one of two simultaneous samples may be
+/// lost.
 class TaskTimes {
  public:
   explicit TaskTimes(std::size_t num_functions)

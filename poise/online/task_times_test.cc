@@ -47,7 +47,7 @@ TEST(RemainingTime,
 }
 
 TEST(RemainingTime,
-     the_end_of_a_task_is_unpredictable_if_its_average_time_is_unknown_or_long_over) {
+     the_end_of_a_task_is_unpredictable_if_its_mean_time_is_unknown_or_far_exceeded) {
   EXPECT_EQ(remaining_deviation_s(1.5e-3, 2e-3, 0.1e-3), 0.1e-3);
   EXPECT_TRUE(std::isinf(remaining_deviation_s(0, 0, 0)));
   EXPECT_TRUE(std::isinf(remaining_deviation_s(0.5, 0, 0)));

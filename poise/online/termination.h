@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Termination detection: by counting, all ranks find out that no rank has an unfinished task.
+// Termination detection: all ranks find out, by counting tasks, that no rank has an unfinished
+// task.
 //
-// The four-counter method of Mattern, "Algorithms for distributed termination detection", 1987.
-// Ranks report sums over a tree in rounds. The sums are the numbers of tasks created and finished
-// since the start. If the number of finished tasks that one round reports equals the number of
-// created tasks that the next round reports, no task was unfinished between the two rounds. A pure
-// state machine: it takes and returns messages, and neither sends nor waits.
+// Uses the four-counter method of Mattern, "Algorithms for distributed termination detection",
+// 1987. Ranks report sums over a tree in rounds. The sums are the numbers of tasks created and
+// finished since the start. If the number of finished tasks that one round reports equals the
+// number of created tasks that the next round reports, no task was unfinished between the two
+// rounds. The detector is a pure state machine: it takes and returns messages, and neither sends
+// nor waits.
 #pragma once
 
 #include <array>
@@ -58,8 +60,8 @@ class TerminationDetector {
   bool done() const { return done_; }
   std::uint64_t wait() const { return wait_; }
 
-  /// Returns which of this rank's parent and children have not entered this wait, as far as this
-  /// rank knows.
+  /// Returns those ranks among this rank's parent and children that, as far as this rank knows,
+  /// have not entered this wait.
   std::vector<std::uint32_t> missing() const;
 
  private:

@@ -18,8 +18,8 @@
 namespace poise {
 namespace {
 
-// Simulated ranks whose tasks submit tasks and are lent. Messages take random times, but those
-// between two ranks stay in order, as in MPI.
+// Simulated ranks. Their tasks submit further tasks and are lent to other ranks. Messages take
+// random times, but those between two ranks stay in order, as in MPI.
 class World {
  public:
   World(std::uint32_t n, std::uint32_t per_node, std::uint64_t seed)
@@ -231,7 +231,7 @@ TEST(TerminationDetector, a_rank_reports_the_sums_of_its_subtree_and_passes_on_w
 }
 
 TEST(TerminationDetector,
-     the_root_asks_again_until_a_round_has_created_what_the_last_one_finished) {
+     the_root_asks_again_until_the_tasks_created_equal_those_finished_one_round_earlier) {
   TerminationDetector root({.parent = {}, .children = {3}});
   std::vector<TerminationMessage> out;
   root.enter(out);
@@ -266,7 +266,8 @@ TEST(TerminationDetector, a_rank_learns_that_its_parent_and_its_children_have_en
   EXPECT_THAT(middle.missing(), testing::IsEmpty());
 }
 
-TEST(TerminationTree, ranks_have_up_to_16_children_on_their_node_and_leaders_16_more_on_others) {
+TEST(TerminationTree,
+     a_rank_has_up_to_16_children_on_its_node_and_a_node_leader_16_more_on_other_nodes) {
   // Nodes of 40 ranks, the last one with 20.
   EXPECT_EQ(termination_tree(0, 900, 40).parent, std::nullopt);
   std::vector<std::uint32_t> children;

@@ -12,8 +12,9 @@
 namespace poise::graphs {
 
 /// A list of numbers that are at least 0. It stores them in 32 bits as long as all of them are
-/// whole numbers below 2^32, and otherwise as doubles. So no number is rounded. Bytes, messages and
-/// their sums are whole numbers, and large graphs take half the memory.
+/// whole numbers below 2^32, and otherwise as doubles. So no number is rounded. Numbers of bytes
+/// and of messages, and their sums, are whole numbers; storing them in 32 bits halves the memory of
+/// large graphs.
 class Affinities {
  public:
   class Iterator {

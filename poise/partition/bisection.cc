@@ -15,7 +15,8 @@ namespace poise::graphs {
 
 namespace {
 
-/// A vertex that may change sides. The entry is outdated if the vertex's gain has changed since.
+/// A queue entry: a vertex that may change sides, and its gain. Outdated if the gain has changed
+/// since.
 using Move = Gain;
 
 Side other(Side side) { return side == Side::left ? Side::right : Side::left; }
@@ -173,9 +174,10 @@ class Bisection {
     heap_[side_[v] == Side::left ? 0 : 1].push({gain_[v], v});
   }
 
-  /// Returns the vertex whose change of sides gains most, provided that the sides stay balanced:
-  /// afterwards, the weight of the left side must be closer to the requested weight than before, or
-  /// differ from it by at most split_.slack plus the weight of the vertex.
+  /// Of the vertices whose change of sides keeps the sides balanced, returns the one whose change
+  /// gains most. The sides are balanced if the weight of the left side comes closer to the
+  /// requested weight, or then differs from it by at most split_.slack plus the weight of the
+  /// vertex.
   Vertex next_move() {
     const Move* best = nullptr;
     const double off = left_weight_ - split_.left_weight;
@@ -200,10 +202,10 @@ class Bisection {
   const Split& split_;
   const Tuning& tuning_;
   std::vector<Side> side_;
-  LargeArray<double> gain_;  // the cut falls by this if the vertex changes sides
+  LargeArray<double> gain_;  // decrease of the cut if the vertex changes sides
   double left_weight_ = 0;
   double cut_ = 0;
-  // Per vertex: true if it would have made the left side too heavy when grow() examined it.
+  // Per vertex: true if grow() has skipped it, because it would have made the left side too heavy.
   std::vector<std::uint8_t> is_skipped_;
   std::vector<std::uint8_t> locked_;  // per vertex: true if it has changed sides in this climb
   std::vector<Vertex> moved_;         // vertices that this climb has moved, in the order of moves

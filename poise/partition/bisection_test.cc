@@ -73,7 +73,8 @@ Score least(const Drawn& drawn) {
   return best;
 }
 
-TEST(Bisection, finds_the_smallest_cut_of_most_small_graphs_and_the_wanted_weight_of_nearly_all) {
+TEST(Bisection,
+     finds_the_smallest_cut_of_most_small_graphs_and_the_wanted_side_weights_of_nearly_all) {
   int num_even = 0, num_optimal = 0;
   double sum = 0, least_sum = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
@@ -110,7 +111,7 @@ TEST(Bisection, more_seeds_never_give_a_worse_result) {
 }
 
 TEST(Bisection,
-     improving_sides_never_makes_them_worse_and_mostly_ends_where_no_vertex_should_move) {
+     improving_never_worsens_the_sides_and_mostly_ends_where_moving_no_vertex_would_help) {
   Tuning thorough;
   thorough.refining_passes = 1000;
   int num_settled = 0;

@@ -13,8 +13,8 @@ namespace poise::graphs {
 
 namespace {
 
-/// The weight of a vertex, and the vertex. A set of such pairs is sorted by weight, so a vertex of
-/// about a given weight is found by binary search.
+/// A vertex with its weight. A set of such pairs is sorted by weight, so binary search finds a
+/// vertex of about a given weight.
 using Item = std::pair<double, Vertex>;
 constexpr Vertex kNothing = std::numeric_limits<Vertex>::max();
 
@@ -58,8 +58,8 @@ class EvenOut {
       given = leaves;
       taken = comes;
     };
-    // Of the vertices that weigh at most `gap`, only the heaviest may leave. If one part has most
-    // of the vertices, trying all of them would take quadratic time.
+    // Of the vertices that weigh at most `gap`, only the heaviest is tried. Trying all of them
+    // would take quadratic time if one part had most of the vertices.
     const std::set<Item>& items = items_[from];
     const auto heavier = items.upper_bound({gap, kNothing});
     auto leaves = heavier;
@@ -101,7 +101,8 @@ class EvenOut {
   std::span<Part> part_of_;
   std::vector<double> weight_, target_;
   std::vector<std::set<Item>> items_;  // the free vertices of each part; empty until the first swap
-  // The weight of each part above its share and, of parts above share plus tolerance, above that.
+  // excess_: for each part, its weight minus its share. over_: for each part heavier than its share
+  // plus tolerance, its weight minus that sum.
   std::set<std::pair<double, Part>> excess_, over_;
 };
 

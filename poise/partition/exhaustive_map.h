@@ -9,7 +9,7 @@
 namespace poise {
 
 /// Replaces `map` by a map with the least traffic; among such maps, by one with the fewest bytes at
-/// the busiest node. The first `ranks` vertices are ranks; the others stand for free slots and have
+/// the busiest node. The first `ranks` vertices are ranks; the others represent free slots and have
 /// no edges. Branch and bound: a partial map is abandoned if its traffic exceeds the best so far
 /// even with all other edges at the smallest distance. Visits at most `max_visits` partial maps. If
 /// that is too few, returns false, and `map` is the best map found so far.

@@ -125,7 +125,7 @@ TEST(FromScratch, keeps_pinned_tasks_on_their_places_and_counts_background_load)
                                          1.0001 * metrics.makespan_bound_s));
 }
 
-TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
+TEST(FromScratch, places_communicating_tasks_on_neighbouring_nodes_of_a_torus) {
   const Machine machine = machine_from_text("torus:4x4 core:4");
   const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 4096, 3).front();
   const Placement current = initial_placement("random", 4096, 64, 2);

@@ -56,7 +56,7 @@ Groups arrange(std::span<const Vertex> group_of, Vertex num_groups);
 /// The graph of one group's members, numbered by `position`. Edges to other groups are dropped.
 Graph subgraph(const Graph& graph, const Groups& groups, Vertex group);
 
-/// Appends vertices without edges until the graph has num_vertices vertices. They stand for empty
+/// Appends vertices without edges until the graph has num_vertices vertices. They represent empty
 /// tasks, so that every place can get a task.
 void pad(Graph& graph, Vertex num_vertices, double weight);
 

@@ -98,7 +98,7 @@ TEST(Graph, contracting_groups_adds_up_weights_and_affinities_and_drops_edges_in
   }
 }
 
-TEST(Graph, a_subgraph_keeps_the_weights_of_a_groups_members_and_the_edges_between_them) {
+TEST(Graph, a_subgraph_of_a_group_keeps_the_weights_of_members_and_the_edges_between_members) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

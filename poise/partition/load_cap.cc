@@ -71,7 +71,7 @@ class EnclosingGroups {
 
   /// Adds groups of places that are not levels of the machine: the rows and planes of a torus or
   /// mesh, or the groups of a dragonfly. Adds none if the machine lists a router for each node,
-  /// because nodes then need not be in the network's order.
+  /// because nodes with consecutive numbers need not be neighbours then.
   void add_rows(const Machine& machine) {
     const Network& network = machine.network();
     if (network.dims.empty() || !network.router_of_node.empty()) return;
@@ -160,8 +160,8 @@ class LoadCap {
       least_busy_[class_of_[p]].set(p, busy_s_[p] = std::max(0.0, busy_s_[p]));
   }
 
-  /// The tasks of a place in ascending order of attachment: affinity to tasks of this place minus
-  /// affinity to tasks elsewhere, per second of the task's load.
+  /// The tasks of a place in ascending order of attachment. The attachment of a task is its
+  /// affinity to tasks at this place minus its affinity to tasks elsewhere, divided by its load.
   std::vector<TaskId> by_attachment(PlaceId p) const {
     std::vector<std::pair<double, TaskId>> attached;
     for (const TaskId t : tasks_of_[p]) {
@@ -203,8 +203,8 @@ class LoadCap {
       least_s_.push_back(places.busy_s(places.least_in(range.first, range.last)));
   }
 
-  /// A quick test, because most groups of places are full: if it returns false, no place of the
-  /// range can take the task t without exceeding the cap.
+  /// A quick test that spares searching the places of a full group; most groups are full. If it
+  /// returns false, no place of the range can take the task t without exceeding the cap.
   bool may_have_room(TaskId t) const {
     for (std::size_t c = 0; c < least_s_.size(); ++c)
       if (least_s_[c] + tasks_[t].load_s / fastest_[c] <= cap_s_) return true;
@@ -249,8 +249,8 @@ class LoadCap {
     return best;
   }
 
-  /// Exchanges a task of p for a lighter task of a less busy place q, or moves it to q without
-  /// exchange, so that neither p nor q works longer than limit_s. Returns q.
+  /// Exchanges a task of p for a lighter task of a less busy place q, or only moves a task from p
+  /// to q, so that neither p nor q works longer than limit_s. Returns q.
   std::optional<PlaceId> exchange(PlaceId p, double limit_s) {
     for (std::size_t i = 0; i < groups_.size(); ++i)
       for (const PlaceId q : partners(p, groups_.of(p, i)))
@@ -280,8 +280,9 @@ class LoadCap {
     return found;
   }
 
-  /// Exchanges two tasks between p and q, or moves one to q, so that the busier of the two becomes
-  /// as little busy as possible. Does nothing if that place would still work longer than limit_s.
+  /// Exchanges two tasks between p and q, or moves one to q, so that the busier of the two places
+  /// becomes as little busy as possible. Does nothing if that place would still work longer than
+  /// limit_s.
   bool exchange_with(PlaceId p, PlaceId q, double limit_s) {
     double best_s = limit_s;
     TaskId best_given = kGone, best_taken = kGone;
@@ -329,8 +330,8 @@ class LoadCap {
     return sorted;
   }
 
-  /// Moves a heavy task from p to another place, which stays within the cap, if necessary by moving
-  /// lighter tasks elsewhere. Returns false if there is no such place.
+  /// Moves a heavy task from p to another place q. If q would exceed the cap, also moves lighter
+  /// tasks away from q. Returns false if no place stays within the cap in this way.
   bool make_way(PlaceId p) {
     std::vector<TaskId> heaviest = tasks_of_[p];
     std::sort(heaviest.begin(), heaviest.end(), [&](TaskId a, TaskId b) {
@@ -404,11 +405,11 @@ class LoadCap {
   EnclosingGroups groups_;
   std::vector<double> busy_s_;
   std::vector<std::vector<TaskId>> tasks_of_;  // movable tasks per place
-  std::vector<double> pull_;  // per place: affinity of one task to its tasks; 0 between calls
+  std::vector<double> pull_;  // per place: affinity of a task to the tasks there; 0 between calls
   std::vector<PlaceId> near_;
   std::vector<std::size_t> class_of_;  // per place: index of its class of speed
   std::vector<double> fastest_;        // per class: the highest speed of a place
-  // One tournament tree per class of speed. Places of other classes count as infinitely busy in it.
+  // One tournament tree per class of speed, in which places of other classes are infinitely busy.
   std::vector<LeastBusy> least_busy_;
   std::vector<double> least_s_;   // scratch: per class, the least busy time in a range of places
   std::vector<Migration> moves_;  // all moves so far; the last ones can be undone

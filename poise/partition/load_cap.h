@@ -15,8 +15,8 @@ namespace poise {
 double load_cap_s(const Problem& problem, double max_imbalance);
 
 /// Returns for each place the load (seconds at speed 1) that fits under the cap beside its
-/// background load. Even if the load becomes larger by the fraction `tolerance`, the place meets
-/// the cap. If no place can take any load, returns 1 for all places.
+/// background load. A place still meets the cap if its load exceeds the returned value by the
+/// fraction `tolerance`. If no place can take any load, returns 1 for all places.
 std::vector<double> shares_under_cap(const Problem& problem, double cap_s, double tolerance = 0);
 
 namespace graphs {

@@ -277,7 +277,7 @@ TEST(LoadCap, is_the_larger_of_the_average_with_tolerance_and_the_bound_on_the_m
   EXPECT_EQ(load_cap_s({machine, workload, current, machine.costs()}, 1.5), 30);
 }
 
-TEST(LoadCap, if_routers_are_listed_consecutive_nodes_of_a_torus_do_not_form_a_row) {
+TEST(LoadCap, consecutive_nodes_of_a_torus_do_not_form_a_row_if_their_routers_are_listed) {
   MachineParts parts = machine_from_text("torus:4x4 core:1").parts();
   for (std::uint32_t node = 0; node < 16; ++node) parts.network.router_of_node.push_back(15 - node);
   const Machine machine(std::move(parts));

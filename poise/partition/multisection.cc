@@ -81,7 +81,7 @@ class Multisection {
 
  private:
   /// Spreads the groups [first, last) over their places. Each group's subgraph is made only when it
-  /// is needed, so that a thread holds one of them at a time.
+  /// is needed, so that a thread holds only one subgraph at a time.
   void spread_each(const Graph& graph, std::span<const Vertex> names, const Groups& groups,
                    std::span<const PlaceId> starts, Part first, Part last, unsigned threads) {
     if (last - first == 1) {
@@ -160,9 +160,9 @@ class Multisection {
     return std::accumulate(begin + first, begin + last, 0.0);
   }
 
-  /// Returns the factor by which these places may exceed their shares of the weight of this graph:
-  /// the part of the tolerance that earlier cuts have not used. Shares have the same unit as the
-  /// weights of the graph.
+  /// Returns the factor (at least 1) by which the weight of this graph may grow before these places
+  /// exceed their shares plus tolerance. Earlier cuts may have used a part of the tolerance. Shares
+  /// have the same unit as the weights of the graph.
   double room_of(const Graph& graph, PlaceId first, PlaceId last) const {
     const double weight = weight_of(graph);
     const double most = (1 + sections_.tolerance) * sum_of_shares(first, last);

@@ -140,7 +140,7 @@ TEST(Multisection, puts_vertices_with_much_affinity_on_one_node_and_others_on_di
   }
 }
 
-TEST(Multisection, only_levels_with_more_than_two_groups_of_several_places_are_improved) {
+TEST(Multisection, improves_only_levels_with_more_than_two_groups_that_each_have_several_places) {
   const auto traffics = [](const char* text) {
     std::vector<double> sums;
     for (const unsigned climbs : {0u, 1u}) {

@@ -21,7 +21,7 @@ double sum(std::span<const double> values) {
 
 double mean_weight(const Graph& graph) { return sum(graph.weight) / graph.num_vertices(); }
 
-/// Computes the initial partition, that of the coarsest graph, by recursive bisection.
+/// Computes the initial partition (the partition of the coarsest graph) by recursive bisection.
 class InitialParts {
  public:
   InitialParts(const Shares& shares, std::vector<Part>& part_of)

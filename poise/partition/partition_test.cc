@@ -103,9 +103,9 @@ TEST(MultilevelBisection,
   Random random(5);
   std::vector<Vertex> clique_of;
   const Graph graph = cliques(kCliques, kSize, random, clique_of);
-  // In a ring of cliques, one vertex of each clique is drawn or fixed to a side: to the left in
-  // every second clique, to the right in the others. The cliques are so large that the expected
-  // sides are found only on coarse graphs, not by moving one vertex after another.
+  // In a ring of cliques, one vertex of each clique is pulled towards a side or fixed to it: the
+  // left side for every second clique, the right side for the others. The cliques are so large that
+  // the expected sides are found only on coarse graphs, not by moving one vertex after another.
   std::vector<Side> expected;
   for (const Vertex clique : clique_of)
     expected.push_back(clique % 2 == 1 ? Side::left : Side::right);
@@ -220,7 +220,7 @@ TEST(Partition, cuts_little_of_the_affinity_of_grids_and_random_graphs_and_keeps
   }
 }
 
-TEST(EvenOut, makes_the_step_that_brings_the_fullest_and_the_emptiest_part_closest_together) {
+TEST(EvenOut, makes_the_step_after_which_the_weights_of_the_fullest_and_emptiest_part_are_closest) {
   struct Case {
     std::vector<double> weights;
     std::vector<Part> before, after;
@@ -240,7 +240,7 @@ TEST(EvenOut, makes_the_step_that_brings_the_fullest_and_the_emptiest_part_close
     graph.weight = weights;
     graph.first.assign(weights.size() + 1, 0);
     std::vector<Part> part_of = before;
-    // The tolerance is so large that one step suffices if any step helps.
+    // With this tolerance, each case takes at most one step.
     even_out_by_swaps(graph, {{1, 1}, 0.08, fixed}, part_of);
     EXPECT_EQ(part_of, after);
   }

@@ -69,8 +69,8 @@ class Improvement {
     }
   }
 
-  /// Moves each vertex to its best part if the move lowers the cut, or if the cut stays equal and
-  /// the new part, with the vertex, is less full than the old part was.
+  /// Moves each vertex to its best part if the move lowers the cut. If the cut stays equal, moves
+  /// the vertex only if the new part, with the vertex, is less full than the old part was.
   bool pass() {
     bool has_moved = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -157,7 +157,7 @@ class Improvement {
   std::span<const Part> fixed_;
   std::span<Part> part_of_;
   std::vector<double> weight_, max_weight_;
-  std::vector<double> pull_;  // per part: affinity of one vertex to it; 0 between calls
+  std::vector<double> pull_;  // per part: affinity of one vertex to the part; 0 between calls
   std::vector<Part> near_;
   std::vector<std::uint8_t> is_due_;
 };

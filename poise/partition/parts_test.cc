@@ -121,7 +121,7 @@ TEST(ImproveParts, overweight_parts_give_vertices_away_until_no_part_is_overweig
   EXPECT_GE(num_relieved, 250);
 }
 
-TEST(ImproveParts, the_vertices_whose_moves_add_least_to_the_cut_per_weight_leave_first) {
+TEST(ImproveParts, vertices_that_add_the_least_to_the_cut_per_unit_of_weight_leave_first) {
   // Part 0 must give away a weight of 2. Vertex 0 (weight 2) would add 30 to the cut, vertex 1
   // (weight 2) only 20. Vertices 2 and 3 (weight 1) would add 11 each, and one of them is not
   // enough.

@@ -79,9 +79,10 @@ struct Map {
 };
 
 /// Computes several maps by recursive cuts (rank_sections.h) and returns at most `most` of them,
-/// those with the least traffic, in ascending order of traffic. A cut depends on how ranks are
-/// numbered: the numbers decide between equally heavy edges, and from which ranks a half grows.
-/// Therefore each cut except the first numbers the ranks at random.
+/// those with the least traffic, in ascending order of traffic. The result of a cut depends on how
+/// ranks are numbered: the numbers decide between equally heavy edges, and select the ranks from
+/// which a half is grown. Therefore the ranks are renumbered at random before each cut except the
+/// first.
 std::vector<Map> best_cuts(const RankProblem& problem, std::uint64_t seed, std::size_t most) {
   const Vertex size = problem.graph.num_vertices();
   const double levels = std::bit_width(size);
@@ -146,8 +147,8 @@ std::optional<std::vector<Slot>> map_by_nodes(const RankProblem& problem,
   return slot_of;
 }
 
-/// Improves several maps by swaps: the best cuts (only one if the graph is large) and, if there is
-/// one, the map by nodes. Returns the map that then has the least traffic.
+/// Improves several maps by swaps: those of best_cuts() (only one if the graph is large) and, if it
+/// exists, the map by nodes. Returns the map that then has the least traffic.
 std::vector<Slot> best_map(const RankProblem& problem, const SwapEffort& effort) {
   const double scans = effort.scans_per_edge * (problem.graph.to.size() / 2 + 1);
   const double starts =
@@ -182,8 +183,8 @@ class RankMapping {
     const Placement base = base_of(current), block = block_order();
     if (workload_.num_tasks() <= kPartitionTuning.max_ranks_to_try_all) {
       try_all_maps(problem_, workload_.num_tasks(), kPartitionTuning.max_visits, best);
-      // The search takes the mean of the distances of both directions. If they differ, its map may
-      // have more traffic than the map at the start, or than block order.
+      // The search uses the mean distance of both directions. If the directions differ, the map
+      // found may have more traffic than `base` or than block order.
       Placement result = placed(best);
       for (const Placement& other : {base, block})
         if (cost_of(other).traffic < cost_of(result).traffic * (1 - kRounding)) result = other;

@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// Options of a map: how many cores a rank uses, and which distance counts.
+/// Options of a map: the measure of distance, the cores per rank, and the effort of the search.
 struct RankMapOptions {
   Distance distance = Distance::hops;
   RankShape shape = {};

@@ -442,8 +442,8 @@ TEST(OnePerSlot, the_ranks_that_exchange_most_bytes_keep_their_places) {
 }
 
 /// A reference implementation of one_per_slot() for ranks with one core each: of the ranks on a
-/// place, the one that exchanges most bytes stays; the others, in that order, take the nearest
-/// free places.
+/// place, the one that exchanges most bytes stays. The others take the nearest free places, first
+/// those that exchange more bytes.
 Placement naive_single(const Machine& machine, const Workload& workload, const Placement& placement,
                        Distance distance) {
   const TaskId ranks = workload.num_tasks();
@@ -525,7 +525,7 @@ TEST(IsOnePerSlot, is_true_if_no_place_has_more_ranks_than_fit_and_no_rank_begin
   EXPECT_FALSE(fits({3, 0}, {.cores_per_rank = 2}));
 }
 
-TEST(MapRanks, more_than_nine_ranks_get_as_little_traffic_as_a_search_with_far_more_effort) {
+TEST(MapRanks, more_than_nine_ranks_get_nearly_as_little_traffic_as_with_far_more_search_effort) {
   double sum = 0, least = 0;
   for (const char* text : {"node:4 core:4 factors:7,1", "torus:4x4 core:1", "torus:2x3 core:3",
                            "dragonfly:3x2 core:2", "node:2 numa:3 core:2"})
@@ -584,7 +584,7 @@ TEST(MapRanks, lowers_the_traffic_of_shuffled_ranks_on_every_kind_of_machine) {
   }
 }
 
-TEST(TryAllMaps, visits_few_partial_maps_because_it_abandons_those_that_cannot_become_the_best) {
+TEST(TryAllMaps, visits_few_partial_maps_because_those_that_cannot_become_the_best_are_abandoned) {
   // Eight ranks have 40,320 maps and 109,601 partial maps.
   std::size_t sum = 0;
   for (const char* text : {"torus:8 core:1", "node:4 core:2 factors:9,1", "mesh:2x4 core:1"})
@@ -602,7 +602,8 @@ TEST(TryAllMaps, visits_few_partial_maps_because_it_abandons_those_that_cannot_b
       search_by_swaps(problem, {}, {}, swapped);
       EXPECT_TRUE(try_all_maps(problem, 8, 1'000'000, best));
       EXPECT_LE(traffic(problem, best), traffic(problem, swapped) * (1 + 1e-9));
-      // Starting from the best map, finds the smallest number of visits that suffices.
+      // Finds the smallest limit on visits with which try_all_maps(), starting from the best map,
+      // finishes.
       std::size_t too_few = 0, enough = 1'000'000;
       while (enough - too_few > 1) {
         std::vector<Slot> map = best;
@@ -615,7 +616,7 @@ TEST(TryAllMaps, visits_few_partial_maps_because_it_abandons_those_that_cannot_b
   EXPECT_LE(sum, 215132u);
 }
 
-TEST(MapRanks, a_search_without_effort_keeps_a_current_map_that_is_better_than_any_it_finds) {
+TEST(MapRanks, a_search_with_zero_effort_keeps_a_current_map_that_is_better_than_the_map_it_finds) {
   // On a single node, no bytes travel between nodes, so only the traffic decides.
   const Machine machine = machine_from_text("package:2 numa:2 core:6");
   int num_better = 0;

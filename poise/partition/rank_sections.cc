@@ -42,7 +42,8 @@ class Halving {
 
   /// Halves all regions of slots, then all resulting regions, and so on, until each region has one
   /// slot. This breadth-first order keeps all regions about equally large. So, when a region is
-  /// halved, all partners of its vertices in other regions are located about equally precisely.
+  /// halved, the locations of its vertices' partners in other regions are known about equally
+  /// precisely.
   std::vector<Slot> run() {
     for (std::size_t r = 0; r < regions_.size(); ++r) {
       if (regions_[r].slots.size() == 1) {
@@ -168,7 +169,7 @@ class Halving {
     return pull;
   }
 
-  /// Returns a slot that stands for the vertex's location when distances are estimated: one of the
+  /// Returns the slot at which the vertex is assumed to be when distances are estimated: one of the
   /// slots of its region. Different vertices of a region may get different slots.
   Slot stand_in(Vertex v) const {
     const Region& region = regions_[region_of_[v]];
@@ -185,8 +186,8 @@ class Halving {
     return sum / samples;
   }
 
-  /// Moves vertices between the sides, those that cost least first, until the left side has exactly
-  /// the requested number of vertices.
+  /// Moves vertices between the sides, first those whose moves cost least, until the left side has
+  /// exactly the requested number of vertices.
   static void make_exact(const Graph& graph, const Split& split, std::vector<Side>& sides) {
     const auto wanted = static_cast<std::ptrdiff_t>(split.left_weight);
     auto have = std::count(sides.begin(), sides.end(), Side::left);

@@ -17,7 +17,7 @@ namespace poise {
 /// log slots).
 std::vector<Slot> cut_into_slots(const RankProblem& problem, unsigned attempts);
 
-/// Does the same, but takes all nodes as equally far apart. As a result, few bytes travel between
+/// Does the same, but treats all nodes as equally far apart. As a result, few bytes travel between
 /// nodes, but some of them travel far.
 std::vector<Slot> cut_into_nodes(const RankProblem& problem, unsigned attempts);
 

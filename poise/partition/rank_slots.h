@@ -18,10 +18,10 @@ struct RankShape {
 };
 
 /// Returns the place of each slot in ascending order. A slot is the room for one rank; its place is
-/// its first core. Takes nodes in order until they have at least `ranks` slots, and the further
-/// nodes that the map `start` uses, if it is given. Returns all slots of these nodes, or only the
-/// first `ranks` of them if shape.fills_nodes is true. A slot lies inside a domain if a domain has
-/// enough cores, otherwise inside a node. Throws Error if the machine has fewer than `ranks` slots.
+/// its first core. Takes nodes in order until they have at least `ranks` slots. If the map `start`
+/// is given, also takes the nodes that it uses. Returns all slots of these nodes, or only the first
+/// `ranks` of them if shape.fills_nodes is true. A slot lies inside a domain if a domain has enough
+/// cores, otherwise inside a node. Throws Error if the machine has fewer than `ranks` slots.
 std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks, const RankShape& shape,
                                 const Placement* start = nullptr);
 

@@ -64,7 +64,7 @@ class SlotCosts {
   const SlotClasses classes_;
   std::vector<SlotClass> at_;      // per vertex
   std::vector<double> costs_;      // the table, with index vertex * classes + class
-  std::vector<double> lengthens_;  // per class: by how much exchange() lengthens edges to it
+  std::vector<double> lengthens_;  // per class c: by how much exchange() lengthens edges to c
 };
 
 }  // namespace poise

@@ -45,7 +45,7 @@ double sum_of(const Graph& graph, const SlotClasses& classes, const std::vector<
   return twice / 2;
 }
 
-TEST(SlotCosts, the_predicted_change_of_a_swap_is_the_change_of_the_total_cost_of_all_edges) {
+TEST(SlotCosts, predicts_by_how_much_a_swap_changes_the_total_cost_of_all_edges) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -92,7 +92,8 @@ TEST(SlotCosts, after_any_exchange_all_costs_equal_those_from_the_definition) {
       const Vertex v = random.below(kSize), u = random.below(kSize);
       const SlotClass a = costs.at(v), b = costs.at(u);
       EXPECT_EQ(costs.class_at(slot_of[v]), a);
-      // Each class is nearer to one of the two classes than to the other, unless it is midway.
+      // The exchange changes the costs of those classes that are nearer to one of a and b than to
+      // the other.
       std::vector<SlotClass> changed;
       for (SlotClass c = 0; c < 4; ++c)
         if (classes.distance(a, c) != classes.distance(b, c)) changed.push_back(c);

@@ -21,8 +21,8 @@ using graphs::Graph;
 using graphs::Vertex;
 
 /// Start temperatures of annealing, as multiples of the mean amount by which a swap changes the
-/// traffic. A high temperature destroys the initial map, which is worthwhile only if there is time
-/// to find a better one.
+/// traffic. A high temperature destroys the initial map. This is worthwhile only if there is time
+/// to find a better map.
 constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
 /// Two sums count as equal if their relative difference is below this value.
 constexpr double kRounding = 1e-12;
@@ -188,8 +188,8 @@ class SwapSearch {
     return swap.more + penalty_ * excess_.change(v, where_[v].node, u, where_[u].node, swap.inside);
   }
 
-  /// The effect of a swap: the increase of the traffic and, if limits are set, of the bytes inside
-  /// the two nodes.
+  /// The effect of a swap: the increase of the traffic and, if limits are set, the increase of the
+  /// bytes that stay inside each of the two nodes.
   struct Swap {
     double more = 0;
     InsideChange inside;
@@ -207,8 +207,8 @@ class SwapSearch {
             {one.inside.here + other.inside.there, one.inside.there + other.inside.here}};
   }
 
-  /// If v and u exchange their slots, returns the part of the effect that comes from the edges of
-  /// v. Edges between v and u are left out, because the exchange does not change their lengths.
+  /// Of the effect of exchanging the slots of v and u, returns the part that comes from the edges
+  /// of v. Edges between v and u are left out, because the exchange does not change their lengths.
   Swap moved(Vertex v, Vertex u) {
     const RankDistances::Position before = where_[v], after = where_[u];
     Swap move;
@@ -253,8 +253,8 @@ class SwapSearch {
   }
 
   /// Proposes a vertex to swap with a vertex v such that v comes closer to its neighbour `partner`.
-  /// Usually the proposed vertex is on a slot near the partner's, preferably with its own
-  /// neighbours elsewhere, or it is a few edges away from `partner` in the graph. Rarely, it is any
+  /// Usually this is a vertex on a slot near that of `partner`, preferably one whose own neighbours
+  /// are elsewhere, or a vertex a few edges away from `partner` in the graph. Rarely, it is any
   /// vertex.
   Vertex candidate(Vertex partner) {
     if (random_.below(kPartitionTuning.anywhere_one_in) == 0)
@@ -293,7 +293,7 @@ class SwapSearch {
   /// (with the penalty), or 0 if no swap is accepted. A swap is accepted with the probability
   /// e^(-change/temperature).
   double try_one(double temperature) {
-    ++scans_;  // counts the trial itself, so that the search ends even without edges
+    ++scans_;  // a trial counts as a scan, so the search ends even if there are no edges
     const auto [v, partner] = edge_to_shorten();
     const Vertex u = candidate(partner);
     if (v == u) return 0;
@@ -340,8 +340,8 @@ class SwapSearch {
   }
 
   /// Collects the slots to which a descent tries to move v. For each of several partners of v,
-  /// these are the partner's slot and a few slots of the smallest group that contains the partner,
-  /// has more than one slot and does not contain v.
+  /// these are the partner's slot and a few slots of one group: the smallest group with several
+  /// slots that contains the partner but not v.
   void gather_near(Vertex v) {
     near_.clear();
     const std::size_t degree = graph_.degree(v);

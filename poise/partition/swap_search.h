@@ -34,7 +34,8 @@ struct TrafficLimits {
   double internode_bytes = std::numeric_limits<double>::infinity();
   /// The limit for the bytes that a node sends, and for those that it receives.
   double card_bytes = std::numeric_limits<double>::infinity();
-  /// Per vertex: the bytes that it sends to others. If empty, each vertex sends half of its bytes.
+  /// Per vertex: the bytes that it sends to others. If empty, each vertex is assumed to send half
+  /// of the bytes that it exchanges.
   std::span<const double> sent = {};
   bool are_set() const {
     return std::min({node_bytes, internode_bytes, card_bytes}) <

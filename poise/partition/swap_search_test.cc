@@ -69,7 +69,7 @@ struct Example {
     return sum;
   }
 
-  /// Largest bytes of a node, both directions together.
+  /// The bytes of the node with the most traffic to and from other nodes, both directions added up.
   double busiest(const std::vector<Slot>& map) const {
     double bytes[8] = {};
     for (Vertex v = 0; v < 8; ++v)
@@ -140,7 +140,7 @@ TEST(SearchBySwaps,
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       SCOPED_TRACE(std::string(text) + " seed " + std::to_string(seed));
       const Example example(text, seed);
-      // The lowest limit that some map respects, and the first of these maps.
+      // The lowest limit that any map respects, and the first map that respects it.
       double limit = std::numeric_limits<double>::infinity();
       std::vector<Slot> first;
       example.best([&](const std::vector<Slot>& map) {

@@ -28,8 +28,8 @@ struct TaskGraph {
 TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total);
 
 /// Scales values to integers that add up to about `total`. If all values are 0, all integers are
-/// equal. METIS and Scotch need such integers, because they add up weights in 32 bits and divide by
-/// the sum.
+/// equal. METIS and Scotch add up weights in 32-bit integers, which must not overflow, and divide
+/// by the sum, which must not be 0.
 class WholeWeights {
  public:
   /// visit_all(f) must call f(value) for every value. It is called twice.
@@ -51,10 +51,10 @@ class WholeWeights {
 
 std::vector<std::int32_t> whole_weights(std::span<const double> values, double total);
 
-/// The values from which the weights of edges are made, see task_graph().
+/// The value of an arc, which task_graph() scales to the weight of an edge.
 double edge_value(const Arc& arc, const UnitCosts& unit);
 
-/// Throws Error if a graph of the arcs has more than 2^30 entries.
+/// Throws Error if the graph of these arcs would have more than 2^30 entries.
 void check_size(const Arcs& arcs);
 
 }  // namespace poise

@@ -79,7 +79,7 @@ TEST(TrafficDescent, takes_less_than_quadratic_time_if_all_tasks_communicate_wit
   EXPECT_LT(traffic(distances, graph, placement), traffic(distances, graph, current));
 }
 
-/// Tasks with random messages on a machine of eight places, some of them fixed.
+/// Tasks with random messages, some of them fixed, on a machine of eight places.
 struct Drawn {
   Machine machine = machine_from_text("node:2 numa:2 core:2 factors:10,3,1");
   Workload workload;
@@ -200,10 +200,9 @@ TEST(TrafficDescent, keeps_to_the_caps_and_more_than_halves_the_traffic_of_rando
 }
 
 TEST(TrafficDescent, exchanges_the_two_tasks_whose_exchange_lowers_the_traffic_most) {
-  // Both places are full. Task 0 has its messages at place 1. An exchange with task 3 would help
-  // most, although that task exchanges more messages with place 1 than tasks 2 and 4 do, because
-  // task 3 exchanges the most messages with place 0. An exchange with task 5 would not help: tasks
-  // 0 and 5 would stay apart.
+  // Both places are full, and all partners of task 0 are at place 1. Exchanging tasks 0 and 3 is
+  // best: at place 0, task 3 saves 15 messages between places and adds 5; task 2 would save only 4,
+  // and task 4 none. Exchanging tasks 0 and 5 would not help, because they would stay apart.
   const Machine machine = machine_from_text("core:2");
   Workload workload;
   workload.tasks.assign(8, {.load_s = 1});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tuning constants of the partitioner and of rank_map.h, each with its value, unit and effect.
-// Users cannot change them by an option of a strategy.
+// No option of a strategy changes them.
 #pragma once
 
 #include <array>

@@ -37,11 +37,11 @@ double least_between_nodes(const Machine& machine) {
   }
 }
 
-/// Returns lower bounds on the factors of messages between different places. Not all pairs of
-/// places are examined. Inside a domain, pairs of consecutive places are enough, because any two
-/// places of a domain have the same finest common group as some two consecutive places. Inside a
-/// node, one pair per pair of domains is enough. Between nodes, the network's smallest latency
-/// factor counts; all pairs have the same bandwidth factor.
+/// Returns lower bounds on the factors of messages between different places. Only some pairs of
+/// places are examined. Inside a domain, these are the pairs of consecutive places: any other pair
+/// has the same finest common group, and so the same factors, as one of them. Between the domains
+/// of a node, one pair of places is examined per pair of domains. Between nodes, the latency factor
+/// is the network's smallest; the bandwidth factor is the same for all pairs.
 LeastFactors least_factors(const Machine& machine) {
   LeastFactors least{0, 0};
   if (machine.num_places() < 2) return least;

@@ -139,7 +139,7 @@ TEST(Bounds, one_task_must_move_if_its_load_equals_the_excess_over_the_makespan)
   EXPECT_EQ(least.bytes, 60u);  // the task of 10 bytes and half of the other
 }
 
-TEST(Bounds, tasks_that_cannot_move_or_have_no_load_or_are_on_other_places_need_not_move) {
+TEST(Bounds, tasks_that_are_pinned_or_without_load_or_not_on_an_overloaded_place_need_not_move) {
   const Machine machine = machine_from_text("core:3");
   Workload workload;
   workload.tasks = {{.load_s = 9, .bytes = 1, .movable = false},
@@ -295,8 +295,7 @@ TEST(Bounds, least_migrations_are_the_fewest_tasks_and_bytes_that_can_remove_the
   }
 }
 
-TEST(Bounds,
-     if_speeds_depend_on_the_subphase_only_makespans_bound_iterations_and_nothing_must_move) {
+TEST(Bounds, with_speeds_per_subphase_only_makespans_bound_iterations_and_no_task_must_move) {
   const Machine machine = machine_from_text("core:2 message:0.5");
   Workload workload;
   workload.tasks = {{.load_s = 4}, {.load_s = 4}};

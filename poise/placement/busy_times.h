@@ -150,7 +150,7 @@ class BusyTimes {
   std::vector<double> change_s_;
   std::vector<char> is_touched_;  // not bits: faster
   std::vector<SpotId> touched_;
-  // The move to which the changes belong; none after a trial of an exchange and after refresh().
+  // The move to which the changes belong; none after a trial of an exchange or after refresh().
   std::optional<Migration> tried_;
   // Of the last collected move: for each arc of the task, the busy time of the slowest resource
   // that its messages will cross, and the increase of X of the task's new place.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The capacity of places and memory domains: the number of cores that the tasks there may take
-// together. Checks and repairs placements against it.
+// together. Checks whether placements respect it, and repairs them.
 #pragma once
 
 #include <cstdint>

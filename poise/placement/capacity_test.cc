@@ -272,8 +272,8 @@ struct NaiveFilling {
   }
 };
 
-/// Puts the tasks that need most cores first on the places with the most free cores, beside the
-/// tasks in `filling`; throws Error if one finds no room.
+/// Puts tasks, those that need most cores first, on the places with the most free cores, beside the
+/// tasks in `filling`. Throws Error if a task finds no room.
 Placement naive_largest_first(NaiveFilling filling, std::vector<TaskId> tasks,
                               Placement placement) {
   const Capacity& capacity = filling.problem.workload.capacity;

@@ -13,9 +13,9 @@ namespace poise {
 
 namespace {
 
-/// Number of bisection steps for the shortest time in which the places can do all work. The
-/// interval is at first as long as the longest task takes on the slowest place, and in the end
-/// about 1/1000 of that.
+/// Number of steps of the bisection that finds the shortest time in which the places can do all
+/// work. The first interval is as long as the longest task takes on the slowest place; the last one
+/// is about 1/1000 of that.
 constexpr int kHalvings = 10;
 
 /// Searches for the cuts between blocks of consecutive movable tasks. A cut is the index of the

@@ -11,10 +11,10 @@ namespace poise {
 
 /// The busy seconds of all places, with queries for the place that finishes a task first.
 ///
-/// Of the places of one speed, the least busy finishes the task first, so a tournament tree per
-/// speed is enough. With more than 32 different speeds, places of similar speed share a tree. The
-/// answer is then the best of the trees' least busy places, and another place may finish slightly
-/// earlier.
+/// Of the places of one speed, the least busy finishes the task first, so there is one tournament
+/// tree per speed. With more than 32 different speeds, places of similar speed share a tree. The
+/// answer is then the best among the least busy places of all trees, and another place might finish
+/// the task slightly earlier.
 class FirstToFinish {
  public:
   FirstToFinish(const Machine& machine, const std::vector<double>& busy_s)

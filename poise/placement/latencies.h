@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The latency of messages between two places, kept per pair of nodes while that pays.
+// The latency of messages between two places, cached per pair of nodes if the table is small
+// enough.
 #pragma once
 
 #include <cstddef>

@@ -167,7 +167,7 @@ TEST(MemoryRoom, caps_of_places_and_domains_agree_with_their_definitions_after_e
       Placement moved = placement;
       moved.move(t, to);
       const std::uint64_t after = bytes_at(workload, moved, to);
-      // Inside a domain, only the footprint certainly becomes free.
+      // If t moves inside its domain, only its footprint is certain to become free.
       const std::uint64_t freed =
           machine.domain_of(from) == domain ? workload.memory[t].footprint_bytes : 0;
       const std::uint64_t others = domain_bytes(machine, workload, placement, domain) -
@@ -273,7 +273,8 @@ Placement naive_within_memory(const Machine& machine, const Workload& workload,
   return placement;
 }
 
-TEST(MemoryRoom, full_places_first_give_away_large_tasks_and_then_tasks_move_where_wanted) {
+TEST(MemoryRoom,
+     full_places_first_give_away_large_tasks_and_then_tasks_move_to_their_wanted_places) {
   int num_different = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);

@@ -343,7 +343,8 @@ TEST(MessageTimes, one_message_takes_the_times_at_both_ends_and_on_a_resource_pl
   }
 }
 
-TEST(MessageTimes, tasks_migrate_like_messages_of_their_size_that_both_ends_pack) {
+TEST(MessageTimes,
+     migrating_tasks_takes_as_long_as_messages_of_their_size_that_are_packed_and_unpacked) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

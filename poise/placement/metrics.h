@@ -47,7 +47,7 @@ struct PlaceTimes {
 PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                        const Placement& placement);
 
-/// The times of a phase, which are those of its slowest places.
+/// The times of a phase. In each subphase, the slowest place determines them.
 struct PhaseTimes {
   double iteration_s = 0, makespan_s = 0;  // as in Metrics
 };

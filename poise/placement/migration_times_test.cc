@@ -89,8 +89,9 @@ TEST(MigrationTimes, if_two_tasks_swap_places_both_migrations_count_toward_the_t
   EXPECT_TRUE(times.fits(2, 2, 0));
 }
 
-TEST(MigrationTimes, a_place_that_an_exchange_occupies_as_long_as_before_does_not_limit_it) {
-  // All three tasks have left place 0, which is busy with that for longer than the limit.
+TEST(MigrationTimes,
+     a_place_whose_migration_time_an_exchange_does_not_change_never_forbids_the_exchange) {
+  // All three tasks have left place 0. Sending them keeps place 0 busy for longer than the limit.
   const Machine machine = machine_from_text("core:4 migrated_byte:1e-9");
   Workload workload;
   workload.tasks.assign(3, {.load_s = 1, .bytes = 1000000000});
@@ -139,7 +140,8 @@ TEST(MigrationTimes, an_exchange_fits_if_the_time_after_moving_both_tasks_is_wit
   EXPECT_GT(num_exceeding, 0);
 }
 
-TEST(MigrationTimes, gives_a_tasks_time_on_a_resource_that_is_busy_for_at_least_a_given_time) {
+TEST(MigrationTimes,
+     returns_the_time_of_a_task_on_a_resource_that_is_busy_for_at_least_the_given_time) {
   const Machine machine =
       with_formula(machine_from_text("node:3 core:1 bandwidth:1e6 bus:0 gap:0 latency:0 "
                                      "migrated_byte:1e-5 migrated_task:0"),
@@ -153,7 +155,8 @@ TEST(MigrationTimes, gives_a_tasks_time_on_a_resource_that_is_busy_for_at_least_
   MigrationTimes times(problem, current);
   times.move(0, 1);
   times.move(1, 2);
-  // The card out of node 0 is busy for 4 s, those into nodes 1 and 2 for 1 s and 3 s.
+  // Sending keeps the card of node 0 busy for 4 s; receiving keeps the cards of nodes 1 and 2 busy
+  // for 1 s and 3 s.
   EXPECT_DOUBLE_EQ(times.busiest_resource_s(), 4);
   const double busiest_s = times.busiest_resource_s();
   for (const double least_s : {0.0, 2.0, 3.5, busiest_s}) {
@@ -198,7 +201,8 @@ struct Added {
   }
   double place_s() const { return largest(places_s); }
   double resource_s() const { return largest(resources_s); }
-  /// The longest time of a place plus that of a resource, among those with more time than before.
+  /// The longest time of a place plus the longest time of a resource. Counts only places and
+  /// resources with more time than in `before`.
   double grown_s(const Added& before) const {
     std::vector<double> grown_places, grown_resources;
     for (std::size_t i = 0; i < places_s.size(); ++i)
@@ -209,7 +213,7 @@ struct Added {
   }
 };
 
-TEST(MigrationTimes, equal_sums_over_all_migrations_and_the_limit_applies_only_to_times_that_grow) {
+TEST(MigrationTimes, equal_the_sums_over_all_migrations_and_are_limited_only_where_they_grow) {
   int num_fitting = 0, num_refused = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);

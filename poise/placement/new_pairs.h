@@ -11,11 +11,11 @@
 namespace poise {
 
 /// Records the pairs of places that have been examined. All messages from one place to another wait
-/// for the same resources, so it is enough to examine each pair once.
+/// for the same resources, so each pair need be examined only once.
 class NewPairs {
  public:
-  /// Keeps no table of pairs if it would have more than `entries` entries, where `entries` is the
-  /// number of tasks, arcs and places together, all of which the caller visits anyway.
+  /// Keeps no table of pairs if it would have more than `entries` entries. `entries` is the number
+  /// of tasks, arcs and places together; the caller visits all of these anyway.
   NewPairs(PlaceId num_places, std::size_t entries) : num_places_(num_places) {
     if (num_places_ * num_places_ <= entries) is_known_.assign(num_places_ * num_places_, 0);
   }

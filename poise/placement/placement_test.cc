@@ -34,7 +34,7 @@ TEST(Placement, tasks_are_dealt_in_turn_or_in_blocks_whose_sizes_differ_by_at_mo
     }
 }
 
-TEST(Placement, migrations_lists_the_tasks_whose_places_differ_in_ascending_order_of_task_id) {
+TEST(Placement, the_function_migrations_lists_tasks_whose_places_differ_and_sorts_them_by_id) {
   const std::vector<Migration> expected{{0, 4, 1}, {2, 0, 3}, {4, 2, 0}};
   EXPECT_EQ(migrations(at({4, 1, 0, 3, 2}), at({1, 1, 3, 3, 0})), expected);
   EXPECT_TRUE(migrations(at({1, 2}), at({1, 2})).empty());

@@ -27,8 +27,8 @@ struct Problem {
   /// use them.
   std::span<const std::vector<double>> past_loads_s = {};
   double steps = kUsualSteps;  // phases until the next decision
-  /// The part of a decision's computing time that the strategy may take. It is below 1 if several
-  /// calls of strategies together make one decision.
+  /// The fraction of a decision's computing time that the strategy may take. It is below 1 if one
+  /// decision calls several strategies.
   double share_of_effort = 1;
 };
 

@@ -65,8 +65,9 @@ class Matching {
       if (are_equal(units_[overlap.part], units_[overlap.unit])) join(overlap.part, overlap.unit);
   }
 
-  /// Gives every part without a unit (such as a node) the unit with the part's number, if that is
-  /// free. The remaining parts get the free units in turn, both sorted by kind and share.
+  /// Gives every part that has no unit (such as a node) yet the unit with the part's number, if
+  /// that unit is free. The remaining parts get the free units in turn, both sorted by kind and
+  /// share.
   std::vector<std::uint32_t> completed() && {
     for (std::uint32_t u = 0; u < units_.size(); ++u) join(u, u);
     std::vector<std::uint32_t> parts, free;
@@ -170,8 +171,8 @@ Placement renamed_in_level(const Machine& machine, const Workload& workload,
                            const Placement& current, const Placement& placement,
                            std::span<const double> shares, std::size_t level) {
   const std::vector<PlaceId>& first_place = machine.levels()[level].first_place;
-  // Groups with the same parent and of the same size are of one kind. This maps a parent and a size
-  // to the number of the kind.
+  // Groups with the same parent and of the same size are of one kind. `kinds` gives the number of
+  // the kind for a parent and a size.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> kinds;
   std::vector<Unit> groups;
   for (std::uint32_t g = 0; g + 1 < first_place.size(); ++g) {

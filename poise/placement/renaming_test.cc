@@ -67,7 +67,7 @@ TEST(Renaming, changes_nothing_if_the_new_partition_is_the_current_one) {
 }
 
 /// The renaming of units (nodes, groups or places) described in renaming.h, with loads in a full
-/// matrix. Units are equal if their kinds are and their shares differ by at most 1 %.
+/// matrix. Two units are equal if they are of the same kind and their shares differ by at most 1 %.
 std::vector<std::size_t> naive_renaming(const std::vector<std::size_t>& kinds,
                                         const std::vector<double>& shares,
                                         const std::vector<std::size_t>& unit_of_place,

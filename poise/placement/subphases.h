@@ -15,10 +15,10 @@ namespace poise {
 
 constexpr std::uint32_t kMaxSubphases = 64;
 
-/// The load of each task in each subphase. A task's row in the workload's `subphase_load_s` tells
-/// only in which ratio to divide the task's load among the subphases, so the load itself may be
-/// scaled or predicted. Background load, messages, and tasks without a row are divided in the same
-/// ratio as the sum of all tasks with rows.
+/// The load of each task in each subphase. A task's row in the workload's `subphase_load_s` gives
+/// only the ratio in which the task's load is divided among the subphases. So the load itself may
+/// be scaled or predicted. Background load, messages, and tasks without a row are divided in the
+/// same ratio as the sum of all tasks with rows.
 class Subphases {
  public:
   /// Keeps a reference to the workload. O(tasks * subphases).

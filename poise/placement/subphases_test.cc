@@ -120,7 +120,8 @@ TEST(Subphases, a_workload_may_have_up_to_64_subphases_and_needs_a_row_for_each_
   EXPECT_EQ(Subphases(divided({{1}, {1, 2}}, {3, 1})).count(), 2u);
 }
 
-TEST(Subphases, loads_without_a_row_are_divided_among_subphases_in_the_proportions_of_all_rows) {
+TEST(Subphases,
+     loads_without_a_row_are_divided_among_subphases_in_proportion_to_the_sums_of_all_rows) {
   // In the first subphase the rows have 1 + 4 s, in the second 2 s, in the third 3 s.
   const Workload workload = divided({{}, {2, 4, 6}, {3}, {0, 0, 0}}, {20, 6, 4, 5});
   const Subphases subphases(workload);
@@ -136,7 +137,8 @@ TEST(Subphases, loads_without_a_row_are_divided_among_subphases_in_the_proportio
   }
 }
 
-TEST(Subphases, the_longest_of_overlapping_subphases_counts_and_the_first_has_all_undivided_load) {
+TEST(Subphases,
+     if_subphases_overlap_the_longest_one_counts_and_the_first_one_has_all_undivided_load) {
   Workload workload = divided({{1, 3}, {2, 2}}, {4, 4});
   const std::vector<double> seconds{2, 5, 3};
   EXPECT_EQ(Subphases(workload).time_of_all_s(seconds), 10);

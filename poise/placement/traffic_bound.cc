@@ -69,10 +69,9 @@ Cluster cluster_of(const Links& links, std::span<const TaskId> tasks,
 }
 
 /// Lower bound on the factor of messages between different groups of the level. Inside a domain,
-/// only pairs of consecutive places are examined. They are enough because groups and domains are
-/// ranges of places: for any two places of a domain that are in different groups, some two
-/// consecutive places between them have the same nearest common group, and therefore the same
-/// factor.
+/// only pairs of consecutive places are examined. Any other pair has the same factor as one of
+/// them: groups and domains are ranges of places, so between two places in different groups lie two
+/// consecutive places with the same nearest common group.
 double least_factor_between(const Machine& machine, std::size_t level) {
   double least = kInfinite;
   for (PlaceId p = 1; p < machine.num_places(); ++p)

@@ -24,11 +24,11 @@ struct Spectra {
   double added = 0;  // seconds added to the loads, summed over all tasks
 };
 
-/// Computes the spectra of all clusters. A graph's edge has the messages of two tasks, both
-/// directions added. The time for one cluster is cubic
-/// in its size; the sum of the cubes is at most max_work. So a few hundred tasks form one cluster,
-/// and more tasks form several, each grown breadth-first. If clusters would be too small to give a
-/// bound, there are none.
+/// Computes the spectra of all clusters. The weight of an edge is the number of messages between
+/// its two tasks, in both directions together. The time for one cluster is cubic in its size; the
+/// sum of the cubes is at most max_work. So a few hundred tasks form one cluster, and more tasks
+/// form several, each grown breadth-first. Returns no clusters if they would be too small to give a
+/// bound.
 Spectra spectra_of(const Workload& workload, double max_work = 3e8);
 
 /// Lower bound on the sum of the NUCO factors of all messages between places. It is valid for any

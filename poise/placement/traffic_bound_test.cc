@@ -26,7 +26,8 @@ Metrics metrics_of(const Machine& machine, const Workload& workload, const Place
   return evaluate(machine, workload, machine.costs(), placement, placement);
 }
 
-/// Draws six tasks, some of them without load. Every other problem has background load.
+/// Draws six tasks and their messages. In every fourth problem, task 0 has no load. Every second
+/// problem has background load.
 Workload small_workload(int problem, Random& random) {
   Workload workload;
   for (TaskId t = 0; t < 6; ++t)

@@ -117,7 +117,7 @@ TEST(DistanceTree,
   }
 }
 
-TEST(DistanceTree, on_a_torus_no_message_between_nodes_weighs_less_than_the_weight_of_the_root) {
+TEST(DistanceTree, on_a_torus_messages_between_nodes_weigh_at_least_the_weight_of_the_root) {
   // Nodes 0 and 1 are at opposite corners of the torus, or share a router.
   for (const std::vector<std::uint32_t>& routers :
        {std::vector<std::uint32_t>{0, 10, 5, 1, 2, 3}, {4, 4, 5, 1, 2, 3}}) {

@@ -140,7 +140,7 @@ TEST(EvenSubphases, never_lengthens_the_iteration_and_leaves_pinned_tasks_in_pla
     }
 }
 
-TEST(EvenSubphases, separates_tasks_only_if_that_saves_more_time_than_their_messages_cost) {
+TEST(EvenSubphases, separates_tasks_only_if_separation_saves_more_time_than_their_messages_cost) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};

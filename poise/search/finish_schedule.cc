@@ -17,8 +17,8 @@ namespace {
 
 constexpr PlaceId kNowhere = ~PlaceId{0};
 
-/// For each place that has communication partners of a task: the seconds of all messages between
-/// these partners and the task.
+/// For each place with communication partners of a task: the total seconds that the messages
+/// between the task and these partners take.
 class SecondsByPlace {
  public:
   explicit SecondsByPlace(std::uint32_t num_places) : seconds_(num_places, 0) {}

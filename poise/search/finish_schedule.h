@@ -13,8 +13,8 @@ namespace poise {
 ///
 ///     busy(p) + load / speed(p) + message_weight * message_s(p)
 ///
-/// message_s(p) is the time of the messages between the task and those partners that are already
-/// placed, but not on p, if all cost factors are 1. The best place either holds a partner or is the
+/// message_s(p) is the time, with all cost factors 1, of the messages between the task and those
+/// partners that are already placed, but not on p. The best place either holds a partner or is the
 /// place that would finish the task first without its messages, so no other places are tried. Once
 /// both ends of a message are placed, its cost counts as busy time of the receiver's place. Ignores
 /// distances and the current placement. `arcs` must be those of the workload. O(n + (n + m) log p)

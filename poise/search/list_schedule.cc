@@ -393,10 +393,10 @@ void Scheduler::add_siblings(std::size_t level, std::uint32_t group, std::size_t
       outside_.add(tree_.weight(level, branches_[b].group, group), branches_[b].count);
 }
 
-/// Returns the sum of the weights that outside_ would have after add_siblings(), added up in
-/// another order. That is fast, and precise enough to reject most groups. The exact sum is computed
-/// only for the remaining groups, because it takes a time that grows with the square of the number
-/// of branches if all weights differ.
+/// Returns the sum of the weights that outside_ would have after add_siblings(), but added up in
+/// another order. This sum is fast to compute, and precise enough to reject most groups. The exact
+/// sum is computed only for the remaining groups: if all weights differ, its computing time grows
+/// with the square of the number of branches.
 double Scheduler::rough_sum(std::size_t level, std::uint32_t group,
                             std::size_t first_branch) const {
   double sum = outside_.sum();

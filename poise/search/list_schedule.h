@@ -28,8 +28,8 @@ struct Schedule {
 /// place's busy time does not change, not even by rounding.
 ///
 /// If a group of the distance tree holds no partner of t, the messages of t weigh the same from all
-/// places of the group, so one query for the least busy of these places is enough. A group is
-/// skipped if its least busy place could not win even with the smallest weights.
+/// places of the group, so only the least busy of these places is tried; one query finds it. A
+/// group is skipped if its least busy place could not win even with the smallest weights.
 ///
 /// For n tasks, E pairs of communicating tasks and m places, the time is O(n + m + E levels log m)
 /// if the network is a tree. Another network with N nodes takes longer: O(sqrt(N)) more per task

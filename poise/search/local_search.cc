@@ -118,8 +118,8 @@ void LocalSearch::gather_places_near(PlaceId p) {
     near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
   }
   near_.push_back(least_busy_.least());
-  // If a place has cores for only few tasks, the least busy places may have no free core. In that
-  // case near_ gets all places, unless the machine is too large for that.
+  // If places have cores for only few tasks, the least busy places may have no free core. Therefore
+  // near_ then gets all places, unless the machine is too large for that.
   if (room_.has_few_cores() && machine_.num_places() <= tuning_.few_places)
     for (PlaceId q = 0; q < machine_.num_places(); ++q) near_.push_back(q);
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
@@ -160,8 +160,9 @@ void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
 }
 
 /// Tries to move the selected task t to one of the destinations, and keeps the best move if its
-/// gain is large enough. Skips moves that make a place busier than the busiest one. The destination
-/// with the largest bound on the gain is tried first, then those with bounds above the best gain.
+/// gain is large enough. Skips moves that would make a place busier than the busiest place is now.
+/// The destination with the largest bound on the gain is tried first, then those with bounds above
+/// the best gain.
 void LocalSearch::try_moves(TaskId t, double limit) {
   const auto worth = [this](SpotId spot, double busy_s) {
     return potential(spot, busy_s) - potential_of_[spot];
@@ -187,12 +188,12 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (best.task != kNobody) steps_.push_back(best);
 }
 
-/// Finds the best moves of tasks at place p. Examines the tasks in portions, and stops after the
-/// first portion in which some task can move. If no task at p can move, also examines pulls: moves
-/// of tasks at other places that send messages to p. Pulls come last because they take several
-/// times longer to examine: p often has few tasks with many partners. If the migration time is
-/// limited, only few tasks may move, so pulls are also examined each time that the portions have
-/// reached the last task at p.
+/// Finds the best moves of tasks at place p. Examines the tasks in portions of a fixed number of
+/// tasks, and stops after the first portion in which some task can move. If no task at p can move,
+/// also examines pulls: moves of tasks at other places that send messages to p. Pulls come last
+/// because they take several times longer to examine: p often has few tasks, but these have many
+/// partners. If the migration time is limited, only few tasks can move. Therefore pulls are then
+/// also examined whenever the last task at p has been examined.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   const std::vector<TaskId>& tasks = tasks_at_[p];
@@ -358,7 +359,7 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
 }
 
 /// Carries out the step (move or exchange) that improves place p most. Steps that were found but
-/// not carried out are kept for the next visit of p, even in a later stage. Most of them gain less
+/// not carried out are kept for the next visit to p, even in a later stage. Most of them gain less
 /// by then, so their old gains serve as upper bounds: a kept step is evaluated again only if its
 /// old gain exceeds the best new gain.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {

@@ -133,7 +133,7 @@ class LocalSearch {
   Room room_;
   std::optional<MigrationTimes> moved_;  // empty: the migration time is not limited
   double migration_limit_s_ = 0;
-  double steps_to_pay_ = 0;  // iterations that the total time covers; 0: it is not tracked
+  double steps_to_pay_ = 0;  // iterations in the total time; 0: the total time is not tracked
   /// True during try_perturbation(), which compares the total time only at its end.
   bool is_trial_ = false;
   double shortest_s_ = 0;               // shortest total time so far
@@ -157,7 +157,8 @@ class LocalSearch {
   std::map<NodeId, std::vector<NodeId>> near_nodes_;  // filled on demand
   std::vector<std::pair<TaskId, double>> pulls_;  // tasks that send messages to the visited place,
                                                   // and the seconds saved if they move there
-  /// Per place, the tasks of tasks_at_ with their loads, in ascending order; empty until needed.
+  /// Per place, the tasks of tasks_at_ with their loads, in ascending order of load; empty until
+  /// needed.
   std::vector<std::vector<std::pair<double, TaskId>>> by_load_;
   std::vector<Step> steps_;
   std::priority_queue<std::pair<double, PlaceId>> queue_;

@@ -108,7 +108,7 @@ TEST(LocalSearch, its_busy_times_match_its_placement_and_pinned_tasks_do_not_mov
     }
 }
 
-TEST(LocalSearch, ends_where_no_move_to_a_partners_or_the_least_busy_place_lowers_the_potential) {
+TEST(LocalSearch, ends_where_no_move_to_a_partner_or_to_the_least_busy_place_lowers_the_potential) {
   int num_settled = 0;
   for (const char* text : kMachines)
     for (const int exponent : {2, 8, 48})
@@ -214,7 +214,7 @@ TEST(LocalSearch, a_limited_migration_takes_no_longer_than_the_limit) {
         EXPECT_LE(metrics.migration_s, limit_s * (1 + 1e-9));
         EXPECT_LE(metrics.iteration_s, drawn.metrics(drawn.start).iteration_s * (1 + 1e-9));
         num_moved += limit_s > 0 && metrics.migrations > 0 ? 1 : 0;
-        // From there, a longer limit allows more moves.
+        // Continues from this placement with a longer limit, which allows more moves.
         search.limit_migration(2 * limit_s);
         search.run({.exponent = 8, .swaps = true}, 1e9);
         EXPECT_LE(drawn.metrics(search.placement()).migration_s, 2 * limit_s * (1 + 1e-9));
@@ -222,7 +222,7 @@ TEST(LocalSearch, a_limited_migration_takes_no_longer_than_the_limit) {
   EXPECT_GE(num_moved, 239);
 }
 
-TEST(LocalSearch, remembers_a_placement_that_is_often_better_than_those_at_the_start_and_the_end) {
+TEST(LocalSearch, the_remembered_placement_is_often_better_than_those_at_the_start_and_the_end) {
   int num_shorter = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed)
     for (const double steps : {0.25, 1.0, 4.0}) {
@@ -373,7 +373,7 @@ TEST(LocalSearch, a_stage_ends_soon_after_the_limit_of_scans_given_by_the_caller
     const double scans =
         drawn.search(drawn.start, tuning).run({.exponent = 8, .swaps = false}, 1e9);
     EXPECT_GE(scans, per_entry * entries);
-    // Scans for moves are not limited, but there are fewer of them than of other scans.
+    // The limit does not count the scans for moves, but these are fewer than the other scans.
     EXPECT_LE(scans, 2 * per_entry * entries + kVisit) << per_entry;
     tuning.max_scans = 2000;
     EXPECT_LE(drawn.search(drawn.start, tuning).run({.exponent = 8, .swaps = false}, 1e9),

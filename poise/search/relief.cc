@@ -31,8 +31,8 @@ std::vector<Donor> places_above(double threshold_s, const std::vector<double>& b
 }
 
 /// Moves tasks away from the donor, an overloaded place, until the donor is below the threshold.
-/// Returns false if too few of its tasks fit on other places. Visiting each task once is enough:
-/// other places only fill up, so a task that does not fit now will not fit later.
+/// Returns false if too few of its tasks fit on other places. Visits each task only once: other
+/// places only become fuller, so a task that does not fit now will not fit later.
 bool relieve(const Machine& machine, std::span<const LoadedTask> tasks, double threshold_s,
              Donor donor, FirstToFinish& places, Placement& placement) {
   const double speed = machine.speed_of(donor.place);

@@ -22,8 +22,9 @@ class Relief {
   Relief(const Problem& problem, std::vector<double> busy_s);
 
   double busiest_s() const;
-  /// Returns the current placement after moves that bring every place below the threshold, or
-  /// nothing if that is not possible. O(tasks + (places + moves) log places).
+  /// Starting from the current placement, moves tasks until no place exceeds the threshold. Returns
+  /// the new placement, or nothing if the moves do not reach the threshold. O(tasks + (places +
+  /// moves) log places).
   std::optional<Placement> to(double threshold_s) const;
 
  private:

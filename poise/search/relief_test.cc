@@ -75,7 +75,7 @@ TEST(Relief, moves_fewer_tasks_if_migrations_are_more_expensive) {
 
 TEST(Relief, finds_a_threshold_nearly_as_good_as_the_best_of_a_dense_grid_of_thresholds) {
   // Migrations take so long that the best threshold is neither among the lowest nor among the
-  // highest of the grid.
+  // highest thresholds tried.
   constexpr double kSteps = 10, kNearly = 1.002;
   const Machine machine = machine_from_text("core:16 migrated_byte:1e-9");
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -125,7 +125,7 @@ std::optional<Placement> naive_relief(const Problem& problem, std::vector<double
     const auto time_s = [&](TaskId t, PlaceId p) { return tasks[t].load_s / machine.speed_of(p); };
     for (std::size_t i = 0; i < heaviest.size() && busy_s[from] > threshold_s; ++i) {
       if (i + 1 < heaviest.size() && busy_s[from] - time_s(heaviest[i + 1], from) <= threshold_s)
-        continue;  // the next lighter task is enough
+        continue;  // moving the next lighter task is enough to relieve the place
       PlaceId first = 0;
       for (PlaceId p = 1; p < busy_s.size(); ++p)
         if (busy_s[p] + time_s(heaviest[i], p) < busy_s[first] + time_s(heaviest[i], first))

@@ -152,10 +152,10 @@ class SingleReturns {
     return outcome_.migration_s - other_s + moved_.resource_s_of(t, least_s);
   }
 
-  /// Returns false if the total time cannot become shorter when t returns to its current place.
-  /// This is so in two cases: the return makes the iterations longer by more than it makes the
-  /// migration shorter; or it makes nothing shorter: neither the migration, nor the time of the
-  /// busiest place, nor that of the resource for which the busiest place waits.
+  /// Returns false if the total time cannot become shorter when t returns to its current place. In
+  /// one case, the return adds more time to the iterations than it takes off the migration. In the
+  /// other case, it shortens neither the migration, nor the time of the busiest place, nor the time
+  /// of the resource for which the busiest place waits.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));
@@ -191,7 +191,7 @@ class SingleReturns {
   Room room_;
   std::size_t trials_;
   PlaceId busiest_ = 0;
-  double busiest_migrating_s_ = 0;  // most seconds that a place needs to pack and unpack tasks
+  double busiest_migrating_s_ = 0;  // longest time that any place needs to pack and unpack tasks
   struct Slow {
     double seconds = 0;
     PlaceId place = 0;
@@ -201,7 +201,7 @@ class SingleReturns {
 
 /// Goes step by step from the placement `far` back to the current one. For each fraction in `parts`
 /// (see kReturnParts), calls take(outcome) with the placement reached, until take() returns false.
-/// In any case, take() is called last with the current placement.
+/// Finally calls take() with the current placement, even if take() has returned false before.
 template <typename Take>
 void for_each_point(const Way& way, const Outcome& far, std::span<const double> parts,
                     const Take& take) {
@@ -249,7 +249,7 @@ std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
 }
 
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
-  std::vector<Outcome> points{far};  // a candidate, because returns may lengthen the iterations
+  std::vector<Outcome> points{far};  // `far` itself may be best: returns may lengthen iterations
   const auto total_s = [&](const Outcome& outcome) { return outcome.total_s(way.steps); };
   int rises = 0;
   const bool is_cheap = far.migration_s <= tolerance * total_s(far);

@@ -149,8 +149,8 @@ TEST(Returns, each_step_back_towards_the_current_placement_keeps_or_lowers_the_m
   }
 }
 
-/// A problem in which all times are multiples of 1/4 s, so that sums are exact in any order, and a
-/// placement of all tasks.
+/// A problem and a placement of all its tasks. All times are multiples of 1/4 s, so that sums are
+/// exact in any order.
 struct Whole {
   Machine machine = machine_from_text("node:2 core:3 factors:3,1 message:0.25 migrated_byte:0.25");
   Workload workload;
@@ -167,7 +167,7 @@ struct Whole {
           {t, static_cast<TaskId>(random.below(14)), 1 + random.below(6), 0});
     }
     if (seed % 2 == 1) return;
-    // So many cores that both placements fit.
+    // Each place gets enough cores for both placements.
     for (const Placement& placement : {current, far})
       for (PlaceId p = 0; p < 6; ++p)
         workload.capacity.per_place = std::max(workload.capacity.per_place, tasks_at(placement, p));

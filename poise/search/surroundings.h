@@ -27,8 +27,8 @@ class Surroundings {
   /// Selects task t, at its current place, for the functions below.
   void gather(TaskId t);
 
-  /// Appends to `places` the `most` places whose tasks exchange the most traffic with t, or all
-  /// places that exchange any if there are fewer.
+  /// Appends to `places` those places whose tasks exchange the most traffic with t: at most `most`
+  /// places, and none that exchanges no traffic with t.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
   /// Returns the value of moving t to another place: the sum of worth(spot, busy seconds after the
@@ -229,7 +229,7 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   scans_ += changed_.size();
 }
 
-/// Adds up the terms of worth_at() that depend on which place of its domain `to` is. Leaves out the
+/// Adds up those terms of worth_at() that differ between the places of one domain. Leaves out the
 /// terms of the places from_ and `to`, but updates their busy times, from_s_ and to_s_.
 template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {

@@ -84,7 +84,8 @@ static_assert(kTuning.max_kept < 1);
 /// that of `far`, where d is the iteration time of the current placement minus that of `far`. The
 /// points are denser at small fractions, where the total time changes most.
 inline constexpr double kReturnParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// More fractions than kReturnParts, for curve_to_current(), because users see the curve.
+/// The fractions for curve_to_current(). They are more than in kReturnParts, because users look at
+/// the curve.
 inline constexpr double kShownReturnParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                                1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 

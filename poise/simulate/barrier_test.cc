@@ -59,7 +59,8 @@ double naive_end_s(std::uint32_t per_node, std::vector<double> enters_s) {
   return *std::max_element(enters_s.begin(), enters_s.end());
 }
 
-TEST(Barrier, in_each_round_every_place_waits_for_a_place_twice_as_far_away_as_in_the_last_round) {
+TEST(Barrier,
+     in_each_round_every_place_waits_for_a_place_twice_as_far_away_as_in_the_previous_round) {
   for (std::uint32_t nodes = 1; nodes <= 4; ++nodes)
     for (std::uint32_t per_node = 1; per_node <= 3; ++per_node) {
       const Machine machine =

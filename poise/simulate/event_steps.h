@@ -40,7 +40,8 @@ class EventSteps {
 
   /// Simulates one iteration of a phase. If the phase has subphases (placement/subphases.h), it
   /// simulates them one after the other, each with its part of the messages. If the placement has
-  /// changed since the last call, call forget() first; if only loads have changed, forget_loads().
+  /// changed since the last call, call forget() first; if only loads have changed, call
+  /// forget_loads().
   const EventStep& step(std::size_t phase, const Workload& workload, const Placement& placement);
   void forget();
   void forget_loads();

@@ -40,7 +40,8 @@ std::vector<double> numbers_of(const std::vector<Span>& spans) {
 }
 
 // Place 0 works for 3 s, sends three quarters of its message, works for 1 s, and sends the rest.
-TEST(EventSteps, subphases_follow_each_other_each_with_its_part_of_work_and_messages) {
+TEST(EventSteps,
+     subphases_follow_each_other_and_each_has_its_part_of_the_work_and_of_the_messages) {
   const Machine machine = nodes(2);
   Workload workload = workload_of({4, 2});
   workload.subphase_load_s = {{3, 1}, {0.5, 1.5}};
@@ -75,7 +76,7 @@ TEST(EventSteps, subphases_follow_each_other_each_with_its_part_of_work_and_mess
   EXPECT_TRUE(silent.step(0, workload, placement).spans.empty());
 }
 
-TEST(EventSteps, the_longest_of_overlapping_subphases_counts_and_the_first_has_all_messages) {
+TEST(EventSteps, if_subphases_overlap_the_longest_one_counts_and_the_first_one_has_all_messages) {
   const Machine machine = nodes(2);
   Workload workload = workload_of({6, 0});
   workload.subphase_rule = SubphaseRule::overlap;
@@ -138,14 +139,14 @@ TEST(EventSteps, measurements_travel_to_place_0_and_the_new_placement_travels_ba
   const Placement placement({0, 0, 0, 0, 1, 2, 2, 3, 3, 3});
   workload.messages = {{5, 0, 1, 99}};  // a task of place 2 sends it
   const EventSteps steps(machine, {}, {}, 1);
-  // Reports of 24, 72 and 72 bytes share the card of place 0 from 0.375 s on. It receives one of
-  // them after the other. Then it sends 4, 8 and 12 bytes.
+  // Reports of 24, 72 and 72 bytes share the card of place 0 from 0.375 s on. Place 0 receives the
+  // reports one after the other. Then it sends 4, 8 and 12 bytes.
   const double up_s = 0.375 + 3 * 0.024 + 3 * 0.125;
   const double down_s = 3 * 0.125 + 0.25 + 0.012 + 0.125;
   EXPECT_NEAR(steps.collection_s(workload, placement), up_s + down_s, 1e-9);
 }
 
-// The places of a node send to its first place, which sends on what it has gathered.
+// The places of a node send their measurements to its first place, which passes on all of them.
 TEST(EventSteps, measurements_travel_through_the_levels_of_the_machine) {
   const Machine machine = machine_from_text(
       "node:2 core:2 factors:4,1 bandwidth:1000 bus:0 gap:0 copy:0 latency:0.25 overhead:0.125");

@@ -58,8 +58,7 @@ TEST(Figures, balancing_once_every_two_phases_gives_no_speed_up_if_there_is_no_j
   }
 }
 
-TEST(Figures,
-     reactive_balancing_helps_in_phases_of_any_length_but_periodic_balancing_only_in_long_ones) {
+TEST(Figures, reactive_balancing_helps_in_phases_of_any_length_but_periodic_only_in_long_phases) {
   const FigureData data = figure_named("when").compute();
   for (const double phase_ms : {1, 2, 5, 10, 20, 50, 100})
     EXPECT_NEAR(value(data, {8, 7, phase_ms}, "reactive"), 2 / 1.5, 1e-9);
@@ -68,7 +67,8 @@ TEST(Figures,
   EXPECT_GT(value(data, {8, 7, 10}, "hybrid"), value(data, {8, 7, 10}, "proactive"));
 }
 
-/// The values of one or several columns in all rows, without repetitions of the row before.
+/// The values of the first `columns` columns in all rows. Leaves out rows in which they are the
+/// same as in the row before.
 std::vector<std::vector<double>> keys(const FigureData& data, std::size_t columns) {
   std::vector<std::vector<double>> keys;
   for (const auto& row : data.rows) {

@@ -37,7 +37,7 @@ class Routes {
   std::uint32_t num_resources_ = 0;
 };
 
-/// Bytes that travel along a route from start_s on, in `pieces` pieces of equal size.
+/// Bytes that start to travel along a route at start_s, in `pieces` pieces of equal size.
 struct Flow {
   double start_s = 0, bytes = 0;
   std::uint32_t route = 0;

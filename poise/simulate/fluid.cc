@@ -16,8 +16,8 @@ namespace poise {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Ends of flows that differ by less than this fraction count as simultaneous, because the
-/// difference is rounding.
+/// Ends of flows whose relative difference is below this value count as simultaneous, because they
+/// differ only by rounding.
 constexpr double kSame = 1e-12;
 
 /// Values of rate[route] for a route without flows in flight: kOver if no further flow will use the
@@ -105,7 +105,8 @@ class FairRates {
   struct Load {
     double left = 1;      // share of the resource's time that no flow has yet
     double per_rate = 0;  // share needed if each flow without a rate were given 1 byte/s
-    // The largest value of per_rate so far, which limits its rounding errors (exact_level()).
+    // The largest value of per_rate so far. It bounds the rounding errors of per_rate
+    // (exact_level()).
     double at_most = 0;
     std::uint32_t open = 0;  // number of routes that have flows but no rate yet
     bool is_listed = false;  // in in_use_
@@ -179,8 +180,8 @@ class FairRates {
   std::vector<std::pair<double, std::uint32_t>> order_;  // heap: level, resource
 };
 
-/// All flows of an exchange. All flows of a route have the same rate. So one counter per route is
-/// enough: the bytes that each of its flows has transferred since the route became active. A flow
+/// All flows of an exchange. All flows of a route have the same rate. So all flows of a route share
+/// one counter: the bytes that each of them has transferred since the route became active. A flow
 /// ends when this counter reaches a number that is known when the flow starts.
 class Fluid {
  public:
@@ -258,8 +259,8 @@ class Fluid {
     }
   }
 
-  /// Advances to the next start or end of a flow, but at least by window_s_. Flows that would end
-  /// up to window_s_ / 2 later end in the same step.
+  /// Advances to the next start or end of a flow, but at least by window_s_. Flows whose ends are
+  /// at most window_s_ / 2 later end in the same step.
   void advance() {
     double step_s = kNever;
     for (const std::uint32_t route : active_) step_s = std::min(step_s, next_end_s(route));

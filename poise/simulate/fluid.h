@@ -18,13 +18,13 @@ namespace poise {
 /// Flows of one route always have the same rate, so rates are computed per route, by progressive
 /// filling (Bertsekas and Gallager, "Data Networks", section 6.5.2), whenever a flow starts or
 /// ends. If window_s is above 0, these computations are at least window_s apart, which bounds their
-/// number, and each treats starts and ends up to window_s / 2 later as simultaneous; a flow may
-/// then end up to about window_s too early or too late. O(computations * resources on active routes
-/// + flows log flows).
+/// number, and each treats as simultaneous all starts and ends that are at most window_s / 2 later.
+/// The computed end of a flow may then be too early or too late by about window_s. O(computations *
+/// resources on active routes + flows log flows).
 ///
 /// `detours` has one entry per flow, or none at all. A flow takes its detour if a byte would need
-/// less time there than on its own route, summed over the resources, if each resource were shared
-/// evenly by the flow and those in flight.
+/// less time there than on the flow's own route. The time on a route is summed over its resources,
+/// as if each resource were shared evenly by the flow and the flows in flight.
 std::vector<double> fluid_ends_s(const Routes& routes, std::span<const Flow> flows,
                                  double window_s = 0, std::span<const Detour> detours = {});
 

@@ -159,9 +159,9 @@ TEST(Fluid, bandwidth_that_a_flow_cannot_use_goes_to_the_others) {
 }
 
 TEST(Fluid, a_flow_that_hardly_uses_a_shared_resource_gets_all_that_the_other_flow_leaves) {
-  // Flow 0 takes a quarter of the shared resource. A byte of flow 1 occupies this resource for so
-  // short a time (1e-13 s) that the sum of the times per byte of both flows keeps only three digits
-  // of it.
+  // Flow 0 takes a quarter of the shared resource. A byte of flow 1 occupies this resource for only
+  // 1e-13 s. In the sum of the times per byte of both flows, only three digits of this time are
+  // left.
   const Routes routes = routes_of({{{0, 1}, {1, 4}}, {{0, 1e-13}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 1.5e13, 1}}),
               Pointwise(DoubleNear(1e-9), std::vector<double>{12, 2}));
@@ -211,7 +211,7 @@ TEST(Fluid,
   EXPECT_THAT(fluid_ends_s(routes, flows, 1), ElementsAre(10, 10));
 }
 
-TEST(Fluid, a_flow_takes_its_detour_if_that_takes_less_time_per_byte_when_the_flow_starts) {
+TEST(Fluid, a_flow_takes_its_detour_if_the_detour_needs_less_time_per_byte_when_the_flow_starts) {
   const Routes routes = routes_of({{{0, 1}}, {{1, 2}}});
   const Detour detour{.route = 1, .extra_s = 0.5};
   const std::vector<Flow> flows{{0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {40, 10, 0}};

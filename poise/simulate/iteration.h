@@ -91,8 +91,8 @@ struct Iteration {
 
 /// Simulates an iteration. work_s has one entry per place; overlap is as in Workload. With queues
 /// it takes O(stops log pairs), where a stop is a resource on the route of a pair. With fluids it
-/// computes all rates (fluid.h) whenever a message starts or ends; in large exchanges, only some
-/// hundred times.
+/// computes all rates (fluid.h) whenever a message starts or ends, but in large exchanges only a
+/// few hundred times in all.
 Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
                              const EngineOptions& options = {});
 

@@ -67,7 +67,8 @@ TEST(Iteration, messages_that_leave_the_same_node_share_the_bandwidth_of_its_net
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}}).end_s, 4);
   const Iteration iteration = simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}});
   EXPECT_DOUBLE_EQ(iteration.places[2].ends_s, 2);
-  // A message that leaves a node and one that enters it do not share the bandwidth of its card.
+  // A message that leaves a node and one that enters it do not share the bandwidth of the node's
+  // card.
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {4, 1, 1, 3000}}).end_s, 3);
 }
 
@@ -135,7 +136,7 @@ TEST(Iteration, work_hides_message_time_if_computation_and_communication_overlap
   EXPECT_DOUBLE_EQ(simulated(kNodes, work_s, messages, kFluid, 0.1).end_s, 9 + message_s);
 }
 
-TEST(Iteration, a_place_sends_after_the_first_part_of_its_work_and_receives_after_the_last) {
+TEST(Iteration, a_place_sends_after_the_first_part_of_its_work_and_receives_after_the_last_part) {
   // Place 0 sends one message to place 1 and then two to place 2.
   const Iteration iteration =
       simulated(kNodes, {2, 1, 4}, {{0, 2, 2, 500}, {0, 1, 1, 1000}}, kFluid, 0.25);

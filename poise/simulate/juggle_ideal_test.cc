@@ -154,7 +154,7 @@ TEST(IdealJuggle, time_slices_do_not_change_the_time_of_a_run_without_balancing)
 }
 
 TEST(IdealJuggle,
-     throws_if_a_balancing_point_takes_a_whole_period_or_thread_work_or_time_slices_are_invalid) {
+     throws_if_a_balancing_point_takes_a_whole_period_or_if_thread_work_or_slices_are_invalid) {
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .work_of_thread = {1, 2}}),
                Error);
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .point_cost_s = 0.1}), Error);
@@ -254,7 +254,7 @@ TEST(IdealJuggle, a_phase_with_one_balancing_point_takes_the_time_computed_by_ha
 }
 
 TEST(IdealJuggle,
-     balancing_only_when_a_phase_ends_gains_nothing_unless_the_period_varies_at_random) {
+     balancing_only_at_the_end_of_a_phase_gains_nothing_unless_the_period_varies_at_random) {
   JuggleRun run{.program = {8, 7, 1, 400}, .period_s = 2, .seed = 1};
   EXPECT_NEAR(completion_s(run), static_s(run.program), 1e-9);
   run.jitter = 0.1;
@@ -437,7 +437,8 @@ class Reference {
   }
 
   /// In each domain, the least advanced of the running threads get the places that have one running
-  /// thread less than the others. Blocked threads then make the numbers of all threads even.
+  /// thread less than the others. The blocked threads are then spread so that the numbers of
+  /// threads on any two places differ by at most one.
   void sort() {
     for (const DomainId d : std::set<DomainId>(domain_of_.begin(), domain_of_.end())) {
       std::vector<PlaceId> places;
@@ -529,13 +530,13 @@ TEST(IdealJuggle, threads_of_a_place_run_in_turn_for_a_time_slice_each) {
   EXPECT_EQ(at_first_point(run), (Progress{0.375, 0.625, 0.3125, 0.375, 0.3125}));
   run.slice_s = 0.75;
   EXPECT_EQ(at_first_point(run), (Progress{0.75, 0.75, 0.25, 0.25, 0}));
-  // A thread that ends before its slice does leaves the place to the next one.
+  // If a thread ends before its slice, the next thread gets the place immediately.
   run.work_of_thread = {0.0125, 0.05, 0.025, 0.025, 0.0125};
   run.program.phases = 2;  // the second phase begins after 0.75 s
   EXPECT_EQ(at_first_point(run), (Progress{0.25, 0.75, 0.375, 0.25, 0.125}));
 }
 
-TEST(IdealJuggle, two_balancing_points_are_a_period_apart_give_or_take_the_jitter) {
+TEST(IdealJuggle, successive_balancing_points_are_a_period_apart_plus_or_minus_the_jitter) {
   for (const double jitter : {0.0, 0.25}) {
     std::vector<double> apart_s;
     double last_s = 0;
@@ -553,7 +554,8 @@ TEST(IdealJuggle, two_balancing_points_are_a_period_apart_give_or_take_the_jitte
   }
 }
 
-TEST(IdealJuggle, the_ideal_time_is_the_longer_of_the_longest_thread_and_the_average_per_place) {
+TEST(IdealJuggle,
+     the_ideal_time_is_the_longer_of_the_longest_thread_time_and_the_average_per_place) {
   const SpmdProgram program{3, 2, 5, 7};
   EXPECT_EQ(unequal_ideal_s(program, std::vector<double>{1, 2, 4}), 7 * 5 * 4);
   EXPECT_EQ(unequal_ideal_s(program, std::vector<double>{3, 3, 4}), 7 * 5 * 5);

@@ -56,8 +56,8 @@ TEST(LendingLinks, a_message_has_arrived_when_its_last_piece_has_passed_the_last
   const Machine machine = machine_from_text(
       "node:2 core:2 latency:1 factors:1,1 bandwidth:1e6 gap:0 overhead:0 copy:0 bus:1e9");
   LendingLinks links(machine);
-  // The sender's card needs 4 s for all pieces. The first piece passes the sender's bus before
-  // that, and the last one passes the receiver's card and bus after that.
+  // The sender's card needs 4 s for all pieces. Before these 4 s, the first piece passes the
+  // sender's bus; after them, the last piece passes the receiver's card and bus.
   const double bus_s = 4e-3;
   EXPECT_NEAR(links.carry(0, 2, 4e6, 0).arrival_s, 1 + 4 + (4 + 2 * bus_s) / 977, 1e-9);
 }

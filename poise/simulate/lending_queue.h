@@ -18,8 +18,8 @@ struct TaskGroup {
   double ran_s = 0;            // seconds that each task took, if it has run
   std::uint64_t ticket = 0;    // unique ID of a task that has a copy; 0: no copies
   std::uint32_t ran_on = 0;    // the rank that ran the task
-  // Whether the owner wants the results collected, and whether another rank than the owner lent
-  // the tasks to the rank that has them (LendingAgent::returns_to).
+  // wants_collector: the owner wants the results collected. was_passed_on: the rank that has the
+  // tasks borrowed them from a rank other than the owner (LendingAgent::returns_to).
   bool wants_collector = false, was_passed_on = false;
 };
 
@@ -33,7 +33,7 @@ std::uint64_t num_tasks_of(const auto& groups) {
 /// The queued tasks of one rank. Its own tasks and those that it borrowed have a queue each.
 class LendingQueue {
  public:
-  /// If costs are given, a task costs its seconds, otherwise 1.
+  /// The cost of a task is its seconds if gives_costs is true, and otherwise 1.
   explicit LendingQueue(bool gives_costs) : gives_costs_(gives_costs) {}
 
   double cost_of(const TaskGroup& group) const {
@@ -46,8 +46,8 @@ class LendingQueue {
   /// Removes and returns the task to run next: the first borrowed one or, if there is none, the
   /// first own one. Returns nothing if both queues are empty.
   std::optional<TaskGroup> take_next();
-  /// Removes and returns this number of tasks, or as many as there are: the last own ones first
-  /// and then, if borrowed_too is set, the last borrowed ones.
+  /// Removes and returns `tasks` tasks, or all if there are fewer: first the last own tasks and
+  /// then, if borrowed_too is true, the last borrowed tasks.
   std::vector<TaskGroup> take_last(std::uint64_t tasks, bool borrowed_too);
   /// Removes and returns the own task with this ticket. Returns nothing if it is not in the queue.
   std::optional<TaskGroup> take_ticket(std::uint64_t ticket);

@@ -13,7 +13,7 @@
 namespace poise {
 namespace {
 
-// A simple queue, for comparison: it holds each task on its own.
+// A simple queue, for comparison: it stores each task separately.
 class SimpleQueue {
  public:
   using Task = std::tuple<std::uint32_t, double, std::uint64_t>;  // owner, seconds and ticket

@@ -53,9 +53,9 @@ struct LendingScenario {
   /// arrive with them in one burst.
   double stall_share = 0, stall_s = 0;
   /// Additional delay of messages that report loads, and of requests and their answers, so that a
-  /// rank learns late that another one is slow or idle. Messages with tasks, results or copies,
-  /// messages that confirm results, and those that detect the end of the wait do not have this
-  /// delay, so they may overtake the delayed ones.
+  /// rank learns late that another one is slow or idle. All other messages (those with tasks,
+  /// results or copies, those that confirm results, and those that detect the end of the wait) do
+  /// not have this delay, so they may overtake the delayed ones.
   double news_delay_s = 0;
   /// When a rank enters the wait, it copies this share of its tasks, from the end of its queue.
   /// The copies go to the other ranks in turn. A rank with nothing to do goes through the copies
@@ -64,8 +64,8 @@ struct LendingScenario {
   /// If true, ranks take a copied task by an atomic operation in memory that they share, instead of
   /// asking the owner.
   bool shares_tokens = false;
-  /// Time after which a progress thread handles a message that arrives during a task. Its sleeps
-  /// (progress_sleep_s) last at least this time, too. If the time is infinite, there is no such
+  /// Time after which a progress thread handles a message that arrives during a task. Each of its
+  /// sleeps (progress_sleep_s) lasts at least as long. If the time is infinite, there is no such
   /// thread, and the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
   std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work

@@ -149,7 +149,7 @@ class Simulation {
   // number of ranks that have left the last wait.
   std::uint32_t ranks_done_ = 0;
   double began_s_ = 0;  // time at which all ranks had met before this wait
-  double left_s_ = 0;   // time at which the last of these ranks left
+  double left_s_ = 0;   // latest time at which a rank counted in ranks_done_ left its wait
   double age_s_ = 0;
   std::uint64_t ages_ = 0;
   LendingOutcome outcome_;
@@ -330,9 +330,9 @@ void Simulation::send(Rank& rank, Mail&& mail) {
   deliver(std::move(mail), at_s);
 }
 
-// Moves the confirmation of results from a message that is delayed to a new one that is not. The
-// new message reports no load of its sender: it names its receiver instead, and a rank ignores
-// reports of its own load.
+// Moves the confirmation of results out of a message that will be delayed, into a new message that
+// will not. The new message must report no load. Therefore it names its receiver as the rank of the
+// reported load, and a rank ignores reports about itself.
 Mail Simulation::taken_confirmation(Mail& mail) {
   Mail taken;
   taken.from = mail.from;
@@ -399,7 +399,8 @@ void Simulation::receive_results(Rank& rank, Mail& mail) {
   }
   rank.finished += number;
   finished_ += number;
-  // Unpacking takes time, so it may end after another owner has unpacked a later message.
+  // Unpacking takes time. So it may end after another owner has unpacked a message that arrived
+  // later.
   outcome_.makespan_s = std::max(outcome_.makespan_s, now_s_ + cpu_s_ - began_s_);
 }
 
@@ -542,7 +543,8 @@ void Simulation::steal(Rank& rank) {
   send(rank, std::move(mail));
 }
 
-// Gives each of the last tasks of the queue a ticket, and sends a copy of it to another rank.
+// Gives a ticket to each of the last tasks of the queue, and sends a copy of the task to another
+// rank.
 void Simulation::replicate(Rank& rank) {
   if (scenario_.num_ranks < 2) return;
   const auto number = number_of(rank);

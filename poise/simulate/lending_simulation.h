@@ -26,8 +26,8 @@ struct SimulatedRank {
 };
 
 struct LendingOutcome {
-  // Of all waits or, with LendingScenario::meets, of the last wait. Times then count from its
-  // start.
+  // The outcome of all waits. With LendingScenario::meets, the outcome of the last wait only, and
+  // times count from the start of that wait.
   double makespan_s = 0;                     // when the last result was back at its owner
   double end_s = 0;                          // when the last rank had left the last wait
   std::uint64_t lent = 0;                    // loans; a task counts each time it is lent

@@ -176,7 +176,7 @@ TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_few_messages
 // The nodes have 16, 16 and 4 ranks. The owner is the last rank of the first node, so its results
 // are collected by the last rank of each node.
 TEST(LendingSimulation,
-     a_last_node_with_fewer_ranks_than_the_others_collects_results_on_one_of_them) {
+     on_a_last_node_with_fewer_ranks_than_other_nodes_one_rank_collects_the_results) {
   LendingScenario scenario;
   scenario.num_ranks = 36;
   scenario.ranks_per_node = 16;
@@ -188,9 +188,9 @@ TEST(LendingSimulation,
   checked(scenario);
 }
 
-// Two slow ranks lend nearly all of their tasks to the third. While the first slow rank unpacks its
-// last results, the second one receives the results of its tasks. The wait ends a few messages
-// after the last results.
+// Two slow ranks lend nearly all of their tasks to the third rank. While the first slow rank
+// unpacks its last results, the second one receives the results of its tasks. The wait ends a few
+// messages after the last results.
 TEST(LendingSimulation, the_makespan_lasts_until_every_owner_has_unpacked_its_results) {
   LendingScenario scenario = all_on_one(3, 320, 1e-3);
   scenario.work.push_back({{320, 1e-3, 0}});
@@ -204,7 +204,7 @@ TEST(LendingSimulation, the_makespan_lasts_until_every_owner_has_unpacked_its_re
 // In the three named scenarios, one rank has all the work. In `family` it lends a task that submits
 // half of all tasks, in `fast` the lender is faster than the other ranks, and in `near` no task
 // leaves its node.
-TEST(LendingSimulation, no_makespan_is_shorter_than_the_ideal_one) {
+TEST(LendingSimulation, no_makespan_is_shorter_than_the_ideal_makespan) {
   LendingScenario family = all_on_one(2, 2, 1e-3);
   family.work = {{{2, 1e-3, 1000}}};
   LendingScenario fast = all_on_one(4, 400, 1e-3);
@@ -251,8 +251,8 @@ TEST(LendingSimulation, a_progress_thread_packs_or_unpacks_one_task_at_a_time) {
 
 // Checks for starvation: a rank that stays idle although others have tasks to lend. Without a
 // progress thread, a rank reads a steal request only when its task ends, so the last task may end
-// later by the time of one task.
-TEST(LendingSimulation, leaves_no_rank_without_tasks_for_a_long_time) {
+// later, by up to the run time of one task.
+TEST(LendingSimulation, leaves_no_rank_idle_for_a_long_time) {
   constexpr double kTask_s = 1e-3;
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     Random random(seed);
@@ -276,8 +276,9 @@ TEST(LendingSimulation, lending_does_not_delay_a_single_long_task) {
 }
 
 // No rank knows that the first task is long. Without a progress thread, the rank that runs this
-// task answers no request meanwhile.
-TEST(LendingSimulation, tasks_behind_a_first_task_of_unknown_time_are_lent_before_it_starts) {
+// task answers no request until the task ends.
+TEST(LendingSimulation,
+     tasks_behind_a_first_task_of_unknown_time_are_lent_before_the_first_task_starts) {
   for (const bool gives_costs : {true, false}) {
     LendingScenario scenario;
     scenario.work = {{{1, 1.0, 0}, {500, 2e-3, 0}}};
@@ -389,8 +390,8 @@ double speed_beside_a_competitor(double task_s, std::uint32_t waits, std::uint64
   return speed_of_lending(scenario, waits, seed);
 }
 
-// A lent task may have to wait on rank 1 while the competitor has the core, for a fifth of the
-// step. So lending may lengthen single runs.
+// A lent task may have to wait on rank 1, for a fifth of the step, while the competitor has the
+// core. So lending may lengthen single runs.
 TEST(LendingSimulation, lending_helps_if_another_program_shares_a_core_unless_tasks_are_tiny) {
   for (const double task_s : {1e-6, 10e-6, 100e-6, 1e-3})
     for (const std::uint32_t waits : {1, 4}) {
@@ -479,7 +480,7 @@ TEST(LendingSimulation,
   EXPECT_LE(outcome.end_s - outcome.makespan_s, 3 * 2 * depth * scenario.far_latency_s + 1e-4);
 }
 
-// Two ranks on nodes of their own that lend nothing. Rank 0 is slow, and each of its three tasks
+// Two ranks, each on a node of its own, lend nothing. Rank 0 is slow, and each of its three tasks
 // submits two further tasks. All times are multiples of a power of two.
 LendingScenario two_apart() {
   LendingScenario scenario;
@@ -495,9 +496,11 @@ LendingScenario two_apart() {
   return scenario;
 }
 
-constexpr double kPassing_s = 1.0 / 64 + 1.0 / 1024;  // of a message without tasks between nodes
+// The time that a message without tasks takes between nodes.
+constexpr double kPassing_s = 1.0 / 64 + 1.0 / 1024;
 
-TEST(LendingSimulation, ranks_that_lend_nothing_leave_a_wait_two_rounds_of_messages_after_its_end) {
+TEST(LendingSimulation,
+     ranks_that_lend_nothing_leave_a_wait_two_message_rounds_after_all_tasks_have_ended) {
   LendingScenario scenario = two_apart();
   scenario.has_spans = true;
   const LendingOutcome outcome = checked(scenario);
@@ -538,7 +541,7 @@ TEST(LendingSimulation, every_message_takes_time_of_its_sender_and_of_its_receiv
   EXPECT_DOUBLE_EQ(outcome.ranks[1].busy_s, 4.125 + 6 * message_s);
 }
 
-TEST(LendingSimulation, stalled_messages_arrive_later_by_the_time_of_a_stall) {
+TEST(LendingSimulation, a_stalled_message_arrives_later_by_the_duration_of_the_stall) {
   LendingScenario scenario = two_apart();
   scenario.stall_share = 1;
   scenario.stall_s = 1.0 / 32;
@@ -558,8 +561,7 @@ TEST(LendingSimulation, messages_inside_a_node_have_a_latency_of_their_own_and_u
   EXPECT_EQ(outcome.max_bytes_out, 0);
 }
 
-TEST(LendingSimulation,
-     the_times_are_those_of_all_waits_or_if_ranks_meet_between_them_those_of_the_last_one) {
+TEST(LendingSimulation, times_cover_all_waits_or_only_the_last_one_if_ranks_meet_between_waits) {
   LendingScenario scenario = two_apart();
   scenario.waits = 3;
   scenario.meets = true;
@@ -626,7 +628,7 @@ LendingScenario one_copy(bool shares_tokens) {
 TEST(LendingSimulation, a_copied_task_runs_once_its_owner_has_granted_the_claim) {
   const LendingScenario scenario = one_copy(false);
   const double task_s = scenario.task_overhead_s, message_s = scenario.message_overhead_s;
-  const double data_s = 64 / scenario.card_bytes_per_s;  // of a task or of a result
+  const double data_s = 64 / scenario.card_bytes_per_s;  // time to send a task or a result
   const LendingOutcome outcome = checked(scenario);
   // The first task of rank 0 begins when the copy is packed and two messages are sent. After this
   // task, rank 0 reads three messages of rank 1: that it has entered the wait, that it is idle, and
@@ -756,7 +758,7 @@ TEST(LendingSimulation, ranks_are_busy_with_tasks_and_with_packing_and_unpacking
 }
 
 TEST(LendingSimulation,
-     each_message_takes_cpu_time_at_both_ends_unless_it_is_still_on_its_way_at_the_end) {
+     each_message_takes_cpu_time_at_both_ends_unless_it_is_in_flight_when_the_run_ends) {
   for (std::uint64_t seed = 0; seed < num_seeds(30); ++seed) {
     SCOPED_TRACE(seed);
     LendingScenario scenario = all_on_one(6, 100, 1e-3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicts the time of a step if places lend each other tasks, as ranks of the tasks runtime do.
+// Predicts the time of a step if places lend tasks to each other, as ranks of the tasks runtime do.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +64,8 @@ LendingScenario lending_scenario(const Machine& machine, const Workload& workloa
                                  const Placement& placement, const LendingOptions& options,
                                  LendingNetwork network = LendingNetwork::cards);
 
-/// Simulates the step, but no messages between tasks. O(events log events), with a few events per
-/// task.
+/// Simulates the step, but not the messages between its tasks. O(events log events), with a few
+/// events per task.
 LentStep lent_step(const LendingScenario& scenario);
 
 }  // namespace poise

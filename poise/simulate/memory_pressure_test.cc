@@ -57,7 +57,7 @@ TEST(MemoryPressure,
 }
 
 TEST(MemoryPressure,
-     tasks_need_their_footprints_and_the_program_its_own_memory_if_these_sizes_are_known) {
+     memory_in_use_includes_task_footprints_and_the_programs_own_memory_if_these_are_known) {
   Workload known = workload();
   known.memory.assign(4, {.footprint_bytes = 10});
   known.place_bytes = {90, 0, 0, 0};

@@ -17,7 +17,8 @@ using TaskIdentity = std::tuple<TaskName::Kind, std::uint64_t, std::int64_t, Pla
 /// Returns the identity of a task, which must have a name.
 TaskIdentity identity_of(const Phase& phase, TaskId task);
 
-/// An object: a task in all phases of a trace, numbered from 0 by first appearance.
+/// The ID of an object, that is, of a task across all phases of a trace. Objects are numbered from
+/// 0 by first appearance.
 using ObjectId = std::uint32_t;
 
 /// The object of each task in each phase. Tasks of different phases are the same object if they

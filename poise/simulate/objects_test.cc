@@ -25,7 +25,8 @@ Trace trace_of(const std::vector<std::vector<TaskName>>& names) {
   return trace;
 }
 
-TEST(Objects, tasks_with_the_same_name_are_one_object_numbered_by_first_appearance) {
+TEST(Objects,
+     tasks_with_the_same_name_are_one_object_and_objects_are_numbered_by_first_appearance) {
   const Objects objects = objects_of(trace_of({{{.id = 7}, {.id = 3}},
                                                {{.id = 7}, {.id = 3}},
                                                {{.id = 3}, {.id = 9}, {.id = 7}},

@@ -35,7 +35,8 @@ TEST(Outlook, suggests_a_shorter_balancing_period_if_the_program_then_ends_earli
   EXPECT_LE(0.97 * shorter.simulated.completion_s, shorter.ideal_s);
 }
 
-TEST(Outlook, advises_reactive_balancing_if_it_saves_2_percent_and_periodic_balancing_nothing) {
+TEST(Outlook,
+     advises_reactive_balancing_if_it_saves_2_percent_while_periodic_balancing_saves_nothing) {
   EXPECT_THAT(advice(47, 8, 0.001, 0.1, 100), HasSubstr("react when threads block: 1.02 times"));
 }
 
@@ -84,7 +85,7 @@ TEST(Outlook, suggests_periods_down_to_20_ms) {
   EXPECT_THAT(advice(8, 7, 0.3, 0.6, 100), testing::Not(HasSubstr("with a period of")));
 }
 
-// At this length of a phase, a good period would be below the shortest that is advised.
+// With phases of this length, a good period would be shorter than the shortest period advised.
 TEST(Outlook, never_suggests_a_period_below_20_ms) {
   for (const double phase_s : {0.1, 0.2, 0.3, 0.4, 0.5, 0.8, 1.3}) {
     const std::string text = advice(8, 7, phase_s, 0.64, 100);

@@ -28,8 +28,8 @@ class OverlapClocks {
   double run_step(const Machine& machine, const Workload& workload, const CostModel& costs,
                   const Placement& placement);
 
-  /// Makes all places wait for the last place, and then for `seconds` more, which a decision and
-  /// its migrations take.
+  /// Makes all places wait for the last place, and then for the `seconds` that a decision and its
+  /// migrations take.
   void synchronise(double seconds);
 
   /// Drops messages in flight, because their tasks no longer exist.

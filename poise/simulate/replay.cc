@@ -314,7 +314,7 @@ class Replayer::Run {
     return loads_s;
   }
 
-  /// Returns the workload of a step, which is valid until the next call.
+  /// Returns the workload of a step. The reference is valid until the next call.
   const Workload& workload_of(std::uint64_t step) {
     const std::size_t phase = replayer_.phase_of(step);
     const Workload& recorded = replayer_.trace_.phases[phase].workload;

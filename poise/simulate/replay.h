@@ -79,7 +79,8 @@ struct Replay {
   double total_s = 0;  // time of the whole run: the sum of the next four times
   double iteration_s = 0, migration_s = 0, decision_s = 0, collection_s = 0;
   double formula_s = 0;  // time of all iterations by the formula of metrics.h
-  /// The mean time of an iteration since the first decision; without decisions, of all iterations.
+  /// The mean time of the iterations after the first decision; without decisions, of all
+  /// iterations.
   double balanced_s = 0;
   /// The share of the time of all places in which they were idle. Only the event engine computes
   /// it.

@@ -314,7 +314,7 @@ struct NamedTasks {
     }
     return phase;
   }
-  /// Moves the tasks of a phase, and counts those that change their place and their bytes.
+  /// Moves the tasks of a phase. Counts the tasks that change places, and adds up their bytes.
   void move(const Phase& phase, const Placement& after) {
     for (TaskId t = 0; t < phase.names.size(); ++t) {
       if (after.of(t) == phase.placement.of(t)) continue;
@@ -431,7 +431,7 @@ TEST(Replay, without_decisions_the_mean_iteration_is_that_of_all_steps) {
   EXPECT_EQ(replayer.num_objects(), 1u);
 }
 
-TEST(Replay, even_if_steps_overlap_places_wait_for_decisions_and_for_new_tasks) {
+TEST(Replay, places_wait_for_decisions_and_for_new_tasks_even_if_steps_overlap) {
   // Place 0 works for 3 s per step, place 1 for 1 s.
   Trace trace = trace_of({{3, 1}, {3, 1}, {3, 1}, {3, 1, 1}});
   const Replayer replayer(trace, flat_machine(2), Placement(std::vector<PlaceId>{0, 1}),

@@ -165,8 +165,8 @@ TEST(Routing, minimal_routes_on_a_grid_pass_one_dimension_after_the_other) {
   }
 }
 
-/// The router of a dragonfly's group that is linked to another group. The groups that follow are
-/// assigned to the group's routers in turn, the next group to the first router.
+/// The router of a dragonfly's group that is linked to another group. The other groups are assigned
+/// to the group's routers in turn, starting with the next group and the first router.
 NodeId gateway_of(std::uint32_t groups, std::uint32_t routers, std::uint32_t group,
                   std::uint32_t other) {
   return group * routers + (other + groups - group - 1) % groups % routers;

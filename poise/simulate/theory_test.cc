@@ -72,7 +72,7 @@ TEST(Theory, closed_form_and_recursion_give_the_same_time_for_reactive_balancing
 }
 
 /// proactive_tight_bound_s(), computed from the remaining work of every thread. Returns nothing if
-/// rounding decides.
+/// rounding errors would decide the result.
 std::optional<double> naive_tight_bound_s(const SpmdProgram& program, double period_s) {
   const Slots slots = slots_of(program);
   const double most = static_cast<double>(slots.most), fewest = static_cast<double>(slots.fewest);

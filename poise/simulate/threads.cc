@@ -15,8 +15,8 @@ namespace poise {
 
 namespace {
 
-/// A task is done if its remaining work is below this fraction of its load, because the rest is
-/// rounding.
+/// A task is done if its remaining work is below this fraction of its load, because the rest is a
+/// rounding error.
 constexpr double kRounding = 1e-12;
 
 /// The threads that run on a machine in one phase. Progress is in seconds of work at speed 1.

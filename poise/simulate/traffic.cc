@@ -15,9 +15,9 @@ namespace {
 using Crossing = ResourceRates::Crossing;
 using Kind = ResourceRates::Kind;
 
-/// Returns a number by which the resources that a message crosses are sorted into the order of its
-/// route: out of the node, up through the tiers of the network (the last tier is the finest), down
-/// again, and into the other node.
+/// Returns a sort key that puts the resources that a message crosses into the order of its route:
+/// out of the node, up through the tiers of the network (the last tier is the finest), down again,
+/// and into the other node.
 std::uint32_t position(const Crossing& crossing, DomainId from) {
   constexpr std::uint32_t kTiers = 1000;  // more tiers than any machine has
   switch (crossing.kind) {

@@ -50,8 +50,7 @@ TEST(Traffic, a_message_inside_a_node_passes_the_link_between_the_memory_buses) 
                                        "memory bus of domain 4"));
 }
 
-TEST(Traffic,
-     joins_the_transfers_of_a_pair_and_sorts_receivers_from_the_place_after_the_sender_on) {
+TEST(Traffic, joins_the_transfers_of_a_pair_and_sorts_receivers_starting_after_the_sender) {
   const Machine machine = machine_from_text("core:4");
   const auto ends = [](const Transfer& transfer) {
     return EndTimes{transfer.count, transfer.bytes};
@@ -76,7 +75,7 @@ TEST(Traffic,
   EXPECT_THAT(first, ElementsAre(0, 1, 1, 4, 4));
 }
 
-TEST(Traffic, a_flow_has_one_piece_per_message_or_more_if_these_pieces_would_be_too_large) {
+TEST(Traffic, a_flow_has_one_piece_per_message_or_more_pieces_if_messages_are_large) {
   const Traffic traffic(
       machine_from_text("core:2"), CostModel(), {{0, 1, 1, 16}, {1, 0, 3, 17}},
       [](const Transfer&) { return EndTimes(); }, 16);
@@ -93,7 +92,7 @@ TEST(Traffic, a_flow_has_one_piece_per_message_or_more_if_these_pieces_would_be_
 constexpr const char* kWithGap =
     "node:2 core:1 factors:1,1 bus:0 copy:0 latency:0.25 overhead:0.125 gap:0.5";
 
-TEST(Traffic, only_the_given_part_of_messages_between_different_places_counts) {
+TEST(Traffic, only_the_given_fraction_of_the_bytes_between_different_places_counts) {
   const Machine machine = machine_from_text(std::string(kWithGap) + " bandwidth:1000");
   Workload workload;
   workload.tasks = {{1}, {1}, {1}};
@@ -154,7 +153,8 @@ TEST(Traffic, packing_and_unpacking_a_task_take_time_for_each_of_its_parts_and_b
   EXPECT_EQ(plain.flows()[0].pieces, 4u);
 }
 
-TEST(Traffic, adaptive_routing_gives_a_flow_a_detour_and_random_routing_adds_its_latency) {
+TEST(Traffic,
+     adaptive_routing_gives_a_flow_a_detour_and_random_routing_adds_the_latency_of_a_detour) {
   const Machine machine = machine_from_text(
       "torus:9 core:1 factors:1,1 hop:1 latency:0.25 bandwidth:1000 bus:0 gap:0 copy:0");
   Routing routing{RoutingPolicy::random, 500, 0};

@@ -110,7 +110,7 @@ TEST(TwoJobs, the_smaller_job_may_come_first_and_phases_may_have_any_length) {
   EXPECT_DOUBLE_EQ(two_jobs_limit({4, 4, 8, 3}).a_s, 3) << "they share no place";
 }
 
-TEST(TwoJobs, each_job_needs_one_thread_to_one_per_place_and_both_together_at_least_one_per_place) {
+TEST(TwoJobs, on_p_places_each_job_needs_1_to_p_threads_and_both_jobs_together_at_least_p) {
   for (const TwoJobs& jobs : {TwoJobs{8, 1, 8}, {1, 8, 8}, {4, 4, 8}, {8, 8, 8}, {1, 7, 8}})
     EXPECT_NO_THROW(two_jobs_limit(jobs)) << jobs.threads_a << ", " << jobs.threads_b;
   for (const TwoJobs& jobs : {TwoJobs{9, 1, 8}, {1, 9, 8}, {8, 0, 8}, {0, 8, 8}, {4, 3, 8}}) {

@@ -103,7 +103,7 @@ class Annealing {
   BusyTimes times_;
   Random random_;
   std::vector<TaskId> movable_;
-  double scale_s_ = 0;  // largest busy time when it was last checked
+  double scale_s_ = 0;  // largest busy time at the start of the current sweep
   Placement best_;
   double best_peak_s_ = 0;
 };

@@ -21,7 +21,7 @@ TEST(GreedyRefine, moves_a_task_only_if_keeping_it_would_make_its_place_busier_t
   for (const double load_s : {4.0, 3.0, 3.0, 2.0}) workload.tasks.push_back({load_s});
   const Placement current(4, 1);
   // The threshold is 6.3 s. The task of 4 s stays. Both tasks of 3 s move, because 4 s + 3 s exceed
-  // the threshold. The task of 2 s stays, because 4 s + 2 s do not.
+  // the threshold. The task of 2 s stays, because 4 s + 2 s are below the threshold.
   EXPECT_EQ(rebalanced("greedy_refine", flat_machine(2), workload, current),
             Placement(std::vector<PlaceId>{1, 0, 0, 1}));
 }

@@ -3,13 +3,13 @@
 ///
 /// Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs"
 /// and "Multilevel k-way partitioning scheme for irregular graphs", 1998. Parts have equal work
-/// unless places differ in speed or in fixed work. METIS would leave parts empty that should be
-/// lighter than the heaviest task. In that case, METIS first makes parts for groups of places, and
-/// then divides each of these parts in the same way. METIS knows neither the machine nor the
-/// current placement, but parts with close numbers are close in the graph. With `stay`, parts are
-/// then exchanged: whole nodes swap all their tasks, and then places inside a node do, so that most
-/// load stays where it is. Uses the problem's seed. O((n + m) log p) with method=recursive, for n
-/// tasks, m messages and p places.
+/// unless places differ in speed or in fixed work. METIS would leave a part empty if the part
+/// should be lighter than the heaviest task. In that case, METIS first makes parts for groups of
+/// places, and then divides each of these parts in the same way. METIS knows neither the machine
+/// nor the current placement, but parts with close numbers are close in the graph. With `stay`,
+/// parts are then exchanged so that most load stays where it is: first, nodes swap all their tasks,
+/// then the places inside a node do. Uses the problem's seed. O((n + m) log p) with
+/// method=recursive, for n tasks, m messages and p places.
 #include <algorithm>
 #include <array>
 #include <dlfcn.h>
@@ -38,8 +38,8 @@ constexpr double kTotalWeight = 1e9;
 /// accept empty parts.
 constexpr double kMinShare = 1e-3;
 
-/// Serialises calls of METIS, which uses the C library's random number generator; all threads share
-/// it.
+/// Serialises calls of METIS, because METIS uses the C library's random number generator, which all
+/// threads share.
 std::mutex random_numbers;
 
 /// A place and the fraction of all work that it should get.
@@ -108,9 +108,9 @@ class Partitioner {
     for (std::size_t g = 0; g < num_parts; ++g) divide(members[g], groups[g]);
   }
 
-  /// Returns into how many parts METIS can divide the graph in one call, at least 2. If a part had
-  /// to be lighter than the heaviest task, METIS would leave some parts empty and print a warning
-  /// to standard output.
+  /// Returns the number of parts into which METIS can divide the vertices in one call, at least 2.
+  /// With more parts, some would have to be lighter than the heaviest task; METIS would then leave
+  /// parts empty and print a warning to standard output.
   std::size_t parts_that_hold(std::span<const std::int32_t> vertices,
                               std::span<const Share> shares) const {
     double all = 0, largest = 1;
@@ -177,8 +177,8 @@ std::vector<Share> large_enough(std::span<const double> shares) {
 }
 
 /// Returns the file that defines a function, or no file if this is unknown. It is unknown if the
-/// program is not a position-independent executable and takes the function's address: then that
-/// address is inside the program.
+/// program is not a position-independent executable and takes the function's address: the address
+/// is then that of a stub inside the program.
 Dl_info definition_of(void* function) {
   Dl_info file{};
   ElfW(Sym)* symbol = nullptr;
@@ -188,7 +188,7 @@ Dl_info definition_of(void* function) {
 
 /// Throws Error if functions of another library take the place of METIS's. A program may link a
 /// METIS whose idx_t has another size, or Scotch's functions of the same names; the dynamic linker
-/// then binds our calls to them, and they would write past the ends of our arrays.
+/// then binds our calls to those functions, which would write past the ends of our arrays.
 void check_is_metis() {
   alignas(8) std::array<idx_t, 2 * METIS_NOPTIONS> options{};
   METIS_SetDefaultOptions(options.data());  // METIS sets METIS_NOPTIONS entries to -1

@@ -12,8 +12,8 @@
 /// includes background load but not t. A task moves only to a place with a lower cost, so few tasks
 /// move. Ignores bytes, and messages that t sends.
 ///
-/// The paper defines l by messages from "other cores of the same NUMA node". So messages from c
-/// itself do not count with local=0; by default they count as local. With caches=1, an extension
+/// The paper defines l as the messages from "other cores of the same NUMA node". So with local=0,
+/// messages from c itself do not count; by default they count as local. With caches=1, an extension
 /// that the paper names as future work, each message from domain(c) adds f - 2 instead of -1, where
 /// f is the factor of the caches that the sender's core shares with c. f - 2 is -1 without a shared
 /// cache, as in the paper, and -2 on the same core.

@@ -27,7 +27,7 @@ namespace poise {
 
 namespace {
 
-/// Maximum relative rounding error of a sum whose terms are added in another order. A placement
+/// Maximum relative difference between two sums of the same terms in different orders. A placement
 /// counts as better only if it gains more than this fraction.
 constexpr double kRounding = 1e-12;
 
@@ -73,8 +73,8 @@ class BranchAndBound {
 
   double& work_s(PlaceId p, std::uint32_t s) { return work_s_[std::size_t{p} * count_ + s]; }
 
-  /// Places task t on place p: adds its load to the work of p, and the messages between t and the
-  /// tasks placed before it to the times of messages.
+  /// Places task t on place p: adds the load of t to the work of p, and the times of the messages
+  /// between t and the tasks placed before t to the message times.
   void place(TaskId t, PlaceId p) {
     for (std::uint32_t s = 0; s < count_; ++s)
       work_s(p, s) += subphases_.load_s(t, s) / subphases_.speed_of(machine_, p, s);
@@ -124,8 +124,8 @@ class BranchAndBound {
     const double bound_s = this->bound_s(depth);
     if (bound_s >= best_s_ * (1 - kRounding)) return;
     if (depth == order_.size()) {
-      // When all tasks are placed, the bound is the iteration time, unless the machine has shared
-      // resources or latency, which the bound leaves out.
+      // When all tasks are placed, the bound is the iteration time, unless the machine has
+      // latencies or shared resources, whose costs the bound leaves out.
       Placement placement(place_of_);
       const double seconds = times_.resources() ? iteration_s(placement) : bound_s;
       if (seconds >= best_s_) return;

@@ -149,8 +149,8 @@ class NaiveOrb {
     const std::size_t axis = longest_axis(tasks);
     std::ranges::sort(tasks, {},
                       [&](TaskId t) { return std::pair(problem_.workload.positions[t][axis], t); });
-    // Of all prefixes of the sorted tasks, takes the one whose weight is closest to the wanted
-    // weight: a task belongs below the plane if at least half of it does.
+    // Takes the prefix of the sorted tasks whose weight is closest to the wanted weight. So a task
+    // belongs below the plane if at least half of its weight fits there.
     const double wanted = both > 0 ? all * (left / both) : 0;
     std::size_t best = 0;
     for (double prefix = 0; best < tasks.size(); ++best) {

@@ -14,11 +14,12 @@
 /// stages: with a small exponent, so that all busy places count, then with a large one, so that the
 /// busiest place dominates.
 /// 2. If the iterations still take notably longer than the lower bound on their time, the same
-/// search starts at most twice more: from a new placement with little traffic if messages take a
-/// notable part of the time, and from a list schedule (finish_schedule.h), in order of their total
-/// times. The list schedule costs little to compute, so it is made before step 1 and is also a
-/// candidate without a search. The placement with little traffic is a partition (from_scratch.h) or
-/// the blocks of step 0, whichever has the shorter total time; blocks cost much less to compute.
+/// search is run from at most two other placements: a new one with little traffic if messages take
+/// a notable part of the time, and a list schedule (finish_schedule.h). The one with the shorter
+/// total time comes first. The list schedule costs little to compute, so it is made before step 1
+/// and is also a candidate without a search. The placement with little traffic is a partition
+/// (from_scratch.h) or the blocks of step 0, whichever has the shorter total time; blocks cost much
+/// less to compute.
 /// 3. Local search runs from the current placement again, with a limit on the time of migrations
 /// that grows from stage to stage: a few moves, more moves, and all moves that pay. If migrations
 /// take a notable part of the time, step 3 comes before step 2, because the budget may not last for
@@ -105,7 +106,8 @@ LocalSearch::Stage fine(const Tuning& tuning) {
 /// arc or a place; a scan is the time to examine one task or arc (scan_budget.h).
 constexpr StrategiesTuning kCosts = kStrategiesTuning;
 
-/// Maximum relative error of a total time after many moves, which add to busy times and subtract.
+/// Maximum relative rounding error of a total time after many moves, each of which adds to some
+/// busy times and subtracts from others.
 constexpr double kRounding = 1e-9;
 
 double allowed_s(const Tuning& tuning, double phases_s, TaskId num_tasks) {
@@ -162,9 +164,10 @@ class Search {
   }
 
   /// Runs the first local search, even if the budget is too small for it. If migrations are
-  /// expensive, the migration time is limited to what migrations could save. The placement that has
-  /// the shortest total time during the search is then a candidate, too, because local search
-  /// relieves the busiest places first, so the moves that save most come first.
+  /// expensive, the migration time is limited to what migrations could save. In that case, the
+  /// placement with the shortest total time during the search becomes a candidate, too. It may be
+  /// an early one: local search relieves the busiest places first, so the moves that save most come
+  /// first.
   void try_first_start() {
     try_schedule();
     const Placement start = first_start();
@@ -236,9 +239,8 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// Runs local search from a new placement with little traffic, if none has been made so far
-  /// because messages take only a small part of the time. At least half of the remaining budget is
-  /// left for perturbations.
+  /// Runs local search from a new placement with little traffic, unless a partition has been made
+  /// before. Does so only if at least half of the remaining budget is then left for perturbations.
   void try_less_traffic() {
     const double shortest_s = std::max(bound_s_, best_.makespan_s) * (1 + tuning_.same_total);
     if (has_partitioned_ || !is_within_room_ || best_.iteration_s <= shortest_s ||
@@ -257,8 +259,8 @@ class Search {
     search.limit_migration(total_s(best_) - steps_ * bound_s_);
     search.start_trials(steps_);
     Random draws(mix(problem_.seed));
-    // The total times of equal placements may differ in their last digits. A walk among such
-    // placements may lead to a clearly shorter time, but must not go on as long as the budget.
+    // The total times of equally good placements may differ in their last digits. A walk among such
+    // placements may lead to a clearly shorter time, so it is allowed, but its length is limited.
     double shortest_s = search.shortest_s(), clear_s = shortest_s;
     const std::size_t most = max_trials_without_gain();
     for (std::size_t in_vain = 0, walked = 0; in_vain < most && walked < tuning_.trials * most;) {
@@ -324,7 +326,8 @@ class Search {
     if (scans > 0) budget_.spend(descent.run(stage, scans));
   }
 
-  /// If places may be full, most perturbations gain nothing, because tasks can only be exchanged.
+  /// Allows more perturbations without gain if places may be full: tasks can then only be
+  /// exchanged, so most perturbations gain nothing.
   std::size_t max_trials_without_gain() const {
     const bool may_be_full = problem_.workload.capacity.is_limited();
     return std::size_t{tuning_.max_passes_without_gain} * (may_be_full ? tuning_.trials : 1);
@@ -355,8 +358,8 @@ class Search {
     run(descent, sharp(tuning_));
   }
 
-  /// Makes a list schedule. This comes early because it takes much less computing time than a
-  /// partition, which may use up the budget.
+  /// Makes a list schedule. It is made before a partition because it takes much less computing
+  /// time; a partition may use up the budget.
   void try_schedule() {
     if (!is_within_room_ || !pays() || !may_spend(kCosts.schedule_scans + kCosts.descent_scans()))
       return;
@@ -434,8 +437,9 @@ class Search {
     return total_s(blocks) < total_s(fresh) ? blocks : fresh;
   }
 
-  /// Places all tasks anew. The coarse graphs of a large graph take about as much memory as the
-  /// arcs, which are therefore freed meanwhile and made again from the messages.
+  /// Places all tasks anew, by a partition. If the graph is large, frees the arcs meanwhile,
+  /// because the coarse graphs take about as much memory; makes the arcs again from the messages
+  /// afterwards.
   Placement partitioned(const Effort& effort, const Tuning& tuning) {
     std::optional graph(traffic_graph(problem_, way_.shared->arcs));
     if (entries_ <= tuning.cached_entries)
@@ -450,14 +454,14 @@ class Search {
     return placement;
   }
 
-  /// The scans per entry (task, arc or place) that suffice for nearly every descend(): the limits
-  /// of its three stages, and about as many scans again for moves and refreshes.
+  /// The scans per entry (task, arc or place) that suffice for nearly every descend(): the maximum
+  /// numbers of scans of its three stages, and about as many again for moves and refreshes.
   double full_descent_scans() const {
     return kCosts.build_scans + kCosts.way_back_scans + 2 * 3 * tuning_.scans_per_entry;
   }
 
-  /// The most seconds that migrations can save: the saving of all `steps_` iterations together if
-  /// each took only the lower bound on its time.
+  /// An upper limit for the time that migrations can save: what all `steps_` iterations together
+  /// would save if each took no longer than its lower bound.
   double most_saved_s() const { return steps_ * (way_.current.iteration_s - bound_s_); }
 
   /// The longest time that a place takes to pack all of its tasks.
@@ -529,17 +533,17 @@ class Search {
   const bool is_within_room_;
   const double bound_s_;
   Outcome best_;
-  const double entries_;  // number of tasks, directed communicating pairs, and places
+  const double entries_;  // number of tasks + directed communicating pairs + places
   ScanBudget budget_;
   std::optional<Outcome> blocks_;     // of consecutive tasks
   std::optional<Outcome> scheduled_;  // a list schedule, from which no search has started yet
   // The migration time of the placement that the first local search found.
   double far_migration_s_ = 0;
   // True if, after the few moves of try_few_moves(), a new placement with less traffic will hardly
-  // pay: its additional migrations may take at least as long as less traffic can save. (At best,
-  // less traffic lowers the average of the busy times to the lower bound.)
+  // pay. At best, it lowers the average of the busy times to the lower bound; its additional
+  // migrations may take at least as long as this saves in all steps.
   bool traffic_cannot_pay_ = false;
-  bool has_partitioned_ = false;  // a partition has been tried as a start
+  bool has_partitioned_ = false;  // a partition has been tried as a starting placement
   unsigned passes_in_vain_ = 0;
   // True if the best placement is from a pass (a series of perturbations). Then none of its moves
   // has been undone yet.

@@ -458,7 +458,7 @@ TEST(Poise, the_placement_is_the_same_for_any_number_of_threads) {
   EXPECT_EQ(parse_strategy("poise:passes=3,threads=16").rebalance(problem), one);
 }
 
-TEST(Poise, iterations_are_no_longer_with_the_option_budget_s_than_without_it) {
+TEST(Poise, iterations_with_the_option_budget_s_are_at_most_as_long_as_without_it) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("rmat:messages=5"), 300, 2).front();
   const Placement current = blocked(300, 32);
@@ -535,7 +535,7 @@ TEST(Poise, moves_a_task_to_the_node_of_its_partner_if_bandwidth_between_nodes_i
   EXPECT_EQ(placed.of(2), 3u);
 }
 
-TEST(Poise, iterations_are_no_longer_than_those_of_nuco_and_refine_comm_if_messages_are_costly) {
+TEST(Poise, iterations_are_at_most_as_long_as_with_nuco_and_refine_comm_if_messages_are_costly) {
   const Machine machine = machine_from_text("torus:4x4x4 numa:2 core:16");
   Workload workload = generate(parse_recipe("leanmd"), 400, 3).front();
   for (Task& task : workload.tasks) task.load_s *= 1e-3;
@@ -554,8 +554,8 @@ TEST(Poise, iterations_are_no_longer_than_those_of_nuco_and_refine_comm_if_messa
 
 TEST(Poise, terminates_even_if_equally_good_placements_differ_in_the_last_digits_of_their_times) {
   // An iteration takes minutes, so the budget, 1 % of the time of a billion iterations, is never
-  // used up. Unless walks among equal placements are limited, the decision takes longer than this
-  // test may.
+  // used up. If walks among equally good placements were not limited, this test would exceed its
+  // time limit.
   const Machine machine = with_formula(machine_from_text("core:2"), CostFormula::physical);
   constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
   Workload workload;
@@ -692,7 +692,7 @@ TEST(Poise,
      more_computing_time_lowers_its_total_time_relative_to_the_best_of_the_other_strategies) {
   struct Budget {
     double scans_per_entry;
-    double most_random, most_programs;  // maximum mean time, relative to the best other strategy
+    double most_random, most_programs;  // limits for the mean ratio to the best other strategy
   };
   const std::vector<OwnedProblem> all = various_problems();
   const auto total_s = [](const OwnedProblem& owned, const std::string& strategy) {

@@ -2,9 +2,9 @@
 /// Refine: places above a threshold give tasks away until no place is above it.
 ///
 /// Charm++'s RefineLB. The threshold is `tolerance` times the average busy time or, if that is
-/// larger, the lower bound on the makespan. If it cannot be reached, a bisection finds the lowest
-/// threshold that can, up to the current makespan. Few tasks move (search/relief.h), and none if
-/// the current makespan is within the first threshold. Ignores messages. O(n + (p + moved log p)
+/// larger, the lower bound on the makespan. If this threshold cannot be reached, a bisection finds
+/// the lowest one that can, up to the current makespan. Few tasks move (search/relief.h), and none
+/// if the current makespan is within the first threshold. Ignores messages. O(n + (p + moved log p)
 /// log(1 / precision)) for n tasks, of which `moved` move, and p places.
 #include <algorithm>
 

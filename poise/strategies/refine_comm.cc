@@ -4,8 +4,8 @@
 /// After Charm++'s RefineCommLB, with the machine's own costs: busy(p) is work plus messages
 /// received, by the cost model and the machine's factors, so the predicted iteration time
 /// decreases. The threshold is `tolerance` times the current average busy time or, if that is
-/// larger, the lower bound on the makespan. If it cannot be reached, a bisection finds the lowest
-/// threshold that can. A place above the threshold gives away its heaviest tasks that fit
+/// larger, the lower bound on the makespan. If this threshold cannot be reached, a bisection finds
+/// the lowest one that can. A place above the threshold gives away its heaviest tasks that fit
 /// elsewhere. A task goes to the place of a communication partner or to the place that would finish
 /// it first, whichever makes the total time of messages shorter. Nothing moves if no threshold
 /// below the current longest busy time can be reached. Of equal tasks and of equal places, the one
@@ -37,7 +37,7 @@ struct Change {
   double seconds;
 };
 
-/// The input that all attempts to reach a threshold share. Attempts do not change it.
+/// The input of all attempts to reach a threshold. Attempts do not change it.
 struct Known {
   const Problem& problem;
   FactorTable factors;

@@ -64,7 +64,8 @@ struct Architecture {
   Rows rows;  // the machine as a graph
   ScotchGraph graph;
 };
-/// Sets one thread and a random number generator of its own, so that the map is always the same.
+/// Gives Scotch a single thread and a random number generator of its own, so that the map is always
+/// the same.
 struct Context {
   explicit Context(std::uint64_t seed) {
     SCOTCH_contextInit(&context);
@@ -126,9 +127,9 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
 }
 
 /// Returns the mean factor of messages between groups of `level` that are in the same group of
-/// `above` (anywhere in the machine if `above` is null). Examines only the first group of `above`
-/// that contains several groups of `level`. Averages the factors of messages to the first of these
-/// groups from each of the others.
+/// `above` (anywhere in the machine if `above` is null). The result is an estimate: it takes only
+/// the first group of `above` that contains several groups of `level`, and averages the factors of
+/// messages to the first of these groups from each of the others.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;
@@ -364,8 +365,8 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
 }  // namespace
 
 Placement scotch(const Problem& problem, const Knobs& knobs) {
-  // A program may link a Scotch whose integers have another size, and the dynamic linker then binds
-  // our calls to that Scotch.
+  // A program may link another Scotch, whose integers have another size. The dynamic linker then
+  // binds our calls to that Scotch, which would misread our arrays.
   if (SCOTCH_numSizeof() != sizeof(SCOTCH_Num))
     fail(
         "strategy scotch: the program links another Scotch, whose integers have {} bytes instead "

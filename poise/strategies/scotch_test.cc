@@ -111,7 +111,8 @@ TEST_F(Scotch, accepts_very_large_and_very_small_loads_and_messages) {
 }
 
 TEST_F(Scotch, maps_nested_clusters_of_tasks_to_the_nodes_or_domains_and_their_cores) {
-  // Tasks of one core exchange most messages, tasks of one domain or node fewer, and others fewest.
+  // Tasks of the same core exchange most messages, tasks of the same domain or node fewer, and all
+  // other tasks fewest.
   for (const char* text : {"numa:4 core:2 factors:9,1", "core:6", "node:3 core:2 factors:20,1"}) {
     SCOPED_TRACE(text);
     Example nested{machine_from_text(text), {}, {}};

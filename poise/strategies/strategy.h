@@ -53,8 +53,8 @@ struct Choice {
 /// Error with the most similar name and all known names.
 Choice parse_strategy(std::string_view text);
 
-/// Reads a comma-separated list of strategies. An item with "=" but no ":" is a further knob of the
-/// strategy before that item.
+/// Reads a comma-separated list of strategies. An item with "=" but no ":" sets another knob of the
+/// preceding strategy.
 std::vector<Choice> parse_strategies(std::string_view text);
 
 }  // namespace poise

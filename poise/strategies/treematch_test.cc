@@ -160,7 +160,7 @@ std::uint64_t least_hop_bytes(const Machine& machine, const Workload& workload, 
 TEST(Treematch, minimises_the_hop_bytes_if_each_leaf_of_a_tree_of_eight_leaves_has_one_task) {
   struct Case {
     const char *machine, *levels;
-    PlaceId size;  // number of leaves below each inner vertex above the leaves
+    PlaceId size;  // number of leaves under each parent of leaves
   };
   for (const auto& [text, levels, size] :
        {Case{"rack:2 node:4 core:1", "node", 4}, Case{"rack:4 node:2 core:1", "node", 2},
@@ -403,7 +403,7 @@ TEST(Treematch, shortens_the_paths_of_messages_on_every_kind_of_machine) {
   struct Case {
     const char *machine, *options;
     bool has_pinned_tasks;
-    double most;  // maximum fraction of the initial hop bytes
+    double most;  // upper limit for the hop bytes, as a fraction of the initial ones
   };
   for (const auto& [text, options, has_pinned_tasks, most] :
        {Case{"core:6", "", false, 0.439}, Case{"numa:2 l3:2 core:3", "", false, 0.4852},

@@ -84,7 +84,7 @@ class Parser {
   }
 
  private:
-  // Sender, type, receiving processor, and the numbers of messages and bytes.
+  // A record has a sender, a type, a receiving processor, and the numbers of messages and bytes.
   static constexpr std::size_t kMinRecordBytes = 16 + 1 + 4 + 8;
 
   bool refuse(const char* why) {
@@ -367,7 +367,7 @@ void add_messages(const Dump& dump, Tasks& tasks, Workload& workload) {
       if (to) workload.messages.push_back({*from, *to, record.messages, record.bytes});
     };
     if (record.to_pe != -1) add(tasks.of_processor(record.to_pe));
-    // A multicast is recorded once, and every member receives all of its bytes.
+    // A multicast has a single record, but every member receives all bytes of the message.
     for (const ObjectId& to : record.to) add(tasks.of_object(to));
   }
 }

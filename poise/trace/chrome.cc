@@ -17,7 +17,8 @@ std::string in_quotes(std::string_view text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Rounds to whole nanoseconds, so that slices that touch each other also touch in the file.
+/// Rounds to whole nanoseconds, so that a slice that begins when another ends also does so in the
+/// file.
 double nanoseconds(double seconds) { return std::round(1e9 * seconds); }
 
 }  // namespace

@@ -72,7 +72,7 @@ void add(std::vector<Message>& messages, std::uint64_t from, std::uint64_t to, s
   messages.emplace_back(from, to, count, bytes);
 }
 
-/// Adds an entry of a matrix as one message. An entry of 0 bytes is no message.
+/// Adds an entry of a matrix as one message. An entry of 0 bytes is ignored.
 void add_entry(std::vector<Message>& messages, std::uint64_t from, std::uint64_t to,
                std::uint64_t bytes) {
   add(messages, from, to, bytes > 0 ? 1 : 0, bytes);
@@ -84,7 +84,7 @@ Trace trace_of(const std::string& name, std::uint64_t num_tasks, std::vector<Mes
   workload.tasks.assign(num_tasks, Task{1e-6, 0, true});
   workload.messages = std::move(messages);
   try {
-    check_messages(workload);  // before merged() adds numbers whose sum might not fit in 64 bits
+    check_messages(workload);  // comes first, so that the sums in merged() fit in 64 bits
   } catch (const Error& error) {
     fail("{}: {}", name, error.what());
   }

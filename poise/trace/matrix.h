@@ -27,10 +27,10 @@ bool is_square(std::string_view text);
 
 /// Reads one of two forms. A matrix has n lines of n numbers. A list of messages has one line with
 /// the names of the columns, in any order, and then one line per message. Its columns are `from`
-/// and `to` (tasks, from 0), `bytes`, and optionally `messages`, the number of messages that a line
-/// describes (1 if the column is absent); their sizes add up to `bytes`. Every task takes 1 µs.
-/// Values are separated by semicolons or commas, or by blanks if the first line has neither. Throws
-/// Error naming the line if the file is invalid.
+/// and `to` (tasks, from 0), `bytes`, and optionally `messages`. A line describes `messages`
+/// messages (1 if the column is absent) of `bytes` bytes in total. Every task takes 1 µs. Values
+/// are separated by semicolons or commas, or by blanks if the first line has neither. Throws Error
+/// naming the line if the file is invalid.
 Trace read_csv(const std::string& name, std::string_view text);
 
 }  // namespace poise::matrix

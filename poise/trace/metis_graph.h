@@ -11,9 +11,10 @@
 namespace poise::metis {
 
 /// The weight of a vertex is its load in µs (the first weight if there are several; 1 µs if there
-/// are none). The size of a vertex is the bytes of the task. The weight of an edge is the bytes of
-/// the message in each direction (1 if there are none). There is no placement. Throws Error with
-/// the line if the file is inconsistent: wrong counts, asymmetric edges, self-loops.
+/// are none). The size of a vertex is the number of bytes of the task. The weight of an edge is the
+/// number of bytes of the message in each direction (1 if edges have no weights). There is no
+/// placement. Throws Error with the line if the file is inconsistent: wrong counts, asymmetric
+/// edges, self-loops.
 Trace read_graph(const std::string& name, std::string_view text);
 
 /// Writes the graph of a trace with one phase. Loads are rounded to µs; the weight of an edge is

@@ -12,8 +12,8 @@
 
 namespace poise::native {
 
-/// The first bytes of every file. A copy in text mode changes the line end in them, so that the
-/// reader refuses the copy.
+/// The first bytes of every file. If a file is copied in text mode, the line ending in these bytes
+/// changes, so the reader refuses the copy.
 inline constexpr std::string_view kMagic = "\x89POISE\r\n";
 /// True if a file that begins with these bytes may be in this format. `bytes` may be shorter than
 /// kMagic.
@@ -21,8 +21,8 @@ inline bool may_begin(std::string_view bytes) {
   return kMagic.starts_with(bytes.substr(0, kMagic.size()));
 }
 
-/// The most places that a file of this size may have. A small file could claim millions of places,
-/// for which the reader would allocate memory, so this number is limited by the file's size.
+/// The maximum number of places that a file of this size may have. The reader allocates memory for
+/// places, so a small file must not claim millions of them.
 std::uint32_t max_places_of(std::size_t file_size);
 
 /// Says whether the reader accepts an incomplete file.
@@ -61,7 +61,7 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
 
   /// Appends a phase. If the file cannot be written, throws Error; the file then ends with the
-  /// phase before.
+  /// previous phase.
   void add(const Phase& phase);
 
   /// Marks the file as complete and closes it.

@@ -231,7 +231,7 @@ TEST(Native, files_with_values_out_of_range_are_refused) {
   EXPECT_THAT(with(column("communication", varint(3) + fixed(0, 8))),
               HasSubstr("kind of load 3 is too large"));
   EXPECT_THAT(with(column("home", varint(2))), HasSubstr("home 2 is too large; there are 2"));
-  // A block is stored as 0, 1, 2, 3 for the numbers 0, -1, 1, -2.
+  // The block numbers 0, -1, 1, -2 are stored as 0, 1, 2, 3.
   EXPECT_EQ(with(column("memory", varint(0) + varint(0) + varint(1))), "no error");
   EXPECT_THAT(with(column("memory", varint(0) + varint(0) + varint(3))),
               HasSubstr("shared block -2 does not exist"));

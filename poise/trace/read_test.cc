@@ -29,7 +29,7 @@ std::string told_about(const std::string& content, const ReadOptions& options = 
   return told;
 }
 
-TEST(ReadTrace, recognises_each_text_format_by_the_first_lines) {
+TEST(ReadTrace, recognises_each_text_format_by_its_first_lines) {
   for (const char* text :
        {"from,to,bytes\n0,1,8\n", "bytes\tto\tfrom\n8\t1\t0\n", "0,5\n6,0\n", "0;5\n6;0\n",
         "0 5\n6 0\n", "% a matrix: 2 rows\n0 5\n6 0\n", "\n\n% a, b\n\n% c\n0,5\n6,0\n",

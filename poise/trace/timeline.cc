@@ -20,8 +20,8 @@ namespace {
 
 using simdjson::dom::element;
 
-/// Identifies a row of time slices in the file by the number of its group and its number in the
-/// group.
+/// Identifies a row of time slices in the file: the number of the row's group, and the row's number
+/// in this group.
 using RowId = std::pair<std::int64_t, std::int64_t>;
 
 /// The name of a slice of time in which a place works on tasks that another place has lent to it.

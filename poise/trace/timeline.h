@@ -47,8 +47,8 @@ std::string name_of(const Timeline& timeline, std::size_t place);
 void write_timeline(const Timeline& timeline, const std::string& path);
 
 /// Reads a timeline that a runtime wrote. Each row of the file, such as a thread of a rank, becomes
-/// a place if it has events whose category is an activity. If events in a row overlap, the time of
-/// the overlap counts for the one that began first. Throws Error naming the path and what is wrong.
+/// a place if it has events whose category is an activity. If events in a row overlap, the overlap
+/// counts only for the event that began first. Throws Error naming the path and what is wrong.
 Timeline read_timeline(const std::string& path);
 /// Reads a timeline from text.
 Timeline timeline_from_text(const std::string& path, std::string_view text);

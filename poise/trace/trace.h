@@ -41,7 +41,7 @@ struct Phase {
 
 struct Trace {
   std::optional<Machine> machine;  // the machine of the recording, if known
-  std::uint32_t num_places = 0;    // ranks or PEs that took part; 0: unknown
+  std::uint32_t num_places = 0;    // ranks or PEs of the run; 0: unknown
   std::vector<Phase> phases;
   std::vector<std::string> assumed = {};  // values that the file lacks and the reader assumed
 };

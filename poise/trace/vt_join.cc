@@ -22,10 +22,10 @@ namespace poise::vt {
 namespace {
 
 /// Limit on the total size of repeated phases, in tasks, messages and ranks. A file does not
-/// contain a repeated phase, but says that it is identical to the phase before. So a few bytes in a
-/// file can repeat a phase many times, but the trace stores each copy.
+/// contain a repeated phase, but says that it is identical to the previous phase. So a few bytes in
+/// a file can repeat a phase many times, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-// Added to the size of each phase, so that phases without tasks count, too.
+// Added to the size of each phase, so that the limit also holds for phases without tasks.
 constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase that is being joined.

@@ -22,7 +22,7 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-/// Maximum number of phases that a file may list as identical to the phase before them.
+/// Maximum number of phases that a file may list as identical to their previous phases.
 constexpr std::uint64_t kMaxRepeats = 1 << 18;
 
 /// The current position in the file, for error messages.
@@ -223,8 +223,8 @@ void read_task(const Where& where, element value, RankPhase& phase) {
 
 Key end_of_message(const Entity& entity, std::uint32_t rank) {
   if (is_nobody(entity)) return {TaskName::Kind::place, rank, rank};
-  // The key contains the home rank even if the task's name does not, because join() places a sender
-  // or receiver on its home rank if no rank lists it as a task.
+  // The key contains the home rank even if the task's name does not: if no rank lists the task,
+  // join() places it on its home rank.
   return {entity.key.kind, entity.key.id, entity.home};
 }
 

@@ -331,7 +331,8 @@ TEST(VtRead, phases_listed_as_identical_to_the_previous_phase_become_copies_of_i
   EXPECT_THAT(loads_s, ElementsAre(1, 1, 1, 9, 9));
 }
 
-TEST(VtRead, repeated_phases_are_refused_if_their_size_exceeds_that_of_the_files_by_2_to_the_24) {
+TEST(VtRead,
+     repeated_phases_are_refused_if_they_exceed_the_size_of_the_files_by_2_to_the_24_bytes) {
   // Each copy of an empty phase of one rank has the size 65 (see size_of() in vt_join.cc), and
   // 258111 times 65 is 2^24 - 1.
   const auto repeated = [](int times) {
@@ -409,7 +410,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("communication 0: \"messages\" is not an integer of at least 0"));
   EXPECT_THAT(
       error_of({rank_file(phase(8, ok, message(object(1, 0), R"({"type":"node","id":1})", 1, 1)))}),
-      HasSubstr("the home of such a task must be a rank from 0 to 0"));
+      HasSubstr("its home is 1, but must be a rank from 0 to 0"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok) + "," + phase(8, ok))}), HasSubstr("twice"));
   EXPECT_THAT(error_of({rank_file(phase(0, ok) + "," + phase(1, ok)),
                         rank_file(phase(0, task(object(2, 0), 1)))}),

@@ -150,8 +150,8 @@ void add_message(Text& text, const Phase& phase, const Message& message) {
       to_place     ? "CollectionToNode"
       : from_place ? "NodeToCollection"
                    : "SendRecv");
-  // vt has no kind of message from one rank to another outside of tasks. So the sender is given as
-  // the object "nobody", which stands for the sending rank.
+  // vt has no kind of message from one rank to another outside of tasks. So the file gives the
+  // sender as the object "nobody", which represents the sending rank.
   if (from_place && to_place)
     add(text, R"({{"type":"object","id":0,"home":0,"migratable":false}})");
   else
@@ -266,8 +266,8 @@ void write_files(const Trace& trace, const std::string& stem, bool compress) {
           phase.id);
   std::vector<Arranged> phases;
   for (const Phase& phase : trace.phases) phases.push_back(arrange(phase, trace.num_places));
-  // The files get their final names when all are complete: a trace that they replace, often the one
-  // that was read, stays unchanged if the disk becomes full.
+  // The files get their final names only when all are complete. So if the disk becomes full, the
+  // trace that they would replace, often the one that was read, stays unchanged.
   std::vector<std::string> paths;
   try {
     for (PlaceId rank = 0; rank < trace.num_places; ++rank) {

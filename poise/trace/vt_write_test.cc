@@ -91,8 +91,7 @@ TEST_F(VtWrite, if_a_trace_has_no_home_ranks_the_rank_of_each_task_is_written_as
   }
 }
 
-TEST_F(VtWrite,
-       each_value_of_a_phase_is_unchanged_after_writing_and_reading_if_it_is_the_only_one) {
+TEST_F(VtWrite, a_phase_with_a_single_optional_value_is_unchanged_after_writing_and_reading) {
   const auto expect_unchanged = [&](const auto& change) {
     Trace trace = random_trace(2);
     trace.phases[0].workload.messages.clear();

@@ -13,8 +13,8 @@ namespace poise {
 void check_messages(const Workload& workload);
 void check_all_but_messages(const Workload& workload, std::uint32_t num_places);
 
-/// Returns the sum of `total` and the numbers. Throws Error if it exceeds the limit of check().
-/// `what` names what the numbers count, for example "bytes of messages".
+/// Returns the sum of `total` and the numbers. Throws Error if the result exceeds the limit of
+/// check(). `what` names what the numbers count, for example "bytes of messages".
 std::uint64_t checked_sum(std::uint64_t total, std::span<const std::uint64_t> numbers,
                           const char* what);
 

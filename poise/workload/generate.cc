@@ -46,7 +46,7 @@ using Own2 = std::array<Knob, 2>;
 using Own3 = std::array<Knob, 3>;
 using Own4 = std::array<Knob, 4>;
 
-// Default loads of a skewed stencil: log-normal, and three times the load in one octant of the
+// Default loads of a skewed stencil: log-normal, and three times as high in one octant of the
 // domain.
 constexpr LoadDefaults kSkewed{.skew = Skew::lognormal, .hot = 3};
 

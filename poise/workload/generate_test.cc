@@ -204,7 +204,8 @@ TEST(Generate, the_grid_for_any_number_of_tasks_has_sides_that_differ_by_at_most
 
 using Sides = std::vector<std::uint32_t>;
 
-/// Returns all boxes of exactly `size` points whose sides ascend from at least `least`.
+/// Returns all boxes of exactly `size` points whose sides are in ascending order and at least
+/// `least`.
 std::vector<Sides> exact_boxes(std::uint32_t size, std::size_t dims, std::uint32_t least = 1) {
   if (dims == 1) return size >= least ? std::vector<Sides>{{size}} : std::vector<Sides>{};
   std::vector<Sides> boxes;
@@ -229,7 +230,7 @@ Sides nearly_cubic_box(std::uint32_t size, std::size_t dims) {
 }
 
 TEST(Generate,
-     uses_the_full_grid_with_the_shortest_longest_side_unless_that_grid_is_too_elongated) {
+     uses_the_full_grid_whose_longest_side_is_shortest_unless_that_grid_is_too_elongated) {
   for (std::uint32_t size = 1; size < 300; ++size)
     for (std::size_t dims = 1; dims <= 4; ++dims) {
       const std::vector<Sides> exact = exact_boxes(size, dims);
@@ -352,7 +353,8 @@ TEST(Generate, leanmd_has_a_compute_task_for_each_cell_and_each_pair_of_neighbou
   EXPECT_EQ(alone, 125);
 }
 
-TEST(Generate, leanmd_uses_the_box_of_cells_whose_number_of_tasks_is_nearest_to_the_request) {
+TEST(Generate,
+     leanmd_uses_the_box_of_cells_whose_number_of_tasks_is_nearest_to_the_requested_number) {
   EXPECT_EQ(make("leanmd", 405).num_tasks(), 405u);
   EXPECT_EQ(make("leanmd", 1800).num_tasks(), 1875u);
   EXPECT_EQ(make("leanmd", 1000000).num_tasks(), 15u * 40 * 41 * 41);

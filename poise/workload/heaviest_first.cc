@@ -42,8 +42,8 @@ std::vector<Item> items_of(std::span<const Task> tasks) {
   return items;
 }
 
-/// Sorts by key, stably: a radix sort, lowest digit first, in which a digit that is the same in all
-/// keys costs no pass.
+/// Sorts by key, stably: a radix sort, lowest digit first, that skips each digit that is the same
+/// in all keys.
 void radix_sort(std::vector<Item>& items) {
   std::array<std::array<std::uint32_t, kDigitMask + 1>, kDigits> start{};
   for (const Item& item : items)

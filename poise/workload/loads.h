@@ -92,7 +92,8 @@ struct CircleInterval {
 /// it is a range of task numbers.
 void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase);
 
-/// The number part * 2^exponent. A long random walk leaves the range of a double.
+/// The number part * 2^exponent, for the factors of long random walks, which exceed the range of a
+/// double.
 struct WideFactor {
   double part = 1;
   std::int64_t exponent = 0;

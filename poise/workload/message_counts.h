@@ -28,7 +28,7 @@ class MessageCounts {
     return entry.count < kWide ? entry.count : wide_[entry.count - kWide];
   }
 
-  /// Prefetches the row pointer that of(t) will read.
+  /// Prefetches the pointer to the row of task t, which of(t) will read.
   void prefetch_row(TaskId t) const { __builtin_prefetch(&first_[t]); }
   void prefetch_entries(TaskId t) const {
     // The row may extend into a second cache line. That line may lie past the end of the array,
@@ -48,7 +48,8 @@ class MessageCounts {
 
   std::vector<std::size_t> first_;
   std::vector<Entry> entries_;
-  /// Counts that do not fit into an entry. An entry with the value kWide + i stands for wide_[i].
+  /// Counts that do not fit into an entry. An entry with the value kWide + i represents the count
+  /// wide_[i].
   std::vector<std::uint64_t> wide_;
 };
 

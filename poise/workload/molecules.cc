@@ -77,8 +77,8 @@ struct CellBox {
   }
 };
 
-/// Adds one message with positions from a cell to a compute task and one with forces back. Their
-/// size is proportional to the number of atoms in the cell.
+/// Adds one message with positions from a cell to a compute task and one with forces back. The size
+/// of both messages is proportional to the number of atoms in the cell.
 void exchange(TaskId cell, TaskId compute, double atoms, const EdgeTraffic& traffic,
               std::vector<Message>& messages) {
   const auto bytes = scaled(traffic.bytes, atoms);

@@ -38,7 +38,7 @@ TEST(Recorder, adds_up_the_time_of_each_task_and_keeps_its_other_properties) {
   EXPECT_TRUE(phase.background_s.empty());
 }
 
-TEST(Recorder, a_suspended_task_is_not_charged_for_the_time_of_the_task_that_interrupts_it) {
+TEST(Recorder, a_suspended_task_is_not_charged_for_the_time_of_the_interrupting_task) {
   Recorder recorder(std::vector<Task>(3), 1);
   Recorder::Log& log = recorder.add_thread();
   log.begin(0, 0);

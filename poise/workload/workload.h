@@ -16,7 +16,7 @@ struct Task {
   double load_s = 0;        // seconds on a place of speed 1
   std::uint64_t bytes = 0;  // bytes that a migration sends
   bool movable = true;
-  std::uint32_t parts = 1;  // number of tasks that this entry stands for; they migrate together
+  std::uint32_t parts = 1;  // number of tasks in this entry, which migrate together
 };
 
 /// `count` messages from one task to another in one phase, with `bytes` in total. A pair of tasks

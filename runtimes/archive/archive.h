@@ -12,7 +12,8 @@
 // for named values (CEREAL_NVP) and base classes (cereal::base_class) are accepted and ignored.
 //
 // A std::span<const T> is written like a vector and read without a copy: it refers to the bytes of
-// the archive. The bytes have this machine's byte order and layout, so they are no file format.
+// the archive. The bytes have this machine's byte order and layout, so they are not suitable as a
+// file format.
 #pragma once
 
 #include <array>

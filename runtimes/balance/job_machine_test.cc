@@ -75,8 +75,7 @@ TEST(JobMachine, each_process_gets_the_requested_number_of_places) {
   EXPECT_THAT(job.process_of_place, ElementsAre(0, 0, 1, 1));
 }
 
-TEST(JobMachine,
-     a_machine_of_several_nodes_is_refused_as_the_description_of_each_of_several_hosts) {
+TEST(JobMachine, for_a_job_on_several_hosts_the_machine_of_a_host_must_not_have_several_nodes) {
   const Machine cluster = machine_from_text("node:2 core:2");
   const ProcessLocation processes[] = {{0, -1}, {1, -1}, {0, -1}, {1, -1}};
   EXPECT_THROW(job_machine(cluster, processes, kNames), Error);

@@ -21,7 +21,7 @@ std::string text_of(const std::string& path) {
   return text;
 }
 
-// The next two functions stand in for functions of poise/base/text.h, because a library that is
+// The next two functions duplicate functions of poise/base/text.h, because a library that is
 // preloaded into programs should need no other library.
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

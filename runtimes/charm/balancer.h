@@ -43,9 +43,9 @@ struct Decision {
   /// Senders that might not know the new PE of an object to which they send messages, sorted by the
   /// sender's PE. Empty if the strategy uses no messages.
   std::vector<Location> locations;
-  /// For each receiver of messages that the statistics do not list, the question on which PE it is.
-  /// In each question, `sender_pe` is an index into statistics.pes, and `step` is not set. Empty if
-  /// the statistics cover all PEs, or if the strategy does not use messages.
+  /// Questions that ask for the PEs of objects that receive messages but have no row in the
+  /// statistics. In each question, `sender_pe` is an index into statistics.pes, and `step` is not
+  /// set. Empty if the statistics cover all PEs, or if the strategy does not use messages.
   std::vector<Question> questions;
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;

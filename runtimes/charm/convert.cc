@@ -216,8 +216,9 @@ class Resolver {
     return true;
   }
 
-  /// Returns Charm++'s number of the PE that has the object. The object's place tells the PE only
-  /// if all PEs are available: an object on an unavailable PE is assigned another PE's place.
+  /// Returns the number that Charm++ gives the PE that has the object. The object's place tells the
+  /// PE only if all PEs are available: an object on an unavailable PE is assigned another PE's
+  /// place.
   std::int32_t number_of_pe(TaskId object) const {
     if (pe_map_.pe_of_place.size() == pe_map_.place_of_pe.size())
       return number_of_place_[places_[object]];

@@ -166,7 +166,7 @@ TEST(JointBalancer, a_spike_of_one_load_at_one_decision_causes_no_migrations) {
   Pes pes("poise");
   EXPECT_EQ(pes.decide(before, with_spike(1))[0].num_moves, 0u);
   EXPECT_EQ(pes.decide(before, with_spike(9))[0].num_moves, 0u);
-  EXPECT_GT(pes.decide(before, with_spike(9))[0].num_moves, 0u);  // a load that lasts is no spike
+  EXPECT_GT(pes.decide(before, with_spike(9))[0].num_moves, 0u);  // a lasting load is not a spike
 }
 
 TEST(JointBalancer, moves_nothing_if_there_is_nothing_to_gain) {

@@ -65,8 +65,8 @@ std::vector<Question> questions_to_ask(const std::vector<OutsideMessage>& messag
     }
     questions.push_back(question);
   }
-  // Keeps one question for each pair of an object and a sender's PE. If some questions of the pair
-  // have must_tell, keeps one of these.
+  // Keeps one question for each object and each PE that sends messages to it. If some of these
+  // questions have must_tell, keeps one of those.
   const auto pair = [](const Question& q) {
     return std::tuple(q.object.array, q.object.id, q.sender_pe);
   };

@@ -54,7 +54,7 @@ struct Example {
 };
 
 TEST(Locations,
-     a_sender_pe_is_told_once_where_the_receiver_is_if_either_moved_or_messages_made_a_detour) {
+     a_pe_is_told_once_where_a_receiver_is_if_sender_or_receiver_moved_or_a_detour_was_made) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
     const Example example(random);

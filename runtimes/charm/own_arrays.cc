@@ -15,8 +15,7 @@ namespace poise::charm {
 
 namespace {
 
-/// A PE that sends messages gets a name with this number as its array. No real array has this
-/// number.
+/// The array number in the name of a PE that sends messages. No real array has this number.
 constexpr std::int32_t kArrayOfPes = -1;
 
 /// A message that a task of this PE has sent.
@@ -41,7 +40,7 @@ class Messenger {
       add(task, receivers.at(row.first_receiver + i), row, -1);
   }
 
-  /// Returns the messages by sender and receiver, one per pair.
+  /// Returns the messages sorted by sender and receiver, merged to one per pair.
   std::vector<Sent> merged() {
     std::sort(sent_.begin(), sent_.end(), [](const Sent& a, const Sent& b) {
       return std::tie(a.task, a.id) < std::tie(b.task, b.id);

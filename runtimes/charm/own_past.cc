@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kUnknown = -1;
 
-/// Returns the largest of the earlier loads, each multiplied by the factor of its decision;
-/// negative if no earlier load is known.
+/// Returns the largest of an object's loads at earlier decisions, each multiplied by the factor for
+/// that decision. Negative if none of these loads is known.
 template <typename Loads>
 double usual_load_s(const Loads& loads_s, const Loads& factors) {
   double usual_s = kUnknown;
@@ -44,8 +44,8 @@ void OwnPast::record(const OwnArrays& arrays) {
 std::uint64_t OwnPast::replace_spikes(Communicator& ranks, OwnArrays& arrays) {
   record(arrays);
   constexpr std::size_t kDecisions = std::tuple_size_v<Loads>;
-  // The list begins with the sum of the known loads of each decision. The number of known loads of
-  // each decision follows.
+  // First the sum of the known loads at each decision, then the number of known loads at each
+  // decision.
   std::vector<double> sums(2 * kDecisions);
   for (const Record& record : records_)
     for (std::size_t d = 0; d < kDecisions; ++d) {

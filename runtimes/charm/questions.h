@@ -64,7 +64,8 @@ class GroupLocations {
 
 /// Called if the group of question.last_known_pe does not have the object. Returns a question to
 /// the group of `pe`, the PE on which the object was last known to be. Returns no question if `pe`
-/// is unknown (-1) or equals last_known_pe, or if many groups were asked before.
+/// is unknown (-1) or equals last_known_pe, or if the maximum number of groups has been asked
+/// already.
 std::vector<Question> asked_again(const Question& question, std::int32_t pe);
 
 }  // namespace poise::charm

@@ -62,8 +62,8 @@ class Groups {
     }
   }
 
-  /// Returns the PE on which `object` is, according to the last news to `sender_pe`; nothing if
-  /// that PE got no news about it.
+  /// Returns the PE on which `object` is, according to the last report to `sender_pe`; nothing if
+  /// that PE got no report about it.
   std::optional<std::int32_t> learnt(std::int32_t sender_pe, std::size_t object) const {
     const auto at = learnt_.find({sender_pe, object});
     if (at == learnt_.end()) return {};
@@ -189,7 +189,7 @@ TEST(Questions, a_group_of_pes_answers_a_question_about_an_object_only_after_its
 }
 
 TEST(Questions,
-     the_search_for_an_object_ends_after_a_few_groups_or_if_a_group_cannot_name_another_one) {
+     the_search_for_an_object_ends_after_a_few_groups_or_at_one_that_names_no_further_group) {
   const Question question{name_of(1), 4, 5, 0, 0, false};
   EXPECT_TRUE(asked_again(question, -1).empty());
   EXPECT_TRUE(asked_again(question, 4).empty());

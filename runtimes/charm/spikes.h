@@ -25,8 +25,8 @@ bool is_spike(double load_s, double usual_s);
 /// measured; tasks after the end of a list have no load. The usual load of a task is the larger one
 /// of its loads at the last two decisions, each scaled to the mean load of this phase, because
 /// phases differ in length. A load above three times the usual load is a spike, and is replaced by
-/// the usual load. A load that stays high is no spike at the next decision. If more than one load
-/// and more than a hundredth of all loads are spikes, the program has changed and nothing is
+/// the usual load. A load that stays high is not a spike at the next decision. If more than one
+/// load and more than a hundredth of all loads are spikes, the program has changed and nothing is
 /// replaced. Without past loads nothing is replaced.
 std::size_t replace_spikes(const std::vector<std::vector<double>>& past_loads_s,
                            Workload& workload);

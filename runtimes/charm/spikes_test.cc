@@ -54,7 +54,7 @@ TEST(Spikes, loads_that_rise_because_the_phase_is_longer_are_not_spikes) {
   EXPECT_THAT(loads_of(workload), Each(50.0));
 }
 
-TEST(Spikes, a_task_that_is_missing_in_the_list_of_past_loads_counts_as_a_task_with_past_load_0) {
+TEST(Spikes, a_task_that_is_missing_from_the_list_of_past_loads_counts_as_a_task_with_past_load_0) {
   Workload workload = with_loads(ones(31));
   workload.tasks.push_back({0, 0, false});  // a PE that sends messages
   EXPECT_EQ(replace_spikes({ones(), ones()}, workload), 1u);

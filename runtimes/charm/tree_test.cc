@@ -155,7 +155,7 @@ TEST(Tree, a_decision_is_the_same_whether_statistics_reach_the_root_along_a_tree
 
 TEST(Tree, loads_of_objects_without_names_are_not_kept_for_later_decisions) {
   // Without names, an object is known by its PE and its index on that PE. At the next decision,
-  // both may belong to another object.
+  // another object may have the same PE and index.
   const auto remembered = [](const char* strategy, bool with_messages) {
     Statistics statistics = of_pes({0, 1}, with_messages).statistics;
     statistics.pes_are_here = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lets all movable objects leave PEs that are unavailable, in a decision by all PEs together. Such
-// PEs take part in the decision as very slow places.
+// Lets all movable objects leave PEs that are unavailable, in a decision by all PEs together. The
+// decision treats such PEs as very slow places.
 #pragma once
 
 #include <cstdint>

@@ -97,8 +97,8 @@ struct Affinities::Ancestry {
   /// children another parent.
   bool is_complete = true;
 
-  /// The number of generations between the thread and a process; nothing if the process is no
-  /// ancestor. A process that may be an ancestor counts as the most remote one.
+  /// The number of generations between the thread and a process; nothing if the process is not an
+  /// ancestor. If this is unknown, the process counts as the most remote ancestor.
   std::optional<std::size_t> generations(pid_t process) const {
     const auto found = std::find(processes.begin(), processes.end(), process);
     if (found == processes.end() && is_complete) return {};
@@ -128,9 +128,9 @@ Affinities::Ancestry Affinities::ancestry_of(const FoundThread& thread) const {
 }
 
 /// Returns the affinity that the program gave a new thread. The new thread may have inherited
-/// `seen` from a thread that the balancer has pinned to one cpu or let use several; then the result
-/// is the affinity that the program gave that older thread. If it may have inherited `seen` from
-/// any of several threads, the result is that of a thread of the nearest ancestor process.
+/// `seen` from a thread that the balancer has pinned to one cpu or allowed to use several; then the
+/// result is the affinity that the program gave that older thread. If it may have inherited `seen`
+/// from any of several threads, the result is that of a thread of the nearest ancestor process.
 CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   std::optional<Ancestry> ancestry;
@@ -283,9 +283,9 @@ Affinities::PinResult Affinities::refused(int error) {
   return is_for_good ? PinResult::refused_for_good : PinResult::not_now;
 }
 
-/// Gives a thread the affinity that the program gave it. If the thread may use none of these cpus
-/// any longer, it gets all cpus that it may use, which is what the kernel does when it takes cpus
-/// away.
+/// Gives a thread the affinity that the program gave it. If none of the affinity's cpus is allowed
+/// any longer, the thread gets all cpus that are allowed; the kernel does the same when it takes
+/// cpus away.
 void Affinities::give_back(pid_t thread, const CpuSet& own) {
   if (!kernel_.set_affinity(thread, own) && errno == EINVAL)
     kernel_.set_affinity(thread, every_cpu());

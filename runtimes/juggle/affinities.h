@@ -47,8 +47,8 @@ struct ThreadAffinity {
 /// kernel does not report the allowed cpus.
 Cpus usable_cpus(const Kernel& kernel, const Cpus& requested);
 
-/// Returns at most `most` of the cpus, counted from the one with index `first`. After the last cpu
-/// of the list, counting continues with the first one.
+/// Returns at most `most` of the cpus, starting with the one at index `first`. After the last cpu
+/// of the list, continues with the first one.
 Cpus some_cpus(const Cpus& cpus, std::size_t most, std::size_t first);
 
 class Affinities {
@@ -68,15 +68,15 @@ class Affinities {
   /// True if set_limit() excludes some cpus that could otherwise be used.
   bool is_limited() const { return cpus_.size() < num_unlimited_; }
 
-  /// Adds a new thread. If it may have inherited its affinity from a thread of its own or an
-  /// ancestor process that was passed to pin() or widen(), gives it the affinity that the program
-  /// gave that older thread.
+  /// Adds a new thread. If it may have inherited its affinity from an older thread (of its own
+  /// process or of an ancestor) that was passed to pin() or widen(), gives it the affinity that the
+  /// program gave the older thread.
   void add(std::uint64_t key);
   /// To be called at the end of a scan, when all threads that were created before the scan have
   /// been added.
   void end_scan();
-  /// Removes a thread that is dead or cannot be followed any longer. In the second case it gets the
-  /// affinity back that the program gave it.
+  /// Removes a thread that is dead or cannot be followed any longer. In the second case, restores
+  /// the affinity that the program gave the thread.
   void remove(std::uint64_t key);
 
   enum class PinResult : std::uint8_t { pinned, not_now, refused_for_good, left_to_program };
@@ -85,7 +85,7 @@ class Affinities {
   /// Lets a thread use all of `cpus`, although the program may have bound it to some of them.
   PinResult widen(std::uint64_t key, const Cpus& cpus);
   /// Restores the affinity that the program gave the thread. Returns false if the program has set
-  /// another one since then, which the thread keeps.
+  /// another affinity since then; the thread then keeps that affinity.
   bool restore(std::uint64_t key);
   /// Restores the affinities of all threads. Returns the keys of the threads to leave alone from
   /// now on.
@@ -109,8 +109,8 @@ class Affinities {
   /// Marks a thread as lost when its times cannot be read: it is dead, or has become another
   /// program.
   void lose(std::uint64_t key) { kept_.at(key).is_lost = true; }
-  /// Returns false if the thread was marked as lost, because its id now belongs, or may belong, to
-  /// another thread. Also removes the mark, so the next call for this thread returns true.
+  /// Returns false if the thread was marked as lost: its id now belongs, or may belong, to another
+  /// thread. Also removes the mark, so the next call for this thread returns true.
   bool is_itself(std::uint64_t key);
 
   void end_stays();

@@ -132,7 +132,8 @@ TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_no_thread_was_pinne
 }
 
 // Process 100 starts 200, which starts 300. Process 400 is another child of 100.
-TEST_F(AffinitiesTest, treats_an_affinity_as_inherited_only_if_an_ancestor_was_pinned_to_that_cpu) {
+TEST_F(AffinitiesTest,
+       treats_a_single_cpu_affinity_as_inherited_only_if_an_ancestor_was_pinned_to_the_cpu) {
   kernel.start(200, 200, kAll, 100);
   scan();
   pin(200, 1);
@@ -155,7 +156,7 @@ TEST_F(AffinitiesTest,
 }
 
 TEST_F(AffinitiesTest,
-       gives_children_of_a_thread_that_the_balancer_unbound_the_affinity_set_by_the_program) {
+       children_of_a_thread_that_the_balancer_has_unbound_get_the_affinity_set_by_the_program) {
   affinities.refresh_cpus();
   kernel.threads_by_id.at(100).affinity = {2};
   affinities.refresh_own();
@@ -217,7 +218,7 @@ TEST_F(AffinitiesTest, respects_an_affinity_that_the_program_has_set_and_reports
 }
 
 TEST_F(AffinitiesTest,
-       a_thread_keeps_the_affinity_that_the_program_set_just_before_it_is_restored) {
+       restoring_keeps_an_affinity_that_the_program_has_set_since_the_thread_was_pinned) {
   for (const bool all : {false, true}) {
     const CpuId chosen = all ? 3 : 2;
     pin(101, 1);

@@ -50,8 +50,9 @@ std::vector<JugglePlace> Balancer::places() const {
   return places;
 }
 
-/// Chooses the measure of progress. `automatic` chooses cpu time if all cpus are equal: there,
-/// instructions are no better measure, and reading their counter interrupts the thread's cpu.
+/// Chooses the measure of progress. `automatic` chooses cpu time if all cpus are equal:
+/// instructions are then not a better measure, and reading their counter interrupts the thread's
+/// cpu.
 void Balancer::choose_progress() {
   if (options_.progress == ProgressSource::time ||
       (options_.progress == ProgressSource::automatic && speeds_.are_equal()))
@@ -342,9 +343,9 @@ void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
   count_attainable_time(real_s);
 }
 
-/// Adds the cpu time that the threads could have used since the previous round. It follows from the
-/// number of threads that took part in that round and the number of cpus. If threads stay in their
-/// domains, the most crowded domain determines the time of all.
+/// Adds the cpu time that the threads could have used since the previous round. Computes it from
+/// the number of threads balanced in that round and the number of cpus. If threads stay in their
+/// domains, the fair share of every thread is that in the most crowded domain.
 void Balancer::count_attainable_time(double real_s) {
   if (team_size_ > 0) {
     const double threads = team_size_, cpus = affinities_.cpus().size();

@@ -108,8 +108,8 @@ class Balancer {
   std::optional<double> quota_cpus_;
   std::set<pid_t> asked_;                      // processes whose way of waiting has been determined
   bool waits_actively_ = false;                // threads of a process in asked_ spin while waiting
-  std::map<std::uint64_t, ThreadTally> past_;  // living threads that took part
-  std::vector<ThreadTally> ended_;             // ended threads that took part
+  std::map<std::uint64_t, ThreadTally> past_;  // balanced threads that still exist
+  std::vector<ThreadTally> ended_;             // balanced threads that have ended
   std::set<std::string> notes_;
   Tally tally_;
 };

@@ -17,8 +17,8 @@ namespace poise::juggle {
 enum class Counted : std::uint8_t { instructions, time };
 
 /// Starts a counter for a thread (perf_event_open). Returns an empty descriptor and sets errno if
-/// counting is not allowed, the counter does not exist, or it would be the last file that may be
-/// opened.
+/// counting is not allowed, the counter does not exist, or opening it would use up the limit of
+/// open files.
 Descriptor open_counter(pid_t thread, Counted what);
 
 /// Returns the count so far, scaled up for times in which the kernel let another counter use the

@@ -20,8 +20,8 @@ using CpuId = std::uint32_t;
 /// Linux's cpu numbers, in ascending order.
 using Cpus = std::vector<CpuId>;
 
-/// Upper limit for cpu numbers in lists, so that a typing error cannot allocate much memory. Linux
-/// can be built for 8,192 cpus.
+/// Upper limit for cpu numbers in lists, so that a typing error does not cause a huge allocation.
+/// Linux can be built for 8,192 cpus.
 constexpr CpuId kMaxCpus = 65'536;
 
 /// Parses Linux's format, such as "0-3,8". Throws Error for any other text, a descending range, and

@@ -26,7 +26,7 @@ namespace poise::juggle {
 
 /// Counts how often the guard process restored affinities while the balancer was stopped.
 struct Guard::Shared {
-  std::atomic<std::uint32_t> releases;       // odd while restoring; each restoring adds two
+  std::atomic<std::uint32_t> releases;       // plus 1 before and after each time; odd meanwhile
   std::atomic<std::uint32_t> releases_seen;  // value of `releases` last seen by the balancer
 };
 

@@ -23,8 +23,8 @@ namespace poise::juggle {
 constexpr std::size_t kMaxThreads = 16384;
 
 /// Restores an affinity unless the thread has ended. Another thread may have its id by now, so the
-/// start times are compared. If the thread may use none of these cpus any longer, it gets all cpus
-/// that it may use, which is what the kernel does when it takes cpus away.
+/// start times are compared. If none of the affinity's cpus is allowed any longer, the thread gets
+/// all cpus that are allowed; the kernel does the same when it takes cpus away.
 void give_back(const OwnAffinity& own);
 
 class Guard : public AffinityStore {
@@ -48,7 +48,8 @@ class Guard : public AffinityStore {
   void give_all_back();
 
   /// If the balancer is stopped (SIGSTOP), the guard process restores the affinities of all
-  /// threads, so that they are not pinned meanwhile. This is called a release.
+  /// threads, so that no thread stays pinned while the balancer is stopped. This is called a
+  /// release.
   enum class Release : std::uint8_t { none, under_way, done };
   /// Tells whether the guard process is restoring affinities because the balancer was stopped. As
   /// long as the result is `under_way`, do not move threads. After that, returns `done` once, and

@@ -61,7 +61,8 @@ class CpuProbe {
   virtual ~CpuProbe() = default;
   /// Starts a probe. Returns false if another probe is running or the cpu cannot be used.
   virtual bool start(CpuId cpu) = 0;
-  /// Returns the result of the last probe. Each result is returned only once.
+  /// Returns the result of the last probe. Returns nothing if the probe is still running or its
+  /// result has been returned already.
   virtual std::optional<ProbeResult> result() = 0;
 };
 

@@ -31,7 +31,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// Receives signals to this process through a file descriptor: those to forward to the program, and
 /// SIGCHLD when a child has ended. Ignores SIGPIPE, because the reader of this process's messages
-/// may end before the program does. Throws if the system refuses that.
+/// may end before the program does. Throws if the system does not deliver signals in this way.
 class Signals {
  public:
   Signals();
@@ -43,7 +43,7 @@ class Signals {
   int descriptor() const { return descriptor_.get(); }
   /// The next signal that has arrived, or nothing. Does not wait.
   std::optional<signalfd_siginfo> next() const;
-  /// Gives the calling process the signal settings from before this object was created. To be
+  /// Restores in the calling process the signal settings from before this object was created. To be
   /// called in a child.
   void restore() const;
 

@@ -41,7 +41,7 @@ class SimulatedKernel : public Kernel {
     unseen_.push_back(id);
   }
   /// Simulates that all threads compute for `seconds`. Threads with the same affinity get equal
-  /// shares of its cpus, without time slices.
+  /// shares of the cpus in this affinity, without time slices.
   void compute(double seconds) {
     time_s += seconds;
     std::map<Cpus, double> threads_on;

@@ -19,13 +19,13 @@ struct ThreadTally {
   pid_t process = 0, id = 0;
   bool took_part = false, takes_part = false;
   int cpu = -1;                         // the cpu to which the thread is pinned; -1: none
-  double part_since_s = 0, seen_s = 0;  // times when the thread first took part and was last seen
-  double run_s = 0;                     // seconds on a cpu while the thread took part in balancing
+  double part_since_s = 0, seen_s = 0;  // when balancing of the thread began; when last seen
+  double run_s = 0;                     // seconds on a cpu while the thread was balanced
   double lag_s = 0;                     // seconds behind the average of the balanced threads
   std::uint64_t migrations = 0;
 };
 
-/// An interval for which a thread stayed on a cpu that the balancer chose.
+/// An interval during which a thread stayed on a cpu that the balancer chose.
 struct Stay {
   pid_t process = 0, id = 0;
   CpuId cpu = 0;
@@ -34,7 +34,7 @@ struct Stay {
 
 struct Tally {
   double elapsed_s = 0;
-  double balancing_s = 0;            // seconds for which balancing was on
+  double balancing_s = 0;            // seconds during which balancing was on
   double own_cpu_s = 0;              // cpu time of the balancer, without the start-up of poise
   std::uint64_t wake_ups = 0;        // total wake-ups of the balancer
   std::uint64_t early_wake_ups = 0;  // wake-ups by signals before a balancing point was due
@@ -48,10 +48,10 @@ struct Tally {
   std::uint64_t still_rounds = 0;
   double still_rounds_cpu_s = 0;
   double program_run_s = 0;  // cpu time of the threads that the balancer has seen
-  // part_s: the time in which at least one thread took part in balancing. The other three are sums
-  // over threads. threads_s: the time in which the thread took part. fair_s: the cpu time that the
-  // thread could have used with equal shares for all. static_s: the cpu time that it could have
-  // used if no thread had migrated and all had waited for the slowest.
+  // part_s: the time in which at least one thread was balanced. The other three are sums over
+  // threads. threads_s: the time in which the thread was balanced. fair_s: the cpu time that the
+  // thread could have used if all threads had got equal shares. static_s: the cpu time that the
+  // thread could have used if no thread had migrated and all had waited for the slowest.
   double part_s = 0, threads_s = 0, fair_s = 0, static_s = 0;
   double period_s = 0;
   Cpus cpus;
@@ -59,10 +59,10 @@ struct Tally {
   bool is_balancing = false;
   JuggleAction action = JuggleAction::leave;  // what the balancer does with the threads now
   JuggleFacts facts;                          // the facts on which the diagnosis is based
-  JuggleTuning tuning;                        // the tuned numbers by which the balancer decides
-  std::uint32_t most_threads = 0;    // maximum number of threads that took part at the same time
-  std::vector<ThreadTally> threads;  // all threads that took part
-  std::vector<Stay> stays;           // recorded only if a trace is wanted
+  JuggleTuning tuning;                        // the tuning constants of the balancer's decisions
+  std::uint32_t most_threads = 0;             // maximum number of threads balanced at once
+  std::vector<ThreadTally> threads;           // all threads that were balanced
+  std::vector<Stay> stays;                    // recorded only if a trace is wanted
 };
 
 }  // namespace poise::juggle

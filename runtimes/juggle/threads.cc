@@ -54,8 +54,8 @@ std::optional<std::uint64_t> field(std::string_view stat, std::size_t number) {
 
 bool is_out_of_files() { return errno == EMFILE || errno == ENFILE; }
 
-/// Returns the entries of a folder whose names are numbers, as numbers. Returns nothing if this
-/// process cannot open more files.
+/// Returns the numeric names in a folder, as numbers. Returns nothing if this process cannot open
+/// more files.
 std::optional<std::vector<pid_t>> numbers_in_folder(int folder) {
   std::vector<pid_t> numbers;
   const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -213,7 +213,7 @@ void ThreadFinder::scan_process(pid_t id, std::vector<pid_t>& children, Changes&
 void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
   Descriptor folder(::open(fmt::format("/proc/{}", id).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   Descriptor task(folder ? ::openat(folder.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
-  // The threads are counted before they are listed: if one starts in between, the count is
+  // The threads are counted before they are listed: if a thread starts in between, the count is
   // outdated, and the next scan lists them again.
   struct stat status {};
   const bool is_of_user = task && ::fstat(task.get(), &status) == 0 && status.st_uid == ::geteuid();
@@ -259,7 +259,7 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
   if (thread.schedstat) thread.children = open_to_read(folder, fmt::format("{}/children", id));
   bool lacks_files = !is_full_ && !thread.children && is_out_of_files();
   if (thread.schedstat && !lacks_files && counts_run_times_) open_clock(thread);
-  // The start time is read last. If that succeeds, one more file can be opened from now on, as is
+  // The start time is read last. Success shows that one more file can be opened, as will be
   // necessary to read the start time again before the thread's affinity is restored.
   const auto start = thread.schedstat && !lacks_files ? start_time_of(process, id) : std::nullopt;
   lacks_files |= thread.schedstat && !start && is_out_of_files();

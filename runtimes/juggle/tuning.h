@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time-outs and sizes of what the thread balancer measures. The numbers by which it decides are in
-// poise/online/juggle_tuning.h.
+// Time-outs, sizes and error margins for the measurements of the thread balancer. The constants for
+// its decisions are in poise/online/juggle_tuning.h.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct Tuning {
   // A call of sched_yield begins a new wait if the thread has not called it for this many
   // nanoseconds.
   std::int64_t new_wait_ns = 1'000'000;
-  // Milliseconds between two checks by the guard whether the balancer is stopped. If it is, the
+  // Milliseconds between the guard's checks of whether the balancer is stopped. If it is, the
   // program's threads are unpinned within twice this time.
   int stop_check_ms = 500;
   // Rounds between two checks of the affinities of pinned threads.

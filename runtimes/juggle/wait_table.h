@@ -14,7 +14,7 @@ namespace poise::juggle {
 /// The environment variable with the path of the table and its key, separated by a colon.
 inline constexpr char kWaitsVariable[] = "POISE_JUGGLE_WAITS";
 
-/// The name of the table's memory in /proc/PID/maps of a process that has opened it.
+/// The name that the table's memory has in /proc/PID/maps of a process that has opened the table.
 inline constexpr char kWaitsMemory[] = "/memfd:poise_juggle_waits";
 
 inline constexpr std::size_t kWaitSlots = 16384;

@@ -19,8 +19,9 @@ namespace poise::juggle {
 
 class WaitWatch {
  public:
-  /// `library` is the path of the library to preload. Throws if it cannot be read or cannot stand
-  /// in LD_PRELOAD, or if the system refuses shared memory or a thread.
+  /// `library` is the path of the library to preload. Throws if the library cannot be read, if its
+  /// path has a character that LD_PRELOAD does not allow, or if the system refuses shared memory or
+  /// a thread.
   explicit WaitWatch(const std::string& library);
   ~WaitWatch();
   WaitWatch(const WaitWatch&) = delete;

@@ -21,7 +21,7 @@ bool Watcher::is_time_to_scan() {
   if (has_few && !is_due) return false;
   const auto born = kernel_.last_born();
   if (!born || born != born_at_scan_) return is_due || kernel_.has_changed();
-  if (has_few) scanned_s_ = now_s;  // a scan would find no new thread
+  if (has_few) scanned_s_ = now_s;  // waits as if after a scan: no thread is new
   return false;
 }
 

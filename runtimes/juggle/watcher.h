@@ -15,10 +15,10 @@ class Watcher {
   explicit Watcher(Kernel& kernel) : kernel_(kernel) {}
 
   /// True if it is time to scan /proc for threads. There are three reasons for a scan. First, a
-  /// thread has ended. Second, the number of the program's threads has changed: threads of few
-  /// processes are counted at short intervals, threads of many processes only after a process or
-  /// thread was created on this host (/proc/loadavg tells this). Third, the interval between scans
-  /// is over, and a process or thread was created on this host since the last scan.
+  /// thread has ended. Second, the number of the program's threads has changed. If the program has
+  /// few processes, its threads are counted at short intervals; if it has many, only after a
+  /// process or thread was created on this host (/proc/loadavg tells this). Third, the interval
+  /// between scans is over, and a process or thread was created on this host since the last scan.
   bool is_time_to_scan();
 
   /// Records that a thread has ended. A scan is then due immediately, because other threads may

@@ -212,7 +212,7 @@ struct Careless {
   bool is_first = true;
 };
 
-TEST(Collection, a_message_to_an_object_arrives_even_if_sending_an_earlier_one_to_it_failed) {
+TEST(Collection, a_message_to_an_object_arrives_even_if_an_earlier_send_to_the_same_object_failed) {
   for (const Mode mode : {Mode::root, Mode::hierarchical}) {
     // With four ranks, object 7 is on rank 3, and rank 1 is its home.
     Collection<Careless> objects(MPI_COMM_WORLD, 16, [](ObjectId id) { return Careless{id}; },
@@ -340,8 +340,8 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
       for (const Phase& phase : read_trace(path).phases) {
         const Workload& workload = phase.workload;
         ASSERT_EQ(workload.subphase_load_s.size(), kObjects);
-        // Seconds of all objects together, because the measured time of a short run of one object
-        // may be 0.
+        // The sum over all objects, because the measured time of one object may be 0 if its run is
+        // short.
         double second_s = 0;
         for (ObjectId id = 0; id < kObjects; ++id) {
           ASSERT_EQ(workload.subphase_load_s[id].size(), 2u);
@@ -379,7 +379,7 @@ TEST(Collection, a_collection_without_objects_makes_decisions_without_any_warnin
   }
 }
 
-/// Its position is not a number in steps 3 to 5.
+/// An object whose position is not a number in steps 3 to 5.
 struct Lost {
   int num_steps = 0;
   void step(const Inbox&, Outbox&) { ++num_steps; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collective operations on rows of plain data and on texts.
 //
-// All of them yield the core while they wait, because where ranks outnumber cores, MPI's blocking
-// calls spin and may cost a time slice per message.
+// All of them yield the core while they wait. MPI's blocking calls spin instead, which may cost a
+// time slice per message if ranks outnumber cores.
 #pragma once
 
 #include <cstring>

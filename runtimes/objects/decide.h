@@ -19,7 +19,7 @@
 
 namespace poise::objects {
 
-/// Returns `mode` or, for Mode::automatic, the mode that it stands for in this job.
+/// Returns `options.mode` or, if that is Mode::automatic, the mode that this job uses.
 Mode chosen_mode(const JobLayout& layout, const CollectionOptions& options);
 
 /// The result of a decision. Equal on all ranks, except for `plan`, `phase` and `failure`.

@@ -46,7 +46,7 @@ class GhostDirectory {
     if (position == position_) learn(id, position);
   }
   /// Stores that an object is on the rank with this position (its index in the order of places).
-  /// Does nothing on the home of the object, which knows it already.
+  /// Does nothing on the home of the object, which knows the object's rank already.
   void learn(ObjectId id, std::uint32_t position);
 
   /// Updates the directory after a migration. Tells the home of each object that left this rank the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects whose results reveal whether each message came exactly once, in the right step and order.
+// Objects whose results reveal whether each message arrived exactly once, in the right step and
+// order.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ struct JobLayout {
   /// For each place of this rank, the speed of a core there. The speed of a place also depends on
   /// its number of threads.
   std::vector<double> core_speeds;
-  /// The number of threads of the place with the most threads; places with fewer are slower.
+  /// The largest number of threads of any place; places with fewer threads are slower.
   std::uint32_t threads_per_place = 1;
 
   const std::vector<PlaceId>& own_places() const { return places_of_rank[rank]; }

@@ -23,8 +23,9 @@ struct JointDecision {
   std::string trouble;  // why nothing moves, the same on all ranks; empty if the strategy succeeded
 };
 
-/// All ranks together decide on which rank each object runs. If each thread is a place, each rank
-/// then distributes its objects over its own places, without regard to messages to other ranks.
+/// All ranks together decide on which rank each object will run. If each thread is a place, each
+/// rank then distributes its objects over its own places, without regard to messages to other
+/// ranks.
 class JointDecider {
  public:
   /// All arguments must outlive this object. In `ranks`, ranks are numbered in the order of their

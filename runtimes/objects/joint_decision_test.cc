@@ -57,7 +57,7 @@ TEST(JointDecision, program_results_do_not_depend_on_offloading) {
                                         .lend = true});
 }
 
-TEST(JointDecision, lookup_of_an_object_throws_if_no_object_of_this_rank_has_sent_to_it) {
+TEST(JointDecision, lookup_of_an_object_throws_if_no_object_of_this_rank_has_sent_it_a_message) {
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.mode = Mode::hierarchical});
   const ObjectId far = objects.rank() < objects.num_ranks() / 2 ? kObjects - 1 : 0;
   if (objects.num_ranks() > 1) {

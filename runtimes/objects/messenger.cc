@@ -62,7 +62,8 @@ MessageBuffer Messenger::buffer_of(std::size_t bytes) {
   return buffer;
 }
 
-/// Starts to receive the messages that a probe finds, until `max_messages` are arriving.
+/// Starts to receive the messages that a probe finds, as long as fewer than `max_messages` are
+/// being received.
 void Messenger::begin_receiving(int tag, std::size_t max_messages, Arriving& arriving) {
   while (arriving.requests.size() < max_messages) {
     int is_there = 0, count = 0;
@@ -83,8 +84,8 @@ void Messenger::begin_receiving(int tag, std::size_t max_messages, Arriving& arr
   }
 }
 
-/// Receives a message that may consist of several pieces. Waits for all of them before any other
-/// message is received, because a sender gives the pieces of all its messages the same tag.
+/// Receives a message that may consist of several pieces. Waits for all pieces before any other
+/// message is received, because the pieces of all messages from one sender have the same tag.
 void Messenger::receive_whole(Received& received, MPI_Message message, int tag) {
   Buffer& buffer = received.buffer.buffer_;
   std::size_t at = buffer.size();

@@ -63,7 +63,7 @@ class Messenger {
   void send(int to, MessageBuffer buffer);
   /// Waits for the next message that any rank sent with send().
   Received receive();
-  /// Receives a message if one has arrived; returns whether it did.
+  /// Receives a message if one has arrived. Returns false if none has.
   bool try_receive(Received& received);
   void finish();
 

@@ -30,7 +30,7 @@ class ObjectGuard {
   ObjectGuard(MPI_Comm comm, std::string collection, const std::uint64_t& steps)
       : comm_(comm), collection_(std::move(collection)), steps_(steps) {}
 
-  /// Runs code on behalf of an object and ends the job if it throws.
+  /// Runs code on behalf of an object. Ends the job if the code throws.
   void run(ObjectId id, const std::function<void()>& work) const;
   /// Ends the job, because an object has failed with this reason.
   [[noreturn]] void abort(ObjectId id, const std::string& reason) const;

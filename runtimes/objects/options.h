@@ -53,8 +53,8 @@ struct CollectionOptions {
   std::string log = {};
   /// POISE_BUDGET: time that a decision may take, for example 2s or 100ms; 0: no limit.
   double budget_s = 0;
-  /// Number of threads per rank. 0 stands for the value of OMP_NUM_THREADS, or for 1 if that
-  /// variable is not set.
+  /// Number of threads per rank. With 0, it is the value of OMP_NUM_THREADS, or 1 if that variable
+  /// is not set.
   std::uint32_t threads = 0;
   /// POISE_PLACES: with `thread` (true), each thread is a place with objects of its own; with
   /// `rank` (false), a rank is one place.

@@ -13,7 +13,8 @@ namespace poise::objects {
 struct PageCalls {
   /// Like move_pages(2) for this process. If `nodes` is null, only returns where the pages are.
   long (*move_pages)(std::size_t count, void* const* pages, const int* nodes, int* status);
-  /// The domain of this thread's core, or -1 if it is unknown or the host has only one.
+  /// The domain of this thread's core, or -1 if the domain is unknown or the host has only one
+  /// domain.
   int (*domain)();
 };
 extern const PageCalls kKernelPages;

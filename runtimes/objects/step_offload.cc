@@ -22,7 +22,7 @@ struct TaskHeader {
   std::uint32_t owner_rank, index;
 };
 
-/// The header of an object that returns from another rank: the time that its step took there.
+/// Precedes an object that returns from another rank: the time that the object's step took there.
 struct alignas(16) StepTimes {
   double cpu_s, wall_s;
 };
@@ -103,7 +103,7 @@ OffloadedSteps::OffloadedSteps(MPI_Comm comm, StepParts parts, const ObjectDirec
 OffloadedSteps::~OffloadedSteps() {
   const std::lock_guard lock(runners_mutex);
   runners.erase(&context_);
-  transfers_.clear();  // must end before the context, which owns the memory of the transfers
+  transfers_.clear();  // must precede the end of the context, which owns the memory
 }
 
 void OffloadedSteps::run() {

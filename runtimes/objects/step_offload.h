@@ -43,7 +43,7 @@ class OffloadedSteps final : public StepRunner {
   struct Transfer {
     Buffer out;             // the object on its way out, in memory that the node's ranks share
     Buffer back = {};       // the object on its way back; empty if its step ran on this rank
-    std::size_t bytes = 0;  // bytes on the way out; an estimate until the object is packed
+    std::size_t bytes = 0;  // number of bytes in `out`; an estimate until the object is packed
   };
   std::vector<std::uint32_t> longest_first() const;
   void submit(std::uint32_t index);
@@ -62,14 +62,14 @@ class OffloadedSteps final : public StepRunner {
   const ObjectDirectory& directory_;
   const ObjectPacker& packer_;
   std::vector<Transfer> transfers_;  // by object
-  double cost_unit_s_ = 0;           // average time of the first steps on all ranks; 0: unknown
+  double cost_unit_s_ = 0;  // average time of objects' first steps, over all ranks; 0: unknown
 
   mutable std::mutex mutex_;           // guards all members below and parts_.workers.back()
   std::vector<Worker*> idle_workers_;  // workers that have no object
   double run_for_others_s_ = 0;        // load of other ranks' objects that ran on this rank
   double run_for_others_wall_s_ = 0;
   double run_elsewhere_s_ = 0;  // load of this rank's objects that ran on other ranks
-  double work_end_s_ = 0;       // when the last object's step on this rank ended
+  double work_end_s_ = 0;       // when the last step of an object on this rank ended
 
   tasks::Context context_;  // must be the last member, because its threads use the others
 };

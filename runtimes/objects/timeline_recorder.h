@@ -11,8 +11,8 @@
 
 namespace poise::objects {
 
-/// Stores time spans of one rank's places, but only the first tuning::kMaxTimelineSpans. A disabled
-/// recorder stores none.
+/// Stores time spans of one rank's places, at most tuning::kMaxTimelineSpans; it drops later ones.
+/// A disabled recorder stores none.
 class TimelineRecorder {
  public:
   struct PlaceSpan {

@@ -30,8 +30,8 @@ struct Totals {
   double phase_imbalance = 1;  // load of the busiest rank divided by the average
 };
 
-/// Combines the times of all ranks. `balancing` has the sums over the balancing steps of the whole
-/// run. Collective.
+/// Combines the times of all ranks. Each figure in `balancing` is a sum over all balancing steps of
+/// the run. Collective.
 Totals totals_over_ranks(MPI_Comm comm, const Meter& meter, const balance::BalanceResult& balancing,
                          int num_threads);
 

@@ -14,8 +14,9 @@ namespace poise::objects::tuning {
 /// measured.
 inline constexpr std::uint64_t kStepsToFirstCheck = 4;
 
-/// Maximum number of steps between two checks. The distance doubles while balancing does not pay;
-/// this limit bounds how long a new imbalance goes unnoticed. The number was chosen, not measured.
+/// Maximum number of steps between two checks. After each check that finds that balancing does not
+/// pay, the number of steps until the next check doubles; this limit bounds how long a new
+/// imbalance goes unnoticed. The number was chosen, not measured.
 inline constexpr std::uint64_t kMaxStepsBetweenChecks = 64;
 
 /// Above this number of places, Mode::automatic lets all ranks decide together if there are several
@@ -27,11 +28,11 @@ inline constexpr std::size_t kMaxPastPhases = 64;
 
 // --- Migration (migration.h)
 
-/// Bytes per message of migrating objects: large enough to hide latency, small enough that packing,
-/// transfer and unpacking overlap.
+/// Size in bytes of the messages that carry migrating objects: large enough to hide latency, small
+/// enough that packing, transfer and unpacking overlap.
 inline constexpr std::size_t kMigrationMessageBytes = std::size_t{4} << 20;
 
-/// Maximum number of messages of migrating objects that a rank receives at the same time. Several
+/// Maximum number of messages with migrating objects that a rank receives at the same time. Several
 /// senders are needed to fill the links of a host; the limit bounds the memory for messages whose
 /// objects are not unpacked yet. The number was chosen, not measured.
 inline constexpr std::size_t kMaxArrivingMessages = 4;
@@ -50,8 +51,8 @@ inline constexpr std::size_t kMaxTimelineSpans = 1'000'000;
 /// weight of 0.5, the average needs two or three steps to follow a change of the load.
 inline constexpr double kWeightOfNewestStep = 0.5;
 
-/// The costs of steps are multiples of a unit, which is at least this number of seconds. The limit
-/// keeps costs finite if all steps are empty.
+/// The costs of steps are times divided by a unit of cost. This is the minimum of the unit in
+/// seconds; it keeps costs finite if all steps are empty.
 inline constexpr double kMinCostUnit_s = 1e-9;
 
 /// Spare room for headers in the buffer of an offloaded object: kSpareBytes plus the object's size

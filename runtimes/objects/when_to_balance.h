@@ -35,8 +35,8 @@ std::uint64_t first_check();
 
 /// Balancing pays if the time that it saves in the remaining steps exceeds the cost of the last
 /// decision. If the number of remaining steps is unknown, it is assumed to equal the number of
-/// steps so far. While balancing does not pay, the distance between two checks doubles, up to a
-/// limit.
+/// steps so far. After each check that finds that balancing does not pay, the number of steps until
+/// the next check doubles, up to a limit.
 BalanceVerdict when_to_balance(const RunState& state);
 
 }  // namespace poise::objects

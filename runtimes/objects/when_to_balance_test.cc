@@ -55,7 +55,7 @@ TEST(WhenToBalance, doubles_the_interval_after_each_check_at_which_balancing_doe
 }
 
 TEST(WhenToBalance,
-     the_first_check_after_a_decision_comes_as_many_steps_later_as_the_first_after_the_start) {
+     the_first_check_after_a_decision_comes_after_as_many_steps_as_the_first_check_of_the_run) {
   EXPECT_EQ(when_to_balance(unbalanced()).next_check, first_check());
 }
 

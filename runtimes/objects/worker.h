@@ -43,8 +43,8 @@ class alignas(128) Worker final : public MessageRouter {
   double cpu_s = 0, wall_s = 0;            // the thread's clocks when its last object's step ended
   double busy_cpu_s = 0, busy_wall_s = 0;  // time in objects in this step
   ObjectId failed = 0;                     // the first object that threw
-  std::string failure;                     // its error text; empty if no object threw
-  std::vector<ObjectId> sent_to_homes;     // receivers whose ranks were not known, one per message
+  std::string failure;                  // the error text of that object; empty if no object threw
+  std::vector<ObjectId> sent_to_homes;  // one per message to an object whose rank was not known
 
  private:
   const ObjectDirectory& directory_;

@@ -30,9 +30,9 @@ void disseminate(const Collective& c, const Send& send) {
   for (int step = 1; step < c.size; step *= 2) send((c.rank + step) % c.size, 1, 0);
 }
 
-/// Adds the messages of recursive doubling. If the number of ranks is not a power of two, each rank
-/// beyond the last power of two sends its data to a partner first, and receives the result at the
-/// end.
+/// Adds the messages of recursive doubling. If the number of ranks is not a power of two, let p be
+/// the largest power of two below it. Each rank r >= p first sends its data to rank r - p, and
+/// receives the result from that rank at the end.
 void double_recursively(const Collective& c, const Send& send) {
   int power = 1;
   while (2 * power <= c.size) power *= 2;

@@ -25,9 +25,9 @@ struct Collective {
   Meaning meaning = Meaning::barrier;
   int rank = 0, size = 1, root = 0;  // root: only for collectives that have one
   std::uint64_t bytes = 0;           // size of the vector or of this rank's block
-  /// Set only for collectives with a count per rank. Returns the number of bytes that this rank
-  /// sends to the given rank. For MPI_Allgatherv, returns the number of bytes that the given rank
-  /// contributes.
+  /// A function, set only for collectives with a count per rank. It returns the number of bytes
+  /// that this rank sends to the given rank or, for MPI_Allgatherv, the number of bytes that the
+  /// given rank contributes.
   std::function<std::uint64_t(int)> block_bytes = {};
 };
 

@@ -26,8 +26,8 @@ struct ClockOffset {
 /// 1989).
 ClockOffset offset_of(std::span<const RoundTrip> trips);
 
-/// The offset of clock C from clock A, given those of B from A and of C from B. The errors of the
-/// two offsets add up.
+/// The offset of clock C from clock A, given the offsets of B from A and of C from B. The errors of
+/// these two offsets add up.
 ClockOffset chained(const ClockOffset& ours, const ClockOffset& theirs);
 
 /// Converts times of this clock to times of another clock, which may run faster or slower.

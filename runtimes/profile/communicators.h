@@ -71,8 +71,8 @@ class Communicators {
  public:
   explicit Communicators(const MpiLibrary& mpi);
 
-  /// Returns the communicator of a handle; null for MPI_COMM_NULL and for handles that this MPI
-  /// does not know.
+  /// Returns the communicator of a handle; null for MPI_COMM_NULL and for handles that the loaded
+  /// MPI library does not know.
   Communicator* of(Word communicator);
   /// True if the program has created or used this communicator.
   bool is_known(Word communicator) const {
@@ -82,16 +82,18 @@ class Communicators {
   bool is_known_window(Word window) const { return windows_.contains(window); }
   /// Lists a group's members by their ranks in MPI_COMM_WORLD; leaves out members that have none.
   void list_world_ranks(Word group, std::vector<int>& world_ranks) const;
-  /// Returns null for a file that was opened before the profile began, or by a single rank.
+  /// Returns null for a file that only one rank opened, or that was opened before the profile
+  /// began.
   Communicator* of_file(Word file);
   void forget(Word communicator);
   /// Forgets the communicator and returns it; returns null if none of its calls was recorded.
   std::unique_ptr<Communicator> taken(Word communicator);
   /// Records that the program created `communicator` from `parent`, and gives it an ID that is the
   /// same on all its ranks. If all ranks of the parent took part in the creation, `group` is empty:
-  /// all of them must make this call (those outside of the new communicator with MPI_COMM_NULL),
-  /// and the ID is computed from the number of such calls. If only the ranks of the new
-  /// communicator took part, all of them pass the same `group`, from which the ID is computed.
+  /// all of them must call this function (those outside of the new communicator with
+  /// MPI_COMM_NULL), and the ID is computed from the number of these calls. If only the ranks of
+  /// the new communicator took part, they all pass the same `group`, and the ID is computed from it
+  /// and from the number of calls with this group.
   void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
   /// Records that all ranks of `parent` have created a window or opened a file, by the last call
   /// that `parent.samples` has counted. This call identifies the window or the file.

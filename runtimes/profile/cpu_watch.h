@@ -24,8 +24,9 @@ struct CpuUse {
 class CpuWatch {
  public:
   CpuWatch();
-  /// Returns the CPU time since construction. `cpus`: Linux's ids of the cpus that count. The
-  /// kernel counts the time of all programs in ticks of usually 10 ms. O(cpus of the host).
+  /// Returns the CPU time since construction. `cpus`: Linux's ids of the cpus on which the CPU time
+  /// of all programs is summed. The kernel counts this time in ticks, usually of 10 ms. O(cpus of
+  /// the host).
   CpuUse read(std::span<const std::int32_t> cpus) const;
 
  private:

@@ -51,7 +51,7 @@ TEST(cpu_watch, distinguishes_the_cpu_time_of_this_process_from_that_of_all_prog
   ::waitpid(other, nullptr, 0);
   const CpuUse after = watch.read(cpus);
   EXPECT_GE(before.own_ns, kWork_ns);
-  EXPECT_GE(after.own_ns, before.own_ns + kWork_ns);  // a child counts when it has been waited for
+  EXPECT_GE(after.own_ns, before.own_ns + kWork_ns);  // includes the child that was waited for
   if (before.all_ns < 0) GTEST_SKIP() << "no /proc/stat";
   // The kernel counts ticks, and leaves out what a hypervisor took from this host.
   EXPECT_GT(before.all_ns, kWork_ns);

@@ -19,7 +19,7 @@ constexpr int kTag = 1, kClockTag = 2;
 // Tags of reports. Each call of deliver() has a tag of its own, because a rank may begin the next
 // call while others still receive. The number of the round is added to kUpTag and kDownTag.
 constexpr int kMessagesTag = 3, kUpTag = 100, kDownTag = 200;
-constexpr std::size_t kPiece = 1 << 30;  // a message has at most 2^31 - 1 bytes
+constexpr std::size_t kPiece = 1 << 30;  // MPI limits messages to 2^31 - 1 bytes
 
 /// A text that is being sent; it must stay in memory until the receiver has it.
 struct Sent {
@@ -29,8 +29,8 @@ struct Sent {
 
 /// How far this rank has come with joining the profile. After duplicating MPI_COMM_WORLD, the ranks
 /// vote whether to use the duplicate, because a rank may have given up before the duplicate was
-/// complete. Such a rank votes against the duplicate before MPI_Finalize, while others may still
-/// wait.
+/// complete. A rank that has given up votes against the duplicate before MPI_Finalize, because
+/// other ranks may still be waiting.
 struct Join {
   const MpiLibrary* mpi = nullptr;
   Word own = 0, request = 0;        // MPI may write them after joined() returns
@@ -39,9 +39,9 @@ struct Join {
 };
 Join join;
 
-/// Tests the request until it is complete, for at most `max_s` seconds. Time for which the
-/// kernel stops this rank or gives its core to others hardly counts, because the ranks for which
-/// this rank waits may be slowed down just as much.
+/// Tests the request until it is complete, for at most `max_s` seconds. A pause in which the kernel
+/// does not run this rank counts as at most kMaxCountedPause_s, because the ranks for which this
+/// rank waits may be slowed down just as much.
 bool completes_request(double max_s) {
   double waited_s = 0, last_s = wall_now_s();
   while (waited_s < max_s) {

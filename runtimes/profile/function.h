@@ -7,10 +7,10 @@
 
 namespace poise::profile {
 
-/// An argument of an MPI function, as its register holds it. All arguments are integers or
-/// pointers; on 64-bit Linux each takes one register or 8 bytes of stack, and the callee reads only
-/// the bytes of its type. So arguments can be passed on whether the handles of this MPI are ints or
-/// pointers.
+/// An argument of an MPI function, as a register holds it. All arguments are integers or pointers;
+/// on 64-bit Linux each takes one register or 8 bytes of stack, and the callee reads only the bytes
+/// of its type. So a wrapper can pass arguments on without knowing whether the handles of this MPI
+/// are ints or pointers.
 using Word = std::uintptr_t;
 static_assert(sizeof(Word) == 8, "arguments are passed on as 64-bit words");
 
@@ -102,7 +102,7 @@ constexpr bool starts_requests(Meaning meaning) {
 constexpr bool completes_requests(Meaning meaning) {
   return meaning >= Meaning::wait && meaning <= Meaning::testsome;
 }
-/// True if a function that completes requests has an array of them.
+/// Of the functions that complete requests, true for those that take an array of requests.
 constexpr bool has_request_array(Meaning meaning) {
   return meaning != Meaning::wait && meaning != Meaning::test;
 }

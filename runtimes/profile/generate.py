@@ -58,16 +58,16 @@ MEANINGS = [
     (r"file_(set_view|set_size|set_info|set_atomicity|preallocate|sync|seek_shared"
      r"|(read|write)_(at_all|all|ordered)(_begin|_end)?)", "file_collective"),
 ]
-# Functions that all ranks of a communicator, a window or a file must call, besides the collectives that send messages.
-# Ranks usually wait for each other in them.
+# Collective functions other than those that send messages. All ranks of a communicator, a window or a file must call
+# them, and usually wait for each other in them.
 JOINT = re.compile(r"Comm_(dup|dup_with_info|split|split_type|create|create_group|create_from_group)|Intercomm_merge"
                    r"|Cart_(sub|create)|Graph_create|Dist_graph_create(_adjacent)?"
                    r"|Win_(create|allocate|allocate_shared|create_dynamic|free|fence)")
 COLLECTIVE = re.compile(r"Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce"
                         r"|Reduce_scatter(_block)?|Scan|Exscan|Neighbor_(allgatherv?|alltoall[vw]?)")
 
-# The names that the standard uses for each argument. If a function has several of them, the first one in the list gives
-# the argument's position.
+# For each argument, the names that the standard uses for it. If a function has several parameters with these names, the
+# first name in the list gives the argument's position.
 POSITIONS = {
     "buffer": ["sendbuf", "buf", "buffer", "origin_addr"],
     "count": ["sendcount", "sendcounts", "origin_count", "count", "incount"],

@@ -188,8 +188,9 @@ void Interpreter::add_communicator(const Function& function, const Arguments& ar
   if (made == mpi_.comm_null) return;
   // MPI_Comm_create_group is collective over the new communicator only, and its ranks may have
   // created different numbers of communicators before. So the new communicator is identified by its
-  // parent, its tag, its members, and the number of communicators created so far that agree in all
-  // of these. MPI_Intercomm_merge and MPI_Comm_create_from_group have no parent and no tag.
+  // parent, its tag, its members, and the number of communicators with the same parent, tag and
+  // members created so far. MPI_Intercomm_merge and MPI_Comm_create_from_group have no parent and
+  // no tag.
   Communicator* const own = communicators_.of(made);
   if (own == nullptr) return;
   const Word parent = function.comm < 0 ? mpi_.world : arguments.comm(function.comm);
@@ -347,7 +348,7 @@ void Interpreter::commit(const std::vector<Traffic>& traffic) {
 Communicator* Interpreter::joint(const Function& function, const Arguments& arguments) {
   switch (function.meaning) {
     case Meaning::window_free:
-    case Meaning::file_close: return nullptr;  // unknown, or taken() would have returned it
+    case Meaning::file_close: return nullptr;  // not known: taken() has returned null
     case Meaning::window_fence: return communicators_.of_window(arguments.window(function.comm));
     case Meaning::file_collective: return communicators_.of_file(arguments.file(function.comm));
     // Only the ranks of the new communicator have made this call.

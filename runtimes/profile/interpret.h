@@ -84,8 +84,8 @@ class Interpreter {
   void after(const Function& function, const Arguments& arguments);
 
   /// Returns the communicator, window or file all of whose ranks must make the call. Returns null
-  /// if that object is not known. For a call that frees a window or a file, to be called only if
-  /// taken() has returned null.
+  /// if that object is not known. If the call frees a window or a file, taken() must have been
+  /// called before and have returned null.
   Communicator* joint(const Function& function, const Arguments& arguments);
   /// True if the program has created or used the communicator, window or file of a call, so that
   /// its handle is valid even if the call failed.

@@ -58,7 +58,7 @@ void LastArrivals::append(const Part& part, const std::vector<Entry>& last, std:
   for (const Entry& entry : last) bytes::append(report, entry);
 }
 
-/// Merges `other` into `entry`: keeps the later arrival, and the earlier time of leaving.
+/// Merges `other` into `entry`: keeps the later arrival time and the earlier leaving time.
 void LastArrivals::merge(const Entry& other, Entry& entry) {
   if (other.entered_ns > entry.entered_ns)
     std::tie(entry.entered_ns, entry.world_rank) = std::tie(other.entered_ns, other.world_rank);
@@ -74,10 +74,11 @@ std::vector<LastArrivals::Entry> LastArrivals::last_of_lower(const Part& part) {
 }
 
 /// Returns the entries that this rank reports to its child of a round. For a collective with
-/// `is_for_lower`, the entry tells which rank arrived last among those below the child. It combines
-/// two entries: that of the ranks below this rank, which is in `part.last` by now, and that of the
-/// ranks from this one to the one before the child. On rank 0 the first is empty: no rank is below
-/// it, and `part.last` still describes all ranks.
+/// `is_for_lower`, the entry tells which rank arrived last among the ranks with lower numbers than
+/// the child. It merges two entries: `part.last`, which by now describes the ranks with lower
+/// numbers than this rank, and the entry of the ranks from this one to the one before the child. On
+/// rank 0, an empty entry replaces `part.last`, which still describes all ranks: no rank has a
+/// lower number.
 std::vector<LastArrivals::Entry> LastArrivals::last_for_child(const Part& part, int round) {
   std::vector<Entry> last = part.last;
   if (round >= std::ssize(part.before_child)) return last;
@@ -130,8 +131,8 @@ void LastArrivals::read_up(std::string_view reports) {
     std::int64_t num_ranks = 0;
     std::vector<Entry> last;
     Part* const part = take(reports, num_ranks, last);
-    // A report that does not fit is not counted in part->num_ranks, so waits() ignores the
-    // communicator.
+    // A report that does not match this rank's samples is not counted in part->num_ranks, so
+    // waits() ignores the communicator.
     if (part == nullptr) continue;
     part->num_ranks += num_ranks;
     part->before_child.push_back(last_of_lower(*part));

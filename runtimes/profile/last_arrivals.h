@@ -38,8 +38,9 @@ struct Sampled {
 /// ranks of each communicator form a binomial tree with rank 0 as its root. Reports go up the tree
 /// in rounds, from rank r to rank r - 1, r - 2, r - 4 and so on, and then down in the opposite
 /// order. Each rank sends and receives at most one report per communicator and round. A report that
-/// goes up compares consecutive ranks, from its sender on. Therefore a rank also knows who was last
-/// among the ranks below each of its children in the tree, for which the child waits in MPI_Scan.
+/// goes up compares consecutive ranks, from its sender on. So for each of its children in the tree,
+/// a rank also knows which rank was last among those with lower numbers than the child. In
+/// MPI_Scan, the child waits for these ranks.
 class LastArrivals {
  public:
   /// `max_error_ns` is the maximum error of the clocks of all ranks.
@@ -72,7 +73,7 @@ class LastArrivals {
     std::int64_t num_ranks = 1;  // number of ranks whose samples are in `last`
     std::vector<Entry> last = {};
     /// For each child in the tree, in the order of rounds, an entry per sample with `is_for_lower`:
-    /// who was last among the ranks from this one to the one before the child.
+    /// which rank was last among those from this rank to the one before the child.
     std::vector<std::vector<Entry>> before_child = {};
   };
   Wait wait_of(const Sample& own, const Entry& last) const;

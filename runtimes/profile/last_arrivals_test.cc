@@ -164,7 +164,7 @@ TEST(last_arrivals, no_wait_is_reported_for_ranks_that_sampled_different_collect
 }
 
 TEST(last_arrivals,
-     ranks_that_may_overtake_each_other_wait_only_if_none_leaves_before_the_last_enters) {
+     if_ranks_may_overtake_each_other_waits_count_only_if_no_rank_leaves_before_the_last_enters) {
   for (const bool may_overtake : {false, true}) {
     World world(3);
     for (int r = 0; r < 3; ++r) {

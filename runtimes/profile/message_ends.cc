@@ -87,7 +87,7 @@ void MessageEnds::number(bool is_send, const Envelope& envelope, MessageEnd& end
                                          : stream_of(envelope, envelope.partner, rank_);
     const std::size_t before = side.counts.size();
     std::uint32_t* const count = &side.counts[stream];
-    // Inserting may have moved the table's values.
+    // If the insertion has moved the table's values, the cached pointers to them are invalid.
     if (side.counts.size() != before) side.recent = {};
     recent = {envelope, stream, count};
   }
@@ -172,7 +172,7 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
 
 bool MessageEnds::is_kept(const MessageEnd& end) const {
   // A stream is all messages from one rank to another with the same communicator and tag. Sixteen
-  // successive messages of a stream are kept or dropped together: what decides is a hash of their
+  // successive messages of a stream are kept or dropped together, depending on a hash of their
   // index / 16. This quotient is 0 for the first sixteen messages of every stream, so for these the
   // tag is hashed instead. Otherwise a program with many short streams (for example, one whose tags
   // are loop indices) would have either all or none of its messages kept.

@@ -65,8 +65,8 @@ class MessageEnds {
   bool received(const Envelope& envelope, std::int64_t posted_ns, std::int64_t wait_begun_ns,
                 std::int64_t took_ns);
 
-  /// The envelope of an operation. For a receive from any source or with any tag, the caller stores
-  /// the actual source and tag before complete().
+  /// The envelope of an operation. For a receive from any source or with any tag, the caller must
+  /// store the actual source and tag here before it calls complete().
   Envelope& envelope(Id id) { return operations_[id].envelope; }
   /// Records that the operation has completed. The call that waited for it was entered at
   /// `wait_begun_ns` and took `took_ns`.

@@ -59,7 +59,7 @@ void MessageWaits::compare(const MessageEnd& own, bool is_send, int partner,
       partner_begun_ns > entered_ns + own.took_ns + 2 * clock_.error_ns())
     ++num_contradictions_;
   if (own.took_ns <= 0) return;
-  // If a send had ended before the receive was posted, its sender did not wait for the receive.
+  // If the send had ended before the receive was posted, the sender did not wait for the receiver.
   const std::int64_t waited_ns =
       is_behind ? 0 : std::clamp<std::int64_t>(partner_begun_ns - entered_ns, 0, own.took_ns);
   const auto [entry, is_new] = by_call_.try_emplace(

@@ -143,8 +143,8 @@ const char* MpiLibrary::find_functions() {
   return nullptr;
 }
 
-/// Sets the constants to their values in the mpi.h of Open MPI or of MPICH. MPICH's ABI fixes its
-/// values, so Intel MPI and Cray MPICH have the same.
+/// Sets the constants to their values in the mpi.h of Open MPI or of MPICH. MPICH's ABI fixes these
+/// values, so Intel MPI and Cray MPICH have the same ones.
 void MpiLibrary::find_constants() {
   const auto object = [](const char* name) {
     return reinterpret_cast<Word>(loaded_variable(name));

@@ -25,8 +25,8 @@ class Twin {
  public:
   /// `name` is the one that programs call, such as MPI_Send, mpi_send_ or mpi_send_f08_.
   constexpr explicit Twin(const char* name) : name_(name) {}
-  /// The function's address. If this MPI has no such function, the process ends with a line on
-  /// stderr, as a dynamic linker would do.
+  /// The function's address. If the loaded MPI library has no such function, the process ends with
+  /// a line on stderr, as a dynamic linker would do.
   void* address() {
     void* const known = address_.load(std::memory_order_relaxed);
     return known != nullptr ? known : found();
@@ -92,13 +92,14 @@ struct MpiLibrary {
   Word request_of(int fortran) const { return c_handle(request_f2c, fortran); }
   Word win_of(int fortran) const { return c_handle(win_f2c, fortran); }
   Word group_of(int fortran) const { return c_handle(group_f2c, fortran); }
-  /// MPI_File is a pointer in every MPI library. Returns 0 if this MPI was built without MPI-IO.
+  /// MPI_File is a pointer in every MPI library. Returns 0 if the loaded one was built without
+  /// MPI-IO.
   Word file_of(int fortran) const { return file_f2c == nullptr ? 0 : file_f2c(fortran); }
   /// Returns the Fortran handle of a communicator.
   int fortran_comm(Word comm) const { return is_open_mpi ? comm_c2f(comm) : comm; }
 
-  /// Whether the edges of a distributed graph have weights. The value is `unknown` if this MPI's
-  /// constants for "no weights" were not found.
+  /// Whether the edges of a distributed graph have weights. The value is `unknown` if the MPI
+  /// library's constants for "no weights" were not found.
   enum class Weights : std::uint8_t { unknown, none, are_there };
   /// Classifies the argument `weights`. `is_f08` is true if the caller is a function of mpi_f08.
   Weights weights_of(Language language, bool is_f08, Word weights) const;
@@ -147,8 +148,8 @@ struct MpiLibrary {
   void find_constants();
   Word in_place_ = 0;
   Word fortran_ignored_[2] = {};  // addresses
-  /// Fortran's MPI_IN_PLACE: its address in Open MPI, or in MPICH the address of a variable that
-  /// holds its address.
+  /// With Open MPI, the address of Fortran's MPI_IN_PLACE. With MPICH, the address of a variable
+  /// that holds this address.
   Word fortran_in_place_ = 0;
   // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; 0 if their values are not known
   Word c_weights_[2] = {}, fortran_weights_[2] = {}, f08_weights_[2] = {};

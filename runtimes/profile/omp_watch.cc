@@ -139,7 +139,8 @@ std::vector<std::int64_t> omp_work_ns() {
 }
 
 /// The OpenMP runtime calls this function before the first region. The runtime supports only one
-/// tool. If another tool was preloaded as well and starts, this function leaves the runtime to it.
+/// tool. If another preloaded tool also has this function and wants to start, only that tool is
+/// started.
 extern "C" __attribute__((visibility("default"))) void* ompt_start_tool(unsigned version,
                                                                         const char* runtime) {
   using StartTool = void* (*)(unsigned, const char*);

@@ -12,8 +12,8 @@ namespace poise::profile {
 /// The work of one OpenMP thread. Only this thread changes it.
 class OmpThread {
  public:
-  /// Records that the thread enters a parallel region of `threads` threads. A region of one thread
-  /// counts only inside a larger one.
+  /// Records that the thread enters a parallel region of `threads` threads. The work in a region of
+  /// one thread is counted only if this region is inside one of several threads.
   void enter_region(std::int64_t now_ns, unsigned threads);
   void leave_region(std::int64_t now_ns);
   /// Records that the thread waits in a barrier, a taskwait, or the end of a taskgroup. It may run

@@ -26,7 +26,8 @@ class PendingCollectives {
     pending_[request] = {communicator, sequence, is_persistent};
   }
   bool is_idle() const { return pending_.size() == 0; }
-  /// To be called before the initial thread waits for requests or tests them, unless is_idle().
+  /// To be called before the initial thread waits for requests or tests them, unless is_idle() is
+  /// true.
   void before(const Function& function, const Arguments& arguments);
   /// To be called after a call that waits for requests or tests them, if it succeeded. Returns true
   /// if the call may have waited for other ranks.

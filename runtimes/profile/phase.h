@@ -13,11 +13,13 @@ namespace poise::profile {
 
 /// What a rank may wait for. `collective`: the last rank in a blocking collective. `message`: the
 /// other rank of a send or receive, a neighbour in a neighbourhood collective, or the last rank in
-/// a non-blocking collective. These are one kind, because one call may wait for several of them.
+/// a non-blocking collective. All waits of the kind `message` are counted together, because one
+/// call may wait for a message and for a non-blocking collective.
 enum class WaitsFor : std::uint8_t { collective, message };
 inline constexpr int kNumWaits = 2;
 
-/// Sums of times and calls. Useful time is the time outside MPI of the thread that initialised MPI.
+/// Sums of times and calls. Useful time is the time that the thread which initialised MPI spends
+/// outside MPI.
 struct Totals {
   std::int64_t useful_ns = 0;
   /// Wall and CPU time of the long stretches between MPI calls, for which the CPU clock was read.
@@ -78,9 +80,9 @@ struct Phase {
 /// Estimates how long the rank waited in the phase for events of the kind `what`.
 Estimate waited(const Phase& phase, WaitsFor what);
 
-/// The CPU time outside MPI. For long stretches between MPI calls it was read from the CPU clock. A
-/// short stretch counts in full: a preempted thread waits for milliseconds, so a stretch in which
-/// the thread is preempted is a long one.
+/// The CPU time outside MPI. For long stretches between MPI calls it was read from the CPU clock.
+/// All of a short stretch counts as CPU time: a preempted thread waits for milliseconds, so a
+/// stretch in which the thread was preempted is never short.
 std::int64_t useful_cpu_ns(const Totals& totals);
 
 /// Adds a phase to an earlier one. Times and counts are added up; the end and the cpu are those of

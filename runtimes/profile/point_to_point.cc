@@ -8,9 +8,9 @@ namespace poise::profile {
 
 namespace {
 
-// Neighbourhood collectives and window epochs count as messages in streams of their own. Each
-// constant is mixed with the ID of the communicator or window. The result names a stream that no
-// receive of the program matches.
+// Neighbourhood collectives and window epochs count as messages in streams of their own. The ID of
+// such a stream is a hash of one of these constants and of the ID of the communicator or window, so
+// no receive of the program matches it.
 constexpr std::uint64_t kNeighbourhood = ~std::uint64_t{0}, kPosted = 1, kPostedBeforeComplete = 2,
                         kCompleted = 3;
 
@@ -225,9 +225,9 @@ bool PointToPoint::receive_from(const std::vector<int>& ranks, std::uint64_t str
 /// Treats the calls that begin and end epochs of a window as sends and receives. MPI_Win_post sends
 /// to each rank that may access the window. MPI_Win_complete sends to each rank whose window was
 /// accessed, and MPI_Win_wait receives these messages. MPI_Win_start and MPI_Win_complete both
-/// receive the messages of MPI_Win_post, because it depends on the MPI which of the two waits for
-/// MPI_Win_post. A call that returns before MPI_Win_post is called, or is entered afterwards, has
-/// not waited.
+/// receive the messages of MPI_Win_post, because it depends on the MPI library which of the two
+/// waits for MPI_Win_post. A call that returns before MPI_Win_post is called, or is entered
+/// afterwards, has not waited.
 bool PointToPoint::after_window_call(const Function& function, const Arguments& arguments,
                                      std::int64_t entered_ns, std::int64_t left_ns) {
   Communicator* const window = communicators_.of_window(arguments.window(function.comm));

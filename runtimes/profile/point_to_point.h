@@ -24,8 +24,8 @@ class PointToPoint {
   /// True for the functions that begin and end epochs of a window.
   static bool is_of_window(const Function& function);
 
-  /// To be called before the MPI call. The source of a receive from any source is read from its
-  /// status. If the program ignores this status, MPI gets a status that belongs to the profile.
+  /// To be called before the MPI call. After a receive from any source, the source is read from the
+  /// status. If the program ignores the status, MPI gets one that belongs to the profile.
   void before(const Function& function, const Arguments& arguments, Word* words);
   /// Called after a call that succeeded and lasted from `entered_ns` to `left_ns`. Returns true if
   /// the call may have waited for a partner.
@@ -33,8 +33,8 @@ class PointToPoint {
              std::int64_t left_ns);
 
   /// To be called after each blocking neighbourhood collective on `communicator`, even if it failed
-  /// on this rank. Returns true if this rank may have waited. The rank waits for each neighbour
-  /// that sends to it, as for the sender of a message.
+  /// on this rank. Returns true if this rank may have waited. A rank waits for each neighbour that
+  /// sends to it as it does for the sender of a message.
   bool after_neighbourhood(const Communicator& communicator, const Neighbours& neighbours,
                            std::int64_t entered_ns, std::int64_t left_ns);
   /// To be called after a call that has begun a neighbourhood collective with a request. The call
@@ -106,7 +106,7 @@ class PointToPoint {
   std::vector<std::int32_t> free_more_;  // unused entries of more_
   std::vector<Active> active_;
   std::optional<Probed> probed_;
-  /// Statuses that MPI gets in place of those that the program ignores.
+  /// Statuses that MPI gets where the program passed MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE.
   std::vector<std::uint64_t> own_statuses_;
 };
 

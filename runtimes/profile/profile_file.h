@@ -16,8 +16,8 @@
 namespace poise::profile {
 
 /// The digit at the end is the version of the format. Older versions can be read, too: version 5
-/// lacks the quota in CpuUse, version 4 all of CpuUse, version 3 also TeamUse, and version 2 also
-/// Reorderings.
+/// lacks the quota in CpuUse, version 4 lacks all of CpuUse, version 3 also lacks TeamUse, and
+/// version 2 also lacks Reorderings.
 inline constexpr std::string_view kMagic = "POISE PROFILE 6\n";
 inline constexpr int kOldestVersion = 2;
 
@@ -37,11 +37,11 @@ struct RankProfile {
   std::string host;
   Cuts cuts = Cuts::slices;
   bool is_complete = true;    // the rank reached MPI_Finalize
-  bool knows_waiting = true;  // waiting in collectives is known: clocks of ranks can be compared
+  bool knows_waiting = true;  // clocks are comparable, so waiting in collectives is known
   /// True if it is known how long the rank waited for messages, because the order of its messages
   /// was recorded during the whole run, or all but a small part of it (tuning::kMaxUnrecorded).
   bool knows_message_waits = true;
-  /// Maximum difference of this host's clock from that of rank 0 after correction.
+  /// Maximum difference, after correction, between this host's clock and the clock of rank 0.
   std::uint64_t clock_error_ns = 0;
   Reorderings reorderings = {};
   std::vector<Phase> phases = {};

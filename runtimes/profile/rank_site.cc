@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kSets = 16;
 
 /// The number at the beginning of a file, or -1 if there is none. If the file is a list of cpus,
-/// this is the lowest one.
+/// this number is the lowest cpu.
 std::int32_t number_in(const std::string& path) {
   std::FILE* const file = std::fopen(path.c_str(), "re");
   if (file == nullptr) return -1;

@@ -30,10 +30,10 @@ void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& 
 }
 
 /// Returns the fraction of the current stretch (the time since the last MPI call) in which the
-/// thread ran on a cpu. `useful_ns` is the useful time before this stretch. Since the last read of
-/// the CPU clock there may have been MPI calls and short stretches. In the short stretches the
-/// thread is assumed to have run all the time (useful_cpu_ns()). Its other CPU time since that read
-/// is spread evenly over the MPI calls and this stretch.
+/// thread ran on a cpu. `useful_ns` is the useful time before this stretch. MPI calls and short
+/// stretches may lie between the last read of the CPU clock and this stretch. The thread is assumed
+/// to have run during all of the short stretches (useful_cpu_ns()). The rest of its CPU time since
+/// that read is spread evenly over the MPI calls and this stretch.
 double Recorder::share_on_cpu(std::int64_t now_ns, std::int64_t cpu_ns,
                               std::int64_t useful_ns) const {
   const std::int64_t short_ns = useful_ns - useful_at_read_ns_;
@@ -94,7 +94,8 @@ std::vector<Phase> Recorder::cut_slices(std::int64_t now_ns, std::int64_t cpu_ns
     left_ns_ += part_ns;
     if (is_long) add_long(part_ns, share);
     if (!slices.is_due()) continue;
-    // The kernel's measurements are taken only now; they are divided evenly among the slices.
+    // The kernel's measurements are read only now, and are divided among the slices in proportion
+    // to time.
     const double part = 1.0 * (slice_end_ns_ - begin_ns) / (now_ns - begin_ns);
     ended.push_back(slices.cut(slice_end_ns_, sums_, between(before, machinery, part)));
   }

@@ -70,8 +70,8 @@ TEST(recorder, the_cpu_time_of_long_computations_is_read_and_that_of_short_ones_
   EXPECT_NEAR(static_cast<double>(phase.useful_cpu_ns), computed_ns, 0.02 * computed_ns);
 }
 
-/// A rank that computes for 1 ms and then polls ten times. Between two polls it needs 1 us of CPU
-/// time, and `pause_ns` pass.
+/// A rank that computes for 1 ms and then polls ten times. Between two polls it uses 1 us of CPU
+/// time, while `pause_ns` of wall time pass.
 Totals polled(std::int64_t pause_ns) {
   Recorder recorder;
   recorder.start(0, 0, {});

@@ -43,8 +43,8 @@ struct Head {
 struct Place {
   std::int32_t is_reordered = 0;
   std::int32_t rank = 0;  // the process's rank in the new communicator
-  // The new rank of the process whose old rank equals `rank`. The program gave that process the
-  // neighbours that this process must pass to MPI.
+  // The process whose old rank equals `rank` got from the program the neighbours that this process
+  // must pass to MPI. `origin` is the new rank of that process.
   std::int32_t origin = 0;
 };
 
@@ -156,7 +156,7 @@ class Reordered {
   // address, so these variables must exist until the call returns.
   int fortran_comm_ = 0, no_ = 0, degrees_[2] = {};
   Adjacency adjacency_;
-  std::string reason_;  // used on the deciding rank: the reason why ranks keep their order
+  std::string reason_;  // why the ranks keep their order; set on the deciding rank only
   ReorderAnswer answer_;
 };
 
@@ -300,9 +300,9 @@ void Reordered::exchange_adjacency(const Place& place) {
     degrees_[s] = its_degree[0];
     exchange(array(side.ends), degree, adjacency_.ends[s], degrees_[s]);
   }
-  // MPI requires that either all ranks pass edge weights or none does. A rank whose own node of the
-  // graph has no edges may have passed no weights in the program's call. But another rank's node,
-  // which this rank passes to MPI, may have weights; then this rank must pass them.
+  // MPI requires that either all ranks pass edge weights or none does. If the node that the program
+  // gave to a rank has no edges, the program may have passed no weights there. But the node that
+  // this rank passes to MPI may have weights; then this rank must pass them.
   for (int s = 0; s < 2; ++s) {
     const Side& side = kSides[s];
     const int degree = number(side.degree);

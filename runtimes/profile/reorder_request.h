@@ -19,8 +19,9 @@ struct ReorderRequest {
   std::size_t num_ranks = 0;
   const TopologyEdge* edges = nullptr;  // edges between ranks of the new communicator
   std::size_t num_edges = 0;
-  /// A machine as `poise topo` reads it; rank r of MPI_COMM_WORLD is at its place r. If the text is
-  /// empty, or the machine is not valid for these ranks, a machine is built from `sites`.
+  /// A machine as `poise topo` reads it; rank r of MPI_COMM_WORLD is at place r of the machine. If
+  /// the text is empty, or the machine is not valid for these ranks, a machine is built from
+  /// `sites`.
   const char* machine = "";
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records when a rank entered the collectives of a communicator, a window or a file. All its ranks
-// record the same collectives.
+// Records when a rank entered the collectives of a communicator, a window or a file. All ranks of
+// such an object record the same collectives.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +58,8 @@ class Samples {
   std::vector<Sample> kept_;
 };
 
-/// The rank that arrived last in a collective, among the ranks for which others wait, and its time
-/// of arrival.
+/// The last rank to arrive at a collective, of the ranks for which others have to wait (in a
+/// broadcast, only the root), and its time of arrival.
 struct Last {
   double entered_s = 0;
   int rank = 0;

@@ -54,8 +54,8 @@ class Series {
   std::vector<Phase> phases_;
   std::uint64_t label_ = 0, cuts_since_ = 0, cuts_per_phase_ = 1;
   bool has_labels_ = true;
-  // Values at the last cut. `traffic_` has one entry per peer that was known then, in the order of
-  // the table of peers, which may have grown since.
+  // Values at the last cut. `traffic_` has one entry for each peer that was known at that cut, in
+  // the order of the table of peers. The table may have grown since.
   std::int64_t begin_ns_ = 0;
   Totals totals_;
   std::vector<Traffic> traffic_;

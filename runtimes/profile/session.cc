@@ -36,7 +36,7 @@ std::atomic<Session*> session = nullptr;
 std::atomic<Session*> abandoned = nullptr;
 pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
-// The address of the stack frame in which `depth` became 1: that of the recorded call.
+// The address of the recorded call's stack frame, in which `depth` became 1.
 thread_local const void* outermost __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 
@@ -164,7 +164,8 @@ void begin_session() {
 }
 
 /// Registers the exit handler when the library is loaded. Exit handlers run in reverse order of
-/// registration, so it runs after those of the program, some of which call MPI_Finalize.
+/// registration, so this handler runs after the program's own handlers, some of which call
+/// MPI_Finalize.
 [[gnu::constructor]] void abandon_at_exit() { std::atexit(abandon_session); }
 
 void end_session() {
@@ -195,9 +196,9 @@ void enter_nested(const Call& call) noexcept {
 }
 
 /// True if the last recorded call of this thread has ended without leave(), because an error
-/// handler threw an exception or jumped out of it: the stack is shorter now than in that call. A
-/// destructor in relay() cannot detect this, because exceptions of the program cannot pass clean-up
-/// code that is linked to another unwinder.
+/// handler threw an exception or jumped out of it. This shows in the stack, which is shorter now
+/// than in that call. A destructor in relay() cannot detect this, because exceptions of the program
+/// cannot pass clean-up code that is linked to another unwinder.
 bool has_jumped_out(const void* stack) { return depth != 0 && stack >= outermost; }
 
 }  // namespace
@@ -417,22 +418,22 @@ void Session::note_messages(const Call& call, const Arguments& arguments, std::i
   if (may_wait) recorder_.may_wait(WaitsFor::message, now_ns - call.entered_ns);
 }
 
-/// The time until now in calls that send, receive or wait for messages.
+/// The time spent so far in calls that send, receive or wait for messages.
 std::int64_t Session::message_ns() {
   const Totals& totals = recorder_.sums().totals;
   return totals.mpi_ns[index_of(Kind::point_to_point)] + totals.mpi_ns[index_of(Kind::wait)];
 }
 
-/// False if the rank has stopped recording messages, and has since then spent a notable part of the
-/// run in calls that may wait for them. For example, recording stops when the program cancels a
-/// receive. Many programs do this only at their end, so their waits are known nevertheless.
+/// False if the rank stopped recording messages, and has since spent a notable part of the run in
+/// calls that may wait for messages. For example, recording stops when the program cancels a
+/// receive. Many programs cancel receives only at their end, so nearly all their waits are known.
 bool Session::knows_message_waits() {
   if (!recorded_ns_) return true;
   return message_ns() - *recorded_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);
 }
 
 /// Records that a non-blocking collective has begun. A neighbourhood collective is recorded by
-/// `messages_`. Of any other collective, keeps a sample without a duration; `collectives_` records
+/// `messages_`. For any other collective, keeps a sample without a duration; `collectives_` records
 /// the call that waits for the collective.
 void Session::begin_sample(const Call& call, const Arguments& arguments, bool has_succeeded) {
   const Function& function = call.function;
@@ -533,8 +534,8 @@ void Session::note_collective(const Call& call, const Arguments& arguments,
                               const Communicator& communicator, std::int64_t now_ns) {
   if (communicator.size != exchange_.size() || period_ns_ > 0) return;
   const Function& function = call.function;
-  // A token stands for the collective in the search for iterations. It must not depend on the rank,
-  // because all ranks must see the same sequence of tokens.
+  // In the search for iterations, a token represents the collective. It must not depend on the
+  // rank, because all ranks must see the same sequence of tokens.
   const std::uint64_t bytes = std::bit_width(interpreter_.agreed_bytes(function, arguments));
   const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;
   const bool is_world = communicator.handle == mpi_.world;
@@ -579,8 +580,8 @@ void Session::abandon() { cut_all(wall_now_ns()); }
 
 Cuts Session::agreed_cuts() {
   // For each way to divide the run, stores the number of phases and the negative of this number.
-  // One maximum over the ranks then gives both the largest and the smallest number of phases. The
-  // last two values tell whether nearly the whole run falls into one iteration.
+  // A single reduction (maximum over the ranks) then gives both the largest and the smallest number
+  // of phases. The last two values tell whether nearly the whole run falls into one iteration.
   std::vector<double> counts;
   for (int kind = 0; kind < kNumCuts; ++kind) {
     const auto count =

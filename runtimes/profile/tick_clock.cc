@@ -13,9 +13,9 @@ namespace poise::profile {
 
 namespace {
 
-// Maximum time since the last reading of CLOCK_MONOTONIC.
+// If CLOCK_MONOTONIC was last read longer ago than this, it is read again.
 constexpr std::int64_t kMaxAge_ns = 1'000'000;
-// The rate of the processor's counter is measured for at least this many nanoseconds.
+// The rate of the processor's counter is measured over at least this many nanoseconds.
 constexpr std::int64_t kMinBase_ns = 10'000'000;
 /// A clock reading that took longer than this many ticks was interrupted, and is not used for
 /// calibration.

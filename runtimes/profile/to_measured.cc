@@ -157,8 +157,8 @@ class NodeCpus {
   bool is_known_ = true;
 };
 
-/// Adds the quota of each node. All ranks of a node usually belong to one cgroup, so each reports
-/// the same times; they differ a little because ranks begin and end at different times.
+/// Adds the quota of each node. All ranks of a node usually belong to one cgroup, so they report
+/// nearly the same times. Small differences arise because ranks begin and end at different times.
 void add_quotas(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const std::uint32_t node = run.node_of_rank[r];

@@ -25,7 +25,7 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   phase.waiting[1] = {.samples = 5,
                       .sampled_ns = 1'000'000'000,
                       .waited_ns = 500'000'000,
-                      // The sampled calls took 1 s of the 2 s of all calls that may wait.
+                      // Of the 2 s in calls that may wait, 1 s was in sampled calls.
                       .for_whom = {{1, 500'000'000}}};
   std::vector<RankProfile> ranks(2);
   ranks[0] = {.rank = 0, .num_ranks = 2, .host = "a", .phases = {phase}, .names = {{3, "solve"}}};

@@ -43,8 +43,8 @@ Joined joined(const std::vector<RankProfile>& blocks, Cuts cuts) {
   return result;
 }
 
-/// True if, on any rank, all iterations but the longest take less than tuning::kMinIterated of the
-/// run: then one iteration contains most of it.
+/// True if, on any rank, all iterations but the longest together take less than the fraction
+/// tuning::kMinIterated of the run: then one iteration contains most of it.
 bool is_one_iteration(const Joined& iterations, const Joined& slices) {
   if (slices.num_phases < tuning::kMinSlices) return false;
   const auto of = [](const RankProfile& rank, const Joined& all) {

@@ -94,7 +94,7 @@ TEST(to_trace, a_job_that_called_collectives_only_at_its_start_is_divided_into_t
     }
     return whole(blocks)[0].cuts;
   };
-  // All iterations but the longest take 1.5 s of 4 s.
+  // All iterations but the longest together take 1.5 s of the run's 4 s.
   EXPECT_EQ(cuts(4), Cuts::collectives);
   starting[0].end_ns = 0;
   starting[1].end_ns = kS / 4;  // now they take 0.75 s

@@ -35,11 +35,11 @@ inline constexpr std::size_t kMaxLabelled = kMaxPhases / 4 * 3;
 /// slices. Even a run of 1 s has four slices, enough to see whether its imbalance lasts or changes.
 inline constexpr std::int64_t kSlice_ns = 250'000'000;
 
-/// Iterations are phases only if all of them but the longest take at least this part of the run.
-/// For example, a program may call collectives only while it starts: its last iteration then
-/// contains nearly the whole run.
+/// Iterations are phases only if all of them but the longest together take at least this fraction
+/// of the run. For example, a program may call collectives only while it starts: its last iteration
+/// then contains nearly the whole run.
 inline constexpr double kMinIterated = 0.25;
-/// With fewer time slices than this, iterations are phases in any case.
+/// If a run has fewer time slices than this, its iterations are phases in any case.
 inline constexpr std::size_t kMinSlices = 4;
 
 /// An iteration is recognised when the same sequence of collectives occurs kRepeats times in a row.
@@ -63,13 +63,13 @@ inline constexpr std::size_t kMaxEnds = 1 << 17;
 /// Maximum number of streams (pair of ranks, communicator, tag) in which a rank numbers messages.
 /// Messages in further streams are ignored.
 inline constexpr std::size_t kMaxStreams = 1 << 18;
-/// Maximum number of receives queued behind a receive from any source (message_ends.h). With more,
-/// the profile no longer computes how long ranks waited for messages.
+/// Maximum number of receives queued behind a receive from any source (message_ends.h). If there
+/// are more, the profile no longer computes how long ranks waited for messages.
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
 /// Maximum number of freed communicators whose samples a rank keeps until the program ends (a few
-/// MiB), and maximum number of these samples (32 MiB). The waits in other freed communicators are
-/// estimated from those that were kept.
+/// MiB), and maximum number of these samples (32 MiB). The waits in freed communicators beyond
+/// these limits are estimated from the samples that were kept.
 inline constexpr std::size_t kMaxFreed = 1 << 14, kMaxFreedSamples = 1 << 20;
 
 /// A rank that has stopped recording messages may spend up to this fraction of the run in calls
@@ -88,12 +88,13 @@ inline constexpr std::size_t kMaxCompared = 1 << 26;
 /// about the same time, because MPI_Init synchronises them.
 inline constexpr double kMaxJoin_s = 10;
 /// Seconds for which a rank that has joined waits for the votes of all ranks. By then all ranks
-/// have joined, but the kernel may have stopped one of them. If the others stopped waiting for its
-/// vote, that rank alone would use the profile, and hang. So this limit is longer than kMaxJoin_s.
+/// have joined, but the kernel may have stopped one of them. If the other ranks stopped waiting for
+/// the vote of the stopped rank, that rank alone would use the profile, and hang. So this limit is
+/// longer than kMaxJoin_s.
 inline constexpr double kMaxVote_s = 60;
-/// Maximum time between two tests of a join request that counts towards kMaxJoin_s and kMaxVote_s.
-/// A longer gap means that this rank had no core: the machine is busy, and the other ranks may have
-/// had no core either.
+/// Of the time between two tests of a join request, at most this much counts towards kMaxJoin_s and
+/// kMaxVote_s. A longer gap means that this rank had no core: the machine is busy, and the other
+/// ranks may have had no core either.
 inline constexpr double kMaxCountedPause_s = 10e-3;
 
 /// Tolerance for comparing times of two ranks of one host. Their clocks differ by less than 1 us;

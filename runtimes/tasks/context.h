@@ -61,8 +61,8 @@ struct With {
   std::int32_t priority = 0;
   bool pinned = false;     // true: the task is never lent
   std::uint64_t name = 0;  // passed to the program's own policy
-  // Ranks that get a copy of the task ahead of time. The task runs only once: on the first rank
-  // with a free thread, among these ranks and this one.
+  // Ranks that get a copy of the task ahead of time. The task runs only once: of these ranks and
+  // this one, the first that has a free thread runs it.
   std::vector<std::uint32_t> replicas = {};
   // Values that the program attaches to the task. The program's own policy can read them, and so
   // can the task itself on the rank where it runs.

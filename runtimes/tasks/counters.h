@@ -22,7 +22,8 @@ struct Counters {
   double working_s = 0;                                        // time in tasks, summed over threads
   double waiting_s = 0;   // time in waits, both while running tasks and while idle
   double transfer_s = 0;  // time to pack and unpack lent tasks and their results
-  // Time that threads spent in waits that have ended, outside of tasks and transfers.
+  // Time that threads spent in waits, except in tasks and transfers. Counts only waits that have
+  // ended.
   double idle_s = 0;
   std::uint64_t lent = 0, returned = 0, failed = 0;  // tasks
   std::uint64_t requests = 0, declines = 0;          // steal requests sent, and those declined

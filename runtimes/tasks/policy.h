@@ -40,7 +40,7 @@ struct Policy {
   // Chooses which tasks to replicate. Called once per wait on each rank that has tasks.
   std::function<std::vector<Replication>(const LendingView&)> replicate = {};
   // A replicated task exists as an original and copies, but only the one that starts first runs.
-  // For each of the others, this function is called on the rank that holds it. In a copy,
+  // For each one that does not run, this function is called on the rank that holds it. In a copy,
   // the address of an item in the owner's memory is null.
   std::function<void(std::span<const Item>, const Self&)> cancelled = {};
   // If true, LendingView::queue is filled, which takes time proportional to its length.

@@ -32,7 +32,7 @@ namespace {
 thread_local Context* context_of_thread = nullptr;
 
 // The last yield of this thread, if that yield found no task to run: the task that yielded, when
-// the yield ended, and how long it took.
+// the yield ended, and how long the yield took.
 struct FailedYield {
   const Task* task = nullptr;
   double end_s = 0, seconds = 0;

@@ -89,12 +89,12 @@ class Runtime {
   std::atomic<std::uint64_t> wait_{0}, done_{0};
   unsigned own_threads_ = 0;
   std::atomic<unsigned> inside_{0};
-  std::atomic<unsigned> team_{1};  // threads of the program that take part in the wait
+  std::atomic<unsigned> team_{1};  // number of the program's threads that wait together
   std::atomic<bool> all_inside_{false};
   std::atomic<bool> closing_{false};
   std::atomic<bool> reported_missing_{false};
   std::atomic<double> entered_s_{0};
-  /// Seconds of this rank in waits: wall time, and the sum over the rank's threads.
+  /// Seconds that this rank has spent in waits: wall time, and the sum over its threads.
   double waiting_s_ = 0, threads_waiting_s_ = 0;
   std::vector<std::thread> threads_;
   // Number of exceptions in flight when the context was created.

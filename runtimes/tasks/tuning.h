@@ -20,10 +20,11 @@ inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;
 /// them. Ranks of the same node that own these results read them there. The memory is freed when
 /// the wait ends.
 inline constexpr double kMaxKeptBytes = 1 << 28;
-/// From this many freed bytes on, memory is returned to the operating system.
+/// If a freed piece of shared memory has at least this many bytes, its pages are returned to the
+/// operating system.
 inline constexpr std::size_t kReturnToSystemBytes = std::size_t{64} << 20;
-/// Seconds for which a thread spins for a mutex. After that, the thread that holds the mutex has
-/// probably lost its core.
+/// Maximum number of seconds for which a thread spins for a mutex. If it has to wait longer, the
+/// thread that holds the mutex has probably lost its core.
 inline constexpr double kMutexSpin_s = 0.5e-6;
 /// Maximum number of ranks in a summary.
 inline constexpr std::size_t kMaxSummaryLines = 32;

@@ -142,8 +142,8 @@ class Balancers(unittest.TestCase):
         return int(re.search(r"ring: (\d+) messages were sent to a PE without the receiver", done.stdout)[1])
 
     def check_detours(self, *flags, **more):
-        # A sender may learn the new PE only after the first of ten steps. If no sender learnt it, about a thousand
-        # messages would be sent to a PE without the receiver.
+        # A sender may learn the receiver's new PE only after the first of ten steps. If senders never learnt it, about
+        # a thousand messages would be sent to a PE without the receiver.
         self.assertLess(self.detours(*flags, **more), 3 * 2 * PIECES)
 
     def test_messages_go_directly_to_objects_that_the_balancer_has_moved(self):
@@ -183,8 +183,8 @@ class Balancers(unittest.TestCase):
         return self.moves(*flags, "checkpoint", str(self.folder / "saved"), **more)
 
     def restarted(self, *flags, step=20, **more):
-        """Returns the number of moves in a run that restarts from the checkpoint of this step; the second
-        balancing step is after step 20."""
+        """Restarts the program from the checkpoint written after iteration `step` (20: the second balancing step),
+        and returns the number of moves in that run."""
         return self.moves("+restart", str(self.folder / f"saved.{step}"), *flags, **more)
 
     def test_every_balancer_continues_after_a_restart_from_a_checkpoint(self):

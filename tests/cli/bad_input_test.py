@@ -186,7 +186,7 @@ class BadInput(CliTest):
     def test_evaluate_refuses_to_read_both_a_trace_and_a_placement_from_stdin(self):
         self.assert_refused("evaluate", "-", "--placement", "-", says="stdin")
 
-    def test_convert_compare_timeline_and_diagnose_refuse_to_read_two_inputs_from_stdin(self):
+    def test_the_commands_convert_compare_timeline_and_diagnose_refuse_to_read_two_inputs_from_stdin(self):
         self.assert_refused("convert", "-", "t.poise", "--placement", "-", says='"-" is given for 2 inputs')
         self.assert_refused("compare", "-", "--also", "a=-", says='"-" is given for 2 inputs')
         for command in "timeline", "diagnose":

@@ -69,7 +69,7 @@ class Machine:
 
 class Graph:
     """A graph of tasks: the load of each task in microseconds, its size in bytes, and the edges {(a, b): bytes}. Each
-    edge stands for one message from a to b and one from b to a."""
+    edge represents one message from a to b and one from b to a."""
 
     def __init__(self, loads_us, sizes, edges):
         self.loads_us, self.sizes, self.edges = loads_us, sizes, edges

@@ -190,8 +190,8 @@ class Output(CliTest):
             process.wait(timeout=300)
 
     def test_a_closed_standard_stream_is_replaced_by_dev_null(self):
-        # The guard learns through a pipe that the balancer has ended. If the pipe got the number of a closed stream, a
-        # message to this stream would end the guard.
+        # The guard learns through a pipe that the balancer has ended. If the pipe got the file descriptor of a closed
+        # standard stream, a message to this stream would end the guard.
         show = 'readlink /proc/$PPID/fd/0 /proc/$PPID/fd/1 /proc/$PPID/fd/2 /proc/$$/fd/0 /proc/$$/fd/2 >"$0"'
         subprocess.run(["sh", "-c", '"$0" juggle --live -- "$@" <&- >&- 2>&-', POISE, "sh", "-c", show, "streams"],
                        cwd=self.folder, check=False, timeout=60)
@@ -295,7 +295,7 @@ class Output(CliTest):
         self.run_poise("generate", "ring", "--tasks", 50, "--places", 2, "-o", "t.json")
         (self.folder / "all_at_1").write_text("1\n" * 50)
         before = self.files()
-        limit = max(map(len, before.values()))  # the new file of rank 1 is larger
+        limit = max(map(len, before.values()))  # the new file of rank 1 is larger, so it cannot be written
         done = self.run_poise("convert", "t", "t.json", "--placement", "all_at_1", restore_signals=False,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
@@ -397,7 +397,7 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
-    def test_with_the_option_named_curve_placements_between_the_current_and_the_best_one_are_listed(self):
+    def test_the_option_curve_lists_placements_between_the_current_and_the_best_one(self):
         compare = *self.compare, "-s", "keep,greedy", "--every", "7", "--curve"
         keep, greedy = self.json_of(*compare, "--json")["results"]
         best = keep if keep["best"] else greedy

@@ -57,7 +57,7 @@ class Verdicts(unittest.TestCase):
         with self.assertRaises(ValueError):
             verdict(base, [[above("other", 1, 1)]])
 
-    def test_a_published_value_does_not_count_as_evidence_if_an_input_was_calibrated_with_it(self):
+    def test_a_published_value_does_not_count_as_evidence_if_an_input_was_calibrated_with_the_value(self):
         self.assertEqual(verdict([about("f", 1, 1, is_used=True)]), UNDECIDED)
         self.assertEqual(verdict([above("f", 1, 0, is_used=True), about("g", 1, 1)]), CONFIRMED)
         self.assertEqual(verdict([]), UNDECIDED)

@@ -37,7 +37,7 @@ def allowed_objects(path):
 
 def spread_out(numbers, size):
     """Expands a value of a machine file to a list of `size` numbers: a single number is repeated `size` times; in a
-    list, the entry "4x2" stands for four times the number 2."""
+    list, the entry "4x2" is the number 2, repeated four times."""
     if not isinstance(numbers, list):
         return [numbers] * size
     out = []

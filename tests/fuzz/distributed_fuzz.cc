@@ -25,8 +25,8 @@ class Input : public poise::fuzz::Numbers {
   /// Returns true in one of 128 calls. The caller then uses arbitrary bits instead of a valid
   /// value.
   bool is_wild() { return below(128) == 127; }
-  /// Returns a load. Most loads are short, so that decisions are short, too: a decision may take up
-  /// to 1 % of the time of the next iterations.
+  /// Returns a load. Most loads are small, so that decisions are short: a decision may take up to
+  /// 1 % of the time of the next iterations.
   double seconds() { return is_wild() ? next<double>() : below(50) * 0.25e-3; }
   std::uint64_t number() { return is_wild() ? next<std::uint64_t>() : below(200) * 1000; }
 };

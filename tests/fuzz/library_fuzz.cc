@@ -21,7 +21,7 @@ class Input : public poise::fuzz::Numbers {
   using Numbers::Numbers;
   bool any() { return (next<std::uint8_t>() & 1) != 0; }
   /// Returns a plausible load in most cases, and arbitrary bits in the others. Plausible loads are
-  /// short, so that decisions are short, too: a decision may take up to 1 % of the time of the next
+  /// small, so that decisions are short: a decision may take up to 1 % of the time of the next
   /// iterations.
   double seconds() { return below(16) == 0 ? next<double>() : below(50) * 0.25e-3; }
   /// Returns a number below the limit in most cases, and arbitrary bits in the others.

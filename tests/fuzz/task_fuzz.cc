@@ -69,7 +69,7 @@ void make(Input& input, Made& made) {
   task.items.assign(items);
 }
 
-// Copies the payloads, as a receiver does that shares no memory with the sender.
+// Copies the payloads, like a receiver that shares no memory with the sender.
 void receive(ArrivedTask& arrived, const std::vector<Payload>& sent, std::size_t& next) {
   for (const Payload& into : arrived.payloads) {
     POISE_CHECK(next < sent.size() && sent[next].bytes == into.bytes);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""usage: examples_test.py PREFIX: builds the programs of docs/library.md and others against an installed Poise, by
-CMake, by pkg-config, and by the compilers of MPI (MPICC, MPICXX, MPIFORT), as users do."""
+"""usage: examples_test.py PREFIX: builds the programs of docs/library.md and other programs against an installed Poise,
+by CMake, by pkg-config, and by the compilers of MPI (MPICC, MPICXX, MPIFORT), as users do."""
 
 import os
 import pathlib

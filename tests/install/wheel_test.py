@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "support"))
 from guide_blocks import blocks_run_by  # noqa: E402
 
-# The flags are those of other builds, so that the compiler cache already has the object files.
+# The same flags as in other builds, so that the compiler cache already has the object files.
 SAME = ["--no-build-isolation", "--no-deps", "-C", "cmake.define.POISE_WERROR=ON"]
 PROGRAM = """
 import numpy as np

@@ -156,7 +156,7 @@ class Command(unittest.TestCase):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "threads.c", self.folder, "-pthread")
-                for _ in range(20):  # a busy machine gives the program no more than the quota, so the kernel need not stop it
+                for _ in range(20):  # on a busy machine, the program may not reach the quota and so is not stopped
                     done = self.poise("profile", "--json", "run.json", "--", *launcher(mpi, 1), program,
                                       preexec_fn=lambda: members.write_text(str(os.getpid())))
                     self.assertEqual(done.returncode, 0, done.stderr)

@@ -18,7 +18,7 @@ from reader import ENVIRONMENT, LIBRARY, PROGRAMS, compile_c, installations
 POISE = os.environ["POISE"] if "POISE" in os.environ else ""
 HAS_NAMESPACES = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
 PIECES, PIECE, THREADS, EACH, COMMUNICATORS, LATE = 32769, 65536, 4, 200, 5000, 20  # of programs/trouble.c
-SLICES = 2  # of the enumeration Cuts: phases are time slices
+SLICES = 2  # the number of Cuts::slices: phases are time slices
 
 
 def launcher(mpi):
@@ -158,7 +158,7 @@ class Trouble(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 self.run_late(mpi, 0, 13)
 
-    def test_a_job_completes_if_only_some_ranks_give_up_waiting_for_the_last_one(self):
+    def test_a_job_completes_if_only_some_ranks_give_up_waiting_for_the_last_rank(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 # Rank 1 gives up after 10 s and then waits in MPI_Finalize, while rank 0 still waits in MPI_Init_thread.

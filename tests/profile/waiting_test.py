@@ -70,7 +70,7 @@ class Waiting(ProfileTest):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "freed")[0], [0, 2])
-                self.check_late(self.waits(mpi, "group")[0], [0, 2])  # the same group makes all communicators with one tag
+                self.check_late(self.waits(mpi, "group")[0], [0, 2])  # all communicators have the same group and tag
 
     def test_waiting_times_on_a_communicator_that_merges_two_groups_are_measured(self):
         for mpi in installations():

@@ -18,7 +18,7 @@ import poise
 
 
 class Threads:
-    """Stands for an MPI communicator whose ranks are threads of this process."""
+    """Acts as an MPI communicator whose ranks are threads of this process."""
 
     def __init__(self, num_ranks):
         self.num_ranks, self.barrier = num_ranks, threading.Barrier(num_ranks, timeout=300)
@@ -130,7 +130,7 @@ class Distributed(unittest.TestCase):
 
 
 def main_under_mpi():
-    """Each rank of mpi4py must get the same plan as the thread that stands for the same rank."""
+    """Each rank of mpi4py must get the same plan as the thread with the same rank."""
     from mpi4py import MPI
     comm = MPI.COMM_WORLD
     rank, num_ranks = comm.Get_rank(), comm.Get_size()

@@ -231,7 +231,7 @@ class Data(unittest.TestCase):
             workload.load_s = [1] * 40
         column = workload.load_s
         expected = column.copy()
-        del workload  # the array must keep the memory of the workload
+        del workload  # the array must keep the workload's memory alive
         np.testing.assert_array_equal(column, expected)
 
     def test_a_plan_balances_each_kind_of_load_separately_and_exceeds_no_capacity_of_a_place(self):

@@ -84,8 +84,8 @@ def missing_lines(wanted, printed):
 
 
 def missing_from_source(excerpt, source):
-    """Splits an excerpt at each …, which stands for omitted code, and returns the pieces that the source does not
-    contain in this order. Comments and spaces do not count."""
+    """Splits an excerpt at each …, which marks omitted code, and returns the pieces that the source does not contain in
+    this order. Comments and spaces do not count."""
     plain = re.sub(r"\s+", "", re.sub(r"(?m)(//|^\s*!).*$", "", source))
     position, missing = 0, []
     for piece in re.split(r"…|\n", re.sub(r"(?m)(//|^\s*!).*$", "", excerpt)):

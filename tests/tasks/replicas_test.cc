@@ -49,8 +49,9 @@ INSTANTIATE_TEST_SUITE_P(Transports, Replicas,
                                          "policy=none,delay_us=1000",
                                          "policy=none,delay_us=1000,shared_bytes=0"));
 
-// Checks that each replicated task runs only once. Returns whether rank 0, which owns all tasks,
-// and the other ranks shared them as the test below wants.
+// Checks that each replicated task runs only once. Rank 0 owns all tasks. It returns false if no
+// other rank ran a task, and also if there is no shared memory and it ran too few tasks itself.
+// Other ranks return true.
 bool run_replicated_tasks(const std::string& settings) {
   Context context(MPI_COMM_WORLD, {.settings = settings});
   constexpr std::size_t kTasks = 150, kLength = 3000;

@@ -272,7 +272,8 @@ def as_array(data: Any, dtype: type, shape: tuple[int | None, ...], name: str) -
     if given.dtype.kind not in "biuf":
         raise Error(f"{name} has elements of type {given.dtype}; they must be numbers")
     if dtype is np.uint64 and given.dtype.kind == "f" and not hasattr(data, "dtype") and (given >= 2**53).any():
-        # Numpy rounds the whole numbers of a list to doubles if some of them are below 2^63 and some are not.
+        # If some whole numbers of a list are below 2^63 and others are not, numpy would convert all of them to doubles,
+        # and so round them.
         return np.array([whole(each, f"{name}[{i}]") for i, each in enumerate(data)], dtype=np.uint64)
     if np.issubdtype(dtype, np.integer) and given.dtype.kind != "b":  # numpy 2 cannot compare booleans to 2^64 - 1
         _check_integers(given, dtype, name)

@@ -245,8 +245,8 @@ def plan(machine: Any, workload: Any, current: Any = None, strategy: Strategy = 
 
 
 def evaluate(machine: Any, workload: Any, before: Any, after: Any = None) -> Metrics:
-    """Returns the cost of the placement `after`, including the migrations from `before` (n,). Without `after` it
-    evaluates `before`."""
+    """Returns the cost of the placement `after`, including the migrations from `before` (n,). Without `after`, returns
+    the cost of `before`."""
     places, tasks = as_machine(machine), as_workload(workload)
     old = places_in(before, tasks.num_tasks, "before")
     new = old if after is None else places_in(after, tasks.num_tasks, "after")

@@ -21,11 +21,12 @@ from .workload import as_workload
 
 def map(machine: Any, workload: Any, current: Any = None, *, distance: str = "hops", ranks_per_place: int = 1,
         cores_per_rank: int = 1, seed: int = 0) -> np.ndarray:
-    """Returns the place of each rank of an MPI program, (n,) uint32, with little traffic over long distances. The tasks
-    of `workload` are the ranks, and its messages are their traffic; loads are ignored. `distance` is "hops" or "factors"
-    (the machine's latency factors). A place takes at most `ranks_per_place` ranks, or each rank takes `cores_per_rank`
-    places of one node. The map is never worse than block order, nor than `current` (n,) if it is given. Raises Error if
-    an argument is wrong, or if the machine is too small. `poise map` writes files for launchers."""
+    """Returns the place of each rank of an MPI program, an array (n,) uint32. Places are chosen so that little traffic
+    crosses long distances. The tasks of `workload` are the ranks, and its messages are their traffic; loads are ignored.
+    `distance` is "hops" or "factors" (the machine's latency factors). A place takes at most `ranks_per_place` ranks, or
+    each rank takes `cores_per_rank` places of one node. The map is never worse than block order, nor than `current`
+    (n,) if it is given. Raises Error if an argument is wrong, or if the machine is too small. `poise map` writes files
+    for launchers."""
     places, ranks = as_machine(machine), as_workload(workload)
     now = places_in(current, ranks.num_tasks, "current")
     result = np.empty(ranks.num_tasks, dtype=np.uint32)
@@ -52,10 +53,10 @@ class Outlook:
 
 def theory(threads: int, cpus: int, phase_s: float, *, period_s: float = 0.1, phases: int = 1, domains: int = 1,
            jitter: float = 0.0, seed: int = 0) -> Outlook:
-    """Predicts how long a program runs whose `threads` identical threads compute for `phase_s` seconds each between two
-    barriers, and what balancing them every `period_s` seconds gains. Threads stay in their memory domain. `jitter` is
-    the random variation of period_s, as a fraction of period_s below 1. Source: Hofmeyr et al., "Juggle", HPDC 2011.
-    Raises Error if a number is wrong."""
+    """Predicts the run time of a program, and what balancing its threads every `period_s` seconds gains. The program
+    has `threads` identical threads; between two barriers, each of them computes for `phase_s` seconds. Threads stay in
+    their memory domain. `jitter` is the random variation of period_s, as a fraction of period_s below 1. Source:
+    Hofmeyr et al., "Juggle", HPDC 2011. Raises Error if a number is wrong."""
     program = lib.CThreads(lib.whole(threads, "threads"), lib.whole(cpus, "cpus"), lib.whole(phases, "phases"),
                            lib.number(phase_s, "phase_s"), lib.number(period_s, "period_s"), lib.whole(domains, "domains"),
                            lib.number(jitter, "jitter"), lib.whole(seed, "seed"))

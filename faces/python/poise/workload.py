@@ -50,7 +50,7 @@ class Workload:
                           such arrays (from, to[, bytes[, count]])
     positions     (n, d)  coordinates, d from 1 to 3
     pinned        (n,)    tasks that must stay
-    background_s  (p,)    seconds of work of a place that belong to no task
+    background_s  (p,)    seconds that each place works outside the tasks
     subphase_load_s (n, s) loads by subphase, after each of which all places wait for the busiest
     kind_load_s   (n, k)  loads by kind of work (processor cores first, then GPUs and the like); different kinds overlap
     kind_speeds   (p, k)  speed of each place for each kind, above 0; without it the speeds of the machine
@@ -58,7 +58,7 @@ class Workload:
     cores         (n,)    cores that each task takes; 1 without it
     footprint_bytes, working_bytes (n,)  memory of a task as long as it exists, and in addition while it runs
     shared_block  (n,)    index into shared_block_bytes (-1: none); a place holds each block once
-    place_bytes   (p,)    memory of places that belongs to no task
+    place_bytes   (p,)    memory that each place uses outside the tasks
     loads_include         costs of messages in the loads: "none", "send" or "send_and_receive"
     overlap               fraction of communication hidden behind work, 0 to 1
     past_loads_s  (k, n)  loads of earlier phases, oldest first, for strategies that predict

@@ -113,7 +113,7 @@ TEST(Grouping, large_groups_keep_more_affinity_inside_than_random_groups) {
   struct Case {
     Vertex size;
     std::uint32_t arity;
-    double least;  // minimum affinity inside groups, relative to random groups
+    double least;  // lower limit for the affinity inside groups, relative to random groups
   };
   for (const auto& [size, arity, least] :
        {Case{30, 3, 2.868}, Case{40, 8, 1.855}, Case{60, 20, 1.419}, Case{100, 10, 2.031},

@@ -36,8 +36,8 @@ std::size_t longest_dimension(const std::vector<Vertex>& slots, const Coordinate
   return longest;
 }
 
-/// Sorts slots (nodes) such that those in the first half are close together and far from the second
-/// half.
+/// Sorts slots (nodes) such that those in the first half are close together and far from those in
+/// the second half.
 void sort_into_halves(std::vector<Vertex>& slots, const Distance& distance,
                       const Coordinates& coordinates) {
   std::vector<std::pair<double, Vertex>> order;
@@ -128,10 +128,10 @@ class Halving {
   }
 
   /// Returns the graph of the vertices that are to be divided between two halves of the slots, plus
-  /// two fixed vertices that stand for the halves. Cutting an edge between two of the vertices
+  /// two fixed vertices that represent the halves. Cutting an edge between two of the vertices
   /// costs the distance between the halves. An edge from a vertex v to a vertex outside the region
-  /// draws v to the half that is closer to the outer vertex: the other half costs the difference of
-  /// the two distances.
+  /// draws v to the half that is closer to the outer vertex: putting v into the other half costs
+  /// the difference of the two distances.
   Graph with_terminals(const std::vector<Vertex>& vertices, Vertex left, Vertex right) {
     const Vertex size = vertices.size();
     for (Vertex i = 0; i < size; ++i) position_[vertices[i]] = i;

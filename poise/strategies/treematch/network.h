@@ -23,7 +23,8 @@ Distance node_distance(const Machine& machine);
 /// Returns a function that looks distances up in a table of size^2 numbers, for many queries.
 Distance tabulated(std::uint32_t size, const Distance& distance);
 
-/// True if any two different nodes are equally far apart, so that all mappings are equally good.
+/// True if all pairs of different nodes are equally far apart, so that all mappings are equally
+/// good.
 bool is_uniform(const Machine& machine);
 
 /// Sum of affinity times distance, each edge counted once. O(edges).

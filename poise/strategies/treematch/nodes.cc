@@ -136,7 +136,8 @@ Blocks blocks_of(const Machine& machine, std::vector<PlaceId> first_place) {
   return blocks;
 }
 
-/// Adds empty tasks to groups with fewer tasks than places until there are num_places tasks.
+/// Adds empty tasks to groups that have fewer tasks than places, until there are num_places tasks
+/// in all.
 void fill_groups(const std::vector<double>& places_of_group, Vertex num_places,
                  std::vector<std::uint32_t>& group_of) {
   std::vector<double> room = places_of_group;

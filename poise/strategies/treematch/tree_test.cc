@@ -144,7 +144,7 @@ TEST(TreeMatch, reordering_subtrees_reduces_migrations_and_leaves_the_cost_of_me
   EXPECT_EQ(turn_to_anchors(mirrored, arities, anchors), home);
 }
 
-TEST(TreeMatch, the_subtrees_with_the_heaviest_anchors_choose_their_positions_first) {
+TEST(TreeMatch, the_subtree_with_the_heaviest_anchors_gets_its_wanted_position_first) {
   // A tree of one level: each vertex is a child of the root. A wish is the summed weight of a
   // vertex's anchors at one position. Wishes are granted heaviest first, if the vertex has no
   // position yet and the position is free. The remaining vertices get the first free positions.
@@ -156,7 +156,7 @@ TEST(TreeMatch, the_subtrees_with_the_heaviest_anchors_choose_their_positions_fi
     std::iota(leaf_of.begin(), leaf_of.end(), 0);
     for (std::size_t i = size; i > 1; --i) std::swap(leaf_of[i - 1], leaf_of[random.below(i)]);
     std::vector<std::vector<Anchor>> anchors(size);
-    std::map<std::pair<Vertex, Vertex>, double> weight;  // of a leaf and a wanted position
+    std::map<std::pair<Vertex, Vertex>, double> weight;  // key: leaf of a vertex, wanted leaf
     for (Vertex v = 0; v < size; ++v)
       for (std::uint64_t n = random.below(4); n > 0; --n) {
         anchors[v].push_back({static_cast<Vertex>(random.below(size)), 1.0 + random.below(4)});

@@ -13,7 +13,7 @@ namespace poise::tree_match {
 namespace {
 
 /// Number of attempts per bisection; the best result is kept. The tasks of each node are bisected
-/// separately, so machines with few nodes leave time for more attempts.
+/// separately, so on machines with few nodes there is time for more attempts.
 Vertex attempts(const Machine& machine) { return std::max(2u, 8 / machine.num_nodes()); }
 
 bool is_pinned(const Inside& inside) {

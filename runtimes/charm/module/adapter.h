@@ -126,7 +126,7 @@ void register_balancer(const Listed& listed) {
 
 #if defined CHARM_VERSION && CHARM_VERSION >= 80000
 
-/// Returns what this PE knows about the locations of the object's array; null if nothing.
+/// Returns what this PE knows about the locations of the object's array; null if it knows nothing.
 inline CkLocCache* locations_of(const ObjectName& object) {
   CkGroupID array;
   array.idx = object.array;
@@ -157,7 +157,7 @@ inline void learn_location(const ObjectName& object, int pe) {
   cache->updateLocation(entry);
 }
 
-/// The PE to which this PE sends messages for the object; -1 if it does not know the object.
+/// The PE to which this PE sends messages for the object; -1 if this PE does not know the object.
 inline int known_pe(const ObjectName& object) {
   const CkLocCache* const cache = locations_of(object);
   return cache == nullptr ? -1 : cache->getPe(object.id);

@@ -61,8 +61,8 @@ class PeCommunication {
                       const void* const* data, const std::uint64_t* bytes, poise_receive receive,
                       void* receiver) {
     auto& self = *static_cast<PeCommunication*>(context);
-    // If a message is too long, this PE sends none of its messages. It still takes part in the
-    // exchange, because the other PEs wait for it.
+    // If a message is too long, this PE sends none of its messages. It still joins the exchange,
+    // because the other PEs wait for it.
     const bool fits =
         std::all_of(bytes, bytes + num_sends, [](std::uint64_t size) { return size <= kMaxBytes; });
     if (!fits) num_sends = 0;

@@ -147,7 +147,7 @@ void PoiseHybridLB::work(LDStats* stats) {
   Statistics statistics;
   const auto num_children = static_cast<std::size_t>(level.nChildren);
   statistics.pes.resize(num_children + 1);
-  statistics.pes[num_children].available = false;  // stands for the PEs of other groups
+  statistics.pes[num_children].available = false;  // represents the PEs of other groups
   // Objects that come from other groups need a PE, so if no PE of the group is available, all PEs
   // of the group count as available.
   const bool any_is_available =
@@ -172,7 +172,7 @@ void PoiseHybridLB::work(LDStats* stats) {
 }
 
 /// Returns statistics in which each of two groups of PEs counts as one PE. PE 0 is this group, with
-/// all its objects. PE 1 is the group led by PE `to_root`, with one object that stands for all
+/// all its objects. PE 1 is the group led by PE `to_root`, with one object that represents all
 /// objects of that group.
 Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
   Statistics statistics;

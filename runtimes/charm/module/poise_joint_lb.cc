@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balancing by all PEs together: each PE knows its own objects only, and nothing is gathered.
+// Balancing by all PEs together: each PE knows its own objects only, and no PE gathers the
+// statistics of all PEs.
 #include <BaseLB.h>
 #include <cstdint>
 #include <cstdlib>

@@ -454,8 +454,8 @@ std::vector<Balancer*> PoiseTreeLB::balancers() {
   return balancers;
 }
 
-/// After a restart on another number of PEs, this PE may decide at other levels of the tree than
-/// before, so the number of its balancers may differ from that in the checkpoint.
+/// After a restart on a different number of PEs, this PE may decide at other levels of the tree
+/// than before, so the number of its balancers may differ from that in the checkpoint.
 void PoiseTreeLB::pup(PUP::er& p) {
   if (p.isUnpacking() && CkMyPe() == 0) is_quiet = std::exchange(quietModeRequested, 1) != 0;
   p | configuration_;

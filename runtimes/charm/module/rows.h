@@ -41,8 +41,9 @@ inline std::unique_ptr<Balancer> made(std::size_t which, const std::string& with
   }
 }
 
-/// Writes the balancer's history to a checkpoint or restores it from one. `balancer` is null if
-/// this PE has no balancer; then an empty history is written, and a stored one is skipped.
+/// Writes the balancer's history to a checkpoint, or restores the history from a checkpoint.
+/// `balancer` is null if this PE has no balancer; then an empty history is written, and a stored
+/// one is skipped.
 inline void pup_past(PUP::er& p, Balancer* balancer) {
   std::vector<char> past;
   if (!p.isUnpacking() && balancer) past = balancer->checkpoint();

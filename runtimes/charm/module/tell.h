@@ -15,8 +15,8 @@ PUPbytes(poise::charm::Question);
 
 namespace poise::charm {
 
-/// Stores on a PE the locations of objects that other PEs report to it. If a report about a later
-/// balancing step has arrived before, a report about an earlier step is ignored.
+/// Stores on a PE the locations of objects that other PEs report to it. Ignores reports about
+/// balancing steps before the latest step about which a report has arrived.
 class Learner {
  public:
   /// The object with the id ids[i] of the array arrays[i] is on the PE at[i].
@@ -109,8 +109,8 @@ class GroupTeller {
   }
 
  private:
-  /// Sends one message with questions to each PE that gets any. `pe_of` maps a question to the PE
-  /// that gets it.
+  /// Sends each question to the PE that `pe_of` gives for it, all questions for one PE in one
+  /// message.
   template <typename PeOf, typename Send>
   static void send(std::vector<Question> questions, const PeOf& pe_of, const Send& send_to) {
     std::stable_sort(questions.begin(), questions.end(),
@@ -143,7 +143,7 @@ class GroupTeller {
   Proxy group_;
   std::function<int(int)> first_of_group_;
   GroupLocations locations_;
-  std::vector<GroupObject> objects_;  // of the decision that is being made
+  std::vector<GroupObject> objects_;  // the group's objects in the current decision
 };
 
 }  // namespace poise::charm

@@ -14,9 +14,9 @@ class BorrowerSide {
   BorrowerSide(Messenger& messenger, TaskCodec& codec, LoadExchange& loads)
       : messenger_(messenger), codec_(codec), loads_(loads) {}
 
-  /// Wakes the progress threads of victims that do not answer. If this rank is idle and no messages
-  /// wait here, asks another rank for tasks. Waiting messages may hold tasks, and a rank that
-  /// cannot keep up with its messages should cause no further ones.
+  /// Wakes the progress threads of victims that do not answer. If this rank is idle, asks another
+  /// rank for tasks, but not while messages wait here: they may contain tasks, and a rank that
+  /// cannot keep up with its messages should not cause more of them.
   void step(const TaskPool::State& state, bool messages_wait);
   void handle_tasks(Message& message);
   void handle_decline(const Message& message);

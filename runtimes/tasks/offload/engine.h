@@ -108,7 +108,7 @@ class OffloadEngine {
   Replicas replicas_;
   TerminationDetector termination_;
   std::atomic<std::uint32_t> termination_rounds_{0};
-  // After the last step, some transfer was in flight or an answer was due.
+  // True if a transfer was in flight or an answer was due after the last step().
   std::atomic<bool> in_flight_{false};
   // What is_request_undecided() and all_messages_notify() return: the values at the end of the last
   // step().

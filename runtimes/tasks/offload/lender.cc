@@ -155,8 +155,8 @@ bool LenderSide::prepare(std::unique_ptr<Task>& task) {
 }
 
 // Sends one message with tasks of `loan`, and removes these tasks from `loan`. Small tasks share a
-// message, because a message costs more than they do. Returns whether another message should
-// follow.
+// message, because the overhead of a message exceeds that of a small task. Returns whether another
+// message should follow.
 bool LenderSide::lend_part(Loan& loan, double task_bytes, bool asked) {
   constexpr std::uint32_t kMost = lending_tuning::kMaxTasksPerMessage;
   Loan part{loan.rank, std::min(loan.tasks, kMost)};

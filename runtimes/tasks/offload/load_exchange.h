@@ -17,8 +17,8 @@ class LoadExchange {
   /// Collective.
   LoadExchange(MPI_Comm communicator, Messenger& messenger);
 
-  /// Writes this rank's load into the table. Skips this if the rank has no tasks to lend and the
-  /// load that it last wrote in this wait already says so.
+  /// Writes this rank's load into the table. Does nothing if this rank has no tasks to lend and its
+  /// last entry in this wait already says so.
   void publish(const TaskPool::State& state);
   /// Reads loads of other ranks from the shared table, before a decision that uses them. Each call
   /// reads at most kMaxSearched entries, and continues where the previous call stopped.
@@ -26,8 +26,9 @@ class LoadExchange {
   /// Reads the load of one rank. Returns false if that rank shares memory with this one, but has
   /// published no load: it has never been in a wait.
   bool read_table(std::uint32_t rank);
-  /// If this rank has more tasks to lend than threads, now and then sends its load to one of its
-  /// gossip partners in turn. No doorbell is rung, so sleeping threads of the partner do not wake.
+  /// If this rank has more tasks to lend than threads, occasionally sends its load to one of its
+  /// gossip partners; the partners take turns. No doorbell is rung, so sleeping threads of the
+  /// partner do not wake.
   void gossip(const TaskPool::State& state);
 
  private:
@@ -36,7 +37,7 @@ class LoadExchange {
   /// The other ranks that share memory with this one, nearest first.
   std::vector<std::uint32_t> node_;
   std::size_t next_read_ = 0;
-  bool all_see_table_ = true;  // every other rank reads the table
+  bool all_see_table_ = true;  // every other rank can read the table
   Load published_;
 };
 

@@ -127,8 +127,9 @@ void Replicas::handle_replica(Message& message) {
   }
 }
 
-// Starts replicas on free threads. To start one, this rank must first get the token of its task: it
-// takes a token that is in shared memory, and asks the owner rank for any other.
+// Starts replicas on free threads. To start a replica, this rank must first get the token of the
+// task: if the token is in shared memory, this rank takes it itself; otherwise it asks the owner
+// rank for it.
 void Replicas::use(const TaskPool::State& state, unsigned threads) {
   std::size_t busy = state.queued + state.running + claimed_.size();
   for (; busy < threads && !near_.empty(); near_.pop_front()) {

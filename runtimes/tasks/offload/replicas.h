@@ -22,7 +22,8 @@ class Replicas {
   Replicas(Messenger& messenger, TaskCodec& codec, LenderSide& lender)
       : messenger_(messenger), codec_(codec), lender_(lender), tokens_(messenger.arena) {}
 
-  /// Copies tasks of this rank to other ranks, and starts copies of their tasks on free threads.
+  /// Copies tasks of this rank to other ranks, and starts copies of other ranks' tasks on free
+  /// threads.
   void step(const TaskPool::State& state, unsigned threads);
   void handle_replica(Message& message);
   void handle_claim(Message& message);

@@ -50,10 +50,11 @@ void Returns::step(const TaskPool::State& state) {
 }
 
 // Returns the rank to which to send the result of a task: the owner, or the collector of this node.
-// A collector forwards only results that are in the header of a message, without payloads. For a
-// large result, a collector would save the owner little time, because reading the result takes
-// longer than handling a message. If the collector has not entered this wait, its program may be
-// waiting for a message that the owner sends only when it has all results.
+// A large result goes to the owner: a collector forwards only results that are in the header of a
+// message, without payloads, and would save the owner little time, because reading a large result
+// takes longer than handling a message. If the collector has not entered this wait, the result goes
+// to the owner as well: the collector's program may be waiting for a message that the owner's
+// program sends only when the owner has all results.
 std::uint32_t Returns::receiver_of(const Task& task) const {
   if (result_bytes(task) >= std::min(messenger_.large_bytes, kMessageBytes)) return task.owner;
   const auto receiver = [&] {
@@ -69,9 +70,9 @@ void Returns::send_results_of(std::uint32_t owner) {
 }
 
 // Sends results in one or more messages. A message ends after a long result, or when the results in
-// it that travel through a collector reach kMessageBytes. The results for a collector come first:
-// none of them may find the header full and become a payload, which the collector would not
-// forward.
+// it that travel through a collector reach kMessageBytes. The results for a collector come first,
+// so that the header has room for them: a result that did not fit would become a payload, which the
+// collector would not forward.
 void Returns::send(std::uint32_t to, std::vector<Held> results) {
   std::ranges::stable_partition(
       results, [=](const Held& result) { return result.task && result.task->owner != to; });

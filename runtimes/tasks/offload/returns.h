@@ -25,9 +25,9 @@ class Returns {
 
   /// Sends the results of finished borrowed tasks to their owners, if it is time to send them.
   void step(const TaskPool::State& state);
-  /// Sends rank `owner` the results held for it now. To be called before tasks are sent to `owner`:
-  /// the times of the results tell `owner` how slow this rank is, before `owner` decides whether to
-  /// lend those tasks to this rank again.
+  /// Sends to rank `owner`, without delay, all results held for it. To be called before tasks are
+  /// sent to `owner`: the results contain times, from which `owner` learns how slow this rank is
+  /// before it decides whether to lend those tasks to this rank again.
   void send_results_of(std::uint32_t owner);
   void handle(Message& message);
   /// True if all results have been sent.

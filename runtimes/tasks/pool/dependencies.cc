@@ -16,8 +16,8 @@ void add_edge(const std::shared_ptr<DependencyNode>& before,
   ++after->num_predecessors;
 }
 
-// Adds a reader. Only if the list is full, drops the finished readers and reserves room for as many
-// readers as then remain. So adding a reader takes constant time on average.
+// Adds a reader. If the list is full, first drops the finished readers and reserves room for twice
+// as many readers as remain. So adding a reader takes constant time on average.
 void add_reader(std::vector<std::shared_ptr<DependencyNode>>& readers,
                 const std::shared_ptr<DependencyNode>& reader) {
   if (readers.size() == readers.capacity()) {

@@ -249,7 +249,7 @@ void TaskPool::count_run(std::unique_ptr<Task>& task) {
 // task counts as finished.
 //
 // The thread may be inside another task, which waits or polls. The callbacks do not belong to that
-// task: what they submit are siblings of `task`.
+// task: the tasks that they submit become siblings of `task`.
 bool TaskPool::deliver(Task& task) {
   if (!task.extras) return false;
   Extras& extras = task.extras.make();

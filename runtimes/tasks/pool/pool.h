@@ -64,8 +64,8 @@ class TaskPool {
   Children* children() const;
 
   /// Says whether the current task waits for its children. A task that waits does not count as
-  /// running in state(), because its thread can run any other task meanwhile, unless too many tasks
-  /// are nested on it.
+  /// running in state(): unless too many tasks are nested on its thread, the thread can run any
+  /// other task meanwhile.
   void set_waiting(bool waits);
 
   /// Finishes a task of this rank that was lent, once its outputs are in place.
@@ -145,7 +145,7 @@ class TaskPool {
   TaskTimes times_;
   TaskOverhead finishing_;
   TraceRecorder* recorder_ = nullptr;
-  // Guards all members below, which are sorted so that a task touches few cache lines.
+  // Guards all members below. They are ordered so that the pool accesses few cache lines per task.
   mutable BriefMutex mutex_;
   std::atomic<std::size_t> queued_{0};
   // The batches that threads are running: the time at which each batch began, the expected run

@@ -111,7 +111,7 @@ TEST_F(Batches, the_pool_reports_unequal_tasks_if_one_takes_more_than_twice_as_l
   }
 }
 
-TEST_F(Batches, end_after_a_failed_task_whose_run_time_does_not_count_in_time_estimates) {
+TEST_F(Batches, end_after_a_failed_task_and_leave_its_run_time_out_of_time_estimates) {
   for (int i = 0; i < 3; ++i) submit(kFails);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);

@@ -96,8 +96,8 @@ struct Bytes {
   double both() const { return out + back; }
 };
 
-/// A task takes only three cache lines. If many tasks are queued, they do not stay in the cache, so
-/// each line of a task costs a cache miss.
+/// A task takes only three cache lines: if more tasks are queued than fit into the cache, each of
+/// these lines costs a cache miss.
 struct Task {
   ~Task();
 
@@ -114,8 +114,8 @@ struct Task {
   std::int32_t priority = 0;
   bool pinned : 1 = false;
   bool has_parent : 1 = false;  // another task submitted this one, and may wait for it on any rank
-  // Of a lent task (LendingAgent::returns_to). wants_collector: its owner wants results collected.
-  // was_passed_on: a rank other than the owner lent the task to this rank.
+  // Flags of a lent task (LendingAgent::returns_to). wants_collector: its owner wants results
+  // collected. was_passed_on: a rank other than the owner lent the task to this rank.
   bool wants_collector : 1 = false, was_passed_on : 1 = false;
   bool failed = false;
   bool replicated = false;  // other ranks have, had or will get copies of the task

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kExitStatus = 2;
 /// Maximum number of seconds to wait for the other ranks. Ranks that find the same error find it at
-/// about the same time; if some do not arrive by then, the job is aborted.
+/// about the same time. If a rank does not arrive within this time, the job is aborted.
 constexpr double kMaxWait_s = 2;
 
 bool has_all_ranks(MPI_Comm communicator) {

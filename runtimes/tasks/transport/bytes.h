@@ -37,8 +37,8 @@ struct Payload {
   std::size_t bytes = 0;
 };
 
-/// A location in the shared memory of a node (arena.h). It means the same bytes in every process,
-/// although each process may have mapped them at a different address.
+/// A location in the shared memory of a node (arena.h). It identifies the same bytes in every
+/// process, although each process may have mapped them at a different address.
 struct Spot {
   std::uint32_t rank = 0;
   std::uint64_t offset = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Doorbells: counters in shared memory with which a rank announces a message to another rank of its
-// node. They tell a busy rank that nothing has arrived, which saves a call of MPI (1 to 2 µs), and
-// they let an idle rank sleep until a message is announced.
+// node. From its counters, a busy rank sees that nothing has arrived, which saves a call of MPI
+// (1 to 2 µs). An idle rank sleeps until a message is announced.
 #pragma once
 
 #include <atomic>

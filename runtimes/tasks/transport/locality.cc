@@ -29,8 +29,8 @@ std::string line_of(const char* path) {
   return line;
 }
 
-// Identifies this host by a hash; MPI_Comm_split_type would need several blocking collective
-// operations.
+// Identifies this host by a hash, because MPI_Comm_split_type would need several blocking
+// collective operations.
 std::uint64_t own_host() {
   char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
   int length = 0;

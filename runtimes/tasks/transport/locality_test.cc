@@ -50,7 +50,7 @@ TEST(Locality, a_rank_bound_to_several_NUMA_domains_has_distance_1_to_all_ranks_
 }
 
 TEST(Locality,
-     a_rank_in_a_NUMA_domain_missing_from_the_machine_is_farther_than_one_in_the_same_domain) {
+     a_rank_whose_NUMA_domain_the_machine_lacks_is_farther_than_a_rank_in_the_same_domain) {
   const RankLocation ranks[] = {{8, 1}, {8, 7}};
   EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1.5));
 }
