@@ -829,7 +829,7 @@ PAGES = {
               {"workload": "`{recipe}`", "tasks": "{tasks:,}", "ranks": "{ranks}", "central, CPU s": "{central_cpu_s:.2f}", "all ranks, CPU s": "{cpu_s:.2f}",
                "busiest rank, CPU s": "{busiest_rank_cpu_s:.2f}", "cost over central": "{cost_over_central:.3f}", "over keeping": "{cost_over_keeping:.3f}",
                "collectives": "{collectives}"}),
-        Table("Beside Zoltan and PT-Scotch", "Ranks are MPI processes that all decide together: by Poise, by Zoltan's PHG in repartition mode, and by "
+        Table("Beside Zoltan and PT-Scotch", "Ranks are MPI processes, which compute the placement together. The tools are Poise, Zoltan's PHG in repartition mode, and "
               "PT-Scotch's `ParMETIS_V3_PartKway`, which ignores where tasks are. The seconds are those of the slowest rank: the median over "
               "rounds and its 95 % interval, then the ratio to Poise in the same round. `over keeping` is the predicted time of 10 steps "
               "and of the migrations, divided by that of 10 steps at the current placement.", where(name="peer"),

@@ -201,7 +201,7 @@ class Generator {
     return useful;
   }
 
-  /// Stops all ranks of a random node for about the same time.
+  /// Stops all ranks of a random node, each of them for about `stopped_s`.
   void stop_a_node(double stopped_s, std::vector<double>& useful) {
     const std::vector<std::uint32_t>& node_of = result_.run.node_of_rank;
     const std::uint32_t node = node_of[below(num_ranks_)];

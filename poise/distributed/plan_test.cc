@@ -361,7 +361,8 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_rank_is_wrong) 
   EXPECT_THAT(twice, testing::Not(testing::Contains(IsEmpty())));
 }
 
-TEST(DistributedPlan, all_ranks_get_an_error_if_strategy_seed_or_machine_differ_between_ranks) {
+TEST(DistributedPlan,
+     all_ranks_get_an_error_if_the_strategy_or_the_seed_or_the_machine_differs_between_ranks) {
   const OwnedProblem problem = made(physical("node:2 core:2"), "ring", 40);
   const std::vector<OwnArrays> own = split(problem.view());
   const auto errors = [&](const Machine& machine, const char* strategy, std::uint64_t seed) {

@@ -452,7 +452,8 @@ TEST(Machine,
   }
 }
 
-TEST(Machine, notices_a_factor_that_applies_only_to_the_first_or_to_the_last_place_of_a_domain) {
+TEST(Machine,
+     has_unequal_messages_inside_if_the_first_or_last_place_of_a_domain_has_another_factor) {
   for (const std::vector<PlaceId>& l3 : {std::vector<PlaceId>{0, 1, 6}, {0, 5, 6}, {0, 6}}) {
     MachineParts parts = machine_from_text("l3:1 core:6").parts();
     parts.levels[0].first_place = l3;

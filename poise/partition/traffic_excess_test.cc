@@ -117,7 +117,8 @@ void expect_exact_changes(const Example& example, const TrafficLimits& limits, b
   }
 }
 
-TEST(TrafficExcess, predicts_by_how_many_bytes_an_exchange_of_two_ranks_exceeds_the_limits) {
+TEST(TrafficExcess,
+     predicts_by_how_many_bytes_the_traffic_exceeds_the_limits_after_two_ranks_are_swapped) {
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

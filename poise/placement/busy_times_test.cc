@@ -274,7 +274,8 @@ TEST(BusyTimes,
   }
 }
 
-TEST(BusyTimes, the_weight_of_a_resource_follows_from_the_relative_busy_times_of_waiting_places) {
+TEST(BusyTimes,
+     the_weight_of_a_resource_follows_from_the_relative_busy_times_of_the_places_that_wait_for_it) {
   for (const char* text : kPhysicalMachines)
     for (const double overlap : {0.0, 0.6, 1.0})
       for (const int exponent : {1, 2, 3, 8}) {
@@ -438,7 +439,7 @@ TEST(BusyTimes,
     }
 }
 
-TEST(BusyTimes, waiting_times_are_exact_if_few_tasks_send_few_messages) {
+TEST(BusyTimes, waiting_times_are_exact_if_there_are_few_tasks_and_few_messages) {
   for (const char* text : kPhysicalMachines) {
     SCOPED_TRACE(text);
     Random random(14);

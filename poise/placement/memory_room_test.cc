@@ -101,7 +101,7 @@ TEST(MemoryRoom, strategies_move_tasks_away_from_full_places_to_places_with_room
   for (TaskId t = 0; t < 40; ++t) EXPECT_EQ(room.fits(t, 3), placed.of(t) == 3) << t;
 }
 
-TEST(MemoryRoom, tasks_leave_one_full_place_in_less_than_quadratic_time) {
+TEST(MemoryRoom, moving_tasks_away_from_a_place_with_full_memory_takes_less_than_quadratic_time) {
   // If each task examined all places, this test would run for minutes.
   constexpr TaskId kTasks = 150'000;
   for (const bool domains_are_full : {false, true}) {

@@ -42,7 +42,7 @@ std::vector<Migration> migrations(const Placement& before, const Placement& afte
 /// Throws Error unless the placement has one place per task, all of them places of the machine.
 void check(const Placement& placement, TaskId num_tasks, std::uint32_t num_places);
 
-/// Puts task t on place t mod num_places, as Charm++ places an array at the start.
+/// Puts task t on place t mod num_places.
 Placement round_robin(TaskId num_tasks, std::uint32_t num_places);
 
 /// Assigns blocks of consecutive tasks whose sizes differ by at most one.

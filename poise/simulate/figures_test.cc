@@ -67,8 +67,8 @@ TEST(Figures, reactive_balancing_helps_in_phases_of_any_length_but_periodic_only
   EXPECT_GT(value(data, {8, 7, 10}, "hybrid"), value(data, {8, 7, 10}, "proactive"));
 }
 
-/// The values of the first `columns` columns in all rows. Leaves out rows in which they are the
-/// same as in the row before.
+/// The values of the first `columns` columns in all rows. Leaves out each row in which they equal
+/// those of the row before.
 std::vector<std::vector<double>> keys(const FigureData& data, std::size_t columns) {
   std::vector<std::vector<double>> keys;
   for (const auto& row : data.rows) {

@@ -148,7 +148,7 @@ class Simulation {
   // Number of ranks that have left the present wait, if LendingScenario::meets is set. Otherwise,
   // number of ranks that have left the last wait.
   std::uint32_t ranks_done_ = 0;
-  double began_s_ = 0;  // time at which all ranks had met before this wait
+  double began_s_ = 0;  // end of the barrier before this wait
   double left_s_ = 0;   // latest time at which a rank counted in ranks_done_ left its wait
   double age_s_ = 0;
   std::uint64_t ages_ = 0;

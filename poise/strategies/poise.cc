@@ -454,7 +454,7 @@ class Search {
     return placement;
   }
 
-  /// The scans per entry (task, arc or place) that suffice for nearly every descend(): the maximum
+  /// The scans per entry (task, arc or place) within which nearly every descend() ends: the maximum
   /// numbers of scans of its three stages, and about as many again for moves and refreshes.
   double full_descent_scans() const {
     return kCosts.build_scans + kCosts.way_back_scans + 2 * 3 * tuning_.scans_per_entry;

@@ -98,7 +98,7 @@ struct Affinities::Ancestry {
   bool is_complete = true;
 
   /// The number of generations between the thread and a process; nothing if the process is not an
-  /// ancestor. If this is unknown, the process counts as the most remote ancestor.
+  /// ancestor. If the number is unknown, the process counts as the most distant ancestor.
   std::optional<std::size_t> generations(pid_t process) const {
     const auto found = std::find(processes.begin(), processes.end(), process);
     if (found == processes.end() && is_complete) return {};

@@ -43,8 +43,8 @@ class Signals {
   int descriptor() const { return descriptor_.get(); }
   /// The next signal that has arrived, or nothing. Does not wait.
   std::optional<signalfd_siginfo> next() const;
-  /// Restores in the calling process the signal settings from before this object was created. To be
-  /// called in a child.
+  /// Gives the calling process the signal settings that were in force before this object existed.
+  /// To be called in a child.
   void restore() const;
 
  private:

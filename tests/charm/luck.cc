@@ -39,7 +39,7 @@ struct Luck {
   void check(std::uint64_t before, std::uint64_t after) const {
     if (at == "check")
       poise::fail(
-          "this test fails on purpose: the step counters of all objects add up to {} before the "
+          "this test is meant to fail; the step counters of all objects add up to {} before the "
           "run and to {} after it",
           before, after);
   }
