@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/initial.h"
@@ -103,7 +105,7 @@ TEST(MemoryRoom, strategies_move_tasks_away_from_full_places_to_places_with_room
 
 TEST(MemoryRoom, moving_tasks_away_from_a_place_with_full_memory_takes_less_than_quadratic_time) {
   // If each task examined all places, this test would run for minutes.
-  constexpr TaskId kTasks = 150'000;
+  constexpr TaskId kTasks = fewer_if_sanitized(150'000);
   for (const bool domains_are_full : {false, true}) {
     MachineParts parts = machine_from_text("node:100 core:200").parts();
     parts.facts.memory_bytes.assign(100, domains_are_full ? 0 : 2000);
