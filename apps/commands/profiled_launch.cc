@@ -44,8 +44,9 @@ std::vector<profile::RankProfile> left_parts(const std::string& folder) {
   std::vector<profile::RankProfile> blocks;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string path = entry.path().string();
-    for (profile::RankProfile& block : profile::decode(path, read_file(path)))
+    const std::string path = entry.path().string(), bytes = read_file(path);
+    if (bytes.empty()) continue;  // the rank was killed while it created the file
+    for (profile::RankProfile& block : profile::decode(path, bytes))
       blocks.push_back(std::move(block));
   }
   return blocks;

@@ -88,6 +88,11 @@ class Trouble(unittest.TestCase):
                 notes = [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
                 self.assertEqual(notes, ["poise profile: no profile: the program ended before a rank finished a phase"])
 
+    def test_the_same_line_is_printed_if_a_rank_was_killed_while_it_created_its_file(self):
+        done = self.profile("sh", "-c", 'touch "$POISE_PROFILE_PARTS/rank-0"; exit 3')
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, "poise profile: no profile: the program ended before a rank finished a phase\n"))
+
     def test_a_rank_can_call_collectives_and_free_communicators_in_a_different_thread_than_the_other_ranks(self):
         self.for_each("another_thread", (2, 4))  # 2 messages, 4 bytes: an empty one of the barrier, and an int
 
