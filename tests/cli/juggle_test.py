@@ -264,7 +264,7 @@ class Affinities(JuggleTest):
             self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
 
     def test_child_processes_of_an_attached_program_get_their_affinities_back_even_if_their_parent_dies(self):
-        program = self.start_alone("sh", "-c", f"sh -c '{BUSY}' & wait; sleep 60")
+        program = self.start_alone("sh", "-c", f"sh -c '{BUSY}' & wait; exec sleep 60")
         self.assertTrue(eventually(lambda: any(len(children(pid)) == 3 for pid in children(program.pid))))
         middle, = children(program.pid)
         workers = children(middle)

@@ -39,6 +39,12 @@ class Trouble(unittest.TestCase):
     def program(self, mpi):
         return compile_c(mpi, PROGRAMS / "trouble.c", self.folder, "-pthread")
 
+    def late_init(self, mpi, *late_s):
+        """Returns variables with which a profiled rank r returns from MPI_Init_thread after late_s[r] seconds. The seconds of
+        these ranks are tenths of real ones."""
+        late = compile_c(mpi, PROGRAMS / "late_init.c", self.folder, "-shared", "-fPIC")
+        return [f"LD_PRELOAD={LIBRARY} {late}", "LATE_INIT_S=" + "".join(f"{seconds:02}" for seconds in late_s)]
+
     def recorded(self, ranks=2):
         """Returns the ranks' profiles in run.poise."""
         trace = (self.folder / "run.poise").read_bytes()
@@ -143,19 +149,15 @@ class Trouble(unittest.TestCase):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
-                done = self.profile(*launcher(mpi), "-np", 2, program, "single", ":", "-np", 1, "env", "-u", "LD_PRELOAD", program,
-                                    "single")
+                done = self.profile(*launcher(mpi), "-np", 2, "env", *self.late_init(mpi, 0, 0), program, "single", ":", "-np", 1,
+                                    "env", "-u", "LD_PRELOAD", program, "single")
                 self.assertEqual((done.returncode, done.stdout[:6]), (0, "right\n"), done.stderr)
                 self.assertIn("no profile: rank 0 has waited 10 s for ranks that run without LD_PRELOAD", done.stderr)
                 self.assertFalse((self.folder / "run.poise").exists())
 
     def run_late(self, mpi, *late_s):
-        """Runs a program whose rank r returns from MPI_Init_thread after late_s[r] seconds."""
-        late = self.folder / f"late.{mpi}.so"
-        subprocess.run([f"mpicc.{mpi}", "-shared", "-fPIC", PROGRAMS / "late_init.c", "-o", late], check=True, timeout=300)
-        preloaded = {"LD_PRELOAD": f"{LIBRARY} {late}", "POISE_PROFILE": self.folder / "profile",
-                     "LATE_INIT_S": "".join(f"{seconds:02}" for seconds in late_s)}
-        done = reader.launch(mpi, len(late_s), [self.program(mpi), "single"], preloaded)
+        done = reader.launch(mpi, len(late_s), ["env", *self.late_init(mpi, *late_s), self.program(mpi), "single"],
+                             {"POISE_PROFILE": self.folder / "profile"})
         self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
 
     def test_a_job_completes_even_if_a_rank_joins_after_the_other_ranks_have_given_up_waiting_for_it(self):
