@@ -17,7 +17,7 @@ OTHER_MPI = ("-E", BOTH_MPIS)
 # With MPICH, the usual tier also leaves out some tests whose code is tested with fewer ranks or with Open MPI, because
 # waiting ranks of MPICH keep the cores busy.
 OTHER_MPI_BRIEFLY = ("-E", rf"{BOTH_MPIS}|^objects\.joint_decisions_on_8|^mpi\.distributed_plan_is_the_simulated_one_on_8"
-                     r"|more_than_2_GiB|wrong_settings_of_\w+_on_1$")
+                     r"|more_than_2_GiB|wrong_settings_of_\w+_on_1$|nonsense_in_variables")
 NUM_SEEDS = "10000"
 PROFILE_LIBRARY = pathlib.Path(__file__).resolve().parent.parent / "build" / "lib" / "libpoise_profile.so"
 AS_ROOT = {f"{launcher}_ALLOW_RUN_AS_ROOT{which}": "1" for launcher in ("OMPI", "PRTE") for which in ("", "_CONFIRM")}
@@ -71,7 +71,8 @@ def parts(tier):
         Part("release", "release build", ("usual",), preset="ci", options=("-LE", "long"), packages=("sphinx", "clangs")),
         Part("release", "release build", ("full",), preset="ci", packages=("sphinx", "clangs", "browser", "charm")),
         Part("asan", "address and undefined-behaviour sanitizers, clang", usual, preset="asan",
-             targets=("unit_tests", "fuzzers"), options=("-LE", "cli|mpi|long")),
+             targets=("unit_tests", "fuzzers"), options=("-LE", "cli|mpi|long"),
+             environment={"POISE_SLOW_TESTS": "1"} if tier == "full" else {}),
         Part("asan-tasks", "tasks of several ranks under them, from all languages", usual, preset="asan",
              targets=("tasks_mpi", "matmul_c", "face_programs", "nbody"), options=("-R", SANITIZED_TASKS)),
         Part("asan-profile", "the profile library in unmodified programs under them", usual, preset="asan",

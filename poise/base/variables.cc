@@ -176,6 +176,8 @@ constexpr Variable kAfter[] = {
     {"POISE_LIBRARY", python, "a file", "",
      "the libpoise.so that import poise loads instead of the package's own"},
     {"POISE_SEEDS", tests, "a number", "", "seeds that random unit tests run"},
+    {"POISE_SLOW_TESTS", tests, "0 or 1", "0",
+     "1: run all unit tests even in the build with the address sanitizer"},
     {"POISE_SEED", tests, "a number", "", "seed of the test that kills the thread balancer"},
     {"POISE_KILLS", tests, "a number", "", "how often that test kills it"},
     {"POISE_FUZZ_SEEDS", tests, "a folder", "", "inputs that the fuzzers' tests replay"},

@@ -13,6 +13,8 @@
 #include <set>
 #include <utility>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/diagnosis/diagnose.h"
 #include "poise/diagnosis/lent_run.h"
@@ -542,6 +544,7 @@ class Reference {
 };
 
 TEST(DiagnoseSavings, equal_those_of_a_simple_reference_implementation) {
+  POISE_SKIP_IF_SLOW();
   std::map<Remedy, int> times;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <numeric>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 
 namespace poise {
@@ -216,6 +218,7 @@ ImbalanceKind kind_of(const Imbalance& i, double run_s, std::size_t phases) {
 }
 
 TEST(Imbalance, of_a_random_run_equals_the_result_of_a_simple_reference_implementation) {
+  POISE_SKIP_IF_SLOW();
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/diagnosis/example_testing.h"
 #include "poise/diagnosis/imbalance.h"
@@ -158,6 +160,7 @@ TEST(lent_run, the_saving_is_the_mean_of_two_simulations_with_four_and_with_32_t
 }
 
 TEST(lent_run, some_of_the_replayed_phases_are_not_simulated_if_there_are_many_ranks) {
+  POISE_SKIP_IF_SLOW();
   // Only phase 4 is uneven. With few ranks all eight replayed phases are simulated, phase 4 among
   // them. With more ranks, phase 4 is the only one left out.
   const auto saved_s = [](std::size_t ranks) {

@@ -210,6 +210,7 @@ constexpr CostCase kCostCases[] = {
 };
 
 TEST(DistributedPlan, costs_at_most_a_tenth_more_than_a_plan_made_by_one_rank_alone) {
+  POISE_SKIP_IF_SLOW();
   double sum = 0;
   int num_cases = 0;
   for (std::size_t i = 0; i < std::size(kCostCases); i += kSanitized ? 9 : 1) {
@@ -237,6 +238,7 @@ TEST(DistributedPlan, moves_few_tasks_if_a_few_moves_suffice_to_balance_the_load
 }
 
 TEST(DistributedPlan, never_costs_more_than_keeping_the_current_placement) {
+  POISE_SKIP_IF_SLOW();
   std::vector<OwnedProblem> problems;
   problems.push_back(made({"node:4 core:8", "kneighbor", 6000}));
   for (std::uint64_t seed = 0; seed < num_seeds(16); ++seed) {
@@ -265,6 +267,7 @@ TEST(DistributedPlan, a_distributed_plan_by_the_strategy_treematch_lowers_the_to
 }
 
 TEST(DistributedPlan, balances_loads_if_all_tasks_start_on_one_rank) {
+  POISE_SKIP_IF_SLOW();
   for (const std::string_view machine : {"node:4 core:8", "node:12 core:8"}) {
     OwnedProblem problem = made(physical(machine), "stencil3d", 9000);
     problem.current = Placement(problem.workload.num_tasks(), 0);
@@ -276,6 +279,7 @@ TEST(DistributedPlan, balances_loads_if_all_tasks_start_on_one_rank) {
 }
 
 TEST(DistributedPlan, lowers_the_total_time_if_one_task_exchanges_messages_with_all_others) {
+  POISE_SKIP_IF_SLOW();
   OwnedProblem problem = made(physical("node:2 core:8"), "imbalance", 100'000);
   connect_to_a_hub(problem.workload);
   const Outcomes outcomes = planned(problem);

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <vector>
 
+#include "tests/support/seeds.h"
+
 #include "poise/online/simulated_cpus.h"
 
 namespace poise {
@@ -449,6 +451,7 @@ const Changing kChanging[] = {
 };
 
 TEST(JuggleCauses, no_cause_is_reported_if_a_program_without_problems_changes_its_behaviour) {
+  POISE_SKIP_IF_SLOW();
   for (const JugglePolicy policy : {JugglePolicy::off, JugglePolicy::automatic})
     for (const double slice_s : {0.003, 0.01})
       for (const auto& [what, act] : kChanging) {

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <tuple>
 
+#include "tests/support/seeds.h"
+
 #include "poise/online/simulated_cpus.h"
 
 namespace poise {
@@ -103,6 +105,7 @@ TEST(JuggleStances, spinning_threads_that_wait_a_long_time_for_a_cpu_do_not_coun
 // slower: a moved thread often waited for a whole period until the other programs had had their
 // turns.
 TEST(JuggleStances, balancing_never_slows_spinning_threads_down_while_several_other_programs_run) {
+  POISE_SKIP_IF_SLOW();
   for (const int strangers : {2, 3})
     for (const double slice_s : {0.003, 0.01})
       for (const double phase_s : {0.0002, 0.02, 0.1, 0.5})
@@ -169,6 +172,7 @@ TEST(JuggleStances,
 
 // Two OpenMP runtimes in one process may bind all threads to the first cpu.
 TEST(JuggleStances, threads_bound_to_the_same_cpu_get_a_cpu_each_even_if_phases_are_short) {
+  POISE_SKIP_IF_SLOW();
   for (const double phase_s : {0.0002, 0.002, 0.05, 1.0})
     for (const SimulatedWait wait : {SimulatedWait::sleep, SimulatedWait::spin}) {
       SCOPED_TRACE(testing::Message() << phase_s << " s, " << (wait == SimulatedWait::spin));

@@ -91,6 +91,7 @@ TEST(MapRanks, for_nine_ranks_local_search_alone_nearly_always_finds_the_least_t
 }
 
 TEST(MapRanks, the_map_never_causes_more_traffic_than_the_block_order_of_ranks) {
+  POISE_SKIP_IF_SLOW();
   for (const char* text : {"node:8 core:16", "rack:2 node:4 numa:2 core:8 factors:12,8,1.5,1",
                            "torus:4x4x8 core:1", "dragonfly:4x4 node:2 core:4 hop:2"})
     for (const char* recipe : {"stencil3d", "geometric", "rmat", "commbench"})
@@ -115,6 +116,7 @@ TEST(MapRanks, the_map_never_causes_more_traffic_than_the_block_order_of_ranks) 
 }
 
 TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_if_ranks_are_in_block_order) {
+  POISE_SKIP_IF_SLOW();
   // All pairs of ranks exchange many bytes, so a map with less traffic over long distances may send
   // more bytes from one node.
   int binding = 0;
@@ -134,6 +136,7 @@ TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_if_ranks_are_in_bloc
 }
 
 TEST(SearchBySwaps, lowers_the_traffic_without_exceeding_the_given_limits_on_bytes_sent) {
+  POISE_SKIP_IF_SLOW();
   for (const char* text : {"torus:4x4 core:4", "node:4 numa:4 core:4 factors:10,3,1"})
     // With two slots per place, some slots have distance 0 from each other.
     for (const std::uint32_t per_place : {1u, 2u}) {
@@ -190,6 +193,7 @@ TEST(MapRanks, bytes_between_nodes_differ_by_at_most_5_percent_if_ranks_are_renu
 }
 
 TEST(MapRanks, divides_a_grid_of_ranks_into_square_blocks_even_if_ranks_are_shuffled) {
+  POISE_SKIP_IF_SLOW();
   // A grid of 16 x 16 ranks on 4 nodes with 64 cores each. The best map cuts the grid along two
   // lines, which cross 32 edges of 10 bytes.
   Workload workload;
@@ -221,6 +225,7 @@ Workload torus_of_ranks(const std::vector<TaskId>& name) {
 }
 
 TEST(MapRanks, maps_shuffled_ranks_of_a_torus_nearly_as_well_as_ordered_ranks) {
+  POISE_SKIP_IF_SLOW();
   // On a torus of 8 x 8 nodes, a map exists in which each edge has one hop.
   const Machine machine = machine_from_text("torus:8x8 core:1");
   std::vector<TaskId> name(64);
@@ -408,6 +413,7 @@ TEST(TryAllMaps, tries_only_one_of_several_maps_that_differ_by_an_exchange_of_eq
 }
 
 TEST(MapRanks, gives_the_same_map_on_every_call) {
+  POISE_SKIP_IF_SLOW();
   const Machine machine = machine_from_text("node:8 numa:2 core:8 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("rmat"), 128, 3).front();
   EXPECT_EQ(map_ranks(machine, workload, nullptr, {}), map_ranks(machine, workload, nullptr, {}));

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/partition/graph_testing.h"
@@ -135,6 +137,7 @@ TEST(SearchBySwaps, without_annealing_a_map_has_only_slightly_more_traffic_than_
 
 TEST(SearchBySwaps,
      mostly_finds_the_least_traffic_of_all_maps_that_respect_a_limit_on_the_bytes_of_nodes) {
+  POISE_SKIP_IF_SLOW();
   int num_optimal = 0, num_within = 0, num_cases = 0, num_binding = 0;
   for (const char* text : kMachines)
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -171,6 +174,7 @@ TEST(SearchBySwaps,
 }
 
 TEST(SearchBySwaps, usually_meets_the_lowest_possible_limit_on_the_bytes_of_the_busiest_node) {
+  POISE_SKIP_IF_SLOW();
   int num_within = 0;
   for (const char* text : {"node:2 core:4 factors:5,1", "rack:2 node:2 core:2", "mesh:4 core:2"})
     for (std::uint64_t seed = 0; seed < 6; ++seed) {

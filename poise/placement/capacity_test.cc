@@ -231,6 +231,7 @@ struct DrawnMap {
 };
 
 TEST(Capacity, strategy_poise_is_within_1_percent_of_the_best_time_if_each_place_takes_one_task) {
+  POISE_SKIP_IF_SLOW();
   const std::uint64_t draws = kSanitized ? 2 : 12;
   for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
     double poise = 0, keep = 0;

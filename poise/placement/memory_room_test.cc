@@ -104,6 +104,7 @@ TEST(MemoryRoom, strategies_move_tasks_away_from_full_places_to_places_with_room
 }
 
 TEST(MemoryRoom, moving_tasks_away_from_a_place_with_full_memory_takes_less_than_quadratic_time) {
+  POISE_SKIP_IF_SLOW();
   // If each task examined all places, this test would run for minutes.
   constexpr TaskId kTasks = fewer_if_sanitized(150'000);
   for (const bool domains_are_full : {false, true}) {

@@ -82,6 +82,7 @@ std::pair<double, double> against_optimum(const Machine& machine, SubphaseRule r
 }
 
 TEST(EvenSubphases, on_average_iterations_are_at_most_6_percent_longer_than_the_optimum) {
+  POISE_SKIP_IF_SLOW();
   // The speeds of two places in three subphases; index: place * subphases + subphase.
   const std::vector<double> of_two = {1, 2, 0.5, 1, 0.5, 2};
   for (const SubphaseRule rule : {SubphaseRule::wait, SubphaseRule::overlap})

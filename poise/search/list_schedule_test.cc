@@ -31,6 +31,7 @@ double queries_per_task(const char* machine_text, const char* start, MessageWeig
 }
 
 TEST(ListSchedule, the_number_of_queries_per_task_does_not_grow_with_the_number_of_nodes) {
+  POISE_SKIP_IF_SLOW();
   // With tasks placed at random on many nodes, nearly every neighbour is on a different node. On
   // few nodes, some neighbours share a node, which saves a few queries.
   for (const MessageWeights weights : {MessageWeights{-1, -1}, MessageWeights{-1, 1}}) {

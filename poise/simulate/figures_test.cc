@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <vector>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/online/juggle.h"
@@ -166,6 +168,7 @@ TEST(Figures, figure_16_counts_migrations_per_second_and_per_period) {
 }
 
 TEST(Figures, figure_17_shows_what_balancing_points_of_100_microseconds_and_time_slices_cost) {
+  POISE_SKIP_IF_SLOW();
   const FigureData data = figure_named("17").compute();
   const double period_ms[] = {0.5, 1, 2, 5, 10, 20, 50, 100, 200};
   ASSERT_EQ(data.rows.size(), std::size(period_ms));

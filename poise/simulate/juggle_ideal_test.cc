@@ -204,6 +204,7 @@ TEST(IdealJuggle, balancing_is_never_faster_than_its_lower_bound_nor_slower_than
 }
 
 TEST(IdealJuggle, the_time_approaches_the_ideal_as_the_balancing_period_gets_shorter) {
+  POISE_SKIP_IF_SLOW();
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.1, 0.01}) {
       const double took_s = completion_s({.program = program, .period_s = period_s});

@@ -163,6 +163,7 @@ TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_results_in_f
 // it wants the results of each node collected by one rank. If each of the 511 other ranks sent its
 // results to the owner, the wait would take 1.35 times the ideal time.
 TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_few_messages_from_each_node) {
+  POISE_SKIP_IF_SLOW();
   LendingScenario scenario = all_on_one(512, 512 * 20, 10e-3);
   scenario.task_overhead_s = 40e-6;
   scenario.message_overhead_s = 100e-6;

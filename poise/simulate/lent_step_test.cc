@@ -165,6 +165,7 @@ TEST(LentStepOverLinks, lends_nothing_if_places_are_balanced) {
 // whose first tasks are short seems to be ahead of the others. If it then borrowed tasks, it would
 // end late.
 TEST(LentStepOverLinks, lends_little_if_places_are_balanced_even_if_tasks_differ_in_length) {
+  POISE_SKIP_IF_SLOW();
   for (const char* text : {"core:8", "node:4 core:8"}) {
     const Machine machine = machine_from_text(text);
     const std::uint32_t places = machine.num_places();

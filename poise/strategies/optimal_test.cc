@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/brute_force.h"
+#include "tests/support/seeds.h"
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
@@ -47,6 +48,7 @@ TEST(Optimal, finds_a_placement_as_good_as_the_best_of_all_placements) {
 }
 
 TEST(Optimal, finds_the_best_placement_if_an_iteration_has_subphases) {
+  POISE_SKIP_IF_SLOW();
   // The speeds of two places in three subphases; index: place * subphases + subphase.
   const std::vector<double> speeds = {1, 2, 0.5, 1, 0.5, 2};
   for (const char* text : {"core:2 message:0.01", "core:3 speeds:1,0.5,0.25 message:0.05"})

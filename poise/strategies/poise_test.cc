@@ -41,6 +41,7 @@ double total_s(const char* strategy, const Machine& machine, const Workload& wor
 }
 
 TEST(Poise, never_lengthens_the_predicted_iteration) {
+  POISE_SKIP_IF_SLOW();
   const Machine machine = machine_from_text("node:2 numa:2 core:3 factors:10,1.5,1");
   for (const char* recipe : {"stencil3d:skew=lognormal", "rmat:messages=20", "leanmd", "random"})
     for (const char* start : {"blocked", "round_robin", "random", "uneven"}) {
@@ -328,6 +329,7 @@ TEST(Poise, the_last_stage_of_local_search_shortens_the_total_time_of_a_stencil)
 }
 
 TEST(Poise, perturbations_shorten_the_total_time_of_an_rmat_graph) {
+  POISE_SKIP_IF_SLOW();
   const double few_s = sums("rmat", kFewTrials).total_s;
   EXPECT_LT(sums("rmat", "").total_s, 0.999 * few_s);
 }
@@ -690,6 +692,7 @@ std::vector<OwnedProblem> various_problems() {
 
 TEST(Poise,
      more_computing_time_lowers_its_total_time_relative_to_the_best_of_the_other_strategies) {
+  POISE_SKIP_IF_SLOW();
   struct Budget {
     double scans_per_entry;
     double most_random, most_programs;  // limits for the mean ratio to the best other strategy

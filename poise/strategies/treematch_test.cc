@@ -6,6 +6,8 @@
 #include <numeric>
 #include <string>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
@@ -355,6 +357,7 @@ void for_each_case_of_levels(const Visit& visit) {
 }
 
 TEST(Treematch, the_option_levels_equals_auto_gives_iterations_as_short_as_the_best_level) {
+  POISE_SKIP_IF_SLOW();
   int cases = 0, different = 0;
   double node_to_best = 0, worst_to_best = 0;
   for_each_case_of_levels([&](const Machine& machine, const Workload& workload,

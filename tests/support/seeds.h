@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The number of seeds that a random test runs.
+// How much a test does: the number of seeds of a random test, and tests that some builds skip.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <gtest/gtest.h>
+#include <string_view>
 
 namespace poise {
 
@@ -16,6 +18,17 @@ inline constexpr bool kSanitized = POISE_ASSERTIONS >= 2;
 constexpr std::uint64_t fewer_if_sanitized(std::uint64_t usual) {
   return kSanitized ? (usual + 9) / 10 : usual;
 }
+
+/// True in the build with the address sanitizer, unless POISE_SLOW_TESTS is 1, as in
+/// `./dev test full`.
+inline bool skips_slow_tests() {
+  const char* const wanted = std::getenv("POISE_SLOW_TESTS");
+  return kSanitized && (wanted == nullptr || std::string_view(wanted) != "1");
+}
+
+/// Skips a test of speed or quality where it takes long. Smaller tests reach the same code.
+#define POISE_SKIP_IF_SLOW() \
+  if (skips_slow_tests()) GTEST_SKIP() << "slow in this build; POISE_SLOW_TESTS=1 runs it"
 
 /// Returns the number of seeds that a random test runs: `usual` (fewer in the build with the
 /// address sanitizer), or POISE_SEEDS from the environment if that is larger. `./dev test full`

@@ -115,6 +115,7 @@ Graph hidden_tree(const std::vector<std::uint32_t>& arities, const std::vector<V
 }
 
 TEST(TreeMatch, recovers_a_tree_of_any_arity_if_message_sizes_follow_the_tree) {
+  POISE_SKIP_IF_SLOW();
   const std::vector<std::vector<std::uint32_t>> trees = {
       {4, 4, 4}, {3, 5, 2}, {8, 8}, {2, 2, 12}, {2, 3, 31}, {16, 2}, {2, 300, 2}};
   for (const auto& arities : trees) {
