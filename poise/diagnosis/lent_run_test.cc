@@ -129,7 +129,7 @@ TEST(lent_run, the_saving_is_the_mean_of_two_simulations_with_four_and_with_32_t
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    const std::size_t ranks = 2 + random.below(4);
+    const std::size_t ranks = 2 + random.below(7);
     std::vector<PlaceId> places;
     for (std::size_t r = 0; r < ranks; ++r) places.push_back(r * 7 % 12);  // in no order of nodes
     Example example("node:3 core:4", std::vector<double>(ranks, 1), {{0, 1, 1 + seed % 3, 8}},
