@@ -63,10 +63,13 @@ def run(name, extra):
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"of {', '.join(known())}; default: all")
+    parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     arguments, extra = parser.parse_known_args()
     unknown = set(arguments.name) - set(known())
     if unknown:
-        parser.error(f"unknown benchmark {', '.join(sorted(unknown))}; known: {', '.join(known())}")
+        parser.exit(2, f"dev: bench: unknown benchmark {', '.join(sorted(unknown))}; known: {', '.join(known())}\n")
+    if arguments.check:
+        return 0
     try:
         for name in arguments.name or known():
             run(name, extra)

@@ -97,6 +97,7 @@ def main():
     parser.add_argument("paper", nargs="*", help=f"of {', '.join(names)}, or ids of sections; default: all. Only a run of all is kept")
     parser.add_argument("--keep", action="store_true", help="also keep the rows of a run of some papers or sections; others stay")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "reproduce", help="folder of both pages")
+    parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     ids = {section.id for paper in PAPERS for section in paper.sections}
     only = [name for name in arguments.paper if name in ids]
@@ -105,6 +106,8 @@ def main():
         parser.error(f"unknown paper or section {', '.join(unknown)}; papers: {', '.join(names)}; example of a section: juggle-figure-7")
     if only and len(only) < len(arguments.paper):
         parser.error("papers and ids of sections cannot be combined; give only papers or only ids of sections")
+    if arguments.check:
+        return 0
     papers = PAPERS if only else [names[name.lower()] for name in arguments.paper] or PAPERS
     try:
         lab = Lab(folder=arguments.out / "answers")

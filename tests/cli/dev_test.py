@@ -91,6 +91,18 @@ class Dev(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)
 
+    def test_a_misspelt_name_of_a_benchmark_or_paper_is_refused_in_one_line_before_anything_is_built(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for tool in "cmake", "ninja":
+                (pathlib.Path(folder) / tool).write_text("#!/bin/sh\necho builds\nexit 1\n")
+                (pathlib.Path(folder) / tool).chmod(0o755)
+            for *arguments, said in (["bench", "decied", "unknown benchmark decied"], ["reproduce", "numa", "unknown paper or section numa"],
+                                     ["fuzz", "long", "takes the seconds"]):
+                done = subprocess.run([ROOT / "dev", *arguments], timeout=60, capture_output=True, text=True, check=False,
+                                      env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertRegex(done.stderr, rf"^[^\n]*{said}[^\n]*\n$")
+
     def test_a_relative_install_folder_is_relative_to_the_working_directory(self):
         calls = self.calls(None, "install", "to/poise")
         self.assertRegex(calls[1], "^cmake --install build --prefix /.*/to/poise$")
