@@ -21,7 +21,6 @@ import concurrent.futures
 import datetime
 import hashlib
 import json
-import os
 import pathlib
 import platform
 import queue
@@ -136,7 +135,7 @@ class Job:
         command = [self.build / "bin" / f"{program}_test", "--gtest_brief=1", "--gtest_fail_fast", *options]
         try:  # the time-out ends a program that sleeps for ever
             run = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=1800,
-                                 env=os.environ | {"POISE_SLOW_TESTS": "1"}, preexec_fn=limit)
+                                 preexec_fn=limit)
         except subprocess.TimeoutExpired:
             return f"{program}: does not end"
         if run.returncode == 0:

@@ -698,6 +698,17 @@ TEST(LendingSimulation, a_rank_that_shares_its_core_takes_twice_as_long) {
   }
 }
 
+TEST(LendingSimulation, long_decisions_are_rare_if_no_rank_asks_for_tasks) {
+  LendingScenario scenario = all_on_one(4, 2000, 100e-6);
+  scenario.work.resize(4, {{1800, 100e-6, 0}});
+  scenario.settings.pull = false;
+  scenario.decision_s = 200e-6;
+  const LendingOutcome outcome = checked(scenario);
+  // Decisions take at most 1 / kDecisionCostFactor of the time. If every poll decided, the wait
+  // would take three times as long.
+  EXPECT_LT(outcome.makespan_s, 1.1 * ideal_makespan_s(scenario));
+}
+
 // All ranks are on nodes of their own and equally fast, and decisions and messages take no CPU
 // time.
 TEST(LendingSimulation, ranks_are_busy_with_tasks_and_with_packing_and_unpacking_them) {

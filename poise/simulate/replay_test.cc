@@ -121,6 +121,20 @@ TEST(Replay, finds_a_task_in_all_phases_by_its_name) {
   EXPECT_THAT(past_s, ElementsAre(5, 1));
 }
 
+TEST(Replay, background_loads_of_places_that_the_machine_does_not_have_are_dropped) {
+  Trace trace = trace_of({{1, 1}});
+  trace.phases[0].workload.background_s = {3, 0.5};
+  const auto iteration_s = [&](const Machine& machine, const std::vector<PlaceId>& start) {
+    return Replayer(trace, machine, Placement(start), {.steps = 1, .every = 1})
+        .run(deciding("keep"))
+        .iteration_s;
+  };
+  EXPECT_DOUBLE_EQ(iteration_s(flat_machine(1), {0, 0}), 5);
+  EXPECT_DOUBLE_EQ(iteration_s(flat_machine(2), {1, 1}), 3);
+  EXPECT_DOUBLE_EQ(iteration_s(flat_machine(3), {1, 2}), 3);
+  EXPECT_DOUBLE_EQ(iteration_s(flat_machine(3), {0, 2}), 4);
+}
+
 TEST(Replay, a_task_that_appears_later_starts_at_the_place_recorded_in_the_trace) {
   Trace trace = trace_of({{1, 1}, {1, 1, 1, 1}, {1}});
   trace.phases[0].names = {{.id = 0}, {.id = 1}};

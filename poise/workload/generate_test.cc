@@ -380,6 +380,21 @@ TEST(Generate, in_workloads_with_clusters_of_tasks_most_bytes_stay_inside_a_clus
   EXPECT_LT(own, all);
 }
 
+TEST(Generate, a_task_picks_partners_in_each_cluster_around_it_up_to_the_one_with_all_tasks) {
+  // A task picks 3 partners in its cluster of 4 tasks, and 1 in each larger cluster, where messages
+  // are half as long. Each pair exchanges one message in both directions.
+  const auto bytes = [](TaskId tasks) {
+    std::uint64_t sum = 0;
+    for (const Message& m :
+         make("clusters:fanout=4,degree=3,decay=0.5,messages=1,message_bytes=100", tasks).messages)
+      sum += m.bytes;
+    return sum;
+  };
+  EXPECT_EQ(bytes(4), 4u * 2 * 300);
+  EXPECT_EQ(bytes(16), 16u * 2 * (300 + 50));
+  EXPECT_EQ(bytes(64), 64u * 2 * (300 + 50 + 25));
+}
+
 TEST(Generate, load_distributions_have_the_requested_mean_and_spread) {
   const auto variance_of = [](std::string_view skew) {
     const Workload workload = make(fmt::format("ring:load_s=2,spread=0.4,skew={}", skew), 200000);

@@ -8,10 +8,18 @@
 #include <gtest/gtest.h>
 #include <string_view>
 
+#if defined(__SANITIZE_ADDRESS__)  // GCC
+#define POISE_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#define POISE_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#else
+#define POISE_ADDRESS_SANITIZER 0
+#endif
+
 namespace poise {
 
 /// True in the build with the address sanitizer, whose tests take ten times as long.
-inline constexpr bool kSanitized = POISE_ASSERTIONS >= 2;
+inline constexpr bool kSanitized = POISE_ADDRESS_SANITIZER;
 
 /// Returns a tenth of `usual` in the build with the address sanitizer: a few seeds are enough to
 /// reach all code, and other builds run all seeds to find wrong results.
