@@ -88,8 +88,8 @@ MIGRATED, TOTAL = 148, 4800
 
 def figure_2(lab, inputs):
     # T tasks are divided equally among four nodes, one of which needs s times as long for a task as the others. All
-    # nodes end together if the slow node keeps T / (3 s + 1) tasks. The paper says how many tasks leave the slow node,
-    # from which s follows.
+    # nodes end together if the slow node keeps T / (3 s + 1) tasks. The paper says how many tasks leave the slow node.
+    # From this number, s is computed.
     slowness = (TOTAL / (TOTAL / 4 - MIGRATED) - 1) / 3
     gain, moved = slow_node(lab, inputs, slowness, TOTAL // 4)
     return [

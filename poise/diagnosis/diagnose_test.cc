@@ -472,8 +472,8 @@ const std::map<std::string, Cause> kCostly = {{"persistent", Cause::persistent},
                                               {"others", Cause::others},
                                               {"quota", Cause::quota}};
 
-/// Generates profiles with two causes, `large` and one of `small` in turn, and expects that the
-/// remedy of `large` is recommended first.
+/// Generates profiles that each have two causes: `large`, and one cause of the list `small`, in
+/// turn. Expects that the diagnosis first recommends the remedy of `large`.
 void expect_remedy_of(Cause large, const std::vector<Cause>& small) {
   Tally both;
   for (std::uint64_t seed = 1; seed <= kProfiles; ++seed) {
@@ -495,7 +495,7 @@ TEST_P(TwoCauses, the_remedy_of_the_more_costly_cause_is_recommended) {
   std::ranges::copy_if(kAll, std::back_inserter(small), [&](Cause c) { return fit(large, c); });
   ASSERT_FALSE(small.empty());
   expect_remedy_of(large, small);
-  if (num_seeds(0) > 0)  // `./dev test full` sets POISE_SEEDS
+  if (num_seeds(0) > 0)  // POISE_SEEDS is set, as in `./dev test full`
     for (const Cause cause : small) expect_remedy_of(large, {cause});
 }
 

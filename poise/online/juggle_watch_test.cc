@@ -136,7 +136,7 @@ TEST(JuggleWatch, averages_the_sleep_the_waits_and_the_turns_of_a_thread_over_wi
       << "it hardly ran, so the window is not broken";
   EXPECT_EQ(member.windows, 4u);
   EXPECT_EQ(crew.members[1].windows, 4u);
-  crew.set_windows(0);  // forgets what was observed
+  crew.set_windows(0);  // the next window counts as the first one
   close(1, 0.5, 0.2, 9);
   EXPECT_EQ(member.asleep, 0);
   EXPECT_NEAR(member.waiting, 0.2, 1e-12);

@@ -121,7 +121,7 @@ TEST(Replay, finds_a_task_in_all_phases_by_its_name) {
   EXPECT_THAT(past_s, ElementsAre(5, 1));
 }
 
-TEST(Replay, background_loads_of_places_that_the_machine_does_not_have_are_dropped) {
+TEST(Replay, background_loads_of_places_that_the_machine_lacks_are_ignored) {
   Trace trace = trace_of({{1, 1}});
   trace.phases[0].workload.background_s = {3, 0.5};
   const auto iteration_s = [&](const Machine& machine, const std::vector<PlaceId>& start) {

@@ -380,9 +380,10 @@ TEST(Generate, in_workloads_with_clusters_of_tasks_most_bytes_stay_inside_a_clus
   EXPECT_LT(own, all);
 }
 
-TEST(Generate, a_task_picks_partners_in_each_cluster_around_it_up_to_the_one_with_all_tasks) {
-  // A task picks 3 partners in its cluster of 4 tasks, and 1 in each larger cluster, where messages
-  // are half as long. Each pair exchanges one message in both directions.
+TEST(Generate, a_task_picks_partners_in_every_cluster_that_contains_it) {
+  // A task picks 3 partners in its cluster of 4 tasks, and 1 in each larger cluster that contains
+  // it. Messages are half as long as in the next smaller cluster. Partners send each other one
+  // message each.
   const auto bytes = [](TaskId tasks) {
     std::uint64_t sum = 0;
     for (const Message& m :

@@ -82,8 +82,7 @@ JobMachine job_machine(const Machine& node, std::span<const ProcessLocation> pro
                        std::span<const std::string> host_names, std::uint32_t places_per_process) {
   if (host_names.size() > 1 && node.num_nodes() > 1)
     fail(
-        "machine \"{}\" has {} nodes; in a job of several hosts ({} here) it must describe a "
-        "single "
+        "machine \"{}\" has {} nodes; in a job of several hosts ({} here) it must describe one "
         "host, as all hosts are taken to be equal; leave out the level \"node\"",
         node.name(), node.num_nodes(), host_names.size());
   struct Slot {

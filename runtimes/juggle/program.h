@@ -43,7 +43,7 @@ class Signals {
   int descriptor() const { return descriptor_.get(); }
   /// The next signal that has arrived, or nothing. Does not wait.
   std::optional<signalfd_siginfo> next() const;
-  /// Gives the calling process the signal settings that were in force before this object existed.
+  /// Restores the signal settings that the calling process had before this object was made.
   /// To be called in a child.
   void restore() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much a test does: the number of seeds of a random test, and tests that some builds skip.
+// Tests do less in some builds: random tests try fewer seeds, and slow tests are skipped.
 #pragma once
 
 #include <algorithm>
