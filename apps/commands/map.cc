@@ -25,6 +25,7 @@
 #include "poise/machine/find.h"
 #include "poise/partition/rank_map.h"
 #include "poise/partition/rank_slots.h"
+#include "poise/search/tuning.h"
 #include "poise/trace/placement_file.h"
 
 namespace poise::apps {
@@ -171,7 +172,35 @@ struct Result {
   Decision decision;
   MapCost before, after;
   LaunchPlan launch;
+  bool is_kept = false;  // no map is better, so the ranks stay where they are
 };
+
+/// True if a cost of the new map is lower than before by more than costs may differ and still count
+/// as equal. Otherwise moving the ranks is not worth it.
+bool is_lower(const MapCost& after, const MapCost& before) {
+  const auto falls = [](double is, double was) { return is < (1 - kTuning.same_total) * was; };
+  const auto number = [](std::uint64_t bytes) -> double { return bytes; };
+  return falls(after.traffic, before.traffic) ||
+         falls(number(after.internode_bytes), number(before.internode_bytes)) ||
+         falls(number(after.busiest_node_bytes), number(before.busiest_node_bytes)) ||
+         falls(number(after.busiest_card_bytes), number(before.busiest_card_bytes));
+}
+
+/// Decides about the map, and compares its costs with those of `current`.
+Result result_of(const Contender& contender, const Problem& problem, const Placement& current,
+                 Distance distance) {
+  const auto cost = [&](const Placement& placement) {
+    return map_cost(problem.machine, problem.workload, placement, distance);
+  };
+  Result result{contender.name, decide(contender, problem), cost(current), {}, {}};
+  result.after = cost(result.decision.placement);
+  if (contender.name == kOwnStrategy && !is_lower(result.after, result.before)) {
+    result.decision.placement = current;
+    result.after = result.before;
+    result.is_kept = true;
+  }
+  return result;
+}
 
 std::string text_of(const MapOptions& options, const Inputs& inputs, const Problem& problem,
                     const Result& result) {
@@ -181,6 +210,9 @@ std::string text_of(const MapOptions& options, const Inputs& inputs, const Probl
                   seconds_text(result.decision.cpu_s), seconds_text(result.decision.wall_s)) +
       table_of(result.before, result.after, options.distance,
                MessageSize(problem.workload).counts_messages());
+  if (result.is_kept)
+    text += fmt::format("\nNo map lowers a row by {:.2g} % or more, so the ranks stay in place.\n",
+                        100 * kTuning.same_total);
   for (const std::string& command : result.launch.commands) text += "\n" + command;
   return result.launch.commands.empty() ? text : text + "\n";
 }
@@ -193,6 +225,7 @@ std::string json_text(const MapOptions& options, const Inputs& inputs, const Pro
   json["decision_wall_s"] = result.decision.wall_s;
   json["before"] = json_of_cost(result.before);
   json["after"] = json_of_cost(result.after);
+  json["kept"] = result.is_kept;
   if (!options.launcher.empty()) {
     json["launcher"] = options.launcher;
     json["files"] = nlohmann::ordered_json::array();
@@ -217,10 +250,8 @@ void map_trace(MapOptions& options) {
   const Problem given = inputs.on(0);
   const Placement current = before(options, inputs, given, map);
   const Problem problem{given.machine, given.workload, current, given.costs, given.seed};
-  Result result{contender.name, decide(contender, problem), {}, {}, {}};
+  Result result = result_of(contender, problem, current, map.distance);
   const Placement& placement = result.decision.placement;
-  result.before = map_cost(problem.machine, problem.workload, current, map.distance);
-  result.after = map_cost(problem.machine, problem.workload, placement, map.distance);
   if (!options.launcher.empty()) {
     const Launcher launcher = launcher_named(options.launcher);
     const bool is_job =

@@ -111,6 +111,20 @@ class Map(CliTest):
         self.assertEqual(report["before"], kept["after"])
         self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
 
+    def test_ranks_stay_in_place_if_no_map_lowers_a_cost_by_a_thousandth(self):
+        ranks, place = range(16), [5 * r % 16 for r in range(16)]
+        (self.folder / "now").write_text("".join(f"{p}\n" for p in place))
+        for extra in 1, 10**6:  # each pair of ranks exchanges 100,000 bytes; ranks 0 and 1 exchange `extra` bytes more
+            lines = [" ".join(f"{other + 1} {100_000 + extra * ({r, other} == {0, 1})}" for other in ranks if other != r)
+                     for r in ranks]
+            (self.folder / "even.graph").write_text("16 120 001\n" + "\n".join(lines) + "\n")
+            command = "map", "even.graph", "-m", "node:4 core:4", "--placement", "now"
+            report = self.json_of(*command, "-o", "places", "--json")
+            self.assertEqual(report["kept"], extra == 1)
+            self.assertEqual(report["kept"], report["before"] == report["after"])
+            self.assertEqual(report["kept"], self.places() == place)
+            self.assertEqual(report["kept"], "the ranks stay in place" in self.run_poise(*command).stdout)
+
     def test_poise_map_accepts_a_start_map_that_leaves_cores_free(self):
         machine = "-m", "node:8 core:4", "--placement", "now"
         spread = [4 * (r // 2) + r % 2 for r in range(16)]
