@@ -55,3 +55,18 @@ def is_near(predicted, interval, tolerance=0.1):
     the width of the interval."""
     median, low, high = interval
     return abs(predicted - median) <= max(tolerance * median, high - low)
+
+
+def verdict_of_gain(predicted, interval):
+    """Compares the predicted gain of a remedy, as a fraction of the run time, with the interval of the measured gain. A
+    gain is as predicted if the two differ by at most a quarter of the measured gain, or by at most 3 % of the run time.
+    Returns "right" if this holds for the median, "other gain" if it holds for no gain in the interval, and else
+    "undecided"."""
+    def is_close(gain):
+        return abs(gain - predicted) <= max(abs(gain) / 4, 0.03)
+
+    median, low, high = interval
+    if is_close(median):
+        return "right"
+    is_apart = not is_close(low) and not is_close(high) and not low < predicted < high
+    return "other gain" if is_apart else "undecided"

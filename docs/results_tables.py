@@ -9,8 +9,9 @@ import pathlib
 import statistics
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("tests", "bench")]
 
+import intervals  # noqa: E402
 import tiers  # noqa: E402
 
 VERDICTS = "confirmed", "refined", "contradicted", "not decidable here"  # the verdicts that sections in reproduce.json may have
@@ -339,9 +340,12 @@ def tuned_lending(whole):
 def real_programs(whole):
     for row in whole["results"]:
         found, beside = row.get("saving"), "{beside}: {0:.1%} [{1:.1%}, {2:.1%}]".format(*row["beside_saving"], **row) if "beside" in row else ""
+        verdict = {None: "", False: "**wrong**", True: "right"}[row["is_right"]]
+        if found and row["is_right"]:
+            verdict = intervals.verdict_of_gain(row["predicted_saving"], found)
         yield {**row, **{name: row["efficiencies"][name] for name in ("parallel", "load_balance", "communication")},
                "measured_saving": "{:.1%} [{:.1%}, {:.1%}]".format(*found) if found else "", "median_saving": found and found[0],
-               "other": beside, "verdict": {None: "", False: "**wrong**"}.get(row["is_right"], "right" if row.get("is_near", True) else "**other gain**")}
+               "other": beside, "verdict": "**other gain**" if verdict == "other gain" else verdict}
 
 
 def profiled_calls(whole):
@@ -502,12 +506,13 @@ PAGES = {
     "real": ("Programs that were not written for Poise", [
         Table("The first advice, and what following it gains",
               "Each program was profiled once. `predicted` is the part of the run time that the first advice saves "
-              "according to the diagnosis. `saved` is the part that it really saved: the median of seven pairs of runs "
+              "according to the diagnosis. `saved` is the part that it really saved: the median of 7 or 21 pairs of runs "
               "without and with the advice, and its 95 % confidence interval. A verdict is given only where the right "
               "advice is known. The verdict is `right` if the diagnosis gave this advice and the prediction differs "
-              "from the measured gain by at most a quarter of that gain, or by at most 3 % of the run time. The "
-              "efficiencies are those of POP. `fission`, `matmul` and `uts` are mini-apps of Poise, which use Poise's "
-              "tasks only in the runs with the advice.",
+              "from the measured gain by at most a quarter of that gain, or by at most 3 % of the run time. It is "
+              "`other gain` if this is so for no gain in the interval, and otherwise `undecided`. The efficiencies are "
+              "those of POP. `fission`, `matmul` and `uts` are mini-apps of Poise, which use Poise's tasks only in the "
+              "runs with the advice.",
               real_programs,
               {"program": "{name}", "ranks": "{ranks}", "parallel": "{parallel:.0%}", "load balance": "{load_balance:.0%}",
                "communication": "{communication:.0%}", "advice": "`{advice}`", "predicted": "{predicted_saving:.1%}",

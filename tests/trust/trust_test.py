@@ -111,6 +111,13 @@ class Judge(unittest.TestCase):
                                           (1.29, [1, 0.9, 1.2], True), (1.31, [1, 0.9, 1.2], False)):
             self.assertEqual(intervals.is_near(predicted, interval), near, predicted)
 
+    def test_a_predicted_gain_is_judged_wrong_only_if_no_gain_in_the_measured_interval_is_close_to_it(self):
+        for predicted, interval, verdict in ((0.45, [0.4, 0.39, 0.41], "right"), (0.06, [0.04, 0.04, 0.04], "right"),
+                                             (0.3, [0.14, 0.12, 0.2], "other gain"), (0.3, [0.14, 0.12, 0.25], "undecided"),
+                                             (0.02, [0.2, -0.1, 0.3], "undecided"), (0.02, [-0.02, -0.04, -0.015], "other gain"),
+                                             (0.1, [0.2, 0.15, 0.3], "other gain"), (0.1, [0.2, 0.12, 0.3], "undecided")):
+            self.assertEqual(intervals.verdict_of_gain(predicted, interval), verdict, (predicted, interval))
+
     def test_the_confidence_interval_contains_the_median_at_least_as_often_as_stated(self):
         numbers = random.Random(1)
         covered = 0
