@@ -20,8 +20,8 @@ def known():
 
 
 def with_peers(name, extra):
-    """Returns the options for NAME_bench. If the script NAME_peers.py exists, other tools first solve the cases of
-    NAME_bench, and the options import their answers."""
+    """Returns the options for NAME_bench. If the script NAME_peers.py exists, it first runs other tools on the cases
+    of NAME_bench; the returned options then make NAME_bench import the answers of these tools."""
     peers = ROOT / "bench" / f"{name}_peers.py"
     if not peers.exists() or "--no_peers" in extra:
         return [option for option in extra if option != "--no_peers"]
@@ -45,7 +45,7 @@ def rows_of(measured, extra):
 
 
 def run(name, extra):
-    script = ROOT / "bench" / f"{name}_bench.py"  # measures, prints and stores its results itself
+    script = ROOT / "bench" / f"{name}_bench.py"  # such a script measures, prints and stores results itself
     if script.exists():
         subprocess.run([sys.executable, script, *extra], check=True)
         return

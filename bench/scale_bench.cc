@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Simulates lending on 2 to 100,000 ranks in virtual time, with the decisions of the tasks runtime
 // (poise/simulate/lending_simulation.h). Also simulates random and hierarchical work stealing
-// (scale/stealing.h). Compares the makespans of all of them with the ideal one. The time of a row
-// is how long the simulation took. The counters of a row are times in the simulated job.
+// (scale/stealing.h). Compares each makespan with the ideal makespan. The benchmark's own times
+// are those of the simulation; the counters of a row (`makespan_s` and so on) describe the
+// simulated job.
 #include <benchmark/benchmark.h>
 #include <cmath>
 #include <string>

@@ -3,13 +3,13 @@
 
 """Compares the efficiencies of `poise profile` with those of TALP, the profiler of DLB (Barcelona Supercomputing Center).
 
-The runs are those of `./dev bench real` under Open MPI in which each rank has a core; when ranks share cores, two runs of the
-same program differ too much to be compared. Each run is repeated, in turn with TALP's library preloaded and with
-`poise profile`. One run cannot be measured by both tools: each would count as useful the time that the other one needs at the
-beginning and the end of the program. The cost of measuring a call counts partly as time in MPI in both tools, so a program
-that makes millions of short calls per second cannot be compared. Other programs on the machine only lengthen a run, so only
-the shortest run of each tool is used. DLB must be built with this MPI; without its library libdlb_mpi.so nothing is
-compared."""
+The runs are those of `./dev bench real` under Open MPI in which each rank has a core of its own. If ranks share cores,
+two runs of the same program differ too much to be compared. Each program runs several times, alternately under `poise
+profile` and with TALP's library preloaded. A single run cannot be measured by both tools, because each tool would count
+as useful work the time that the other tool takes at the beginning and at the end of the program. Both tools count a
+part of their own overhead per MPI call as time in MPI, so programs that make millions of short calls per second cannot
+be compared. Other programs on the machine only lengthen a run, so only the shortest run of each tool is used. DLB must
+be built with this MPI; without its library libdlb_mpi.so nothing is compared."""
 
 import argparse
 import json
@@ -74,7 +74,7 @@ def main():
             for row in rows:
                 print("{name:38} {efficiency:14} poise {poise:6.1%}  TALP {talp:6.1%}  {}".format(
                     "" if row["is_near"] else "DIFFERENT", **row), flush=True)
-        keep("talp", rows, key=("name",), repeats=REPEATS)  # stores each case as soon as it is measured, as all take minutes
+        keep("talp", rows, key=("name",), repeats=REPEATS)  # stored after each case, because a case takes minutes
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures lending when one rank has all tasks. Each case runs in four ways: without lending, with lending,
-with tasks divided by hand between the ranks (the largest gain that the host allows at the time), and as OpenMP tasks
-in one process with as many threads. These runs alternate, and only the fastest of several is used.
+"""Measures lending when one rank has all tasks. Each case runs in four ways: without lending, with lending, with tasks
+divided by hand between the ranks (the largest gain that the host allows at the time), and as OpenMP tasks in one
+process that has as many threads as the ranks have in all. The four kinds of runs alternate, and of each kind only the
+fastest run is used.
 
 To measure how much lending can slow a program down, runs without and with lending are paired; both runs of a pair meet
 the same competitor for the cores. The benchmark also measures what lending costs if all ranks have equal work, relative
@@ -28,8 +29,7 @@ PROGRAM = BIN / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
 OFTEN = ["--repeats", "15"]
-# Only the fastest run is used. With two ranks many runs are needed, because in one of them no other program may disturb
-# either core.
+# Only the fastest run is used. With many runs, there is probably one in which no other program disturbs either core.
 LONG = ["--repeats", "30"]
 CASES = [  # each row: number of ranks, arguments of the program, target for the gain by lending
     (2, ["--tasks", "200", "--us", "5000", *BIG, *LONG], 1.97),
@@ -47,13 +47,13 @@ COMPUTING = [(ranks, ["--tasks", str(100 * ranks), "--us", us, *more], 0.85 * ra
              for ranks in (4, 8, 16) for us, more in (("200", OFTEN), ("1000", OFTEN), ("5000", BIG))]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
 MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
-# The tasks take 4,000 µs, the longest tasks during which the progress thread polls at its highest rate. During longer
-# tasks, it would sleep longer between polls, and use less of a core.
+# The progress thread polls at its highest rate during tasks of up to 4,000 µs. During longer tasks it sleeps longer
+# between polls and so uses less of a core.
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
 PROGRESS_CORES = 0.02  # target: maximum fraction of a core that the progress thread of a rank uses
 STARTS_US = {360000: 50, 64: 50}  # target: for a lent task of this many bytes, the maximum time in µs until it starts
-# Each row: number of tasks of a rank, and their mean length in µs. Lengths deviate from it by up to the fraction
-# --spread.
+# Each row: number of tasks of a rank, and mean µs per task. The length of a task differs from the mean by up to the
+# fraction --spread of the mean.
 LOSSES = [(20000, 1), (2000, 10), (200, 100), (20, 1000), (4, 5000)]
 MIN_MEDIAN, MAX_SINGLE = 0.98, 2  # targets for runs with lending relative to runs without: minimum of the median speed, maximum of any run's time
 
@@ -136,8 +136,8 @@ def losses_with_spare_cores(extra):
 
 
 def losses_in_pairs(extra):
-    """Measures two cases: both ranks have the same number of tasks, or the first of two ranks has all tasks. `speed` is
-    the time without lending divided by the time with it; `longer` is the inverse."""
+    """Measures two kinds of cases on two ranks: both ranks have the same number of tasks, or rank 0 has all tasks.
+    `speed` is the time without lending divided by the time with lending; `longer` is the inverse."""
     rows, every = [], []
     for tasks, us in LOSSES:
         for how in ([], ["--balanced"], ["--busy"], ["--balanced", "--busy"]):

@@ -103,8 +103,9 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Returns the median speed of runs with lending relative to the runs `other`. Each run with lending
-// is compared with the run of `other` next to it, because both saw the same state of the host.
+// Returns the median speed of runs with lending relative to the runs `other`. Each run with
+// lending is compared with the run of `other` in the same repeat, because the host changed little
+// between these two runs.
 double share_of(const Runs& other, const Runs& lent) {
   std::vector<double> shares;
   for (std::size_t i = 0; i < lent.seconds.size(); ++i)
@@ -114,9 +115,10 @@ double share_of(const Runs& other, const Runs& lent) {
 
 struct Ways {
   Runs alone, lent;  // runs without and with lending
-  // Runs with tasks split by hand. Their times show how fast the host is at that moment.
+  // Runs with tasks split by hand. Their times show how fast the host was while the other runs
+  // took place.
   Runs even;
-  Runs openmp;  // runs with OpenMP tasks in one process; with --balanced in each process
+  Runs openmp;  // runs with OpenMP tasks: in one process or, with --balanced, in every process
 };
 
 Ways measure_in_turns(const Case& what, int rank, int num_ranks, tasks::Context& without,

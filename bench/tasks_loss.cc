@@ -63,15 +63,15 @@ double time_once(tasks::Context& context, const Case& what, Work& work, std::uin
   });
 }
 
-// Returns, for each pair of runs, the seconds without and with lending. All pairs use the same
-// contexts. So, as in a real program, what lending learns in a disturbed run affects later runs.
+// Returns, for each pair of runs, the seconds without and with lending. All pairs use the same two
+// contexts, so what lending learns in a disturbed run affects later runs, as in a real program.
 std::vector<std::pair<double, double>> measure(const Case& what, int rank) {
   tasks::Context without(MPI_COMM_WORLD, {.settings = "policy=none"}), with(MPI_COMM_WORLD);
   std::vector<std::pair<double, double>> pairs;
   for (int i = 0; i < what.pairs; ++i) {
     const auto seed = static_cast<std::uint64_t>(i);
     Work work = work_of(what, rank, seed);
-    const bool with_first = i % 2 == 1;  // alternates which kind of run comes first
+    const bool with_first = i % 2 == 1;  // in every second pair, the run with lending comes first
     double with_s = with_first ? time_once(with, what, work, seed) : 0;
     const double without_s = time_once(without, what, work, seed);
     if (!with_first) with_s = time_once(with, what, work, seed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares lending with two other ways to run tasks that all belong to rank 0: a master and workers
-// written by hand, and OpenMP tasks in one process. Runs of the three ways alternate. Every result
-// is checked. Rank 0 prints one line of JSON.
+// Compares lending with other ways to run tasks that all belong to rank 0: without lending, with a
+// master and workers written by hand, and as OpenMP tasks in one process. Runs of the four ways
+// alternate. Every result is checked. Rank 0 prints one line of JSON.
 #include <iostream>
 #include <map>
 #include <mpi.h>

@@ -38,7 +38,7 @@ starpu_codelet codelet(bool sleeps) {
   return code;
 }
 
-/// The data of all tasks as StarPU knows them. Only rank 0 has memory for them.
+/// StarPU's handles of the data of all tasks. The data themselves are in the memory of rank 0.
 class Handles {
  public:
   Handles(bench::PeerTasks& tasks, int rank) {

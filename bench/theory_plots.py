@@ -5,7 +5,7 @@
 
     bench/theory_plots.py build/bin/poise OUT_FOLDER [FIGURE...]
 
-Needs nothing but Python. For figure 10 it also prints the time that the computation of the data took."""
+Needs only `poise` and Python's standard library. For each figure it prints how long `poise theory` took to compute the data."""
 
 import csv
 import io

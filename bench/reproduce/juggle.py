@@ -4,9 +4,9 @@
 and table 1.
 
 Theory and a simulation of the idealised algorithm (`poise theory`) use the threads, cpus, phases and periods that the
-paper states. Beside them stand our runs of `poise juggle` (bench/results/juggle_figures.json), whose phases and periods
-are shorter by the same factor. If a figure of the paper shows only measured points, our result is compared with what the
-text of the paper says about them."""
+paper states. Our runs of `poise juggle` (bench/results/juggle_figures.json) have shorter phases than the paper's, and
+periods that are shorter by the same factor. If a figure of the paper shows only measured points, our result is compared
+with what the paper's text says about these points."""
 
 import json
 import random
@@ -17,7 +17,7 @@ from sections import Assumed, Paper, Plot, Section
 from verdicts import Estimate, about, above, below, claim
 
 EP_PHASE_S = 30
-OUR_PHASE_S = 0.6  # length of the phase in our runs with a single phase; EP_PHASE_S: the same in the paper
+OUR_PHASE_S = 0.6  # length of the only phase of a run: the paper's run of EP, and ours
 
 
 def runs(figure, runner=None):
@@ -32,8 +32,8 @@ def gains(row):
 
 
 def period_over_phase(row):
-    """Returns the balancing period from the name of a run, such as 0.5 for "period 0.5 e", in units of e, the length
-    of a phase."""
+    """Returns the balancing period divided by the length of a phase, read from the name of the run: 0.5 for "period
+    0.5 e", where e stands for the length of a phase."""
     return float(row["runner"].split()[1])
 
 
@@ -301,7 +301,7 @@ def table_1(lab, _):
 
 
 def two_jobs(lab, _):
-    rows = lab.figure("jobs")  # the first row is computed by the formula, the others are simulated with growing periods
+    rows = lab.figure("jobs")  # first the row of the formula, then simulations with longer and longer periods
     best, simulated = rows[0], rows[1:]
     return [
         about("time at which the job on 80 % of a node ends, over its time alone", 13 / 12, best["first_end"]),

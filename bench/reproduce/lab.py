@@ -76,8 +76,8 @@ class Lab:
         return done.stdout
 
     def per_seed(self, work, most=None):
-        """Returns the results of work(seed) for all seeds, or for the first `most` of them. Up to AT_ONCE calls
-        run at the same time."""
+        """Returns the result of work(seed) for each seed, or only for the first `most` seeds. Up to AT_ONCE calls run
+        at the same time."""
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             return list(pool.map(work, self.seeds[:most]))
 

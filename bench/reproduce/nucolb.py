@@ -22,8 +22,9 @@ OTHERS = ("greedy", "refine_comm", "treematch", OURS)  # the paper says nothing 
 NAMES = {"none": "no balancing", NUCO: "NucoLB", "greedy": "GreedyLB", COMM: "GreedyCommLB", "refine_comm": "RefineCommLB",
          SCOTCH: "ScotchLB", "treematch": "TreeMatchLB of 2016", OURS: "poise"}
 
-# For each program of table III: the recipe, the number of objects, the number of simulated iterations, how many of these
-# are between two calls of the balancer, and how many of the paper's iterations each simulated one stands for.
+# For each program of table III: the recipe, the number of objects, the number of simulated iterations, the number of
+# simulated iterations between two calls of the balancer, and the number of iterations in the paper that one simulated
+# iteration stands for.
 PROGRAMS = {
     "lb_test": ("lb_test", 200, 50, 10, 1),
     "kNeighbor": ("kneighbor:task_bytes={object_bytes:.0f},load_s={load:.6g}", 400, 50, 10, 1),
@@ -71,8 +72,8 @@ def moved(found, name):
 
 
 def call_s(found, name):
-    """Returns the seconds of a balancing call for each seed: collecting the measurements, the decision, and the
-    migrations."""
+    """Returns for each seed the mean time of a balancing call in seconds: collecting the measurements, deciding and
+    migrating."""
     return [(row["decision_s"] + row["migration_s"] + row["collection_s"]) / row["decisions"] for row in found[name]]
 
 
@@ -81,8 +82,8 @@ def mean_of_others(lists):
 
 
 def balancers_of(program, *machines):
-    """Returns the function of a section that compares all balancers: a row for each machine and balancer, with means over
-    seeds."""
+    """Returns a section's function that compares all balancers. It returns a row for each machine and balancer, with
+    means over seeds."""
     def compared(lab, inputs):
         points = []
         for machine in machines:

@@ -110,7 +110,8 @@ def ratios(found, one, other, column="total_s"):
 
 
 def imbalanced(program, name):
-    """Checks for Imbalance and Jacobi2D that NumaLB is nearly as good as GreedyLB, with fewer migrations."""
+    """Checks for an unbalanced program (Imbalance or Jacobi2D) that NumaLB is nearly as good as GreedyLB and migrates
+    fewer objects."""
     def compute(lab, inputs):
         checks = []
         for cores in MACHINES[name][1]:
@@ -129,7 +130,8 @@ THEIR_POISSON = {8: (0.914, 0.995), 16: (0.837, 0.993), 32: (0.711, 0.983)}
 
 
 def poisson(name):
-    """Checks programs that are balanced from the start, so that balancing can only cost time."""
+    """Checks what balancers cost in Poisson3D, which is balanced from the start, so that balancing can only cost
+    time."""
     def compute(lab, inputs):
         checks = []
         for cores in MACHINES[name][1]:
@@ -152,8 +154,9 @@ UNAWARE, AWARE = "memory not known", "memory known"
 
 
 def memory_of_chares(lab, inputs):
-    """Checks Jacobi2D on the Opteron with objects of unequal memory. For each strategy, computes the time of an
-    iteration, and the bytes of the objects in the fullest memory domain divided by the domain's memory."""
+    """Compares strategies for Jacobi2D on the Opteron, where objects have different sizes. Two figures are computed
+    for each strategy: the time of an iteration, and the size of all objects in the fullest memory domain divided by the
+    domain's memory capacity."""
     file, counts = MACHINES["Opteron"]
     machine = json.loads((ROOT / "machines" / f"{file}.json").read_text(encoding="utf-8"))
     domains, domain_bytes, places = machine["summary"]["domains"], machine["memory_bytes"], counts[-1]

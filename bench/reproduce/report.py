@@ -79,7 +79,7 @@ def checks_cells(row):
              check["outcome"]] for check in row["checks"]]
 
 
-MAX_POINTS = 60  # the page shows at most this number of points of a figure; the stored row has all
+MAX_POINTS = 60  # maximum number of points that the page shows of a figure; the stored row has all points
 
 
 def figure_cells(row):
@@ -97,12 +97,12 @@ DASHES = ["", "6 4", "2 3", "8 3 2 3"]
 
 
 def first_statement(row):
-    """Returns the statement of the section's first check, whose two numbers the overview shows."""
+    """Returns the text of the section's first check. The overview shows this text and the two numbers of the check."""
     return row["checks"][0]["says"] if row["checks"] else "–"
 
 
 def values(points, plot, column):
-    """Returns the pairs (x, value in `column`) of the points that have a number for both."""
+    """Returns (x, value in `column`) for each point in which both are numbers."""
     return [(point[plot["x"]], point[column]) for point in points
             if isinstance(point[plot["x"]], (int, float)) and isinstance(point[column], (int, float))]
 

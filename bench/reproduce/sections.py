@@ -28,9 +28,9 @@ class Assumed:
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
-    """How the page draws the points of a section. Each of the columns `columns` gives a curve over column `x` or, if
-    `by` names a column, a curve for each value of that column. A column "c" that has columns "c, low" and "c, high" is
-    drawn as points with intervals."""
+    """How the page draws the points of a section. The x axis shows the column `x`. Each column in `columns` is drawn
+    as one curve or, if `by` names a column, as one curve for each value in that column. If there are columns "c, low"
+    and "c, high" beside a column "c", then "c" is drawn as points with intervals."""
     x: str
     columns: tuple
     label: str  # label of the y axis
@@ -68,9 +68,9 @@ def inputs_of(section):
 
 
 def computed(section, lab):
-    """Returns (checks, [(name, value, checks)]). The first checks are those with the chosen inputs. The list has an
-    entry for each other value with which an assumed input is tried: the input's name, this value, and the checks with
-    it."""
+    """Returns (checks, [(name, value, checks)]). The first element holds the checks with the chosen inputs. The list
+    has an entry for each other value of each assumed input: the input's name, this value, and the checks with this
+    value."""
     chosen = inputs_of(section)
     checks = section.compute(lab, chosen)
     varied = []

@@ -3,8 +3,8 @@
 """Reproduces Jeannot, Mercier and Tessier, "Topology and affinity aware hierarchical and distributed load-balancing
 in Charm++", COMHPC 2016 (slides): commBench, ChaNGa on PlaFRIM and on Blue Waters, and the initial placement.
 
-The slides give the sizes of machines and the numbers of chares, but neither loads nor messages. Loads and messages
-are assumed, starting from the 80 million particles of ChaNGa's case, and are varied."""
+The slides give the sizes of machines and the numbers of chares, but neither loads nor messages. Therefore loads and
+messages are assumptions, derived from the 80 million particles of the ChaNGa case, and each assumption is varied."""
 
 import statistics
 

@@ -5,14 +5,14 @@
 A *figure* is a number in the paper. A *conclusion* is a sentence of the paper, written as an inequality. Both are
 checked with the chosen inputs, and again with every assumed input halved and doubled.
 
-- contradicted: some conclusion fails with all inputs; or there are only figures, and with the chosen inputs one of them
-  differs by more than the factor FAR.
-- confirmed: with all inputs, all conclusions hold and all figures are within TOLERANCE.
+- contradicted: some conclusion fails with the chosen inputs and with all varied ones; or there are only figures, and
+  with the chosen inputs one of our figures differs from the paper's by more than the factor FAR.
+- confirmed: with the chosen inputs and with all varied ones, all conclusions hold and all figures are within TOLERANCE.
 - refined: no conclusion fails with all inputs, but a figure differs with some inputs, or a conclusion is open.
 - not decidable here: there is nothing to check, or every conclusion is open.
 
-A conclusion is open if the confidence interval of our result over seeds contains the paper's number, or if an assumed
-input decides whether the conclusion holds.
+A conclusion is open if our results do not tell whether it holds: the confidence interval of our result over seeds
+contains the paper's number, or the conclusion holds with some values of an assumed input and fails with others.
 
 Statements that were used to calibrate an input are marked `used` and do not count."""
 

@@ -146,9 +146,8 @@ void Stealing::request(std::uint32_t thief, double now_s) {
   send(now_s, Kind::request, thief, victim);
 }
 
-// A rank that runs a task answers a steal request when its progress thread sees the request, or
-// when the task ends and the rank polls, whichever comes first. A rank handles one message at a
-// time.
+// While a rank runs a task, its progress thread answers steal requests after a delay. If the task
+// ends before that, the rank polls and answers itself. A rank handles one message at a time.
 void Stealing::answer(std::uint32_t victim, std::uint32_t thief, double now_s) {
   Rank& rank = ranks_[victim];
   if (rank.is_running) now_s = std::min(now_s + scenario_.progress_s, rank.busy_until_s);

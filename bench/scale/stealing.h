@@ -9,16 +9,16 @@
 namespace poise::bench {
 
 enum class Victims : std::uint8_t {
-  random,        // every other rank is equally probable
-  hierarchical,  // half of the requests go to ranks of the thief's node, the others to any rank
+  random,        // the victim is any rank but the thief, all with the same probability
+  hierarchical,  // half of the requests go to ranks of the thief's node, half to any rank
 };
 
 /// An idle rank sends one request at a time to a random victim, which gives half of its queued
 /// tasks or declines. After a declined request the thief pauses; consecutive declined requests
-/// double the pause. When a rank has no task left, it sends the results to the owners. `scenario`
-/// gives the ranks, their work and slowness, latencies, network cards, overheads and progress
-/// threads; its other fields are ignored. The pauses are those of Poise. Ranks learn immediately,
-/// and without messages, that all tasks are done; this favours stealing.
+/// double the pause. When a rank has no task left, it sends the results to the owners. Of
+/// `scenario`, only the ranks, their work and slowness, the latencies, network cards, overheads and
+/// progress threads are used. Pauses are as long as in Poise. Ranks learn immediately, and without
+/// messages, that all tasks are done, which favours stealing over lending.
 LendingOutcome simulate_stealing(const LendingScenario& scenario, Victims victims);
 
 }  // namespace poise::bench

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Runs the sleeping tasks of tasks_peers.cc with mpi4py.futures. Rank 0 hands tasks out and runs none.
+"""Runs the sleeping tasks of tasks_peers.cc with mpi4py.futures. Rank 0 only distributes the tasks; the other ranks
+run them.
 
 usage: futures_peer.py TASKS US SPREAD BYTES_IN BYTES_OUT REPEATS
 

@@ -43,8 +43,8 @@ struct PeerTasks {
 
 using TaskBody = std::function<void(std::span<const char> in, std::span<char> out, double us)>;
 
-/// The body of a task: computes, or sleeps, for `us` microseconds. Then copies the first byte of
-/// `in` to `out`.
+/// Bodies of tasks: the first one computes and the second one sleeps for `us` microseconds. Both
+/// then copy the first byte of `in` to `out`.
 void compute_task(std::span<const char> in, std::span<char> out, double us);
 void sleep_task(std::span<const char> in, std::span<char> out, double us);
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares lending with other ways to distribute tasks that all belong to rank 0. The programs are launched in turn.
-Each launch of tasks_peers runs the tasks in four ways, also in turn. StarPU-MPI and mpi4py are measured if they are
-installed."""
+"""Compares lending with other ways to distribute tasks that all belong to rank 0. Several programs run these tasks,
+one program after the other in each of several rounds. One of them, tasks_peers, runs the tasks in four ways; the ways
+alternate. StarPU-MPI and mpi4py are measured if they are installed."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ from mpi import SLEEPY, mpiexec
 BIN = ROOT / "build" / "bin"
 ROUNDS, REPEATS = 3, 7
 BIG = (360000, 180000)
-CASES = [  # each row: ranks, tasks, mean length of a task in µs, its (bytes in, bytes out), whether tasks sleep
+CASES = [  # each row: number of ranks, number of tasks, and per task: mean µs, (bytes in, bytes out), whether it sleeps
     (2, 200, 5000, BIG, False),
     (2, 1000, 200, (64, 64), False),
     (2, 5000, 10, (64, 64), False),
