@@ -13,8 +13,9 @@ SimGrid, if it is installed. Then every model predicts the iteration time of eve
     neither);
   - the median of |predicted / measured - 1| over all maps of all programs;
   - the share of maps whose predicted time is within 10 % of the measured median, or within the width of its interval;
-  - tau against SimGrid over the pairs of maps whose times differ by more than 1 % there.
-Each is reported for all programs, for those used for calibration, and for those held out.
+  - Kendall's tau relative to SimGrid instead of the measurements, over the pairs of maps whose times in SimGrid differ
+    by more than 1 %.
+Each of these figures is reported for all programs, for those used for calibration, and for those held out.
 
 ./dev bench trust            measures, writes bench/results/trust.json, judges (a quarter of an hour, root)
 ./dev bench trust --lending  measures only steps whose ranks lend tasks (bench/trust/lending.py), and stores them there
@@ -170,7 +171,8 @@ def lines_of(command, **options):
 
 
 def measured(cluster, descriptions, rounds):
-    """Runs programs on the cluster. Returns a list for each description: the seconds of an iteration in each round."""
+    """Runs programs on the cluster. Returns for each description a list with the iteration time of each round, in
+    seconds."""
     racks, nodes, cores = cluster["shape"]
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "replays")
@@ -186,8 +188,8 @@ def measured(cluster, descriptions, rounds):
 
 
 def simulated(descriptions):
-    """Simulates the programs with SimGrid. Returns for each description the seconds of an iteration. If SimGrid is not
-    installed, returns None for each."""
+    """Simulates the programs with SimGrid. Returns for each description the iteration time in seconds, or None if
+    SimGrid is not installed."""
     if not (BIN / "trust_simgrid").exists():
         return [None] * len(descriptions)
     with tempfile.TemporaryDirectory() as folder:
@@ -409,7 +411,7 @@ def batches(items, size):
 
 
 def measure(cluster_name, options):
-    """Measures all maps of all programs on one cluster, and yields a row for each."""
+    """Measures all programs under all their maps on one cluster. Yields a row for each program and map."""
     cluster = CLUSTERS[cluster_name]
     made = programs.programs(MATRICES, num_places(cluster), cluster["work_s"], cluster["total_bytes"])
     wanted = [name for name in made if not options.programs or name in options.programs]

@@ -52,8 +52,8 @@ function(charm_object out source)
   set(${out} ${object} PARENT_SCOPE)
 endfunction()
 
-# charm_program(NAME OBJECTS… [LINK LIBRARIES…]) links a Charm++ program with Poise's balancers and
-# Charm++'s own. LIBRARIES are targets or words of the link line.
+# charm_program(NAME OBJECTS… [LINK LIBRARIES…]) links a Charm++ program with Poise's balancers and Charm++'s own.
+# LIBRARIES are targets or options for the linker.
 function(charm_program name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   set(words "")

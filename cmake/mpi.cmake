@@ -29,7 +29,7 @@ function(mpi_test name np target)
   add_dependencies(mpi_tests ${target})
   get_target_property(kind ${target} TYPE)
   set(program $<TARGET_FILE:${target}>)
-  if(kind STREQUAL "UTILITY")  # the program is built by another compiler, not by CMake
+  if(kind STREQUAL "UTILITY")  # a custom target, which calls a compiler other than CMake's
     set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${target})
   endif()
   add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}

@@ -7,9 +7,9 @@ if(POISE_TESTS)
 endif()
 add_custom_target(unit_tests)  # builds all test programs that need neither mpirun nor the command `poise`
 
-# compile_quickly(TARGET HEADERS…) precompiles these headers, but only in builds with sanitizers, whose compilation
-# takes twice as long. Ordinary builds do not precompile, because precompiled headers of several checkouts cannot share
-# a compiler cache.
+# compile_quickly(TARGET HEADERS…) precompiles these headers in builds with sanitizers, which take twice as long to
+# compile as ordinary builds. Ordinary builds do not precompile, because precompiled headers of several checkouts cannot
+# share a compiler cache.
 function(compile_quickly target)
   if(POISE_SANITIZE)
     target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <cstdint> <functional> <limits> <map> <memory>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Simulates runs of the mini-app `phases` under `poise juggle`, which bench/juggle_figures_bench.py measured, and
-compares the times. No number of the simulation was fitted to these measurements.
+"""Compares measured and simulated run times of the mini-app `phases` under `poise juggle`. The measured times are
+those of bench/juggle_figures_bench.py. No number of the simulation was fitted to them.
 
 Only runs with the policy `proactive` are compared, because the simulation knows no other policy. Runs that shared the
 cpus with other programs are left out."""
@@ -22,7 +22,7 @@ def is_comparable(row):
 
 
 def simulated_s(poise, row):
-    """Simulates a run: thread i starts on cpu i modulo the number of cpus."""
+    """Returns the simulated run time. Thread i starts on cpu i modulo the number of cpus."""
     threads, cpus = row["threads"], row["cpus"]
     period = re.search(r"--period (\S+)", row["balancer"])[1]
     with tempfile.TemporaryDirectory() as folder:

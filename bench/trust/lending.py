@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares steps whose ranks lend tasks: measured with the tasks runtime (lending_mpi.cc), and simulated by `poise
-simulate --engine events --lend`. No number of the simulation was fitted to these measurements. Two cases (SEEN) did
-influence the design of the simulation: they showed that simulated ranks must not know in advance how long each task
-takes."""
+"""Compares measured and simulated times of steps in which ranks lend tasks. lending_mpi.cc measures steps of the tasks
+runtime, and `poise simulate --engine events --lend` simulates them. No number of the simulation was fitted to these
+measurements. Two cases (SEEN) did influence the design of the simulation: they showed that simulated ranks must not
+know in advance how long each task takes."""
 
 import itertools
 import json
@@ -46,8 +46,8 @@ def dealt(ranks, tasks, seconds):
 
 
 def case(name, ranks, tasks, size=64, slowness=1):
-    """A case. Rank 0 needs `slowness` times as long for a task as other ranks. `size` is the bytes of a task, and also
-    those of its result."""
+    """A case. Rank 0 needs `slowness` times as long for a task as other ranks. `size` is the number of bytes of a
+    task's data, and also of its result."""
     return {"name": name, "ranks": ranks, "tasks": tasks, "bytes": size, "slowness": [slowness] + [1] * (ranks - 1)}
 
 
@@ -69,8 +69,8 @@ SEEN = {"uneven but balanced, 1.2 ms", "uneven but balanced, 5 ms"}
 
 
 def ideal_s(one):
-    """Returns the seconds that the step would take with perfect balance. No task is so long that perfect balance would
-    be impossible."""
+    """Returns the seconds that the step would take with perfect balance. No single task takes longer
+    than that."""
     return sum(seconds for _, seconds in one["tasks"]) / sum(1 / slowness for slowness in one["slowness"])
 
 

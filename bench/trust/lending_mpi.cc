@@ -31,8 +31,8 @@ namespace {
 namespace tasks = poise::tasks;
 using poise::wall_now_s;
 
-// Ranks agree on the start time of a step this many seconds in advance, so that none learns of it
-// too late.
+// When ranks agree on the start time of a step, it is this many seconds in the future, so that no
+// rank learns of it too late.
 constexpr double kStartMargin_s = 0.02;
 
 struct Settings {

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares runs of mini-apps on the objects runtime: measured, and simulated by `poise simulate --engine events` from a
-trace that another run recorded. The runs balance objects between steps, lend tasks within steps, do both, or neither.
+"""Compares measured and simulated run times of mini-apps on the objects runtime. `poise simulate --engine events`
+simulates a run from a trace that another run recorded. A run balances objects between steps, lends tasks within steps,
+does both, or neither.
 
 The mini-apps sleep instead of computing, so ranks do not disturb each other even if there are more ranks than cores. No
 number of the simulation was fitted to these measurements. The simulation includes no other programs on the machine, so
 run the comparison on an idle machine or with priority (nice -n -15).
 
-While the comparison was written, only the cases with held_out=False were run. The first run of all cases then showed
-that tsunami takes one step more than its iterations (STEPS). After this run nothing else was changed."""
+While the comparison was written, only the cases with held_out=False were run. When all cases were run for the first
+time, they showed that tsunami takes one step more than it has iterations. STEPS was added for this reason; nothing else
+was changed after that run."""
 
 import json
 import os
@@ -25,7 +27,7 @@ from mpi import ENVIRONMENT, mpiexec
 
 PERIOD = 4  # steps between two decisions
 ITERATIONS = 12
-STEPS = {"tsunami": ITERATIONS + 1}  # in the additional first step, objects only send; other programs have no such step
+STEPS = {"tsunami": ITERATIONS + 1}  # tsunami begins with an additional step, in which objects only send
 TIMEOUT_S = 120
 CLUSTER_PROGRAM = ROOT / "tests" / "support" / "cluster.py"
 WAYS = {"neither": {"POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
@@ -90,7 +92,7 @@ def simulated_s(poise, one, way, trace, links):
 
 
 def rows(binaries, rounds, links):
-    """Measures and simulates all cases. The variants of a case take turns."""
+    """Measures and simulates all cases. In each round, a case runs once in each of its ways."""
     for one in CASES:
         with tempfile.TemporaryDirectory() as folder:
             trace = pathlib.Path(folder, "run.poise")

@@ -19,12 +19,12 @@ HELD_OUT = frozenset({
     "real_npb_bt_1000"})
 # Programs that send before they work, so that messages overlap with work. The others work first.
 OVERLAPPED = frozenset({"overlapped_stencil", "overlapped_random"})
-# Programs that have more or less work or traffic than the others: {name: (factor for the work, factor for the bytes)}.
+# Programs whose work or traffic differs from that of the others: {name: (factor for the work, factor for the bytes)}.
 EMPHASIS = {"work_bound": (4, 0.2), "overlapped_stencil": (3, 1), "overlapped_random": (3, 1),
             "all_to_one": (1, 0.2), "one_to_all": (1, 0.2)}
 # A program made from a recorded communication matrix keeps only the pairs of tasks that exchange the most bytes: the
-# smallest number of pairs that together have this fraction of all bytes. All hosts of the cluster share two cores. The
-# many small messages of the other pairs would keep these cores busy for longer than the network.
+# smallest number of pairs that together have this fraction of all bytes. All hosts of the cluster share two cores.
+# With the many small messages of the other pairs, these cores would limit the speed of a program, not the network.
 KEPT_SHARE = 0.99
 SEED = 25
 
@@ -202,8 +202,8 @@ def heaviest(rows):
 
 
 def of_mpip(path):
-    """Reads a report of mpiP. Returns the useful time of each rank, and the matrix at the end of the report as one
-    message per pair."""
+    """Reads a report of mpiP. Returns the useful time of each rank, and one message for each of the largest entries of
+    the communication matrix at the end of the report."""
     text = path.read_text()
     times = re.search(r"\nTask +AppTime +MPITime.*\n((?: +\d+ .*\n)+)", text)[1].splitlines()
     loads = [float(row.split()[1]) - float(row.split()[2]) for row in times]

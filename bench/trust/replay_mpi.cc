@@ -30,8 +30,9 @@ namespace {
 using poise::trust::Message;
 using poise::trust::Replay;
 
-// Ranks agree on a start this many seconds in advance, because the agreement takes as long as
-// several messages. If a rank starts late nevertheless, this time is multiplied by kMarginGrowth.
+// When ranks agree on the start time of an iteration, it is this many seconds in the future,
+// because the agreement takes as long as several messages. If a rank starts late nevertheless, this
+// margin is multiplied by kMarginGrowth.
 constexpr double kStartMargin_s = 0.02, kMarginGrowth = 1.5;
 // An iteration in which a rank starts too late is repeated, up to this number of attempts.
 constexpr int kMaxTries = 12;

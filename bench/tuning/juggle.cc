@@ -28,8 +28,8 @@ struct Case {
   std::function<void(SimulatedCpus&)> act;
 };
 
-/// The result of a run: the work of the thread that did least, and a hash of the balancer's
-/// decisions, which shows whether two runs made the same decisions.
+/// The result of a run: the smallest work of a thread, over the programs that still run at the
+/// end, and numbers that differ between two runs if the balancer decided differently.
 struct Outcome {
   double done_s = 0;
   std::vector<double> decisions;
@@ -64,7 +64,8 @@ Affinities bound_in_turn(std::uint32_t num_threads, std::uint32_t num_cpus) {
   return own;
 }
 
-/// A case in which one program and `strangers` other programs run from the start to the end.
+/// A case in which a program runs from start to end, together with `strangers` programs that the
+/// balancer does not control.
 Case steady(std::uint32_t num_cpus, double phase_s, SimulatedWait wait, const Affinities& own,
             int strangers = 0) {
   return {.num_cpus = num_cpus, .act = [=](SimulatedCpus& cpus) {
@@ -96,8 +97,9 @@ void add_steady_cases(std::vector<Case>& cases) {
     }
 }
 
-/// Programs under policies that move threads when others wait. Half of the programs report the
-/// waits of their threads to the balancer. In the others, the balancer must detect waits.
+/// Adds programs under the policies `reactive`, `hybrid` and `proactive`. In half of these cases,
+/// the program reports to the balancer when its threads wait; in the other half, the balancer must
+/// detect waits itself.
 void add_reactive_cases(std::vector<Case>& cases) {
   for (const auto policy : {JugglePolicy::reactive, JugglePolicy::hybrid, JugglePolicy::proactive})
     for (const auto wait : {SimulatedWait::sleep, SimulatedWait::yield})
