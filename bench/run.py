@@ -45,7 +45,7 @@ def rows_of(measured, extra):
 
 
 def run(name, extra):
-    script = ROOT / "bench" / f"{name}_bench.py"  # such a script measures, prints and stores results itself
+    script = ROOT / "bench" / f"{name}_bench.py"  # a script that measures, prints and stores results itself
     if script.exists():
         subprocess.run([sys.executable, script, *extra], check=True)
         return

@@ -24,7 +24,7 @@ from keep import keep
 from real_bench import CASES, ENVIRONMENT, INPUTS, POISE, TIMEOUT_S, output_of
 
 REPEATS = 5
-MAX_POINTS = 3  # efficiencies of the two tools may differ by this number of percentage points
+MAX_POINTS = 3  # target: maximum difference between the efficiencies of the two tools, in percentage points
 OF_TALP = {"parallel": "parallelEfficiency", "load_balance": "mpiLoadBalance", "communication": "mpiCommunicationEfficiency"}
 
 

@@ -185,7 +185,7 @@ void measure(const Case& what) {
 }
 
 // Measures the seconds between the decision to lend a task and the start of this task on another
-// rank. Rank 0 has only one task at any time.
+// rank. At any time there is only one task that may be lent.
 void measure_start(const Case& what) {
   calibrate();
   double decided_s = 0;

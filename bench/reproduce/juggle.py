@@ -17,7 +17,7 @@ from sections import Assumed, Paper, Plot, Section
 from verdicts import Estimate, about, above, below, claim
 
 EP_PHASE_S = 30
-OUR_PHASE_S = 0.6  # length of the only phase of a run: the paper's run of EP, and ours
+OUR_PHASE_S = 0.6  # length of the single phase of a run: of EP in the paper, and of our runs
 
 
 def runs(figure, runner=None):

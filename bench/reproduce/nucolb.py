@@ -82,8 +82,8 @@ def mean_of_others(lists):
 
 
 def balancers_of(program, *machines):
-    """Returns a section's function that compares all balancers. It returns a row for each machine and balancer, with
-    means over seeds."""
+    """Returns a section's function that compares all balancers: that function returns a row for each machine and
+    balancer, with means over seeds."""
     def compared(lab, inputs):
         points = []
         for machine in machines:

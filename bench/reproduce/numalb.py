@@ -130,8 +130,7 @@ THEIR_POISSON = {8: (0.914, 0.995), 16: (0.837, 0.993), 32: (0.711, 0.983)}
 
 
 def poisson(name):
-    """Checks what balancers cost in Poisson3D, which is balanced from the start, so that balancing can only cost
-    time."""
+    """Checks what balancing costs in Poisson3D, a program that is balanced from the start."""
     def compute(lab, inputs):
         checks = []
         for cores in MACHINES[name][1]:

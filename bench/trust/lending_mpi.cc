@@ -110,7 +110,8 @@ void run(const Settings& settings) {
   alarm(settings.timeout_s);
   // Reduces the timer slack and raises the priority of this thread; threads that it creates later
   // inherit both. Ranks sleep nearly always; with the higher priority they do not wait for other
-  // programs when they wake up. A rank that may not raise its priority keeps the usual one.
+  // programs when they wake up. A rank without the permission to raise its priority keeps the
+  // usual one.
   prctl(PR_SET_TIMERSLACK, 1);
   const sched_param priority{.sched_priority = 1};
   sched_setscheduler(0, SCHED_RR, &priority);

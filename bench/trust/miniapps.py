@@ -92,7 +92,7 @@ def simulated_s(poise, one, way, trace, links):
 
 
 def rows(binaries, rounds, links):
-    """Measures and simulates all cases. In each round, a case runs once in each of its ways."""
+    """Measures and simulates all cases. In each round, a case runs once in each of its variants (`ways`)."""
     for one in CASES:
         with tempfile.TemporaryDirectory() as folder:
             trace = pathlib.Path(folder, "run.poise")

@@ -216,8 +216,8 @@ void replay_on_mpi(const Settings& settings) {
   alarm(settings.timeout_s);
   prctl(PR_SET_TIMERSLACK, 1);
   // Raises the priority of this rank. Ranks sleep nearly always; when they wake up, they should not
-  // have to wait for a core that other programs use. A rank that may not raise its priority keeps
-  // the usual one.
+  // have to wait for a core that other programs use. A rank without the permission to raise its
+  // priority keeps the usual one.
   const sched_param priority{.sched_priority = 1};
   sched_setscheduler(0, SCHED_RR, &priority);
   time_all(std::move(replays), settings, rank);
