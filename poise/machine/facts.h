@@ -22,7 +22,7 @@ struct Cache {
   std::uint32_t line_bytes = 0;
 };
 
-/// Memory that belongs to no domain: HBM beside DRAM, a NUMA node without cores.
+/// Memory outside all memory domains, such as HBM beside DRAM or a NUMA node without cores.
 struct Memory {
   std::string kind = {};  // "HBM"; empty if the firmware does not say
   std::uint32_t os_index = 0;
@@ -47,7 +47,8 @@ struct HostPair {
 /// Measurements of one node by `poise measure`; the machine's factors are computed from them.
 struct Measurement {
   std::string host = {};
-  /// Element [from * domains + to] belongs to a core of domain `to` that reads memory of `from`.
+  /// Element [from * domains + to] is measured by a core of domain `to` that reads memory of domain
+  /// `from`.
   std::vector<Spread> latency_ns = {};
   std::vector<Spread> gigabytes_per_s = {};  // bandwidth while all cores of domain `to` read
   std::vector<LevelLatency> levels = {};

@@ -30,8 +30,8 @@ Machine live_machine();
 struct Job {
   Machine machine;
   std::vector<std::string> hosts;
-  /// The number of ranks for which the job was made: the sum of SLURM_TASKS_PER_NODE, the slots of
-  /// LSF, or the lines of PBS_NODEFILE; 0: unknown.
+  /// The number of ranks requested for the job: the sum of SLURM_TASKS_PER_NODE, the number of
+  /// slots of an LSF job, or the number of lines of PBS_NODEFILE; 0: unknown.
   std::uint64_t ranks = 0;
 };
 Job job_machine();

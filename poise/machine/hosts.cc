@@ -84,8 +84,9 @@ class HostNumbers {
 };
 
 /// Element [from * hosts + to] is the network factor from one host to another. One ping-pong
-/// measures both directions, so the two factors are equal. Empty if all pairs have the factor of
-/// the network: the matrix would add nothing, and the matrix of a large job takes gigabytes.
+/// measures both directions, so the two factors are equal. The matrix is empty if all pairs of
+/// hosts have the factor of the network: it would add no information, and for a large job it would
+/// take gigabytes.
 std::vector<double> factor_matrix(const Machine& node, std::span<const std::string> hosts) {
   const std::vector<const HostPair*> pairs = between_hosts(node);
   if (pairs.empty()) return {};

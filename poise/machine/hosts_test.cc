@@ -81,8 +81,8 @@ TEST(Hosts, network_cost_factors_are_multiples_of_the_cost_of_local_memory_acces
   const Machine node = with_network(measured_node(), {pair_of("a", "b", 2000)});
   EXPECT_EQ(node.num_nodes(), 1u);
   EXPECT_EQ(node.network().factor, 20);
-  // Four cores share 1 GB/s of the link to other hosts, but two cores share 40 GB/s of memory
-  // bandwidth. The bandwidth factor is (40 / 2) / (1 / 4) = 80.
+  // All four cores of the node share a network link of 1 GB/s; the two cores of a domain share 40
+  // GB/s of memory bandwidth. The bandwidth factor is (40 / 2) / (1 / 4) = 80.
   EXPECT_NEAR(node.network().bandwidth_factor, 80, 1e-9);
   EXPECT_EQ(node.parts().network_source, Source::measured);
 }
@@ -234,7 +234,7 @@ TEST(Hosts,
     }
 }
 
-TEST(Hosts, costs_of_the_network_are_medians_over_the_pairs_of_different_hosts) {
+TEST(Hosts, network_costs_are_medians_over_all_pairs_of_two_different_hosts) {
   const Machine node = with_network(measured_node(), {{"a", "a", {10, 10, 10}, 10, 9e12},
                                                       {"a", "b", {1000, 0, 0}, 0, 0},
                                                       {"b", "b", {20, 20, 20}, 10, 8e12},
@@ -302,7 +302,7 @@ TEST(Hosts, a_cluster_repeats_the_places_levels_domains_factors_and_facts_of_one
   EXPECT_EQ(all.caches[1].count, 18u);
 }
 
-TEST(Hosts, inside_a_node_of_a_cluster_the_root_factors_of_the_original_machine_apply) {
+TEST(Hosts, root_factors_of_a_node_still_apply_inside_each_node_of_a_cluster) {
   MachineParts parts = machine_from_text("l3:2 core:2 factors:1.5,1").parts();
   parts.root_bandwidth_factor = 1.75;
   const std::vector<std::string> hosts{"a", "b"};
@@ -334,7 +334,7 @@ TEST(Hosts, ignores_pairs_without_a_measured_factor_and_pairs_with_unknown_hosts
   for (NodeId n = 0; n < 5; ++n) EXPECT_EQ(cluster.network().matrix[n * 5 + n], 1);
 }
 
-TEST(Hosts, pairs_with_another_factor_are_found_even_if_the_first_pairs_have_equal_factors) {
+TEST(Hosts, a_pair_of_hosts_with_a_different_factor_is_found_even_if_it_is_measured_last) {
   const Machine node = with_network(
       measured_node(), {pair_of("a", "b", 1000), pair_of("b", "c", 1000), pair_of("a", "c", 3000)});
   const std::vector<std::string> hosts{"a", "b", "c"};

@@ -188,7 +188,9 @@ void find_switches(std::string_view topology, std::vector<JobHost>& hosts) {
     try {
       listed = expanded_hosts(nodes);
     } catch (const Error&) {
-      continue;  // The site wrote this file: another form, such as n[00x33], must not stop a job.
+      // The site's administrators write this file. A host list of unknown form, such as n[00x33],
+      // must not stop a job.
+      continue;
     }
     for (const std::string& host_name : listed) {
       const auto host = by_name.find(host_name);

@@ -28,11 +28,12 @@ std::vector<std::string> expanded_hosts(std::string_view text);
 /// Throws Error if there are counts, but not as many as hosts.
 std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view processors);
 
-/// The number of ranks of a Slurm job; `tasks` is SLURM_TASKS_PER_NODE, such as "2(x3),1", or
-/// empty; then the result is 0.
+/// The number of ranks of a Slurm job. `tasks` is SLURM_TASKS_PER_NODE, such as "2(x3),1"; if it is
+/// empty, the result is 0.
 std::uint64_t ranks_of_slurm(std::string_view tasks);
 
-/// Hosts of a PBS job from the file PBS_NODEFILE: a line per slot, hosts in order of appearance.
+/// Hosts of a PBS job from the file PBS_NODEFILE, which has one line per slot. The hosts are in the
+/// order in which they first appear.
 std::vector<JobHost> hosts_of_pbs(std::string_view node_file);
 
 /// Hosts of an LSF job from LSB_MCPU_HOSTS: "hostA 16 hostB 8", in order of appearance. The counts

@@ -164,7 +164,8 @@ std::vector<std::string> switches_of(const std::vector<JobHost>& hosts) {
   return switches;
 }
 
-TEST(Job, of_the_switches_that_list_a_host_the_smallest_or_the_first_of_equal_size_is_chosen) {
+TEST(Job,
+     a_host_gets_the_smallest_switch_that_lists_it_or_the_first_of_several_equally_small_ones) {
   std::vector<JobHost> hosts = hosts_of_slurm("n[0-4]", "");
   find_switches(
       "SwitchName=all Nodes=n[0-9]\n"
@@ -210,7 +211,7 @@ TEST(Job, omits_the_switch_level_if_there_is_only_one_switch_or_the_switch_of_a_
   }
 }
 
-TEST(Job, a_job_on_one_host_gets_the_machine_of_this_host) {
+TEST(Job, a_job_on_a_single_host_gets_the_same_machine_as_the_host) {
   std::vector<std::string> names;
   const Machine machine = machine_of_job(machine_from_text("core:4"), {{.name = "n1"}}, names);
   EXPECT_EQ(machine.name(), "core:4");

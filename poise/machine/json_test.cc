@@ -375,7 +375,7 @@ TEST(MachineJson, memory_domains_are_given_as_a_level_or_the_whole_machine_or_a_
     }
 }
 
-TEST(MachineJson, values_that_do_not_fit_are_refused_by_an_error_that_says_why) {
+TEST(MachineJson, invalid_or_contradictory_values_are_refused_with_the_reason) {
   const auto error_of = [](const std::string& keys) {
     return text_of_error([&] {
       read(R"({"poise_machine": 1, "levels": [{"name": "node", "count": 3},
@@ -482,13 +482,14 @@ TEST(MachineJson, root_factors_and_equal_speeds_are_kept_if_they_differ_from_1) 
       }
 }
 
-TEST(MachineJson, an_array_is_written_on_one_line_if_the_line_has_at_most_100_characters) {
+TEST(MachineJson,
+     an_array_is_written_on_one_line_if_it_and_its_indent_have_at_most_100_characters) {
   for (const std::size_t length : {93u, 94u, 95u, 96u}) {
     MachineParts parts = machine_from_text("core:1").parts();
     const std::string text(length, 'x');
     parts.facts.assumed = {text};
     const std::string json = machine_to_json(Machine(parts));
-    // The array has 4 characters more than the text, and the indent is 2.
+    // The brackets, the quotes and the indent of the array take 6 characters.
     const std::string line = length <= 94 ? "\"assumed\": [\"" + text + "\"],\n"
                                           : "\"assumed\": [\n    \"" + text + "\"\n  ],\n";
     EXPECT_NE(json.find("\n  " + line), json.npos) << json;

@@ -27,7 +27,7 @@ struct Place {
 /// One level of the hierarchy. Places are numbered depth-first, so a group is a range of places.
 struct Level {
   std::string name = {};                  // "node", "numa", "l3", "core"
-  std::vector<PlaceId> first_place = {};  // first place of each group; last: number of places
+  std::vector<PlaceId> first_place = {};  // first place of each group, then the number of places
   /// Factor of a message between two places of a domain if this is the finest level on which the
   /// places are in the same group. Not used for levels above the domains.
   double latency_factor = 1;
@@ -146,8 +146,8 @@ class Machine {
   MachineParts parts_;
   std::vector<std::vector<std::uint32_t>> group_of_place_;  // per level
   std::vector<NodeId> node_of_domain_;
-  std::vector<DomainId> first_domain_;  // first domain of each node; last: number of domains
-  std::vector<PlaceId> first_place_;    // first place of each domain; last: number of places
+  std::vector<DomainId> first_domain_;  // first domain of each node, then the number of domains
+  std::vector<PlaceId> first_place_;    // first place of each domain, then the number of places
   /// Number of levels from the coarsest one to "node", both included; 0 without a level "node".
   std::size_t levels_to_node_ = 0;
   bool has_equal_speeds_ = true, has_equal_messages_inside_ = true, has_equal_bytes_inside_ = true;

@@ -453,7 +453,7 @@ TEST(Machine,
 }
 
 TEST(Machine,
-     has_unequal_messages_inside_if_the_first_or_last_place_of_a_domain_has_another_factor) {
+     messages_inside_a_domain_are_unequal_if_only_those_of_its_first_or_last_place_cost_more) {
   for (const std::vector<PlaceId>& l3 : {std::vector<PlaceId>{0, 1, 6}, {0, 5, 6}, {0, 6}}) {
     MachineParts parts = machine_from_text("l3:1 core:6").parts();
     parts.levels[0].first_place = l3;
@@ -614,7 +614,7 @@ double factor_between(const std::vector<std::uint32_t>& counts, const std::vecto
   return 0;
 }
 
-TEST(MachineText, random_levels_and_factors_give_the_machine_that_the_text_describes) {
+TEST(MachineText, texts_with_random_levels_and_factors_give_the_machines_that_they_describe) {
   Random random(3);
   for (int round = 0; round < 100; ++round) {
     std::vector<std::string> names;

@@ -72,7 +72,7 @@ TEST(Measure, medians_are_robust_to_noise_and_outliers) {
   EXPECT_NEAR(measured.latency_factor(1, 0), 2.0, 0.06);
   EXPECT_NEAR(measured.latency_factor(0, 1), 1.5, 0.05);
   EXPECT_NEAR(measured.byte_factor(0, 4), 2, 0.06);
-  // Places 0 and 2 have in common only their NUMA domain, places 0 and 1 also the L3 cache.
+  // Places 0 and 2 share only their NUMA domain; places 0 and 1 also share an L3 cache.
   EXPECT_NEAR(measured.message_factor(0, 2), 0.8, 0.03);
   EXPECT_NEAR(measured.message_factor(0, 1), 0.6, 0.02);
   EXPECT_NEAR(measured.costs().seconds_per_message, 100e-9, 3e-9);
@@ -167,7 +167,8 @@ TEST(Spread, gives_the_median_and_the_quartiles_of_measured_values) {
   EXPECT_EQ(spread_of({}).median, 0);
 }
 
-/// Probes that note their arguments and return the number of the call.
+/// Probes that record their arguments and return how many times they have been called; reads return
+/// ten times this number.
 struct Notes {
   std::vector<std::pair<PlaceId, PlaceId>> reads, balls, streams;
   std::vector<double> read_s, ball_s, stream_s;
@@ -206,17 +207,21 @@ TEST(Measure, each_probe_gets_its_share_of_the_time_in_3_to_9_repetitions_of_lim
     EXPECT_EQ(seconds.size(), count);
     for (const double s : seconds) EXPECT_NEAR(s, each_s, 1e-12);
   };
-  // 16 s for latencies, 16 s for bandwidths, 8 s for cache lines: more than is needed.
+  // Of 40 s, latencies get 16 s, bandwidths 16 s and cache lines 8 s. Nine repetitions of
+  // the maximum length need less.
   const Notes plenty = measured(40);
   expect_all(plenty.read_s, 9, 0.4);
   expect_all(plenty.stream_s, 9, 0.4);
   expect_all(plenty.ball_s, 9, 0.1);
-  // 0.72 s, 0.72 s and 0.36 s, in 9 repetitions each.
+  // Of 1.8 s, latencies get 0.72 s, bandwidths 0.72 s and cache lines 0.36 s. Each of these times
+  // is divided among nine repetitions.
   const Notes enough = measured(1.8);
   expect_all(enough.read_s, 9, 0.08);
   expect_all(enough.stream_s, 9, 0.08);
   expect_all(enough.ball_s, 9, 0.04);
-  // 10.4 ms, 10.4 ms and 5.2 ms: 9 latencies, 3 bandwidths of 4 ms, 5 cache lines of over 1 ms.
+  // Of 26 ms, latencies get 10.4 ms, enough for nine repetitions. Bandwidths get the minimum of
+  // three repetitions of 4 ms. Cache lines get 5.2 ms, enough for five repetitions of more than 1
+  // ms.
   const Notes little = measured(0.026);
   expect_all(little.read_s, 9, 0.0104 / 9);
   expect_all(little.stream_s, 3, 0.004);
@@ -234,7 +239,8 @@ TEST(Measure,
   const Pairs streams{{0, 0}, {0, 0}, {0, 0}, {0, 1}, {0, 1}, {0, 1},
                       {1, 0}, {1, 0}, {1, 0}, {1, 1}, {1, 1}, {1, 1}};
   EXPECT_EQ(notes.streams, streams);
-  // The k-th call returns 10 k and k, and the median of three calls is the second.
+  // The k-th call of read_ns returns 10 k, and that of gigabytes_per_s returns k. Each median is
+  // the second of three results.
   const double latencies[] = {30, 40, 90, 100}, bandwidths[] = {2, 5, 8, 11};
   ASSERT_EQ(result.latency_ns.size(), 4u);
   ASSERT_EQ(result.gigabytes_per_s.size(), 4u);
@@ -266,7 +272,7 @@ TEST(Measure, reports_progress_as_the_fraction_of_all_probes_that_are_done) {
 }
 
 TEST(Measure,
-     core_pairs_join_the_first_and_last_subgroup_of_the_first_the_middle_and_the_last_group) {
+     in_up_to_three_groups_per_level_pairs_a_core_of_the_first_subgroup_with_one_of_the_last) {
   const Machine machine = machine_from_text("numa:2 l3:8 core:8");
   EXPECT_EQ(sample_pairs(machine, -1), (Pairs{{0, 64}}));
   EXPECT_EQ(sample_pairs(machine, 0), (Pairs{{0, 56}, {64, 120}}));

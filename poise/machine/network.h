@@ -27,7 +27,7 @@ struct Network {
   Shape shape = Shape::tree;
 
   /// Factor of messages between different nodes. Torus, mesh, dragonfly: for one hop. Tree: for
-  /// nodes that are in no common group of a tier, so for all nodes if there are no tiers.
+  /// nodes that share no group of any tier; without tiers, these are all nodes.
   double factor = 1;
   double factor_per_hop = 0;      // torus, mesh, dragonfly: added for each hop after the first
   double same_router_factor = 1;  // torus, mesh, dragonfly: between different nodes on one router

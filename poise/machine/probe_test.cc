@@ -157,7 +157,7 @@ TEST(Probe, only_places_of_the_reading_domain_measure_its_bandwidth) {
   for (const PlaceId missing : {0u, 1u, 2u}) {
     SCOPED_TRACE(missing);
     MachineParts parts = three_places();
-    parts.places[missing].os_index = 100000;  // a thread there fails
+    parts.places[missing].os_index = 100000;  // no thread can be pinned to this place
     const Machine machine(parts);
     const Probes probes = live_probes(machine);
     const DomainId other = 1 - machine.domain_of(missing);

@@ -12,8 +12,8 @@
 
 namespace poise {
 
-/// How long a message occupies each kind of resource. Routes through a torus, mesh or dragonfly are
-/// not counted: a message between nodes crosses their cards and the uplinks of their tiers.
+/// How long a message occupies each kind of resource. The links inside a torus, mesh or dragonfly
+/// do not count as resources.
 class ResourceRates {
  public:
   enum class Kind : std::uint8_t { bus, link, card_out, card_in, shared_network, up, down };

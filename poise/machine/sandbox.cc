@@ -69,8 +69,8 @@ bool write_all(int fd, std::string_view bytes) {
 /// Runs `work` in the child process, which exits without calling the parent's exit handlers.
 [[noreturn]] void live(int out, const std::function<std::string()>& work,
                        const SandboxLimits& limits) {
-  // If the caller has closed its stderr, the pipe may have got the number of stderr (2), which
-  // confine() redirects. Then the pipe is moved to another number.
+  // If the caller has closed its stderr, the pipe may have received file descriptor 2 (stderr),
+  // which confine() redirects. Then the pipe is moved to another descriptor.
   if (out == STDERR_FILENO) out = ::fcntl(out, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   confine(limits);
   try {

@@ -10,8 +10,8 @@
 
 namespace poise {
 
-/// Appends the numbers of one item: "5", "2.5", "0-7" (0 to 7) or "4 x 2.5" (four times). False,
-/// with nothing appended, for any other text or more than `limit` numbers.
+/// Appends the numbers of one item: "5", "2.5", "0-7" (0 to 7) or "4 x 2.5" (four times). Returns
+/// false and appends nothing if the item has another form or stands for more than `limit` numbers.
 bool append_item(std::string_view item, std::size_t limit, std::vector<double>& numbers);
 
 /// Repeats a list up to `size` numbers. False if it is empty or `size` is not a multiple of its

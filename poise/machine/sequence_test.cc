@@ -85,7 +85,8 @@ TEST(Sequence, an_item_may_have_as_many_numbers_as_the_limit_allows) {
   EXPECT_EQ(read({"11-13", "2 x -0.5"}), (std::vector<double>{11, 12, 13, -0.5, -0.5}));
 }
 
-/// Writes a list by trying all periods, and at each number the range and the run that begin there.
+/// Writes a list in the simplest way. Tries all periods; at each number, looks for a range and for
+/// a run of equal numbers that begin there.
 std::vector<std::string> naive_items(std::vector<double> numbers) {
   for (std::size_t period = 1; period < numbers.size(); ++period) {
     bool repeats = numbers.size() % period == 0;

@@ -72,7 +72,7 @@ TEST(Slots, throws_for_an_invalid_list_of_places) {
     EXPECT_THROW(slots_of(machine, places), Error);
 }
 
-TEST(Slots, machines_of_random_places_keep_the_costs_between_them_on_all_kinds_of_machines) {
+TEST(Slots, a_machine_of_randomly_chosen_places_keeps_their_costs_on_all_kinds_of_machines) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
@@ -92,7 +92,7 @@ TEST(Slots, machines_of_random_places_keep_the_costs_between_them_on_all_kinds_o
   }
 }
 
-TEST(Slots, facts_and_kinds_of_nodes_are_those_of_the_selected_places_and_domains) {
+TEST(Slots, keeps_the_facts_and_node_kinds_of_the_selected_places_and_domains) {
   MachineParts parts = machine_from_text("node:2 numa:3 core:2").parts();
   parts.facts.threads = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   parts.facts.numa_index = {5, 4, 3, 2, 1, 0};

@@ -212,8 +212,8 @@ std::uint64_t groups_below(const Spec& spec, std::size_t from, std::size_t to) {
   return product;
 }
 
-/// Describes the NUMA factors of a node. factors[l] is the factor of messages between different
-/// groups of level l that are in one group of level l - 1 (for l = 0, in the machine).
+/// Returns the NUMA factors of a node. factors[l] is the factor of messages between different
+/// groups of level l inside the same group of level l - 1; for l = 0, inside the machine.
 NodeKind node_kind(const Spec& spec, const std::vector<double>& factors) {
   const std::size_t node = levels_to_node(spec), domain = std::max(node, levels_to_domain(spec));
   const std::uint32_t count = groups_below(spec, node, domain);

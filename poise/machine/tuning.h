@@ -14,9 +14,11 @@ namespace poise::machine_tuning {
 inline constexpr double kAssumedNumaFactor = 1.5;
 /// Latency to another host, relative to the latency of local memory.
 inline constexpr double kAssumedNetworkFactor = 10;
-/// Work per cycle of a small core, relative to a large one, if only clock rates are known.
+/// Work per cycle of a small core, relative to that of a large core, if only the clock frequencies
+/// are known.
 inline constexpr double kWorkPerCycleOfSmallCore = 0.7;
-/// Speed of a kind of core relative to the next faster kind, if only their order is known.
+/// Speed of a kind of core relative to the next faster kind, if only the order of the kinds is
+/// known.
 inline constexpr double kSpeedOfNextKind = 0.75;
 /// Assumed bandwidth in bytes per second of a domain's memory bus: the number of places of the
 /// largest domain times the first constant, but at least the second constant.
