@@ -71,8 +71,8 @@ std::vector<ThreadId> in_turns(const std::vector<std::vector<ThreadId>>& threads
   return turns;
 }
 
-/// Returns for each place its candidates for a swap, in order: for a slow place its threads that
-/// are behind, for a fast place its threads that are ahead.
+/// Returns the candidates for a swap of each place: on a slow place the threads that are behind,
+/// the least advanced first; on a fast place the threads that are ahead, the most advanced first.
 std::vector<std::vector<ThreadId>> candidates(const JuggleView& view, const Averages& averages,
                                               const std::vector<bool>& is_fast, double margin_s) {
   std::vector<ThreadId> order(view.place_of.size());
@@ -94,9 +94,9 @@ std::vector<std::vector<ThreadId>> candidates(const JuggleView& view, const Aver
 /// The threads of a place while even_out() moves ready threads between places.
 struct ReadyPlace {
   std::uint32_t num_ready = 0, num_threads = 0;
-  /// The ready threads of the place that may still move, as indices into a list in ascending order
-  /// of progress; the least advanced one is last. Threads that have moved here are missing, because
-  /// they do not move again.
+  /// The ready threads of the place that may still move, the least advanced last. They are given as
+  /// indices into a list in ascending order of progress. Threads that have moved to this place are
+  /// not included, because no thread moves twice.
   std::vector<std::size_t> leaving = {};
 
   auto load() const { return std::pair(num_ready, num_threads); }

@@ -44,10 +44,10 @@ struct JuggleView {
 std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 
 /// Speed of a place over a period of real_s seconds, in seconds of progress per period (section 2.1
-/// of the paper): the average progress of its threads, gained_s / num_threads, divided by the
-/// fraction of the period in which the place was busy, 1 - idle_s / real_s. The result is at most
-/// real_s. If the threads made no progress, the formula cannot be used, and the result is idle_s,
-/// the time that a thread could have used. If the place has no threads, the result is 0.
+/// of the Juggle paper): the average progress of its threads, gained_s / num_threads, divided by
+/// the fraction of the period in which the place was busy, 1 - idle_s / real_s. The result is at
+/// most real_s. If the threads made no progress, the formula cannot be used, and the result is
+/// idle_s, the time that a thread could have used. If the place has no threads, the result is 0.
 double measured_speed(double gained_s, std::uint32_t num_threads, double real_s, double idle_s);
 
 /// Sets each speed that differs from the average by less than the fraction `tolerance` to the
@@ -61,11 +61,11 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
-/// Reactive balancing (section 3.3 of the paper): blocked threads leave their share of a place to
-/// its other threads. In each domain, repeatedly moves the least advanced ready thread from the
-/// place with the most ready threads to the place with the fewest, until these numbers differ by at
-/// most one. Among places with equally few ready threads, prefers the one with the fewest threads
-/// in all, so that blocked threads are spread as well.
+/// Reactive balancing (section 3.3 of the Juggle paper): blocked threads leave their share of a
+/// place to its other threads. In each domain, repeatedly moves the least advanced ready thread
+/// from the place with the most ready threads to the place with the fewest, until these numbers
+/// differ by at most one. Among places with equally few ready threads, prefers the one with the
+/// fewest threads in all, so that blocked threads are spread as well.
 std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready);
 
 /// What a thread reports about its waits: whether it is in a call that waits, and how long ago it
@@ -80,16 +80,16 @@ struct WaitReport {
 /// its yields another thread runs for a whole time slice.
 bool is_waiting(const WaitReport& report, bool shares_place, const JuggleTuning& tuning = {});
 
-/// Initial places of the threads (section 2.4 of the paper). The numbers of threads on any two
-/// places differ by at most one. If possible, the numbers of threads in any two domains also differ
-/// by at most one: for example, 8 threads on a domain of 4 places and one of 3 places are split
-/// into 4 and 4. `domain_of` lists the domain of each place, numbered from 0. Successive threads go
-/// to successive places, round-robin.
+/// Initial places of the threads (section 2.4 of the Juggle paper). The numbers of threads on any
+/// two places differ by at most one. If possible, the numbers of threads in any two domains also
+/// differ by at most one: for example, 8 threads on a domain of 4 places and one of 3 places are
+/// split into 4 and 4. `domain_of` lists the domain of each place, numbered from 0. Successive
+/// threads go to successive places, round-robin.
 std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const DomainId> domain_of);
 
 /// The number of threads per place in the most crowded domain, if deal_threads() places the
-/// threads. If threads stay in their domains, this is the least possible time of a phase, as a
-/// multiple of the time for which a thread computes in a phase.
+/// threads. If threads stay in their domains, no phase can be shorter than this number times the
+/// time for which one thread computes in the phase.
 double threads_per_place(std::uint32_t num_threads, std::span<const DomainId> domain_of);
 
 }  // namespace poise

@@ -22,7 +22,7 @@ struct JuggleFacts {
   std::vector<std::uint32_t> cpus = {};  // Linux's IDs of the cpus that the threads may use
   std::uint32_t allowed_cpus = 0;        // usable cpus without the quota; 0: as many as `cpus`
   std::vector<std::uint32_t> bound_on = {};  // per cpu: how many threads may use no other cpu
-  /// Per cpu: the seconds for which threads bound to it waited for it and none of them ran.
+  /// Per cpu: the seconds in which threads bound to this cpu waited for it while none of them ran.
   std::vector<double> taken_s = {};
   std::optional<double> quota_cpus = {};  // the cgroup's limit of cpu time, in cpus
   double asleep_s = 0;                    // sleeping time of the thread that slept most, in seconds

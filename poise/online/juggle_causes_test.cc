@@ -101,7 +101,7 @@ TEST(JuggleCauses, threads_count_as_spinning_if_they_outnumber_the_cpus_and_hard
 }
 
 TEST(JuggleCauses,
-     removing_bindings_gains_the_ratio_of_threads_on_the_fullest_cpu_to_an_even_distribution) {
+     the_gain_without_bindings_is_the_thread_count_of_the_fullest_cpu_divided_by_an_even_share) {
   struct Binding {
     std::vector<std::uint32_t> on;
     std::uint32_t threads;
@@ -131,7 +131,7 @@ TEST(JuggleCauses,
   }
 }
 
-TEST(JuggleCauses, removing_a_quota_gains_the_ratio_of_usable_cpus_to_the_quota) {
+TEST(JuggleCauses, the_gain_without_a_quota_is_the_number_of_usable_cpus_divided_by_the_quota) {
   struct Quota {
     double cpus;
     std::uint32_t threads, allowed;
@@ -147,7 +147,7 @@ TEST(JuggleCauses, removing_a_quota_gains_the_ratio_of_usable_cpus_to_the_quota)
       f.quota_cpus = cpus;
       f.threads = threads;
       f.allowed_cpus = allowed;
-      f.lost_cpu_s = gain > 1 ? 9 : 0;  // this loss is not blamed on another program
+      f.lost_cpu_s = gain > 1 ? 9 : 0;  // lost because of the quota, not because of another program
     });
     EXPECT_EQ(cause.kind, gain > 1 ? Kind::quota : Kind::nothing) << cpus << ", " << threads;
     EXPECT_DOUBLE_EQ(cause.gain, gain) << cpus << ", " << threads;

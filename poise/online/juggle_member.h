@@ -50,7 +50,7 @@ struct JuggleMember {
   std::uint64_t turns_at_window = 0;
   double seen_s = 0;  // time at which the balancer first saw the thread
   /// Fraction of the last observation window for which the thread seemed to sleep. The average
-  /// `asleep` does not contain it yet.
+  /// `asleep` does not include this window yet.
   double seems_asleep = 0;
   /// Number of observation windows in which the thread was a member of the team.
   std::uint32_t windows = 0;

@@ -47,7 +47,7 @@ bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
 }
 
 /// True if threads that never sleep would become notably faster if all progressed at the same rate.
-/// At the end of each phase, the others spin until the slowest thread arrives. The kernel also
+/// At the end of each phase, such threads spin until the slowest one arrives. The kernel also
 /// rotates the threads, but too rarely to even out their progress within a short phase.
 bool JuggleStance::is_worth_rotating(const JuggleSigns& signs) const {
   return signs.even_gain > 1 + tuning_.noise;

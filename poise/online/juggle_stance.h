@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides whether to leave the threads of a program to the kernel or which of three remedies to
-// apply. The rules come from observations on Linux 5.10 and later, not from the paper. The kernel
-// rotates threads that never sleep, but too slowly for phases of 0.1 s, and it puts two of them on
-// one cpu if another program computes beside them. The kernel places threads that sleep at barriers
-// better than periodic balancing can, but it cannot move threads that are bound to cpus. Rotating
-// gains nothing if phases are much shorter than the time between two balancing points.
+// apply. The rules come from observations on Linux 5.10 and later, not from the Juggle paper. The
+// kernel rotates threads that never sleep, but too slowly for phases of 0.1 s, and it puts two of
+// them on one cpu if another program computes beside them. The kernel places threads that sleep at
+// barriers better than periodic balancing can, but it cannot move threads that are bound to cpus.
+// Rotating gains nothing if phases are much shorter than the time between two balancing points.
 #pragma once
 
 #include <cstdint>

@@ -55,9 +55,9 @@ double speed_up(const Case& given) {
 const Affinities kTwoFree(2), kThreeFree(3);
 const Affinities kThreeBound = {{0}, {1}, {0}}, kBothOnOne = {{0}, {0}};
 
-// This was observed with loads like those of llama.cpp: two threads that spin, with phases of 200
-// us and of 100 ms, share two cpus with another program. The kernel put both threads on one cpu for
-// a third of the time.
+// Observed with loads like those of llama.cpp: two spinning threads, with phases of 200 us or of
+// 100 ms, shared two cpus with another program. The kernel put both threads on one cpu for a third
+// of the time.
 TEST(JuggleStances, two_unbound_spinning_threads_alongside_another_program_get_a_cpu_each) {
   for (const double phase_s : {0.0002, 0.1}) {
     SCOPED_TRACE(phase_s);
@@ -314,7 +314,7 @@ TEST(JuggleStance, the_sleep_limit_doubles_and_the_limit_of_lost_cpus_halves_whi
       << "although it would not begin with this gain";
 }
 
-TEST(JuggleStance, threads_that_may_already_use_all_cpus_may_still_do_so_while_they_sleep) {
+TEST(JuggleStance, keeps_letting_threads_use_all_cpus_as_long_as_they_sometimes_sleep) {
   JuggleStance stance(0.1);
   ASSERT_EQ(stance.next({.is_uneven = true, .is_bound = true, .phase_s = 0.01}, 1),
             JuggleAction::widen);

@@ -312,8 +312,8 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
       member.takes_part = true;
       member.windows = 0;
       member.run_apart_s += member.last.run_s - member.run_at_leave_s;
-      // A thread that joins during balancing starts with the average progress: what it did before
-      // belongs to an earlier phase of the program.
+      // A thread that joins during balancing starts with the average progress, because its own
+      // progress comes from an earlier phase of the program.
       if (is_balancing()) member.progress_s = average_s;
     } else if (member.takes_part &&
                now_s - member.busy_s > longest_quiet_s(member, crowd, tuning())) {

@@ -162,10 +162,10 @@ TEST(JuggleTeam, a_thread_that_waits_a_long_time_for_other_threads_is_not_left_o
 }
 
 TEST(JuggleTeam, progress_of_threads_differs_by_less_than_three_balancing_periods) {
-  // For n threads on m places, theorem 1 of the paper limits the difference in progress between two
-  // threads to T / (ceil(n/m) floor(n/m)) at balancing points, where T is the time between two
-  // balancing points. Measurements in discrete steps and the margin add to this difference. Without
-  // balancing, it would grow to as much as half of the run time.
+  // For n threads on m places, theorem 1 of the Juggle paper limits the difference in progress
+  // between two threads to T / (ceil(n/m) floor(n/m)) at balancing points, where T is the time
+  // between two balancing points. Measurements in discrete steps and the margin add to this
+  // difference. Without balancing, it would grow to as much as half of the run time.
   for (const auto& [n, m] : {std::pair{3, 2}, {8, 7}, {16, 12}, {13, 4}, {33, 32}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
     JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
@@ -397,7 +397,7 @@ TEST(JuggleTeam, memory_domains_have_equally_many_threads_again_after_a_thread_h
   EXPECT_EQ(on[2] + on[3], 3u);
 }
 
-TEST(JuggleTeam, a_thread_that_ended_is_replaced_from_a_domain_with_two_more_threads_than_its_own) {
+TEST(JuggleTeam, a_domain_that_has_lost_a_thread_gets_one_from_a_domain_with_two_more_threads) {
   for (const PlaceId left : {0u, 1u}) {
     SCOPED_TRACE(left);
     JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}, {1}});
@@ -479,7 +479,8 @@ TEST(JuggleTeam, threads_stay_in_their_domain) {
 }
 
 TEST(JuggleTeam, equalises_the_progress_of_threads_on_places_of_unequal_speed) {
-  // Two threads on a fast and a slow place should do equal work, so they swap.
+  // A fast and a slow place have one thread each. To do equal work, the threads have to swap places
+  // again and again.
   JuggleTeam team(proactive(), {{0, 1}, {0, 0.5}});
   Kernel kernel(team, 2);
   kernel.add(0, true);
@@ -766,7 +767,7 @@ struct Rounds {
 const JuggleSettings kOff = {.policy = JugglePolicy::off};
 
 TEST(JuggleTeam,
-     balances_a_thread_after_two_rounds_of_running_5_or_waiting_50_percent_of_the_time) {
+     a_thread_joins_the_team_after_two_rounds_of_5_percent_running_or_50_percent_waiting) {
   Rounds rounds(kOff, places(2), 4);
   const auto round = [&] {
     rounds.round(0.02, {0.0009, 0.0011, 0, 0}, {0, 0, 0.0101, 0.0099});
@@ -778,7 +779,8 @@ TEST(JuggleTeam,
   EXPECT_EQ(rounds.team.num_taking_part(), 2u);
 }
 
-TEST(JuggleTeam, after_five_rounds_of_sleep_a_thread_counts_its_busy_rounds_from_zero_again) {
+TEST(JuggleTeam,
+     after_five_rounds_of_sleep_the_busy_rounds_of_a_thread_are_counted_from_zero_again) {
   for (const auto& [quiet, waited_s, takes_part] :
        {std::tuple{4, 0.0, true}, {5, 0.0, false}, {5, 0.05, true}, {5, 0.03, false}}) {
     Rounds rounds(kOff, places(1), 1);
@@ -864,7 +866,7 @@ TEST(JuggleTeam,
 TEST(JuggleTeam, when_balancing_begins_no_thread_leads_or_lags_by_more_than_20_periods) {
   Rounds rounds(proactive(), places(2), 3);
   rounds.round(0.02, {0, 0, 0});
-  rounds.round(60, {50, 10, 28});  // so long that it counts as a gap: no thread is in the team yet
+  rounds.round(60, {50, 10, 28});  // so long that it counts as a gap; no thread has joined the team
   EXPECT_EQ(rounds.team.num_taking_part(), 0u);
   for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.02, 0.02, 0.02});
   ASSERT_TRUE(rounds.team.is_balancing());
@@ -993,7 +995,7 @@ TEST(JuggleTeam, a_reactive_policy_does_not_count_a_thread_that_has_just_yielded
     for (ThreadReading& reading : rounds.readings) reading.waits = WaitReport();
     const std::vector<double> half(rounds.readings.size(), 0.01);
     for (int i = 0; i < 3; ++i) rounds.round(0.02, half, half);
-    // Threads 2 and, if `shares`, 4 are on place 1.
+    // Thread 2 is on place 1. If `shares` is true, thread 4 is there, too.
     std::vector<JuggleTeam::Wait> waits{{2, {.since_yield_s = since_yield_s}}};
     if (shares) waits.push_back({4, {.since_yield_s = since_yield_s}});
     EXPECT_EQ(!rounds.team.react_to(waits).empty(), moves) << shares << ", " << since_yield_s;

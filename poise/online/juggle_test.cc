@@ -16,7 +16,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(Juggle, moves_the_thread_with_the_least_progress_to_the_fast_place) {
-  // Figure 1 of the paper: threads 0 and 1 share place 0, thread 2 has place 1 to itself.
+  // Figure 1 of the Juggle paper: threads 0 and 1 share place 0, and thread 2 has place 1 to
+  // itself.
   const double progress_s[] = {0.5, 0.5, 1};
   const PlaceId place_of[] = {0, 0, 1};
   const double speed[] = {0.5, 1};
@@ -39,8 +40,8 @@ TEST(Juggle, swaps_two_threads_only_if_their_progress_differs_by_more_than_the_m
 }
 
 TEST(Juggle, the_slow_place_whose_threads_progressed_least_swaps_a_thread_first) {
-  // The example in section 2.3 of the paper: only place 2 is fast. One thread of place 0 and both
-  // threads of place 1 have made less progress than the average.
+  // The example in section 2.3 of the Juggle paper: only place 2 is fast. One thread of place 0 and
+  // both threads of place 1 have made less progress than the average.
   const double progress_s[] = {3, 1, 1, 1, 3};
   const PlaceId place_of[] = {0, 0, 1, 1, 2};
   const double speed[] = {0.5, 0.5, 1};
@@ -153,7 +154,7 @@ TEST(Juggle,
 
 TEST(Juggle, computes_the_speed_of_a_place_as_mean_progress_per_busy_time) {
   EXPECT_DOUBLE_EQ(measured_speed(1, 2, 1, 0), 0.5);
-  EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 0.75), 1);  // the example of section 2.1
+  EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 0.75), 1);  // Juggle paper, section 2.1
   EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 1), 1);        // both threads are blocked
   EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 0), 0);        // another program uses the place
   EXPECT_DOUBLE_EQ(measured_speed(0, 0, 1, 1), 0);
@@ -161,8 +162,8 @@ TEST(Juggle, computes_the_speed_of_a_place_as_mean_progress_per_busy_time) {
 }
 
 TEST(Juggle, the_most_crowded_domain_determines_the_number_of_threads_per_place) {
-  // Section 4.1 of the paper: a phase of 8 threads on 7 places lasts for 8/7 of its computing time,
-  // but for 4/3 of it on domains of 4 and of 3 places.
+  // Section 4.1 of the Juggle paper: on 7 places, a phase of 8 threads takes 8/7 of the time for
+  // which each thread computes. On two domains of 4 and of 3 places, it takes 4/3 of this time.
   EXPECT_DOUBLE_EQ(threads_per_place(8, std::vector<DomainId>(7, 0)), 8.0 / 7);
   EXPECT_DOUBLE_EQ(threads_per_place(8, std::vector<DomainId>{0, 0, 0, 0, 1, 1, 1}), 4.0 / 3);
   EXPECT_DOUBLE_EQ(threads_per_place(3, std::vector<DomainId>{0, 1, 1, 1}), 1);
@@ -193,8 +194,8 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
     }
 }
 
-/// The swaps by the rules of juggle_swaps(), for places that all have threads. No two threads have
-/// the same progress.
+/// Returns the swaps that follow from the rules of juggle_swaps(). Every place must have threads,
+/// and no two threads may have the same progress.
 std::vector<Swap> expected_swaps(const JuggleView& view, DomainId num_domains, double margin_s) {
   std::vector<Swap> swaps;
   for (DomainId d = 0; d < num_domains; ++d) {
@@ -209,8 +210,8 @@ std::vector<Swap> expected_swaps(const JuggleView& view, DomainId num_domains, d
       sum_s += view.progress_s[t];
       ++threads;
     }
-    // Candidates of slow places and of fast places: the thread's turn, the mean progress of its
-    // place (negative for fast places, so that the largest comes first), and the thread.
+    // Each candidate: its turn among the candidates of its place, the mean progress of this place
+    // (negated for fast places, so that the largest comes first), and the thread.
     using Candidate = std::tuple<std::size_t, double, ThreadId>;
     std::vector<Candidate> behind, ahead;
     for (PlaceId p = 0; p < view.speed.size(); ++p) {
@@ -238,7 +239,7 @@ std::vector<Swap> expected_swaps(const JuggleView& view, DomainId num_domains, d
   return swaps;
 }
 
-TEST(Juggle, random_threads_swap_places_in_the_order_of_the_paper) {
+TEST(Juggle, makes_the_swaps_that_the_rules_of_the_juggle_paper_give_in_random_cases) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -274,7 +275,7 @@ TEST(Juggle, measured_speed_returns_at_most_the_length_of_the_period_in_seconds)
 
 TEST(Juggle, speeds_that_hardly_differ_from_the_mean_are_set_to_the_mean) {
   std::vector<double> speed{0.75, 1.1875, 1.0625, 0, 1};
-  remove_noise(speed, 0.1);  // the mean of the places with a speed is 1
+  remove_noise(speed, 0.1);  // the speed 0 is ignored; the mean of the others is 1
   EXPECT_THAT(speed, ElementsAre(0.75, 1.1875, 1, 0, 1));
   speed = {0.75, 1.1875, 1.0625, 0, 1};
   remove_noise(speed, 0.19);
@@ -361,8 +362,8 @@ TEST(EvenOut, spreads_blocked_threads_over_places_with_equally_few_ready_threads
   EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 1}, 3, {true, true, false}), ElementsAre(Move{0, 2}));
 }
 
-/// The moves by the rules of even_out(), one after the other. No two threads have the same
-/// progress.
+/// Returns the moves that follow from the rules of even_out(), found one at a time. No two threads
+/// may have the same progress.
 std::vector<Move> expected_moves(const JuggleView& view, std::vector<bool> is_ready,
                                  DomainId num_domains) {
   std::vector<PlaceId> place_of(view.place_of.begin(), view.place_of.end());
@@ -395,7 +396,7 @@ std::vector<Move> expected_moves(const JuggleView& view, std::vector<bool> is_re
   return moves;
 }
 
-TEST(EvenOut, random_threads_move_one_after_the_other_as_the_rules_say) {
+TEST(EvenOut, makes_the_moves_that_its_rules_give_in_random_cases) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

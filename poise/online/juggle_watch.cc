@@ -21,7 +21,7 @@ std::vector<std::uint32_t> bound_on(const JuggleCrew& crew) {
   return count;
 }
 
-/// Returns JuggleSigns::even_gain for more threads than places.
+/// Returns JuggleSigns::even_gain for the case that there are more threads than places.
 double even_gain(std::uint32_t num_threads, std::span<const JugglePlace> places) {
   std::vector<DomainId> domain_of;
   for (const JugglePlace& place : places) domain_of.push_back(place.domain);
@@ -232,9 +232,9 @@ bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
   if (size < 2) return false;
   if (size % places != 0 && size > places) return true;
   if (size >= places && has_unequal_places()) return true;
-  // From here on, the threads could be spread evenly over the places. The kernel spreads threads
-  // that may run on several places. So the threads are uneven only if each is bound to a single
-  // place.
+  // In all remaining cases, the threads could be spread evenly over the places. The kernel spreads
+  // threads that may run on several places, so the threads are uneven only if each of them is bound
+  // to a single place.
   for (const std::size_t i : crew.team)
     if (!crew.members[i].last.own_place) return false;
   const auto own = bound_on(crew);

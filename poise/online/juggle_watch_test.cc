@@ -100,7 +100,8 @@ TEST(JuggleWatch, the_wanted_time_of_a_place_is_the_longest_ready_time_of_its_th
 
 // Per window: its length, the seconds for which the thread runs and waits, and how many times the
 // thread gets a cpu.
-TEST(JuggleWatch, averages_the_sleep_the_waits_and_the_turns_of_a_thread_over_windows) {
+TEST(JuggleWatch,
+     averages_over_windows_how_much_a_thread_sleeps_and_waits_and_how_often_it_gets_a_cpu) {
   JuggleWatch watch(kTuning, 1);
   Crew crew(1, 1, 1);
   const JuggleMember& member = crew.members[0];
@@ -261,8 +262,8 @@ TEST(JuggleWatch, the_sums_leave_out_windows_in_which_a_thread_was_not_observed_
   }
 }
 
-// On each place, other programs take the time for which the longest-ready thread is ready, minus
-// the run times of all of the program's threads there.
+// The time that other programs take on a place: the longest time for which a thread of the place
+// was ready, minus the run times of all of the program's threads on this place.
 TEST(JuggleWatch, measures_the_cpu_time_that_other_programs_take_from_each_place) {
   JuggleWatch watch(kTuning, 3);
   Crew crew(3, 1, 3);
@@ -312,7 +313,7 @@ TEST(JuggleWatch,
   EXPECT_NEAR(watch.signs(crew.view(), kLeave, 4).births_per_s, 7 / 8.0 * 3 / 8, 1e-12);
 }
 
-TEST(JuggleWatch, while_threads_are_moved_a_phase_length_that_was_unknown_is_taken_as_observed) {
+TEST(JuggleWatch, if_no_phase_length_was_known_the_observed_one_is_used_even_while_threads_rotate) {
   JuggleWatch watch(kTuning, 2);
   Crew crew(2, 0, 2);
   const double now_s = idle(watch, crew, 1);
@@ -411,7 +412,7 @@ TEST(JuggleWatch, finds_after_three_windows_that_another_program_runs_beside_wai
   }
 }
 
-TEST(JuggleWatch, a_few_lost_cpus_do_not_count_as_another_program) {
+TEST(JuggleWatch, losing_few_cpus_is_not_taken_as_a_sign_of_another_program) {
   for (const double wait_s : {0.19, 0.21}) {
     JuggleWatch watch(kTuning, 2);
     Crew crew(2, 0, 2);
@@ -444,7 +445,7 @@ TEST(JuggleWatch, the_first_windows_weigh_equally_in_the_mean_of_lost_cpus) {
 }
 
 TEST(JuggleWatch,
-     estimates_long_phases_from_broken_windows_and_short_phases_from_the_turns_of_a_thread) {
+     estimates_long_phases_from_broken_windows_and_short_ones_from_how_often_a_thread_gets_a_cpu) {
   struct Estimate {
     double broken_per_s, turns_per_s;
     JuggleAction action;
