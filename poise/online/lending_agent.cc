@@ -88,7 +88,7 @@ bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
 
 bool LendingAgent::asked_by(const Thief& thief) {
   if (thief.wait < wait_ || (thief.wait == wait_ && !is_inside_))
-    return true;  // needs no answer: the wait of the request has ended, and the thief sends another
+    return true;  // needs no answer: the request belongs to a wait that has ended
   to_decline_.erase(thief.rank);
   const bool is_stored = thieves_.add(thief);
   if (!is_stored) to_decline_[thief.rank] = thief;
@@ -236,8 +236,8 @@ void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double exp
   if (peer.num_results * steady < 1) ++peer.num_results;
   const double weight = std::min(steady, expected_s / lending_tuning::kTaskTimeMemory_s) /
                         (steady * peer.num_results);
-  // The first result of a long task has a weight of 1 and replaces the initial value. It is not
-  // capped at a multiple of this value, which is only a guess.
+  // The first result of a long task has a weight of 1 and replaces the initial slowness. It is not
+  // capped at a multiple of the initial slowness, which is only a guess.
   const double sample = seconds / expected_s;
   const double moved = weight >= 1 ? sample : moved_average(peer.slowness, sample, weight);
   peer.slowness = static_cast<float>(moved);

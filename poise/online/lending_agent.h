@@ -69,10 +69,10 @@ class LendingAgent {
   // For lenders: records a steal request. Returns false if it will be declined.
   bool asked_by(const Thief& thief);
   bool lending_is_due(double now_s) const;
-  /// Fills `problem` with the input for a decision about loans. If this rank has an idle thread and
-  /// only borrowed tasks to lend, it passes some of them on. After that, `problem` names no other
-  /// ranks until this rank has run a task. Otherwise a task could move forever among idle ranks,
-  /// each of which expects another one to be faster.
+  /// Fills `problem` with the input for a decision about loans. A rank with an idle thread and only
+  /// borrowed tasks may pass some of them on, but must then run a task before it passes on more.
+  /// Until then, `problem` names no other ranks. Otherwise a task could move forever among idle
+  /// ranks, each of which expects another one to be faster.
   void pose(LoanProblem& problem, const QueueState& queue, double now_s) const;
   std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue, double now_s,
                           const std::function<std::vector<QueuedTask>()>& named_queue);
@@ -126,7 +126,8 @@ class LendingAgent {
   //
   // If a lender is the bottleneck (is_bottleneck()), it has no time to receive even one message
   // from each borrower. Then results of tasks that were passed on take another route: in each node,
-  // one rank collects the results for that lender, and sends them on with its own.
+  // one rank, the collector, receives the results for that lender and sends them on together with
+  // its own results.
   /// True if this rank, as a lender, wants its results collected. The caller stores this in each
   /// task of this rank that it lends.
   bool wants_collector() const { return wants_collector_; }
@@ -144,10 +145,10 @@ class LendingAgent {
 
   /// Removes and returns the answers that the caller has to send now. The caller should first
   /// receive all messages that have arrived: a rank whose results are confirmed sends its next
-  /// results, which would only wait behind these messages. The answers contain all confirmations,
-  /// because they bring further results. They decline further requests only as long as there are
-  /// fewer than kMaxAtOnce answers. So a lender with very many thieves receives results before it
-  /// declines the next requests.
+  /// results, which would only wait behind these messages. The answers confirm all results,
+  /// because a confirmation brings further results. They decline steal requests only as long as
+  /// there are fewer than kMaxAtOnce answers. So a lender with very many thieves receives results
+  /// before it declines the next requests.
   std::vector<Answer> take_answers();
   bool has_answers() const { return !to_confirm_.empty() || !to_decline_.empty(); }
 
@@ -182,7 +183,7 @@ class LendingAgent {
   LendingCosts costs_;
   Random random_;
   std::optional<double> reported_load_;
-  std::optional<std::uint64_t> passed_on_after_;  // QueueState::ran when it last passed tasks on
+  std::optional<std::uint64_t> passed_on_after_;  // QueueState::ran when tasks were last passed on
   std::map<std::uint32_t, Thief> to_decline_;     // by rank
   std::set<std::uint32_t> unconfirmed_;  // owners that have not confirmed this rank's results
   std::set<std::uint32_t> to_confirm_;   // borrowers whose results this rank has not confirmed

@@ -145,7 +145,7 @@ Answers answers_of(LendingAgent& agent) {
   Answers answers;
   for (const auto& [rank, declined] : agent.take_answers()) {
     answers.emplace_back(rank, declined.has_value());
-    agent.news_for(rank, {}, 1);  // the message to the rank
+    agent.news_for(rank, {}, 1);  // the message that carries the answer
   }
   return answers;
 }
@@ -226,7 +226,7 @@ TEST(LendingAgent, confirms_all_results_but_declines_only_a_few_requests_between
 }
 
 TEST(LendingAgent,
-     results_go_to_the_collector_if_the_owner_wants_a_collector_and_a_third_rank_lent_the_task) {
+     results_of_tasks_lent_by_a_third_rank_go_to_the_collector_if_the_owner_wants_a_collector) {
   LendingAgent agent = agent_on_first_node();
   agent.enter(1, 0);
   EXPECT_EQ(agent.returns_to(6, true, true), 2) << "6 modulo 4 ranks of this node";
@@ -356,7 +356,7 @@ TEST(LendingAgent, requests_beyond_the_limit_are_declined) {
   EXPECT_FALSE(agent.lent(5, 1, 1));
 }
 
-TEST(LendingAgent, lends_only_to_ranks_in_the_same_wait_or_to_unknown_ranks_that_ask) {
+TEST(LendingAgent, lends_only_to_ranks_in_the_same_wait_and_to_unknown_ranks_that_request_tasks) {
   for (const bool push : {true, false}) {
     LendingAgent::Settings settings;
     settings.loans.push = push;

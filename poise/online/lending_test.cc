@@ -327,7 +327,7 @@ TEST(SizedLoans, finish_all_tasks_nearly_as_early_as_the_best_choice_of_tasks_to
   }
 }
 
-/// The loans by the rules of sized_loans().
+/// Returns the loans that follow from the rules of sized_loans().
 std::vector<Loan> expected_loans(const LendingView& view, double min_gain) {
   std::vector<QueuedTask> tasks(view.queue.begin(), view.queue.end());
   std::stable_sort(tasks.begin(), tasks.end(),
@@ -385,7 +385,7 @@ std::vector<Loan> expected_loans(const LendingView& view, double min_gain) {
   return loans;
 }
 
-TEST(SizedLoans, lend_random_tasks_to_random_ranks_as_the_rules_say) {
+TEST(SizedLoans, are_those_that_the_rules_give_in_random_cases) {
   std::uint64_t lent = 0, refused = 0;
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
@@ -519,8 +519,7 @@ TEST(ExploratoryLoan, lends_few_tasks_if_earlier_loans_were_expensive_or_slow) {
   }
 }
 
-TEST(ExploratoryLoan,
-     lends_at_most_eight_tasks_to_the_nearest_rank_and_assumes_that_this_rank_is_fast) {
+TEST(ExploratoryLoan, lends_at_most_eight_tasks_to_the_nearest_rank_which_is_assumed_to_be_fast) {
   const Borrower others[] = {{.rank = 4, .slowness = 3, .delay_s = 2, .extra_s = 9},
                              {.rank = 5, .slowness = 3, .delay_s = 1, .extra_s = 9},
                              {.rank = 6, .slowness = 0.5, .delay_s = 1.5}};

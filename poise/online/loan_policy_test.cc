@@ -182,7 +182,7 @@ TEST(LoanPolicy,
 }
 
 TEST(LoanPolicy,
-     lends_borrowed_tasks_to_busy_ranks_that_ask_but_own_tasks_to_idle_ranks_even_unasked) {
+     if_all_tasks_are_borrowed_lends_to_a_busy_rank_that_asks_otherwise_to_an_idle_rank) {
   const auto borrower = [](bool all_borrowed) {
     LoanPolicy policy(LoanSettings{});
     PeerTable peers = table(20);
@@ -276,7 +276,7 @@ TEST(LoanPolicy, describes_the_queue_and_the_costs_of_the_lender_to_the_offload_
 }
 
 TEST(LoanPolicy,
-     if_pushing_is_allowed_a_policy_that_sees_all_ranks_is_given_every_rank_in_the_wait) {
+     if_pushing_is_allowed_a_policy_that_sees_all_ranks_gets_every_rank_in_the_same_wait) {
   for (const bool push : {true, false})
     for (const bool all_borrowed : {true, false})
       for (const char* name : {"cost", "paired"}) {
@@ -301,7 +301,7 @@ TEST(LoanPolicy,
       }
 }
 
-TEST(LoanPolicy, describes_another_rank_by_its_report_and_its_link_and_the_tasks_in_flight_to_it) {
+TEST(LoanPolicy, describes_a_borrower_by_its_last_report_its_link_and_the_tasks_in_flight_to_it) {
   Peer peer;
   peer.rank = 6;
   peer.threads = 4;
@@ -326,7 +326,8 @@ TEST(LoanPolicy, describes_another_rank_by_its_report_and_its_link_and_the_tasks
   EXPECT_DOUBLE_EQ(known.delay_s, 2 * 2 * lending_tuning::kMinPause_s / 2 + 1e5 * byte_s);
   EXPECT_DOUBLE_EQ(known.extra_s, costs.overhead_s(queue, 1e5) + 1e5 * byte_s);
   EXPECT_EQ(known.distance, 2);
-  // The rank does not know how long its tasks take, so they are assumed to take as long as here.
+  // The rank does not know how long its tasks take. They are assumed to take as long as the
+  // lender's tasks.
   peer.task_s = 0;
   peer.num_results = 0;
   const Borrower unknown = borrower_at(peer, false, at, queue, costs);
@@ -417,7 +418,7 @@ TEST(Thieves, declines_task_requests_beyond_a_limit_unless_the_sender_asks_to_be
 }
 
 TEST(Thieves,
-     are_remembered_during_their_wait_but_declining_removes_those_without_lasting_requests) {
+     are_remembered_until_their_wait_ends_but_declining_removes_requests_that_are_not_lasting) {
   Thieves thieves;
   EXPECT_FALSE(thieves.any(1));
   thieves.add({4, 1, 0.1, true});
@@ -443,8 +444,8 @@ TEST(Thieves,
   EXPECT_THAT(thieves.all(), IsEmpty());
 }
 
-// Rank 1 has 6 tasks left and this rank 10. If the times of tasks differ much, rank 1 may well be
-// the one that ends later.
+// Rank 1 has 6 tasks left, and this rank has 10. If the times of the tasks differ much, rank 1 may
+// nevertheless finish later than this rank.
 TEST(LoanPolicy,
      lends_tasks_of_unequal_times_to_a_busy_rank_only_if_the_loads_of_the_ranks_differ_much) {
   const auto lends = [](std::size_t tasks, double deviation, double busy_s, bool asks) {

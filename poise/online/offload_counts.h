@@ -10,8 +10,8 @@
 
 namespace poise {
 
-/// How many tasks must be queued, and how far the numbers of queued tasks of two ranks must differ,
-/// before one lends to the other; and how many tasks it then lends.
+/// The conditions for a loan (how many tasks the lender must have queued, and how much the numbers
+/// of queued tasks of the two ranks must differ) and the number of tasks lent.
 struct CountThresholds {
   double min_local = 2;        // minimum number of tasks queued at the lender
   double min_absolute = 2;     // minimum difference between the two ranks' numbers of tasks
@@ -29,8 +29,8 @@ struct CountThresholds {
 std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self,
                                const CountThresholds& thresholds);
 
-/// A simple selection, with which the paper cited for paired_loans() compares its own: each rank
-/// with an above-average load lends to the rank with the lightest load.
+/// A simple selection, with which Klinkenberg et al. compare that of paired_loans(): each rank with
+/// an above-average load lends to the rank with the lightest load.
 std::vector<Loan> lightest_loans(std::span<const double> tasks, std::uint32_t self,
                                  const CountThresholds& thresholds);
 

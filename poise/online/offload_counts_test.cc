@@ -49,7 +49,7 @@ TEST(PairedLoans, among_ranks_with_equal_loads_those_with_higher_numbers_are_in_
               IsEmpty());
 }
 
-/// The loans by the rules of paired_loans() and lightest_loans().
+/// Returns the loans that follow from the rules of paired_loans() or lightest_loans().
 std::vector<Loan> expected_loans(const std::vector<double>& tasks, std::uint32_t self,
                                  const CountThresholds& thresholds, bool is_paired) {
   double sum = 0;
@@ -73,7 +73,7 @@ std::vector<Loan> expected_loans(const std::vector<double>& tasks, std::uint32_t
   return {{order[to].second, static_cast<std::uint32_t>(lent)}};
 }
 
-TEST(OffloadCounts, random_loads_lead_to_the_loans_that_the_rules_give) {
+TEST(OffloadCounts, loans_for_random_loads_are_those_that_the_rules_give) {
   int lent = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     SCOPED_TRACE(seed);

@@ -66,7 +66,7 @@ Peer& PeerTable::at(std::uint32_t rank) {
   const auto forgotten = peers_.size() >= capacity_ ? one_to_forget() : std::nullopt;
   if (!forgotten) {
     place = peers_.insert(place, Peer());
-  } else {  // shifts the entries between the forgotten one and `place`, to free `place`
+  } else {  // overwrites the forgotten entry: the entries between it and `place` shift by one
     const auto gone = peers_.begin() + *forgotten;
     std::erase_if(recent_, [&](const Load& load) { return load.rank == gone->rank; });
     if (gone < place)

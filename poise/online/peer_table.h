@@ -19,7 +19,7 @@ namespace poise {
 /// A rank's load as that rank last reported it. Every message carries the load of its sender.
 struct Load {
   std::uint32_t rank = 0;
-  std::uint32_t version = 0;  // incremented each time the rank reports its load; 0: it never has
+  std::uint32_t version = 0;  // incremented each time the rank reports its load; 0: never reported
   std::uint64_t wait = 0;     // number of the wait (call of `wait`) that the rank is in; 0: none
   double reported_at_s = 0;   // time of the report, on the clock of the rank that passes it on
   double busy_s = 0;  // seconds from reported_at_s until the rank's threads run out of tasks
@@ -42,7 +42,7 @@ struct Peer {
   std::uint32_t wait = 0;  // the low 32 bits of Load::wait
   /// Number of tasks lent to the rank that the rank has not yet reported as received.
   std::uint32_t in_flight = 0;
-  /// Number of tasks that have arrived from the rank, but whose arrival it has not been told.
+  /// Number of tasks that have arrived from the rank and whose arrival has not been reported to it.
   std::uint32_t unacknowledged = 0;
   float busy_s = 0, task_s = 0, queued = 0, reported = 0;
   float in_flight_s = 0;          // seconds that the tasks in flight would take on this rank
@@ -67,10 +67,11 @@ struct Peer {
 static_assert(sizeof(Peer) <= 64);
 
 /// Holds at most `capacity` ranks, or more if more ranks have sent tasks whose arrival is not yet
-/// reported. To add a rank, a full table forgets a rank that has not been used for a long time, if
-/// possible one without tasks in flight that owes this rank no answer to a steal request. The
-/// entries are sorted by rank, so the table needs no index, and ranks never heard of need no
-/// memory. References are valid until the next call of at() or update().
+/// reported. To add a rank, a full table forgets a rank that has not been used for a long time.
+/// Ranks with tasks in flight, and ranks that still have to answer a steal request, are forgotten
+/// only if there are no others. The entries are sorted by rank, so the table needs no index, and
+/// ranks never heard of need no memory. References are valid until the next call of at() or
+/// update().
 class PeerTable {
  public:
   using LocalityOf = std::function<PeerLocality(std::uint32_t rank)>;
@@ -107,9 +108,9 @@ class PeerTable {
   std::uint32_t next_gossip_target() { return partners_[next_partner_++ % partners_.size()]; }
 
   /// Returns the rank to which a thief should send its request in wait number `wait`, if any.
-  /// Candidates are the ranks known to have tasks that do_not_steal_from() has not excluded.
-  /// Candidates with much less work per thread than the busiest one are left out (kSimilar).
-  /// Returns the nearest of the others; ties: the one with the most work.
+  /// Candidates are the ranks known to have tasks, except those excluded by do_not_steal_from() and
+  /// those with much less work per thread than the busiest one (kSimilar). Returns the nearest
+  /// candidate; ties: the one with the most work.
   std::optional<std::uint32_t> known_victim(std::uint64_t wait, double now_s) const;
   /// Of the ranks that run tasks borrowed from this rank (Peer::holds_tasks) and are not excluded,
   /// returns the one with the most such tasks.

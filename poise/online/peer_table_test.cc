@@ -113,7 +113,8 @@ TEST(PeerTable, loads_are_gossiped_to_ranks_at_distances_of_powers_of_two) {
   EXPECT_EQ(told, (std::vector<std::uint32_t>{31, 0, 2, 6, 14, 31}));
 }
 
-TEST(PeerTable, ignores_loads_that_are_older_than_the_stored_ones_and_the_load_of_its_own_rank) {
+TEST(PeerTable,
+     ignores_loads_older_than_the_stored_ones_and_loads_of_the_rank_that_owns_the_table) {
   PeerTable loads = table({1, 1, 1, 1});
   EXPECT_TRUE(loads.update({.rank = 1, .version = 5, .queued = 7}));
   EXPECT_FALSE(loads.update({.rank = 1, .version = 4, .queued = 9}));

@@ -35,9 +35,9 @@ inline double moved_poll_cost_s(double average_s, double sample_s) {
 /// Returns how many tasks of `task_s` seconds to run before the clock is read again.
 std::size_t next_batch(double task_s, std::size_t queued);
 
-/// True if results are to be sent now. If false, they wait for more results that can travel in the
-/// same message. An idle rank sends its results immediately. Even if the result is true,
-/// HeldResults may hold them until the rank that owns their tasks has confirmed the previous
+/// True if results are to be sent now. Otherwise they wait for further results that can travel in
+/// the same message. An idle rank sends its results immediately. Even if this function returns
+/// true, HeldResults may hold results until the owner of the tasks has confirmed the previous
 /// message.
 inline bool results_are_due(bool is_idle, double oldest_s) {
   return is_idle || oldest_s >= lending_tuning::kNewsDelay_s;

@@ -99,8 +99,8 @@ void StealPolicy::was_declined(PeerTable& peers, std::uint32_t from, double now_
   forget_request(peers, from);
   ++declined_;
   // If many requests were declined, idle ranks probably far outnumber ranks with tasks. Without a
-  // pause, all idle ranks would send requests to the next rank known to have tasks, and keep it
-  // from working.
+  // pause, all idle ranks would send requests to the next rank known to have tasks. These requests
+  // would keep that rank from working.
   const bool are_many = declined_ > lending_tuning::kRandomTries;
   next_s_ = now_s + (are_many ? pause_after(declined_ - lending_tuning::kRandomTries) : 0);
   Peer& peer = peers.at(from);

@@ -157,7 +157,7 @@ TEST(StealPolicy, pauses_after_requests_double_from_20_us_to_1_ms_but_are_at_lea
   }
 }
 
-TEST(StealPolicy, a_rank_that_is_known_to_have_tasks_gets_a_millisecond_to_answer) {
+TEST(StealPolicy, waits_a_millisecond_for_the_answer_of_a_rank_known_to_have_tasks) {
   Scene scene(100);
   scene.peers.update({.rank = 77, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
   ASSERT_EQ(scene.next()->victim, 77u);

@@ -20,8 +20,8 @@ class TaskOverhead {
     // In a loan of few tasks, most of the overhead comes from the message. Such a loan says little
     // about the overhead per task of larger loans.
     const double trust = std::min(1.0, count * lending_tuning::kMaxWeight);
-    // The sample updates the overhead per byte if, by the initial overheads, its bytes cost more
-    // time than its tasks. Otherwise it updates the overhead per task.
+    // With the initial overheads, the bytes of this sample may cost more time than its tasks. If
+    // they do, the sample updates the overhead per byte, otherwise the overhead per task.
     if (bytes * lending_tuning::kInitialPerByte_s < lending_tuning::kInitialOverhead_s * count)
       task_s_ = follow(task_s_, seconds / count, trust);
     else

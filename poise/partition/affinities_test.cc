@@ -10,7 +10,7 @@
 namespace poise::graphs {
 namespace {
 
-/// Numbers of all kinds, of which most fit into 32 bits.
+/// Numbers of all kinds, most of which fit into 32 bits.
 double drawn(Random& random) {
   constexpr double kFourGiB = 4294967296;
   switch (random.below(8)) {

@@ -174,10 +174,10 @@ class Bisection {
     heap_[side_[v] == Side::left ? 0 : 1].push({gain_[v], v});
   }
 
-  /// Of the vertices whose change of sides keeps the sides balanced, returns the one whose change
-  /// gains most. The sides are balanced if the weight of the left side comes closer to the
-  /// requested weight, or then differs from it by at most split_.slack plus the weight of the
-  /// vertex.
+  /// Looks at the vertex of each side whose change of sides would gain most. Returns the better of
+  /// the two that may change sides, or num_vertices() if neither may. A vertex may change sides if
+  /// this brings the weight of the left side closer to the requested weight, or if the two weights
+  /// then differ by at most split_.slack plus the weight of the vertex.
   Vertex next_move() {
     const Move* best = nullptr;
     const double off = left_weight_ - split_.left_weight;

@@ -15,9 +15,9 @@
 namespace poise::graphs {
 namespace {
 
-/// By how much the deviation of the left side's weight exceeds the slack, and the cut. The cut
-/// includes edges to vertices outside the graph: these add the pull_left of every vertex on the
-/// right side.
+/// First, by how much the deviation of the left side from its requested weight exceeds the slack;
+/// second, the cut. The cut includes edges to vertices outside the graph, which add pull_left of
+/// every vertex on the right side.
 using Score = std::pair<double, double>;
 
 Score score(const Graph& graph, const Split& split, const std::vector<Side>& sides) {
@@ -74,7 +74,7 @@ Score least(const Drawn& drawn) {
 }
 
 TEST(Bisection,
-     finds_the_smallest_cut_of_most_small_graphs_and_the_wanted_side_weights_of_nearly_all) {
+     divides_nearly_all_small_graphs_with_the_best_balance_and_most_with_the_smallest_cut) {
   int num_even = 0, num_optimal = 0;
   double sum = 0, least_sum = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
@@ -110,8 +110,7 @@ TEST(Bisection, more_seeds_never_give_a_worse_result) {
   EXPECT_GE(num_better, 17);
 }
 
-TEST(Bisection,
-     improving_never_worsens_the_sides_and_mostly_ends_where_moving_no_vertex_would_help) {
+TEST(Bisection, improving_never_worsens_the_score_and_mostly_ends_where_no_single_move_would_help) {
   Tuning thorough;
   thorough.refining_passes = 1000;
   int num_settled = 0;
@@ -142,7 +141,7 @@ TEST(Bisection,
 }
 
 TEST(Bisection, separates_two_cliques_and_fills_the_left_side_with_vertices_without_edges) {
-  // The left side must get one of the cliques and the given number of the lone vertices.
+  // The left side must get one of the cliques and `lone_left` of the vertices without edges.
   constexpr Vertex kClique = 6, kLone = 5;
   for (Vertex lone_left = 0; lone_left <= kLone; ++lone_left)
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
