@@ -65,7 +65,8 @@ Machine named_machine(std::string_view name) {
        unknown_name("machine", name, known));
 }
 
-/// Hashes only what stays the same between reboots; memory sizes vary on virtual machines.
+/// Hashes only what stays the same between reboots. Memory sizes are left out, because those of a
+/// virtual machine may change.
 std::uint64_t topology_hash(const Machine& machine) {
   MachineParts parts = machine.parts();
   parts.facts.memory_bytes.clear();
@@ -97,7 +98,7 @@ Machine live_machine() {
   Machine stored = machine_from_json(read_file(path), path);
   if (stored.num_places() != discovered.num_places())
     fail(
-        "{}: the measurements in this file are of a machine with {} places, but this one has {}; "
+        "{}: the measurements in this file are of a machine with {} places, but this host has {}; "
         "measure this host with \"poise measure\"",
         path, stored.num_places(), discovered.num_places());
   return stored;

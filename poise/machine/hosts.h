@@ -40,7 +40,7 @@ Machine with_network(const Machine& node, std::vector<HostPair> pairs);
 
 /// One copy of the node per host, with the measured factor of each pair of hosts. Pairs that were
 /// not measured get the median. If no pair was measured, all pairs get the network factor of the
-/// node's description or, without one, the factor assumed for machines described by text.
+/// node's description or, if it has none, the factor assumed for machines described by text.
 Machine cluster_of(const Machine& node, std::span<const std::string> hosts);
 
 }  // namespace poise

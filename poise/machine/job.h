@@ -48,9 +48,8 @@ void find_switches(std::string_view topology, std::vector<JobHost>& hosts);
 
 /// Returns a machine with one copy of `node` per host. If the network switch of every host is
 /// known, hosts on the same switch get consecutive numbers; otherwise, hosts keep their order. If
-/// there are several known switches, and pairs of hosts have no measured factors of their own, each
-/// switch is a group of level "switch". Sets `names` to the hosts' names in the order of the
-/// machine's nodes.
+/// there are several known switches, and all pairs of hosts have the same factor, each switch is a
+/// group of level "switch". Sets `names` to the hosts' names in the order of the machine's nodes.
 Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
                        std::vector<std::string>& names);
 

@@ -420,8 +420,7 @@ TEST(Machine, each_node_needs_a_node_kind_whose_matrices_fit_its_number_of_domai
   for (const auto& change : changes) EXPECT_FALSE(is_valid(change));
 }
 
-TEST(Machine,
-     total_speed_and_queries_for_equal_speeds_or_factors_agree_with_a_check_of_all_places) {
+TEST(Machine, total_speed_and_queries_for_equal_speeds_or_factors_match_a_check_of_all_places) {
   Random random(1);
   for (int round = 0; round < 300; ++round) {
     MachineParts parts =
@@ -481,7 +480,7 @@ TEST(Machine, groups_levels_domains_and_nodes_are_found_by_their_numbers) {
   for (DomainId d = 0; d <= 12; ++d) EXPECT_EQ(machine.first_place(d), 2 * d);
 }
 
-TEST(Machine, hops_count_edges_of_the_tree_and_between_nodes_also_links_of_the_network) {
+TEST(Machine, the_hop_count_is_the_number_of_tree_edges_and_network_links_on_the_route) {
   for (const char* text : {"core:5", "numa:2 l3:2 core:2", "rack:2 node:2 numa:2 core:2",
                            "torus:3x2 numa:2 core:2", "mesh:4 node:2 core:2",
                            "torus:5 node:1 numa:1 l3:2 core:1", "dragonfly:3x2 node:2 core:1"}) {

@@ -124,7 +124,7 @@ bool read_setting(const Word& word, Spec& spec) {
 }
 
 /// Refuses a word that resembles a setting. Levels may have any name, so a misspelt setting would
-/// become a level.
+/// otherwise become a level.
 void refuse_misspelt_setting(const Word& word) {
   static constexpr std::string_view kLong[] = {
       "factors", "speeds",  "message",  "migrated_byte",  "bandwidth",

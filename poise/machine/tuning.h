@@ -27,7 +27,7 @@ inline constexpr double kBusPerPlace_bytes_per_s = 3.5e9, kMinBus_bytes_per_s = 
 // --- Time for measuring (`poise measure`) -------------------------------------------------------
 
 /// Shares of the measuring time: for latencies between domains, for bandwidths between domains, and
-/// for latencies between places that share a level of the tree.
+/// for latencies between places inside one group of a level.
 inline constexpr double kLatencyShare = 0.4, kBandwidthShare = 0.4, kLevelShare = 0.2;
 static_assert(kLatencyShare + kBandwidthShare + kLevelShare < 1 + 1e-9);
 /// Minimum and maximum number of repetitions of a probe. If time is short, there are fewer
@@ -36,9 +36,9 @@ inline constexpr int kMinRepeats = 3, kMaxRepeats = 9;
 static_assert(kMinRepeats < kMaxRepeats);
 /// Shortest duration of one repetition in seconds, for latencies and for bandwidths.
 inline constexpr double kMinLatencyProbe_s = 0.001, kMinBandwidthProbe_s = 0.004;
-/// Longest duration of one repetition in seconds, between domains and on the levels of the tree.
+/// Longest duration of one repetition in seconds: between domains, and between places of one level.
 inline constexpr double kMaxProbe_s = 0.4, kMaxLevelProbe_s = 0.1;
-/// Number of pairs of places that are measured per level of the tree.
+/// Number of pairs of places that are measured per level of the machine.
 inline constexpr std::size_t kPairsPerLevel = 3;
 
 // --- Probes -------------------------------------------------------------------------------------

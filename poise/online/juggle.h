@@ -33,10 +33,10 @@ struct JuggleView {
 
 /// Exchanges threads that are behind on slow places with threads that are ahead on fast places.
 ///
-/// A thread is behind if its progress is below the average plus margin_s (xi in the paper). A place
-/// is fast if its speed is above the average by more than a rounding error, otherwise slow. The
-/// k-th candidate of the slow places is exchanged with the k-th candidate of the fast places. Slow
-/// places, ordered by ascending average progress, give one candidate each in turn, the least
+/// A thread is behind if its progress is below the average plus margin_s (xi in the Juggle paper).
+/// A place is fast if its speed is above the average by more than a rounding error, otherwise slow.
+/// The k-th candidate of the slow places is exchanged with the k-th candidate of the fast places.
+/// Slow places, ordered by ascending average progress, give one candidate each in turn, the least
 /// advanced thread first. Fast places, ordered by descending average progress, give their
 /// candidates in the same way, the most advanced thread first. The number of threads per place does
 /// not change, not even if a measurement is wrong. With domains, all averages are per domain. O(n

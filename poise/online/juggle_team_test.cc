@@ -893,7 +893,7 @@ TEST(JuggleTeam, a_thread_that_joins_gets_the_mean_progress_of_the_others_and_th
   EXPECT_EQ(rounds.team.members()[0].migrations, 1u);
 }
 
-TEST(JuggleTeam, threads_are_placed_in_order_of_progress_and_again_when_the_set_of_places_changes) {
+TEST(JuggleTeam, places_threads_in_order_of_progress_and_again_when_the_set_of_places_changes) {
   Rounds rounds(proactive(), places(2), 3);
   rounds.round(0.02, {0, 0, 0});
   rounds.round(9, {0.3, 0.1, 0.2});

@@ -112,9 +112,9 @@ class LendingAgent {
     return steal_.unresponsive(peers_, wait_, now_s);
   }
 
-  /// For a rank that holds `count` > 0 copies of other ranks' tasks: draws the copy to run next,
-  /// for which it then asks the task's owner. The owner would often refuse the oldest copy, because
-  /// it is about to start that task itself.
+  /// For a rank that holds `count` > 0 copies of other ranks' tasks: draws at random the copy to
+  /// run next. Before this rank runs the copy, it asks the task's owner. The owner would often
+  /// refuse the oldest copy, because the owner is about to start that task itself.
   std::size_t replica_to_claim(std::size_t count) { return random_.below(count); }
 
   // Messages with results: a rank of another node gets the next message with results only when it

@@ -47,8 +47,8 @@ struct LearntLink {
   RobustMin seconds_per_byte{lending_tuning::kInitialPerByte_s};
 
   /// Learns the latency from a steal request and its answer. Ignores a request sent before this
-  /// rank began to wait: its answer may have arrived while the program did something else and was
-  /// then read late.
+  /// rank began to wait: the answer may have arrived, but not been read, while the program did
+  /// something else.
   void learn_round_trip(double requested_at_s, double wait_since_s, double now_s) {
     if (requested_at_s >= wait_since_s) latency_s.learn(std::max(0.0, now_s - requested_at_s) / 2);
   }

@@ -94,8 +94,8 @@ class LoanPolicy {
                           const std::function<std::vector<QueuedTask>()>& named_queue);
 
   /// Returns how many more tasks may be lent to a rank. Lent data occupy memory on both ranks until
-  /// the results are back, so at most `batch_bytes` bytes of tasks wait there or, if tasks are
-  /// large, a few tasks per thread.
+  /// the results are back, so at most `batch_bytes` bytes of tasks wait at the borrower or, if
+  /// tasks are large, a few tasks per thread.
   std::size_t room_at(const Peer& peer, double task_bytes, double now_s) const;
 
   const LoanSettings& settings() const { return settings_; }

@@ -60,8 +60,8 @@ class TerminationDetector {
   bool done() const { return done_; }
   std::uint64_t wait() const { return wait_; }
 
-  /// Returns those ranks among this rank's parent and children that, as far as this rank knows,
-  /// have not entered this wait.
+  /// Returns which of this rank's parent and children have not entered this wait, as far as this
+  /// rank knows.
   std::vector<std::uint32_t> missing() const;
 
  private:

@@ -94,7 +94,7 @@ TEST(Bisection,
   EXPECT_LE(sum, 1.08 * least_sum);
 }
 
-TEST(Bisection, more_seeds_never_give_a_worse_result) {
+TEST(Bisection, growing_from_more_vertices_never_gives_a_worse_result) {
   int num_better = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
