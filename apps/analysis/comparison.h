@@ -22,8 +22,8 @@ struct Comparison {
     Metrics metrics;
     double decision_s = 0, decision_wall_s = 0;  // CPU and wall time of the decision
     LeastMigrations least;  // lower bounds on the migrations needed to reach the row's makespan
-    /// Lower bound on the weighted messages (Metrics::nuco_messages) of all placements whose
-    /// makespan is at most that of this row.
+    /// Lower bound on the weighted messages (Metrics::nuco_messages) that a placement can have if
+    /// its makespan is at most that of this row.
     double least_nuco_messages = 0;
   };
 

@@ -26,9 +26,9 @@ void take_names(std::string& list, std::vector<Contender>& contenders) {
   list.clear();
 }
 
-/// Makes a user's strategy respect the capacities of places: if its placement exceeds them, moves
-/// as few tasks as necessary to other places. Choice::rebalance() does so for Poise's own
-/// strategies.
+/// Makes a user's strategy respect the capacities of places: if the strategy's placement exceeds a
+/// capacity, moves as few tasks as necessary to other places. For Poise's own strategies,
+/// Choice::rebalance() does this.
 Contender kept_within_capacity(Contender contender) {
   return {std::move(contender.name),
           [decide = std::move(contender.decide)](const Problem& problem) {
@@ -54,7 +54,7 @@ Contender contender_of(const Choice& choice) {
 
 std::vector<Contender> parse_contenders(std::string_view list, double limit_s) {
   std::vector<Contender> contenders;
-  std::string names;  // consecutive items of `list` that are strategies of Poise
+  std::string names;  // strategies of Poise since the last exec: or plugin: item
   if (list.empty()) parse_strategies(list);  // throws an Error that lists the known strategies
   for (const std::string_view piece : split(list, ',')) {
     const bool is_program = piece.starts_with(kExec), is_plugin = piece.starts_with(kPlugin);

@@ -58,10 +58,10 @@ class Inputs {
   const Trace& trace() const { return trace_; }
   std::size_t num_machines() const;
 
-  /// Replaces the messages of the chosen phase by those of all phases, for a placement that will be
-  /// used for the whole run. If phases differ in their tasks, the chosen phase keeps its own
-  /// messages. In both cases, adds a note that says which messages are used. Does nothing if the
-  /// user selected a phase or if there is only one phase.
+  /// For a placement that will be used for the whole run: replaces the messages of the chosen phase
+  /// by the messages of all phases. If not all phases have the same tasks, the chosen phase keeps
+  /// its own messages. In both cases, adds a note that says which messages are used. Does nothing
+  /// if the user selected a phase or if there is only one phase.
   void count_all_messages();
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;

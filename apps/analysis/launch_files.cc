@@ -230,9 +230,9 @@ class Plan {
     return text;
   }
 
-  /// Returns the operating system's numbers of the rank's cores, which begin at 0 on each node. If
-  /// the machine numbers its cores consecutively over all nodes (counts_through_), converts its
-  /// numbers to these.
+  /// Returns the operating system's numbers of the rank's cores. These numbers begin at 0 on each
+  /// node. If the machine numbers its cores consecutively over all nodes (counts_through_),
+  /// subtracts the number of the node's first core.
   std::vector<std::uint32_t> cpus(TaskId r) const {
     std::vector<std::uint32_t> numbers;
     for (PlaceId i = 0; i < map_.shape.cores_per_rank; ++i) {

@@ -31,7 +31,7 @@ namespace poise::apps {
 
 namespace {
 
-/// Maximum size of an answer. The placement of a trace that Poise can read is never larger.
+/// Maximum size of an answer. A placement of the largest trace that Poise can read is smaller.
 constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 30;
 
 class Pipe {
@@ -207,8 +207,8 @@ Placement placement_of_program(const std::string& command, const Problem& proble
          kMaxAnswerBytes >> 20);
   if (!status)
     fail(
-        "exec:{}: the command did not end within {} s; only the program poise can change this "
-        "time, by --exec-limit",
+        "exec:{}: the command did not end within {} s; the program poise can change this limit by "
+        "--exec-limit, libpoise cannot",
         command, limit_s);
   if (WIFSIGNALED(*status))
     fail("exec:{}: the command was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tells whether the sizes of tasks, and therefore the cost of migrations, are known. A workload has
-// no flag for this: if no task has bytes, the sizes are unknown.
+// no flag for this: if the size of every task is 0, the sizes are unknown.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ struct SweepRow {
   std::uint64_t places = 0, every = 0;
   std::string strategy;
   std::string error;  // error of the first seed with which the strategy failed; the vectors below
-                      // then have no entries for this seed and later ones
+                      // then have results of earlier seeds only
   std::vector<double> total_s, balanced_s, balancing_s, migrations;
   std::vector<double> idle_share, formula_s;  // empty without the event engine
 };
@@ -46,8 +46,8 @@ struct Sweep {
   const SweepRow& best(std::uint64_t places) const;
 };
 
-/// Adds the results of a replay on `places` places with one seed. The result of each strategy goes
-/// to the row of this strategy, number of places and balancing period.
+/// Adds the results of a replay on `places` places with one seed. Each result is added to the row
+/// with the same strategy, number of places and balancing period.
 void add_to(Sweep& sweep, const Simulation& simulation, std::uint64_t places);
 
 double median(std::vector<double> values);

@@ -56,9 +56,9 @@ TEST(Sweep, finds_the_balancing_period_with_the_shortest_median_run_time) {
   ASSERT_EQ(sweep.rows.size(), 4u);  // one row without balancing, one for each of three periods
   for (const SweepRow& row : sweep.rows) EXPECT_EQ(row.total_s.size(), 2u);
   const SweepRow& best = sweep.best(2);
-  // At first one of the two places has all tasks, with 4 s of work in all. The run with the
-  // shortest time has one step of 4 s, three steps of 2 s, 2 s for moving tasks, and three
-  // decisions of 0.25 s.
+  // At first, one of the two places has all tasks, which are 4 s of work. The shortest run consists
+  // of one step of 4 s, three steps of 2 s, three decisions of 0.25 s, and migrations of 2 s in
+  // total.
   EXPECT_EQ(best.every, 1u);
   EXPECT_EQ(median(best.total_s), 4 + 3 * 2 + 2 + 3 * 0.25);
   EXPECT_EQ(median({3, 1, 2}), 2);

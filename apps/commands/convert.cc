@@ -68,8 +68,8 @@ void write(const Trace& trace, const ConvertOptions& options) {
     write_trace(trace, options.output, options.to);
 }
 
-/// Throws Error if the output format is not one for traces. The error text of check_form() does not
-/// mention tables of tasks, so this function adds how to write one.
+/// Throws Error if the output format is not a trace format. The error text of check_form() does not
+/// mention tables of tasks, so this function adds how to write a table.
 void check_trace_form(const ConvertOptions& options) {
   try {
     check_form(options.output, options.to);

@@ -38,7 +38,8 @@ constexpr int kIndent = 4;
 
 constexpr auto kPlain = load_knobs(LoadDefaults{});
 
-/// Lists the knobs that all kinds of workloads have, but whose default value differs in this kind.
+/// Lists the load knobs whose default value in this kind of workload is not the usual default. All
+/// kinds have these knobs.
 std::string differing_settings(const Kind& kind) {
   std::string text;
   const auto shared = kind.knobs.last(kNumLoadKnobs);

@@ -16,8 +16,8 @@ bool contains(std::string_view names, std::string_view name) {
   return std::ranges::count(split(names, ' '), name) > 0;
 }
 
-// Options are listed without their dashes: Open MPI and Hydra accept one or two. Flags are options
-// without a value.
+// Options are listed without dashes, because Open MPI and Hydra accept one dash or two. Flags are
+// options without a value.
 
 // These options are listed in mpirun(1) of Open MPI 4.1 and by mpirun --help of Open MPI 5.0.
 constexpr std::string_view kPlacingOfOpenMpi =
@@ -36,7 +36,7 @@ constexpr std::string_view kFlagsOfOpenMpi =
     "set-cwd-to-session-dir show-progress tag-output timestamp-output tv use-hwthread-cpus "
     "use-regexp v verbose xml";
 
-// These options are listed by mpiexec -help of MPICH 4; grr and perhost are Intel MPI's names of
+// These options are listed by mpiexec -help of MPICH 4; grr and perhost are Intel MPI's names for
 // ppn.
 constexpr std::string_view kPlacingOfHydra =
     "bind-to binding map-by f hostfile machinefile machine machines machinelist hosts host "

@@ -64,7 +64,7 @@ std::vector<std::string> hosts_of(const std::string& list) {
           "name",
           word);
     if (!names.emplace(word).second)
-      fail("--hosts: node \"{}\" is named twice; name each node once, in order", word);
+      fail("--hosts: node \"{}\" is named twice; name each node once", word);
     hosts.emplace_back(word);
   }
   return hosts;

@@ -132,7 +132,7 @@ std::vector<std::string> notes_on(const Machine& machine, const std::vector<std:
   return notes;
 }
 
-/// True if the file name ends with .xml, so that hwloc's XML format is written.
+/// True if the output is hwloc's XML format, which a file name that ends with .xml selects.
 bool is_xml(const std::string& path) { return path.ends_with(".xml"); }
 
 /// Returns the path of the output file. Throws Error, before the long measurement begins, if the

@@ -88,7 +88,8 @@ void run(const ProfileOptions& options) {
   try {
     std::optional<Profiled> profiled;
     if (launch && ending.text.empty()) profiled = launch->collect(ending.status != 0);
-    // Removes the temporary folder now: below, writing to a closed pipe may end this process.
+    // Removes the temporary folder before writing the trace, because writing to a closed pipe may
+    // end this process.
     launch.reset();
     if (profiled) write_trace_of(*profiled, options);
   } catch (const Error& trouble) {  // poise still exits with the program's status

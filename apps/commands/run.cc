@@ -117,8 +117,9 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled,
   return std::ranges::all_of(profiled, is_there) ? profiled : job->hosts;
 }
 
-/// The launcher's file of one run, beside the history. Its name is unique, because two jobs with
-/// the same history may run at the same time on different hosts. The destructor removes it.
+/// The file from which the launcher reads the map of one run. It lies beside the history file. Its
+/// name is unique, because two jobs with the same history may run at the same time on different
+/// hosts. The destructor removes the file.
 class MapFile {
  public:
   explicit MapFile(const std::string& history_file)

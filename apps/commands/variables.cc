@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise variables`: lists every environment variable with its readers, default and meaning.
+// `poise variables`: lists every environment variable with the programs and libraries that read it,
+// its default and its meaning.
 #include "poise/base/variables.h"
 
 #include <CLI/CLI.hpp>

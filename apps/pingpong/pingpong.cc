@@ -107,8 +107,8 @@ std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stret
   return times_ns;
 }
 
-/// Measures the times of many short groups of round trips. If other processes share the cores, both
-/// partners still run at the same time during most groups, because the groups are short.
+/// Measures the times of many groups of round trips. The groups are short, so that both partners
+/// run at the same time during most groups even if other processes share the cores.
 Result serve(int partner, std::vector<char>& ball, double seconds) {
   play(partner, ball, kMinStretches, 1);  // a first group, not timed, opens the connection
   const double round_ns = 2 * poise::spread_of(play(partner, ball, kMinStretches, 1)).median;

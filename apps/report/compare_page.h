@@ -30,7 +30,7 @@ struct ComparePart {
 ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace);
 
 /// Returns the page. `heading` names the trace. `timelines` come from real runs and are shown
-/// before the machines. A total time covers one decision, its migrations, and the `every`
+/// before the machines. Total times on the page cover one decision, its migrations, and the `every`
 /// iterations until the next decision. `data` is a JSON document that readers can save.
 std::string compare_page(const std::vector<ComparePart>& parts, const std::string& heading,
                          std::uint64_t every, const std::vector<Timeline>& timelines,

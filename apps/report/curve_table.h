@@ -25,9 +25,9 @@ struct CurvePoint {
 /// point fewer tasks move, and at the last point none. O(tasks + messages) for each point.
 std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placement);
 
-/// Returns a heading with the strategy's name, and a table with one line per point. A total time
-/// covers the migrations and the `every` iterations until the next decision, but not the decision
-/// itself. The line with the shortest total time is marked.
+/// Returns a heading with the strategy's name, and a table with one line per point. Total times in
+/// the table cover the migrations and the `every` iterations until the next decision, but not the
+/// decision itself. The line with the shortest total time is marked.
 std::string curve_text(const std::vector<CurvePoint>& curve, const std::string& strategy,
                        std::uint64_t every, bool has_sizes);
 

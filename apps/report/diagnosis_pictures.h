@@ -17,8 +17,8 @@ std::string rank_times_picture(const MeasuredRun& run);
 /// square root of the time; the longest time has the darkest shade.
 std::string waiting_picture(const MeasuredRun& run);
 
-/// Draws the efficiencies over the time of the run, as lines with a step per phase. With more than
-/// 200 phases, a step covers several.
+/// Draws the efficiencies over the time of the run. Each line is horizontal during a phase or, with
+/// more than 200 phases, during several phases.
 std::string efficiency_picture(const MeasuredRun& run);
 
 /// Draws a bar per remedy: the seconds that the remedy saves, with the range of uncertainty.

@@ -193,7 +193,7 @@ TEST(diagnosis_text, a_comparison_of_two_runs_omits_efficiencies_that_are_unknow
 
 constexpr const char* kNoImbalance = "The imbalance of the work costs at most 2 % of the run.\n";
 
-TEST(diagnosis_text, reports_a_low_cost_of_imbalance_if_loads_are_unequal_but_small) {
+TEST(diagnosis_text, says_that_imbalance_costs_little_if_loads_are_unequal_but_small) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   for (int p = 0; p < 4; ++p)
     run.phases.push_back({.name = "",

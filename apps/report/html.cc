@@ -77,7 +77,7 @@ std::string svg_line(double x1, double y1, double x2, double y2, std::string_vie
 std::string colour_of(std::string_view strategy) {
   const std::string_view name = strategy.substr(0, strategy.find(':'));
   if (name == "keep" || name == "no balancing") return "currentColor";
-  constexpr double kGoldenAngle = 137.508;  // degrees of hue between adjacent strategies
+  constexpr double kGoldenAngle = 137.508;  // degrees of hue between strategies in adjacent rows
   // Strategies that are eight rows apart in the table differ by only 20 degrees of hue, so
   // lightness varies as well: it takes three values in turn.
   constexpr int kLightness[] = {34, 50, 66};

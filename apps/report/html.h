@@ -27,7 +27,7 @@ std::string svg(double width, double height, std::string_view label, std::string
 /// Returns an SVG text. `style` is a list of the page's classes: "start", "end", "strong", "faint".
 std::string svg_text(double x, double y, std::string_view style, std::string_view text);
 
-/// Returns an SVG rectangle. `note` is shown under the pointer.
+/// Returns an SVG rectangle. `note` is shown while the pointer is on the rectangle.
 std::string svg_box(double x, double y, double width, double height, std::string_view style,
                     std::string_view note = {});
 std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The script of a report page, for sorting, downloads and values under the pointer. Without the
-// script, the page shows the same data.
+// The script of a report page. It sorts tables, saves the data as files, and shows the value at the
+// pointer. Without the script, the page shows the same data.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace poise::apps {
 
 std::string_view page_script();
 
-/// Returns HTML with the data of the page, and with two buttons that save it. The first saves
-/// `json`, the second the tables of class "sortable" as CSV. The buttons are hidden until the
-/// script runs.
+/// Returns HTML that contains the data of the page and two buttons. The first button saves `json`,
+/// the second saves the tables of class "sortable" as CSV. The buttons are hidden until the script
+/// runs.
 std::string download_html(std::string_view json);
 
 }  // namespace poise::apps

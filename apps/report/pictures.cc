@@ -113,7 +113,7 @@ std::string amount_text(const Traffic& traffic, double amount) {
                           : count_text(static_cast<std::uint64_t>(amount), "message");
 }
 
-/// Shortens a name in UTF-8 that has more than `most` bytes to fewer than `most`, and appends an
+/// If a name in UTF-8 has more than `most` bytes, cuts it to fewer than `most` bytes and appends an
 /// ellipsis.
 std::string shortened(const std::string& name, std::size_t most) {
   if (name.size() <= most) return name;
