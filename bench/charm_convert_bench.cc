@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures what a Charm++ balancer costs in addition to its strategy: the conversion of Charm++'s
-// statistics to a workload, and of the placement to PEs. The input is a 3-D stencil. Its objects
-// are sorted by PE but shuffled within each PE, and its messages are shuffled, because Charm++
-// delivers them in such an order.
+// statistics to a workload, and of the placement to PEs. The input is a 3-D stencil in the order in
+// which Charm++ delivers its statistics: objects are sorted by PE but shuffled within each PE, and
+// messages are shuffled.
 //
 // The benchmark convert/STRATEGY/TASKS/PLACES measures the CPU time of the conversion alone. Its
 // counter `share` is this time divided by the strategy's own time on the same workload. For
@@ -55,8 +55,8 @@ ObjectName name_of(TaskId t, TaskId side) {
 }
 
 constexpr const char* kUsual = "stencil3d:skew=lognormal,spread=0.5,hot=3,hot_extent=0.5";
-/// The loads and the messages are so large that the strategy `poise` partitions the graph of all
-/// objects.
+/// In this workload, loads and messages are so large that the strategy `poise` partitions the graph
+/// of all objects.
 constexpr const char* kHeavyMessages =
     "stencil3d:skew=lognormal,spread=0.5,hot=3,hot_extent=0.5,load_s=0.01,message_bytes=1e7";
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Lets a balancer of Charm++ 8 decide, as a strategy for `poise compare -s exec:…`: charm_peer.py PROGRAM BALANCER.
-PROGRAM is charm_replay/replay.cc, which charm_programs.py builds with a network build of Charm++ with threads
-(netlrts-smp). It runs all PEs as threads of one process."""
+PROGRAM is built by charm_programs.py from charm_replay/replay.cc, with a threaded network build of Charm++
+(netlrts-smp). PROGRAM runs all PEs as threads of one process."""
 
 import json
 import pathlib

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares Poise's strategies with the balancers of Charm++ 8 on the same problems: the programs of table III of the
-NucoLB paper, with its numbers of objects, on the machines of the papers. `poise generate` makes the problems. Each
-balancer of Charm++ decides in a real run, in which chares have the loads and messages of the problem
+"""Compares Poise's strategies with the balancers of Charm++ 8. All of them balance the same problems: the programs of
+table III of the NucoLB paper, with the numbers of objects given there, on that paper's machines. `poise generate` makes
+the problems. Each balancer of Charm++ decides in a real run, in which chares have the loads and messages of the problem
 (charm_replay/replay.cc). `poise compare` judges all placements by the same model, so no time is measured. Some
-decisions of Charm++ differ from run to run, because the statistics arrive in another order or because DistributedLB draws
-random PEs. Therefore each balancer of Charm++ decides several times, and its row has the medians."""
+decisions of Charm++ differ from run to run, because statistics arrive in a different order or because DistributedLB
+draws random PEs. Therefore each balancer of Charm++ decides several times, and its row has the medians."""
 
 import json
 import pathlib

@@ -17,8 +17,8 @@ from keep import ROOT
 
 # This C++ code is inserted at the top of each source. A signal may end a sleep early; then sleep_us() sleeps again for
 # the remaining time. The communication thread of a process polls its sockets without a pause, which would keep one core
-# per emulated host busy. On fewer cores, messages and objects that wake up would wait for milliseconds until such a
-# thread frees a core. Therefore poll() is replaced: a poll that finds nothing sleeps for 100 us.
+# per emulated host busy. If there are fewer cores than emulated hosts, messages and objects that wake up would wait
+# milliseconds for a core. Therefore poll() is replaced: a poll that finds nothing sleeps for 100 us.
 SLEEP = """#include <cerrno>
 #include <ctime>
 #include <poll.h>

@@ -5,12 +5,12 @@
 //
 //     decide_bench [--strategies=nuco,greedy_comm:comm=2] [--benchmark_...]
 //
-// Names are decide/STRATEGY/TASKS/PLACES and growth/STRATEGY/TASKS/PLACES. The decide/ benchmarks
-// have the sizes for which there is a goal; the growth/ benchmarks have 30 tasks per place and 1k
-// to 1M tasks. A benchmark that would take more than a minute, by extrapolation from the previous
-// size, is skipped and says so. Counters give the quality of the placement, the peak memory of the
-// process during the decision (which includes the workload), and the part of this memory that the
-// decision added.
+// The benchmarks are named decide/STRATEGY/TASKS/PLACES and growth/STRATEGY/TASKS/PLACES. The
+// decide/ benchmarks have the sizes for which Poise has a goal; the growth/ benchmarks have 30
+// tasks per place and 1k to 1M tasks. If a benchmark would take more than a minute, by
+// extrapolation from the previous size, it is skipped with a message. Counters give the quality of
+// the placement, the peak memory of the process during the decision (which includes the workload),
+// and the part of this memory that the decision added.
 #include <benchmark/benchmark.h>
 #include <cstdio>
 #include <cstdlib>

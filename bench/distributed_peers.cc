@@ -2,9 +2,9 @@
 // Usage: mpiexec -n RANKS distributed_peers TOOL TASKS RECIPE. All ranks decide together about one
 // workload; each rank knows its own tasks only. TOOL is poise, zoltan (Zoltan's PHG in repartition
 // mode) or ptscotch (PT-Scotch's ParMETIS_V3_PartKway). Prints as JSON the seconds of the decision
-// on the slowest rank, and a ratio of two times that Poise predicts: ten steps with the new
-// placement plus the migrations, divided by ten steps with the current placement. Exits with status
-// 77 if the tool was not found when this program was built.
+// on the slowest rank, and a ratio of times that Poise predicts: ten steps with the new placement
+// plus the migrations, divided by ten steps with the current placement. Exits with status 77 if the
+// tool was not found when this program was built.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Counts page faults and cache misses of a program on objects without balancing, and with a strategy that migrates
-objects every 10 iterations. Pilla et al. (2012) report both for stencil4D: balancers that migrate many objects cause
-more faults and misses.
+"""Counts page faults and cache misses of a program that uses objects on MPI: without balancing, and with a strategy
+that migrates objects every 10 iterations. Pilla et al. (2012) report both for stencil4D: balancers that migrate many
+objects cause more faults and misses.
 
 Page faults come from getrusage. Cache misses need hardware counters, which virtual machines often hide; then their
 column is empty. The counts of a run of N iterations are subtracted from those of a run of 2 N iterations, so faults and

@@ -4,15 +4,15 @@
 """Measures what `poise juggle` gains and costs. Each program runs alternately without and with `poise juggle`, and the
 share of the cpu time that other programs used is recorded.
 
-The first programs are threads that compute and meet at barriers. A program runs alone, or alongside another program
-that computes on one of the cpus, or two programs share the cpus. The last two cases follow sections 4.4 and 6 of the
-paper (Hofmeyr et al., "Juggle", HPDC 2011). If n threads with work e each run on m cpus, their run time is at least
-e*n/m; where e is known, the measured time is compared with this bound. The benchmark also measures the cost of a
-balancing point for growing numbers of threads.
+The threads of the first programs compute and meet at barriers. Such a program runs alone, alongside another program
+that computes on one of the cpus, or together with a second program of the same kind. The last two cases follow sections
+4.4 and 6 of the paper (Hofmeyr et al., "Juggle", HPDC 2011). If n threads with work e each run on m cpus, their run
+time is at least e*n/m; where e is known, the measured time is compared with this bound. The benchmark also measures the
+cost of a balancing point for growing numbers of threads.
 
-The last programs are two OpenMP kernels, with the run-times of GCC and LLVM, whose threads spin or sleep while they
-wait. A phase is the time between two barriers: the kernel ep has long phases, and cg has phases far shorter than any
-balancing period."""
+The last programs are two OpenMP kernels, each with the run-times of GCC and LLVM. Their threads spin or sleep while
+they wait. A phase is the time between two barriers: the kernel ep has long phases, and cg has phases far shorter than
+any balancing period."""
 
 import argparse
 import contextlib
@@ -40,8 +40,8 @@ RUNNERS = {
 # The threads compute for e = 2 s per phase. So 100 ms, the longest balancing period here, is e / 20.
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
-# For runs alongside another program, the policy `proactive` balances every 20 ms instead of every 50 ms. In runs called
-# "bound" there is no balancer, and the program binds each thread to a cpu of its own. If phases are far shorter than a
+# For runs alongside another program, the policy `proactive` balances every 20 ms instead of every 50 ms. In the runs
+# "bound", no balancer runs, and the program binds each thread to a cpu of its own. If phases are far shorter than a
 # time slice of the kernel, no balancer that shares the cpus fairly with the other program is faster than "bound".
 BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"], "bound": []}
 SCENARIOS = {

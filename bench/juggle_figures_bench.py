@@ -5,12 +5,12 @@
 computes what theory predicts for them. A machine of 16 cpus repeats two cases of the paper: 8 threads on 7 cpus,
 and 16 threads on 12 cpus. A machine with m < 8 cpus runs m + 1 threads on them instead.
 
-Each program runs without and with the balancer in turn, on the same cpus. Such rounds are repeated until the
-time that --seconds gives is over. On 16 cpus, two experiments run at the same time, on eight cpus each. The work
-of a thread is a fixed cpu time, so other programs on the machine lengthen a run but do not change its work.
-Phases are shorter than the paper's, and balancing periods are shortened by the same factor. The speed-up of a
-round is the time without the balancer divided by the time with it. The median over all rounds is stored with a
-95 % confidence interval that assumes nothing about the distribution.
+In each round, a program runs without and with the balancer in turn, on the same cpus. Rounds are repeated for about the
+time that --seconds gives. On 16 cpus, two experiments run at the same time, on eight cpus each. The work of a thread is
+a fixed cpu time, so other programs on the machine lengthen a run but do not change its work. Phases are shorter than
+the paper's, and balancing periods are shortened by the same factor. The speed-up of a round is the time without the
+balancer divided by the time with it. The median over all rounds is stored with a 95 % confidence interval that assumes
+nothing about the distribution.
 
 The script needs only Python's standard library. With --out it also runs on machines without a compiler."""
 

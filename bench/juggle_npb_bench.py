@@ -24,8 +24,8 @@ from keep import ROOT, keep
 POISE = ROOT / "build" / "bin" / "poise"
 KERNELS = ("ep.W", "ft.A", "is.B", "cg.A", "mg.A", "sp.W")
 CPUS = len(os.sched_getaffinity(0))
-# The situations in which each kernel runs by default. Each has the number of threads, and whether another program
-# computes all the time on one of the cpus.
+# The situations in which each kernel runs by default: the number of threads, and whether another program computes all
+# the time on one of the cpus.
 SITUATIONS = (CPUS + 1, False), (2 * CPUS, False), (CPUS, True)
 MIN_PAIRS, MAX_PAIRS, HALF_WIDTH = 6, 25, 0.02
 MIN_SPEED_UP = 0.98  # target for the lower end of the speed-up's confidence interval
@@ -51,7 +51,7 @@ def speed_ups(program, threads, has_stranger, binding, max_pairs):
         with stranger("free" if has_stranger and binding == "free" else has_stranger):
             runs = {juggled: measured(program, threads, binding, juggled) for juggled in order}
         if runs[False][1] <= 0:
-            sys.exit(f"juggle_npb: {program} finished too quickly for its clock; choose a larger problem class, such as A instead of W")
+            sys.exit(f"juggle_npb: {program} finished too quickly to measure its speed; choose a larger problem class, such as A instead of W")
         ratios.append(runs[True][1] / runs[False][1])
         plain_s.append(runs[False][0])
         median, low, high = median_interval(ratios)

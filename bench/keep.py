@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Stores the results of a benchmark as JSON under bench/results. The entry "measured" of every row has the date, the
-commit, the machine and its load average. A run of only some rows leaves the other rows unchanged.
+commit, the machine and its load average. A run that measures only some rows leaves the other rows unchanged.
 
     python3 bench/keep.py --key part --only part=cores FILE…
 
@@ -54,8 +54,8 @@ def stamp():
 
 def merged(stored, rows, key):
     """Returns the stored rows together with the new ones. `key` is a tuple of columns. All rows with the same values in
-    these columns form a group. A group of new rows replaces the stored group with the same values or, if there is none,
-    comes last."""
+    these columns form a group. A group of new rows replaces the stored group with the same values. If there is no such
+    group, the new one is appended."""
     def of(row):
         return json.dumps([row.get(column) for column in key])
 
@@ -86,8 +86,8 @@ def keep(name, rows, key=None, **more):
     """Writes NAME.json with `rows` under "results". The items of `more`, such as summaries of all rows, are
     written beside "results".
 
-    A run of all rows passes no `key`, and replaces the file. A run of only some rows passes in `key` the columns that
-    identify a row; stored rows that this run did not measure are kept."""
+    A run that measures all rows passes no `key`, and replaces the file. A run that measures only some rows passes as
+    `key` the columns that identify a row; all other stored rows are kept."""
     measured = stamp()
     rows = [{**row, "measured": measured} for row in rows]
     if key:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures what each tuned number of lending (poise/online/lending_tuning.h) contributes. The
+// Measures how much each tuned number of lending (poise/online/lending_tuning.h) matters. The
 // benchmark halves and doubles one number at a time and simulates ranks that lend tasks, in virtual
 // time. Its results are the same in each run.
 //

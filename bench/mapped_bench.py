@@ -7,8 +7,8 @@ POISE_REORDER.
 The cluster of tests/support/cluster.py has four hosts with two ranks each. The launcher's own order assigns the ranks
 to the hosts round-robin, so neighbours are on different hosts. For `poise map`, a program runs once under `poise
 profile`; then pairs of runs follow, one in the launcher's order and one with the map. For POISE_REORDER, a pair is a
-run without this variable and a run with it. A program is started by `poise run` again and again, until `poise run`
-keeps or drops the map. HPCC runs all of its benchmarks, but only the rate of its PTRANS (a parallel transposition of a
+run without this variable and a run with it. For `poise run`, a program is started with it again and again until the map
+is kept or dropped. HPCC runs all of its benchmarks, but only the rate of its PTRANS (a parallel transposition of a
 matrix) is used. This benchmark needs root. If the system has no namespaces, it prints why nothing was measured."""
 
 import argparse

@@ -8,14 +8,13 @@
 //                   [--seed=N] [--recipes=A|B…] [--machines=A|B…] [--tasks=N,M…]
 //                   [--traces=FOLDER] [--export=DIR | --import=DIR] [--benchmark_out=FILE]
 //
-// Before the drift, every third workload is balanced by scotch, the next one by nuco, and the one
-// after that by poise. Another --seed makes other instances, and begins with another of the three.
-// --recipes, --machines and --tasks replace the usual kinds, machines and numbers of tasks. A time
-// is the CPU time of all threads, the minimum over several calls. --export writes the instances for
-// tools outside the library (mapping_peers.py), and --import judges the placements that these tools
-// wrote. Traces are read from $POISE_TEST_DATA/traces unless --traces names a folder. --limit names
-// a strategy, such as anneal, that shows how short an iteration could be; it does not count as a
-// mapping tool.
+// Before the drift, the workloads are balanced by scotch, nuco and poise in turn. --seed selects
+// other instances, and which of these three strategies comes first. --recipes, --machines and
+// --tasks replace the usual kinds, machines and numbers of tasks. A time is the CPU time of all
+// threads, the minimum over several calls. --export writes the instances for tools outside the
+// library (mapping_peers.py), and --import judges the placements that these tools wrote. Traces are
+// read from $POISE_TEST_DATA/traces unless --traces names a folder. --limit names a strategy, such
+// as anneal, that shows how short an iteration could be; it does not count as a mapping tool.
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures how near the strategy `poise` comes to the shortest total time (steps * iteration +
-// migration) that any strategy reaches. The other strategies are those of Poise, outside tools, and
-// keeping the current placement. The placement of an outside tool is judged in two variants: as the
-// tool returns it, and with its parts renumbered so that as much load as possible stays where it
-// is.
+// migration) that any strategy reaches. It is compared with the other strategies of Poise, with
+// outside tools, and with keeping the current placement. The placement of an outside tool is judged
+// in two variants: as the tool returns it, and with its parts renumbered so that as much load as
+// possible stays where it is.
 //
 //     objective_bench [--seed=N] [--draws=N] [--only=TEXT] [--model=nuco|physical]
 //                     [--ours=STRATEGY] [--few] [--rows] [--alone]
@@ -13,7 +13,7 @@
 // tasks. From each cell, --draws cases are drawn at random with --seed. A case has a factor for the
 // sizes of all tasks (0, 1, 10 or 100), a number of steps from 1 to 1,000, and a start: either the
 // usual initial placement of the kind ("fresh"), or a placement that was balanced before the loads
-// drifted. Totals are predictions, so they are the same in every run; only the CPU seconds of
+// drifted. Total times are predictions, so they are the same in every run; only the CPU seconds of
 // Poise's decisions are measured. --rows prints every case. --alone compares only with keeping the
 // placement, for use under a profiler. --few draws other cases instead: fewer tasks than places,
 // all of them on 1 to 4 places of a large machine.
@@ -59,9 +59,9 @@ struct Result {
   CostFormula formula;
   std::uint64_t size_factor;
   double steps;
-  /// `ours` is the answer of the measured strategy. The others are the best answers among other
-  /// strategies: among all of them (`best`), among those that decided within decision_limit_s of
-  /// CPU time (`best_in_time`), and among outside tools (`best_outside`).
+  /// `ours` is the answer of the measured strategy. The other members are the best answers of other
+  /// strategies: of all of them (`best`), of those that decided within decision_limit_s of CPU time
+  /// (`best_in_time`), and of outside tools (`best_outside`).
   Answer ours, best, best_in_time, best_outside;
   /// keep_s: total time with the current placement. decision_limit_s: maximum CPU time that the
   /// decision for `ours` should take.

@@ -46,7 +46,7 @@ class Case:
     ranks: int = 2
     bound: str = "compute"  # the resource that limits the program
     name: str = ""
-    cycle: int = 1  # number of iterations after which the program repeats itself
+    cycle: int = 1  # number of iterations after which the load pattern repeats
 
     def title(self):
         return self.name or self.program

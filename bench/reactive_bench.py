@@ -175,10 +175,10 @@ OFTENER = 3
 
 
 def moving(experiment, programs, repeats):
-    """Experiments 4 and 5, and the paper's conclusion. Programs whose load distribution changes run in three ways:
-    with balancing at a fixed period (prediction), with lending (reaction), and with both. Reports median times. The gain
-    of balancing and lending together over only one of them is the median of ratios within a round, because runs of one
-    round see the same state of the host."""
+    """Experiments 4 and 5, and the paper's conclusion. Programs whose load distribution changes run in three ways: with
+    balancing at a fixed period (prediction), with lending (reaction), and with both. Reports median times. The columns
+    `over lending` and `over balancing` have the gain of both over only one of them: the median over the rounds of the
+    ratio of two times of the same round, because runs of one round see the same state of the host."""
     table = Table(experiment, ["program", "period", *WAYS, "one process", "over lending", "over balancing"])
     for label, name, arguments, period in programs:
         walls_s = in_turns(OFTENER * repeats, **{

@@ -128,8 +128,8 @@ FULL = lammps("full.lmp", 2, 900)
 THREE = lammps("full.lmp", 3, 600)
 BOUND = THREE.but(bind_to="core:overload-allowed")
 JUGGLED = (POISE, "juggle", "--")
-# Runs with less work, for cases in which ranks share a core: ranks that spin while they share a core need up to a
-# hundred times as long.
+# Shorter runs, for cases in which ranks share a core: ranks that spin while they share a core need up to a hundred
+# times as long.
 FULL_BRIEFLY, PETSC_BRIEFLY = lammps("full.lmp", 2, 100), petsc("0", 1)
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
 # applied (None for `nothing`). If a case has no remedies, the right one is unknown, so the advice is shown but not

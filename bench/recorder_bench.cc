@@ -17,8 +17,8 @@ void set_up(const benchmark::State& state) {
 
 void tear_down(const benchmark::State&) { recorder.reset(); }
 
-/// Records the begin and the end of a thread's tasks, again and again in the same order. The
-/// benchmark counts each begin and each end as one item.
+/// Records when each task of a thread begins and when it ends, again and again in the same order.
+/// Each begin and each end counts as one item.
 void tasks_in_order(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
   const TaskId first = state.range(0) * state.thread_index() / state.threads();

@@ -3,8 +3,9 @@
 // sends and receives, and an actor per message transfers it. Prints the time of each program.
 //
 // The simulated links have no latency. Instead, a message waits for the latency of its route before
-// it enters the network, because SimGrid's TCP model would give paths with short latency a larger
-// share. If a byte crosses a resource several times, the route lists the resource several times.
+// it enters the network, because SimGrid's TCP model would give paths with a short latency a larger
+// share of the bandwidth. If a byte crosses a resource several times, the route lists the resource
+// several times.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -74,9 +75,9 @@ class Simulation {
   };
 
   void add_routes(const Json& routes) {
-    // For each resource, the seconds per byte that one crossing takes. A route may cross a resource
-    // several times, and gives only the sum of these crossings. The smallest such sum over all
-    // routes is assumed to be that of a single crossing.
+    // For each resource, the seconds per byte that one crossing takes. A route that crosses a
+    // resource several times gives only the sum over these crossings. The smallest value that a
+    // route gives for a resource is assumed to be that of a single crossing.
     std::map<std::size_t, double> finest;
     for (const Json& stops : routes)
       for (const Json& stop : stops) {

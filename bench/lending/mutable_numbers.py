@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Copies poise/online/lending_tuning.h to a header whose numbers can be changed at run time: `mutable_numbers.py IN OUT`.
-lending_tuning_bench compiles the decisions about lending with this copy. A number that is a struct stays constant."""
+lending_tuning_bench compiles the decisions about lending with this copy. Constants whose type is a struct stay
+constant."""
 
 import pathlib
 import re

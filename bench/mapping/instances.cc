@@ -87,9 +87,10 @@ std::vector<T> asked_or(const std::string& text, char separator, const T (&usual
 }
 
 void for_each_drifted(const Selection& selection, const std::function<void(Instance&&)>& visit) {
-  // The instances of seed s (fewer than 1,000) are numbered from 1000 s + 1, so two seeds share no
-  // number. The instance number modulo 3 selects the strategy that balances before the loads drift;
-  // as 1,000 is no multiple of 3, the next seed begins with another strategy.
+  // A seed has fewer than 1,000 instances. Those of seed s are numbered from 1000 s + 1, so no
+  // number occurs with two seeds. The instance number modulo 3 selects the strategy that balances
+  // the workload before its loads drift. As 1,000 is not a multiple of 3, the next seed begins with
+  // another strategy.
   constexpr int kInstancesOfASeed = 1'000;
   int number = kInstancesOfASeed * std::stoi(selection.seed);
   const auto make = [&](const Kind& kind, const std::string& machine, TaskId num_tasks) {

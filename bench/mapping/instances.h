@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The instances of mapping_bench: phases that have drifted since they were balanced, on machines of
-// several shapes, and phases of recorded traces.
+// The instances of mapping_bench: phases whose loads have drifted since they were balanced, on
+// machines of several shapes, and phases of recorded traces.
 #pragma once
 
 #include <functional>

@@ -56,8 +56,11 @@ class Mean {
 };
 
 /// Counts the instances on which `poise` is at least as good as the best peer. Returns this count,
-/// and geometric means of the ratios of iteration and decision times (`poise` / peer). Peers are
-/// all other tools or, with `only_outside`, only tools not written for Poise.
+/// the geometric mean of the iteration time of `poise` divided by that of the best peer (over all
+/// instances, and over those in which messages matter more than loads), and the geometric mean of
+/// the decision time of `poise` divided by that of the fastest peer with a similar iteration time
+/// (Outcome::fastest_equal). Peers are all other tools or, with `only_outside`, only tools not
+/// written for Poise.
 json against(const std::vector<Outcome>& outcomes, bool only_outside) {
   constexpr double kEqual = 1 + 1e-9;
   int cases = 0, won = 0;
@@ -143,8 +146,8 @@ double longest_small_decision_s(const std::vector<Outcome>& outcomes) {
   return longest_s;
 }
 
-/// A limit for the strategy `poise`: `value`, which `text` describes, must be at most `most`. In
-/// `text`, a peer is a tool that was not written for Poise.
+/// A limit for the strategy `poise`: `value` must be at most `most`. `text` describes the value; a
+/// peer in it is a tool that was not written for Poise.
 struct Bar {
   const char* text;
   double value, most;

@@ -34,9 +34,9 @@ struct CaseChoice {
 };
 
 /// Draws cases from each cell. A cell is a kind of workload, a number of tasks, and a machine. In a
-/// case, the sizes of all tasks are multiplied by 0, 1, 10 or 100, and a placement is used for 1 to
-/// 1,000 steps. Case::current is either the usual initial placement of the kind (`start` is then
-/// "fresh"), or a placement that was balanced before the loads drifted.
+/// case, the sizes of all tasks are multiplied by 0, 1, 10 or 100, and the new placement is used
+/// for 1 to 1,000 steps. Case::current is either the usual initial placement of the kind (`start`
+/// is then "fresh"), or a placement that was balanced before the loads drifted.
 ///
 /// If choice.has_few_tasks is true, the program begins on 1 to 4 places of a large machine, with
 /// fewer tasks than the machine has places. A cell is then a kind of workload and one of three

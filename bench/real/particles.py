@@ -4,8 +4,8 @@
 [PERIODS [EVERY]]
 
 The particles are denser at small x. `even` cuts the box into slabs of the same width; `by_count` cuts it so that all
-slabs hold about the same number of particles; `repeated` does so again every EVERY steps (default: 10). With PERIODS,
-the particles begin as a cloud at x = 0.2 and swing PERIODS times to x = 0.8 and back."""
+slabs hold about the same number of particles; `repeated` cuts it as `by_count` does, and again every EVERY steps
+(default: 10). With PERIODS, the particles begin as a cloud at x = 0.2 and swing PERIODS times to x = 0.8 and back."""
 
 import bisect
 import math

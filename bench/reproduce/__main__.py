@@ -4,8 +4,8 @@
 """Computes every result table and plot of the five papers that Poise implements, and compares them with the papers.
 Writes build/reproduce/reproduce.md and .html, and stores bench/results/reproduce.json.
 
-Answers of the program are cached in build/reproduce/answers until the program is built again, so an interrupted run
-can be continued."""
+Outputs of the program `poise` are cached in build/reproduce/answers until the program is built again, so an interrupted
+run can be continued."""
 
 import argparse
 import json
