@@ -4,7 +4,7 @@
 """Measures decisions that all ranks make together. The memory of a rank is measured under MPI, for several numbers of
 ranks and of tasks per rank. CPU time and cost of the placement are compared with those of a decision by one rank; in
 this comparison, ranks are threads of one process. Under MPI, time and cost are compared with those of Zoltan's PHG in
-repartition mode and of PT-Scotch's ParMETIS_V3_PartKway, where they are installed. These two tools get the same loads
+repartition mode and of PT-Scotch's ParMETIS_V3_PartKway, if these tools are installed. Both tools get the same loads
 and messages as weights without units, and know nothing about the machine."""
 
 import argparse

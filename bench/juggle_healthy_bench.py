@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Counts false alarms of `poise juggle --diagnose`: runs ordinary programs that need no advice, and counts those for
-which it names a cause of lost time. Another program that computes would be a true cause, so a run is used only if all
-other processes used less than 2 % of the cpus. A program that is not installed is skipped. --programs names a folder
-with the NAS Parallel Benchmarks (see juggle_npb_bench.py)."""
+which the diagnosis names a cause of lost time. Another program that computes would be a true cause, so a run is used
+only if all other processes used less than 2 % of the cpus. A program that is not installed is skipped. --programs names
+a folder with the NAS Parallel Benchmarks (see juggle_npb_bench.py)."""
 
 import argparse
 import json

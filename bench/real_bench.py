@@ -132,8 +132,8 @@ JUGGLED = (POISE, "juggle", "--")
 # times as long.
 FULL_BRIEFLY, PETSC_BRIEFLY = lammps("full.lmp", 2, 100), petsc("0", 1)
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
-# applied (None for `nothing`). If a case has no remedies, the right one is unknown, so the advice is shown but not
-# judged.
+# applied (None for `nothing`). If a case has None instead of remedies, the right remedy is unknown, so the advice is
+# shown but not judged.
 CASES = [
     ("lammps, a third of the box full", lammps("in.uneven", 2, 900), {"objects": lammps("in.uneven", 2, 900, "once")}),
     ("lammps, a third of the box full, 4 ranks on 2 cores", lammps("in.uneven", 4, 900), {"objects": lammps("in.uneven", 4, 900, "once")}),

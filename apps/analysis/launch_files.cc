@@ -283,7 +283,7 @@ class Plan {
   std::string script_path() const { return path_ + ".bind.sh"; }
 
   /// Returns the beginning of a shell command `case` that sets `cpus` to the cores of the calling
-  /// rank. The caller must append "esac", and may put a default alternative before it.
+  /// rank. The caller must append "esac", and may add a default case before "esac".
   std::string cases(std::string_view separator) const {
     std::string rank;
     for (const std::string_view variable : kRankVariables)

@@ -87,7 +87,7 @@ std::optional<Job> running_job() {
 }
 
 /// Throws Error if this batch job and the job of the profiled run have different numbers of hosts
-/// or tasks. Then run times cannot be compared, and the map may not fit.
+/// or tasks, because then run times cannot be compared, and the map may not fit.
 void check_size(const RunHistory& history, const std::optional<Job>& job) {
   if (!job && history.job_hosts > 0)
     fail(

@@ -138,8 +138,8 @@ std::string reach_text(const char* name, const Moves::Reach& reach, bool has_siz
                      is_known ? bytes_text(reach.bytes) : "size unknown");
 }
 
-/// Returns the smallest and the largest latency factor of pairs of memory domains: pairs on the
-/// same node or, with `across_nodes`, on different nodes.
+/// Returns the smallest and the largest latency factor between two memory domains of the same node
+/// or, with `across_nodes`, of different nodes.
 std::string factor_range(const Machine& machine, bool across_nodes) {
   double least = 0, largest = 0;
   const std::uint32_t domains = std::min(machine.num_domains(), 512u);

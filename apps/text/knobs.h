@@ -13,7 +13,7 @@ namespace poise::apps {
 /// Formats a value as a number such as "0.5" or as the name of a choice.
 std::string value_text(const Knob& knob, double value);
 
-/// Formats each knob as two indented lines: `alpha=1e-05  (0 to 1)` and, below, what it does.
+/// Formats each knob as two indented lines: first `alpha=1e-05  (0 to 1)`, then what the knob does.
 std::string list_of(std::span<const Knob> knobs, int indent);
 
 nlohmann::ordered_json json_of(std::span<const Knob> knobs);

@@ -277,7 +277,7 @@ STEPS_BY_THREADS, STEPS_OF_SERIES = 10, 500
 
 
 def figure_11_points(lab, inputs):
-    """Returns the mean imbalance by the number of threads per rank."""
+    """Returns the mean imbalance for each number of threads per rank."""
     points = []
     for threads in TEAM_SIZES:
         pairs = lab.per_seed(lambda seed, threads=threads: limiter_series(lab, inputs, threads, STEPS_BY_THREADS, seed), FEW_SEEDS)
