@@ -172,11 +172,11 @@ struct Result {
   Decision decision;
   MapCost before, after;
   LaunchPlan launch;
-  bool is_kept = false;  // no map is better, so the ranks stay where they are
+  bool is_kept = false;  // no better map was found, so `decision` holds the initial map
 };
 
-/// True if a cost of the new map is lower than before by more than costs may differ and still count
-/// as equal. Otherwise moving the ranks is not worth it.
+/// True if the new map lowers at least one cost by more than the fraction same_total. Smaller
+/// differences count as equal, and then the ranks should not move.
 bool is_lower(const MapCost& after, const MapCost& before) {
   const auto falls = [](double is, double was) { return is < (1 - kTuning.same_total) * was; };
   const auto number = [](std::uint64_t bytes) -> double { return bytes; };
@@ -186,7 +186,8 @@ bool is_lower(const MapCost& after, const MapCost& before) {
          falls(number(after.busiest_card_bytes), number(before.busiest_card_bytes));
 }
 
-/// Decides about the map, and compares its costs with those of `current`.
+/// Chooses the map and computes the costs of both maps. Returns `current` if the strategy `map`
+/// finds nothing better.
 Result result_of(const Contender& contender, const Problem& problem, const Placement& current,
                  Distance distance) {
   const auto cost = [&](const Placement& placement) {
