@@ -28,7 +28,7 @@ class Table:
 
 
 def where(**wanted):
-    """Returns a function that selects the rows with the wanted values, such as part="beside", in their columns."""
+    """Returns a function that selects the rows whose columns have the wanted values, such as part="beside"."""
     return lambda whole: [row for row in whole["results"] if all(row.get(column) == value for column, value in wanted.items())]
 
 
@@ -142,7 +142,8 @@ def sorted_victims(rows):
     pairs = ", ".join(f"{row['paired gain']:.2f} and {row['lightest gain']:.2f} on {row['ranks']} ranks" for row in rows)
     verdict = ("**do not confirm**" if max(abs(ratio - 1) for ratio in ratios) < 0.05 else
                "confirm" if min(ratios) > 1 else "contradict")
-    return ("With sorted pairs, the most loaded rank lends to the least loaded one, the second to the second least, and so on. "
+    return ("With sorted pairs, the most loaded rank lends to the least loaded one, the second most loaded one to "
+            "the second least loaded one, and so on. "
             "Klinkenberg et al. 2020 (figure 9, on up to 32 nodes) found this faster than if all loaded ranks lend to the least "
             f"loaded one. The speed-ups measured here on one host {verdict} this. They are, first with sorted pairs and then with the "
             f"least loaded rank: {pairs}.")
@@ -394,8 +395,8 @@ RUNS = {"miniapps": "mini-apps", "miniapps_with_priority": "mini-apps with prior
 
 
 def real_runs(whole):
-    """Yields one or two rows per kind of runs: for runs on one host, and for runs on a cluster. Only held-out runs are
-    used: those that were not run while the comparison of simulated with measured times was developed."""
+    """Yields one or two rows per kind of runs: for runs on one host, and for runs on a cluster. Only held-out runs
+    count: those that were not used while the comparison of simulated with measured times was developed."""
     for kind, name in RUNS.items():
         held_out = [row for row in whole.get(kind, {"rows": []})["rows"] if row["held_out"]]
         for where_run in ("one host", "cluster with slow links"):
@@ -531,8 +532,8 @@ PAGES = {
               "`POISE_REORDER`, `before` is the time in the launcher's order and `after` the time with the new map of "
               "the ranks: medians of seven pairs of runs. `result` is the part of the time that is saved, with its 95 "
               "% interval. In rows of `poise run`, the program ran repeatedly until `poise run` had decided whether "
-              "to keep the map; `result` is the line that it then printed. No map helps kneighbor: its objects are "
-              "already assigned to the places in the order of the nodes, whatever the order of the ranks.", mapped,
+              "to keep the map; `result` is the line that it then printed. No map helps kneighbor: whatever the order of "
+              "the ranks, its objects are already assigned to the places node by node.", mapped,
               {"program": "{name}", "by": "`{by}`", "before, s": "{before_s}", "after, s": "{after_s}", "result": "{result}"},
               figure_of_hpcc)]),
     "reproduce": ("The tables of five papers beside ours", [
@@ -565,9 +566,9 @@ PAGES = {
               "step is simulated](simulate_how.md#how-far-it-can-be-trusted) names the causes of the errors.", real_runs,
               {"runs": "{runs}", "on": "{on}", "near": "{near} of {count}", "median error": "{median:.1%}", "worst": "{worst:.1%}"})]),
     "cluster": ("How well the emulated cluster keeps its rates", [
-        Table("Error of the time of transfers", "How long a transfer should take on an emulated cluster follows from the rates and delays of its links. The relative "
-              "error is the difference between the measured and this nominal time, divided by the nominal time. The table shows the "
-              "median and the largest absolute value of this error over all transfers measured on a cluster: some with delays of its links, others without.", cluster_errors,
+        Table("Error of the time of transfers", "How long a transfer should take on an emulated cluster (its nominal time) follows from the rates and delays of the links. The relative "
+              "error is the difference between the measured and the nominal time, divided by the nominal time. The table shows the "
+              "median and the largest absolute value of this error over all transfers measured on a cluster, with and without delays of its links.", cluster_errors,
               {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
     "engine": ("The event engine", [
         Table("Differences from SimGrid's iteration",
@@ -642,7 +643,7 @@ PAGES = {
               "done. For comparison, two ways of work stealing were simulated as well. In random stealing, an idle "
               "rank (the thief) takes half of the queued tasks of a random rank (the victim). In hierarchical "
               "stealing, half of the requests go to random ranks of the thief's own node, and the others to any rank. "
-              "Both ways have the latencies, network cards, overheads and pauses between requests of Poise's lending, "
+              "Both ways are simulated with the latencies, network cards, overheads and pauses between requests of Poise's lending, "
               "but thieves learn at no cost that all tasks are done. The column `age` shows how old the thief's "
               "information on the victim's load was when the thief sent a request.", scaled,
               {"tasks": "{case}", "ranks": "{ranks:,}", "way": "{way}", "over ideal": "{over_ideal:.3f}", "messages per rank": "{messages_per_rank:.0f}",
@@ -724,7 +725,7 @@ PAGES = {
                                       "least": "x{least:.3f}", "most": "x{most:.3f}", "undecided": "{undecided}", "slower": "{slower}"}),
         Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the speed in "
               "operations per second that the program prints with the balancer, divided by that without it: the median of pairs of "
-              "runs, and its 95 % confidence interval. For rows measured on 2026-11-26, it is "
+              "runs, and its 95 % confidence interval. For rows measured on 2026-11-26, the speed-up is "
               "computed from the run times that the program prints, which have two decimals. "
               "A row is undecided if the interval extends more than 2 % above or below the median after 25 pairs. `stranger` means another program that "
               "computes all the time. It is bound to one cpu if the threads are bound, and may run on any cpu if they are free.",
@@ -792,8 +793,8 @@ PAGES = {
               {"program": "`{program} {arguments}`", "multicore": "{median_ms[multicore]:.3f}", "network": "{median_ms[network]:.3f}"})]),
     "charm_peers": ("Charm++ 8's balancers on the same problems", [
         Table("Decisions of Poise's strategies and of Charm++'s balancers",
-              "`poise generate` made the problems: it imitates the programs of table III of the NucoLB paper (Pilla et al. "
-              "2012), with the same numbers of objects. Charm++ 8.0.1's balancers decided in real runs, with the loads and messages of these problems. "
+              "`poise generate` made the problems, which imitate the programs of table III of the NucoLB paper (Pilla et al. "
+              "2012) and have as many objects as those programs. Charm++ 8.0.1's balancers decided in real runs, with the loads and messages of these problems. "
               "Each cell contains three numbers: how many objects move, the time of an iteration in ms, and the time "
               "of ten iterations and the migration before them in s. Both times are predictions by `poise compare`. "
               "`keep` moves nothing. The strategy `poise` expects ten iterations until the next decision. "

@@ -27,7 +27,7 @@ def cell_of(x):
 
 
 def exchanged(x, v, to):
-    """Sends each particle to the rank that `to` has for it. Returns the particles that this rank then has."""
+    """Sends particle i of this rank to rank to[i], for all i. Returns the particles that this rank then has."""
     parts = comm.alltoall([(x[to == rank], v[to == rank]) for rank in range(comm.size)])
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 

@@ -170,8 +170,8 @@ void waits(void* id) {
         "the task still exists in its callback");
 }
 
-// Tests a wait in a callback of a finished task. The wait is refused. It must not drop the finished
-// tasks, because the callback still uses one of them.
+// Tests a wait in a callback of a finished task. The wait must be refused, and must not drop the
+// finished tasks, because the callback still uses one of them.
 void waits_in_a_callback() {
   std::atomic<int> calls{0};
   auto* task = make(reinterpret_cast<void*>(nothing), {});

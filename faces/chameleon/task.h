@@ -19,7 +19,7 @@ struct chameleon_annotations_t {
 struct cham_migratable_task_t {
   int id = 0;
   void* entry = nullptr;
-  std::int32_t image = 99;                     // index that a plug-in gave the image; 99: none did
+  std::int32_t image = 99;                     // the plug-in's index of the image; 99: no plug-in
   std::optional<std::ptrdiff_t> image_offset;  // set if a plug-in gave the position of the code
   std::vector<chameleon_map_data_entry_t> arguments;
   std::vector<std::ptrdiff_t> offsets;  // offset of each parameter in its data; empty: all 0

@@ -139,7 +139,7 @@ std::array<std::array<std::atomic<int>, kMaxIds>, kNumWhats> happened{};
 
 void where(int* rank, int id);
 
-// Checks what the tool knows about a task, which must be the same on all ranks.
+// Checks what the runtime tells the tool about a task. It must be the same on all ranks.
 void check_what_is_known(cham_migratable_task_t* task, int id) {
   const cham_t_task_param_info_t given = param_info(task);
   check(given.num_args == 2 && given.arg_sizes[0] == sizeof(int), "arguments are known");
@@ -175,8 +175,8 @@ void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_dat
   check_what_is_known(task, id);
 }
 
-// Stores a number in the data that the tool keeps per thread. Later callbacks check this number, to
-// prove that this callback came first on their thread.
+// Stores a number in the data that the tool keeps per thread. Later callbacks check this number to
+// verify that this callback came first on their thread.
 void thread_began(cham_t_data_t* data) { data->value = 11; }
 void serial_began(cham_t_data_t* data) {
   check(data->value == 11, "the thread began before");
@@ -228,7 +228,7 @@ int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
     on(cham_t_callback_determine_local_load, determine_load);
   }
   if (mode == Mode::tasks) {
-    // The runtime must ignore select_numbers, because select_tasks also decides the number.
+    // The runtime must ignore select_numbers: select_tasks also decides how many tasks move.
     on(cham_t_callback_select_num_tasks_to_offload, select_numbers);
     on(cham_t_callback_select_tasks_for_migration, select_tasks);
   }
@@ -272,7 +272,7 @@ std::vector<int> run_tasks() {
   std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(num_ranks);
   for (std::size_t t = 0; t < kTasks; ++t) {
     auto* task = make_task(&ran_on[t]);
-    if (my_rank > 0) continue;  // only rank 0 submits the tasks that it has created
+    if (my_rank > 0) continue;  // all ranks create tasks, but only rank 0 submits them
     ids[t] = chameleon_get_task_id(task);
     if (mode == Mode::replicas && t == 0) {  // the program itself replicates this task
       int ranks[] = {num_ranks - 1, 0};

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Decides from Fortran 2008 which task should run where. It calls libpoise (poise/poise.h); docs/library.md is the
+! Lets Fortran 2008 programs decide where tasks should run. Calls libpoise (poise/poise.h); docs/library.md is the
 ! guide. Integers are of the default kind, sizes and ids have 64 bits. Tasks and places are numbered from 0, also in
 ! arrays of messages. Without the argument `error`, an error ends the program with its text. Texts may end with blanks,
 ! as those in character variables of fixed length do.
@@ -53,7 +53,8 @@ module poise
     type(c_ptr) :: global_id, task, from, to
   end type
 
-  ! struct poise_communication: how ranks that decide together communicate. The module poise_mpi makes it.
+  ! struct poise_communication: the functions by which ranks communicate when they decide together. The module poise_mpi
+  ! creates it.
   type, bind(c) :: poise_ranks
     type(c_ptr) :: context = c_null_ptr
     integer(c_int32_t) :: rank = 0, num_ranks = 0

@@ -156,7 +156,7 @@ contains
   integer function poise_tasks_submit(context, function_id, items, with) result(status)
     type(c_ptr), intent(in) :: context
     integer(c_int), intent(in) :: function_id
-    ! `items` has no intent(in), because compilers would then assume that the call does not change the data to which the
+    ! `items` has no intent(in): with it, compilers would assume that the call does not change the data to which the
     ! items point.
     type(poise_item) :: items(:)
     type(poise_with), optional :: with

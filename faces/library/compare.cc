@@ -89,7 +89,7 @@ void list_rows(poise_simulation& handle) {
   }
 }
 
-/// If the table has no such row, throws Error, whose text names the table.
+/// Returns row `number`. If there is no such row, throws Error, whose text names the table.
 template <typename Row>
 const Row& row_of(const std::vector<Row>& rows, std::uint64_t number, const char* table) {
   if (number >= rows.size())

@@ -130,7 +130,7 @@ TEST(DistributedInC, all_ranks_get_the_same_result_code_even_if_input_arrays_are
     Random random(seed);
     std::vector<OwnArrays> own = arrays(seed);
     for (std::uint32_t i = random.below(3); i > 0; --i) spoil(own[random.below(6)], random);
-    for (OwnArrays& rank : own) {  // each array must be as long as the library may read
+    for (OwnArrays& rank : own) {  // makes arrays as long as the library assumes
       const std::size_t n = std::max(rank.ids.size(), rank.load_s.size());
       rank.ids.resize(n), rank.load_s.resize(n), rank.bytes.resize(n), rank.pinned.resize(n);
       rank.first.resize(n + 1, rank.first.back());

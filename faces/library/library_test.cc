@@ -130,7 +130,7 @@ TEST(Library, gives_the_same_decisions_and_metrics_as_the_cpp_interface) {
   EXPECT_GE(tried, fewer_if_sanitized(20));
 }
 
-TEST(Library, sets_costs_whether_or_not_the_machine_states_them) {
+TEST(Library, sets_a_cost_even_if_the_machine_has_no_value_for_it) {
   Handles handles;
   ASSERT_EQ(poise_machine_create("node:2 core:2", &handles.machine), POISE_OK);
   for (const char* name : {"shared_network_bytes_per_s", "card_s_per_message"}) {

@@ -36,8 +36,8 @@ class CheckedProblem {
 /// fewer domains than the machine has.
 void check_domains(const Workload& workload, const Machine& machine);
 
-/// Returns the strategies in a list (null: all rows of the table that are not marked is_oracle),
-/// followed by the caller's own strategies.
+/// Returns the strategies that the text `strategies` lists (null: all rows of the table that are
+/// not marked is_oracle), followed by the caller's own strategies.
 std::vector<apps::Contender> contenders_of(const char* strategies, const poise_own_strategy* own,
                                            std::uint64_t num_own);
 /// Time limit in seconds for a program that acts as a strategy ("exec:...").

@@ -42,7 +42,7 @@ Parameter as_literal(const Parameter& memory) {
 }
 
 /// Adds dependencies for a region that may access any memory: the region waits for all earlier
-/// regions, and all later regions wait for the region.
+/// regions, and all later regions wait for it.
 void touch_anything(Call& call) {
   constexpr std::uintptr_t kFirst = 1;  // null would mean no data
   constexpr std::size_t kAll = std::size_t{1} << 55;
