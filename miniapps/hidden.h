@@ -48,8 +48,9 @@ class HiddenProgram {
   virtual std::unique_ptr<HiddenObject> restored(const Bytes& bytes) const = 0;
   /// Returns for each object, by id, the place where it starts.
   virtual std::vector<int> start(int num_places) const = 0;
-  /// Checks the values of all objects, indexed by id: `first` before the first step, `last` after
-  /// the last. Returns the line with the checksum; throws std::exception if the results are wrong.
+  /// Checks the results. For each object, by id, `first` holds the value before the first step, and
+  /// `last` the value after the last step. Returns the line with the checksum; throws
+  /// std::exception if the results are wrong.
   virtual std::string results(const std::vector<Bytes>& first,
                               const std::vector<Bytes>& last) const = 0;
 };

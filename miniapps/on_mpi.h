@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a program on objects on MPI: parses the options, runs the steps, prints the results.
+// Runs a program that consists of objects on MPI ranks: parses the options, runs the steps, prints
+// the results.
 #pragma once
 
 #include <cstdio>

@@ -25,7 +25,7 @@ using objects::Outbox;
 /// over all objects, in order of their ids, before the first step and after the last. Optional
 /// members:
 /// - `prepare()`: called once before any object is created. Throws Error for settings that
-///   contradict each other, and may compute what all objects start from.
+///   contradict each other, and may compute the initial data of all objects.
 /// - `check(first_sum, last_sum)`: may print a line; throws Error if the results are wrong.
 /// - `subphase_of(step)`: the kind of a step, for programs whose steps differ (options.h).
 /// - `waits()`: true if steps sleep rather than compute, so that load is measured in wall time.

@@ -25,7 +25,7 @@ inline double dot(const Vector& a, const Vector& b) {
 }
 inline double length(const Vector& v) { return std::sqrt(dot(v, v)); }
 
-/// The axis-aligned bounding box of the points added.
+/// The axis-aligned bounding box of the added points.
 struct Box {
   Vector low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
 

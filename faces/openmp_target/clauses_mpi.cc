@@ -23,7 +23,7 @@ void wait() { check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait
 
 constexpr int kRegions = 40;
 
-/// The ranks on which regions ran, and their results.
+/// For each region, the process that ran it and the result.
 struct Outcome {
   std::vector<int> process = std::vector<int>(kRegions), made = std::vector<int>(kRegions, -1);
   int elsewhere() const {
@@ -189,7 +189,7 @@ void pointers_of_members() {
   check(number == 6 * kRegions, "an address that a structure holds is used on its own rank");
 }
 
-/// Checks that an eight-byte value that no clause names is never taken for an address.
+/// Checks that an eight-byte value is never mistaken for an address if no clause names it.
 void numbers_like_addresses() {
   std::vector<std::uintptr_t> number(1);
   number[0] = reinterpret_cast<std::uintptr_t>(number.data());
@@ -279,7 +279,7 @@ void presence() {
   check(!omp_target_is_present(cells, 0), "what is no longer held is not");
 }
 
-// These tests check clauses that must end the program, or that must print a message and have no
+// In each of these tests, a clause must end the program, or print a message and have no other
 // effect.
 
 void absence() {

@@ -74,9 +74,9 @@ int omp_get_num_devices(void) { return num_devices(); }
 int omp_get_initial_device(void) { return num_devices(); }
 int omp_get_device_num(void) { return num_devices(); }
 
-// Defines these functions also under the versioned names that programs linked with libomp call. If
-// this library is preloaded, such programs then call the functions of this library. libomp's own
-// functions would look for another libomptarget.
+// Programs that are linked with libomp call these functions by versioned names. The names are
+// defined here as well, so that such programs call Poise's functions if Poise's library is
+// preloaded. libomp's own functions would look for another libomptarget.
 int num_devices_for_libomp(void) { return num_devices(); }
 asm(".symver num_devices_for_libomp, omp_get_num_devices@VERSION");
 asm(".symver num_devices_for_libomp, omp_get_initial_device@VERSION");

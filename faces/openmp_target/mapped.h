@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory mapped by `target data` and `target enter data`. Regions may access it by its address.
+// Records which memory `target data` and `target enter data` have mapped. Regions may access mapped
+// memory by its address.
 #pragma once
 
 #include <cstddef>

@@ -85,8 +85,8 @@ void forms(int num_tasks) {
   check(shared[1] == (1 << num_tasks) - 1, "regions keep their order");
 }
 
-/// Tests memory that `target data` has mapped: regions must see what earlier regions wrote, even
-/// if their own `map` clauses would not copy it.
+/// Tests memory that `target data` has mapped: a region must see what earlier regions wrote, even
+/// if its own `map` clause would not copy the data.
 void held(int num_tasks) {
   std::vector<int> numbers(100, 1);
   int* all = numbers.data();
@@ -163,10 +163,10 @@ int main(int argc, char** argv) {
   check(chameleon_init() == CHAM_SUCCESS, "chameleon_init succeeds");
   at_once();
   int counts[2] = {};
+  // In a short round, other ranks may be too late to run a region, but not in all 50 rounds.
   for (int round = 0; round < 50 && counts[0] == 0 && (round == 0 || size > 1); ++round) {
     counts[0] = products(rank == 0 ? 200 : 0, 20);
-    MPI_Bcast(counts, 1, MPI_INT, 0,
-              MPI_COMM_WORLD);  // other ranks may be too late in a short round, but not in all 50
+    MPI_Bcast(counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   check(size == 1 || counts[0] > 0, "regions run on other ranks");
   forms(rank == 0 ? 12 : 0);

@@ -11,8 +11,8 @@ namespace poise::openmp_target {
 /// once; its regions then run on their own rank, as without offloading.
 void load(const Binary& binary);
 
-/// Notes what the program requires by `#pragma omp requires`. If other ranks cannot provide a
-/// required feature, code_of() returns null for all regions.
+/// Records the features that the program requires by `#pragma omp requires`. If other ranks cannot
+/// provide one of them, code_of() returns null for all regions.
 void require(std::int64_t what);
 
 /// Returns the code of the region that `mark` identifies, or null if there is none.

@@ -18,8 +18,8 @@ namespace face = poise::openmp_target;
 
 constexpr int kTaken = 0, kRunItYourself = 1;
 
-/// Submits the region as a task that depends on earlier tasks with the same data, as if OpenMP's
-/// depend clauses named these data.
+/// Submits the region as a task. The task depends on earlier tasks that use the same data, as if
+/// OpenMP's depend clauses named these data.
 int defer(void* code, const face::KernelArguments& region) {
   face::Call call = face::call_of(region);
   if (call.stays) face::say(call.stays, "stay on their own rank");

@@ -14,7 +14,8 @@ Offload offload();
 /// Prints why other ranks cannot run some regions, and where these run instead. Each reason is
 /// printed only once, because a region may be executed a million times.
 void say(const std::string& why, const char* instead);
-/// Prints once that something has no effect or is not supported; `what` is the whole message.
+/// Prints the message `what`, which says that something has no effect or is not supported. Each
+/// message is printed only once.
 void note(const std::string& what);
 /// Ends the job, because its results would be wrong. libomptarget ends the program in this case,
 /// too.

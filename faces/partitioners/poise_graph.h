@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// <poise/poise_graph.h>: supplies what poise needs but a graph for another partitioner lacks: the
-// units of its weights, and the machine. poise_parmetis.c and poise_zoltan.c include this header.
+// <poise/poise_graph.h>, which poise_parmetis.c and poise_zoltan.c include. Poise needs two things
+// that a graph for another partitioner does not contain: the units of its weights, and the machine.
+// This header supplies both.
 #pragma once
 
 #include <dlfcn.h>

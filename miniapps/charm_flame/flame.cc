@@ -31,7 +31,8 @@
 /*readonly*/ int num_steps;
 /*readonly*/ int period;
 
-// Fraction of a temperature difference that is conducted in a step; stable below 1/4.
+// Fraction of a temperature difference that is conducted in a step. The scheme is stable if this
+// number is below 1/4.
 constexpr double kConduction = 0.2;
 constexpr double kIgnition = 0.15;  // heat at which fuel burns
 constexpr double kRate = 0.05;      // burning rate per step

@@ -25,7 +25,7 @@ namespace tasks = poise::tasks;
 
 struct Tally {
   std::uint64_t neutrons = 0;
-  double track = 0;  // length of all flights, in mean free paths
+  double track = 0;  // total length of all flights, in mean free paths
   template <typename Archive>
   void serialize(Archive& archive) {
     archive(neutrons, track);

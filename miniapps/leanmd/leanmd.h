@@ -18,7 +18,7 @@
 namespace poise::miniapps::leanmd {
 
 constexpr double kCutoff = 2.5, kSpacing = 1.12, kTimeStep = 0.002;
-constexpr std::uint32_t kHalf = 14;  // compute objects of a cell: itself and half of 26 neighbours
+constexpr std::uint32_t kHalf = 14;  // compute objects per cell: 1 for the cell, 13 for neighbours
 
 /// A three-dimensional torus of cells, and the ids of cells and compute objects.
 struct Grid {
@@ -30,7 +30,7 @@ struct Grid {
   ObjectId id(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
     return (z % cells * cells + y % cells) * cells + x % cells;
   }
-  /// Returns the neighbour at offset o, 0 to 26; offset 13 is the cell itself.
+  /// Returns the neighbour with the number o, from 0 to 26; number 13 is the cell itself.
   ObjectId neighbour(ObjectId cell, std::uint32_t o) const {
     const std::uint32_t step = cells - 1;
     return id(cell % cells + o % 3 + step, cell / cells % cells + o / 3 % 3 + step,
@@ -230,7 +230,7 @@ inline Body make_body(const Grid& grid, ObjectId id, std::uint32_t lattice) {
   return {Compute{grid, cell, grid.neighbour(cell, 13 + half)}};
 }
 
-/// Sums over all cells, from which the results are checked: energy, momentum, and atom positions.
+/// Sums over all cells, with which the results are checked: energy, momentum and atom positions.
 struct Sums {
   double first_energy = 0, energy = 0, checksum = 0;
   Vector momentum{};

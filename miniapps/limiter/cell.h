@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cell of gas. A time step is computed with polynomials, and repeated with subcells if the result
-// is not credible.
+// A cell of gas. A time step is computed with polynomials. If the result is not credible, the step
+// is repeated with subcells.
 #pragma once
 
 #include <algorithm>
@@ -53,9 +53,9 @@ inline State flux_between(const State& q_lower, const State& f_lower, const Stat
   return flux;
 }
 
-/// Half of the difference between the states at the two ends of the subcell `here`. By the minmod
-/// limiter this difference is the smaller of the differences to the two neighbouring subcells, or 0
-/// if they have different signs.
+/// Half of the difference between the states at the two ends of the subcell `here`. The minmod
+/// limiter sets this difference, for each component of the state, to the smaller of the differences
+/// to the two neighbouring subcells, or to 0 if these have different signs.
 inline State half_slope(const State& before, const State& here, const State& after) {
   State half{};
   for (std::size_t c = 0; c < 3; ++c) {

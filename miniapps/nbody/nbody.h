@@ -4,9 +4,9 @@
 // are active, nearly all in the dense cores: the load is uneven and varies from step to step.
 //
 // In each step a piece sends the positions of its active particles to all pieces. Each piece
-// replies with its gravity there: near particles act singly, far groups as one mass (Barnes and
-// Hut, 1986; for groups of targets: Barnes, 1990). A far piece replies only with its centre
-// (Salmon, 1991). Forces, momentum and energy are checked. Particles do not change their piece.
+// replies with its gravity at these positions: near particles act singly, far groups as one mass
+// (Barnes and Hut, 1986; for groups of targets: Barnes, 1990). A far piece replies only with its
+// centre (Salmon, 1991). Forces, momentum and energy are checked. Particles stay in their piece.
 #pragma once
 
 #include <algorithm>
@@ -78,8 +78,8 @@ struct Group : Box {
   }
 };
 
-/// Adds the gravity of `group` to the fields at the particles of `on`. A group whose opening angle,
-/// seen from `on`, is below theta acts as one mass. Else halves `on`, or `group` if `on` is a leaf.
+/// Adds the gravity of `group` to the fields at the particles of `on`. If it looks small (angle
+/// below theta), it acts as one mass. Otherwise, `on` is halved or, if `on` is a leaf, `group`.
 inline void pull(const Group& group, const Group& on, double theta, Field* fields) {
   const auto add = [&](const Vector& at, std::size_t num_particles) {
     for (std::size_t i = 0; i < on.members.size(); ++i)
@@ -134,7 +134,7 @@ struct Piece {
     outbox.send_to_all(all, targets);
   }
 
-  /// Replies with its gravity at the received positions or, if it is far away, with its centre.
+  /// Replies with the piece's gravity at the received positions or, if far from them, its centre.
   void attract(const Inbox& inbox, Outbox& outbox) const {
     const std::vector<Vector> own = active(0);
     const Group tree(own);
@@ -279,7 +279,7 @@ struct Program : Settings {
   double checksum(const Sums& sums) const { return sums.at[0] + sums.at[1] + sums.at[2]; }
   void check(const Sums& before, const Sums& after) const {
     const double forces = after.force_error / pieces;
-    const double momentum = length(after.momentum - before.momentum);  // relative: mass, speed ~ 1
+    const double momentum = length(after.momentum - before.momentum);  // mass and speeds are near 1
     const double energy = std::fabs(after.energy / after.first_energy - 1);
     fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
                momentum, after.first_energy, energy);

@@ -31,7 +31,7 @@ struct Block {
       coordinate = id % blocks;
       id /= blocks;
     }
-    // The reaction is stiffest at one quarter of the last axis.
+    // The reaction is stiffest at a quarter of the length of the last axis.
     const double distance = (place[3] + 0.5) / blocks - 0.25;
     substeps = 1 + static_cast<std::uint32_t>(stiff / (1 + 60 * distance * distance));
     values.resize(std::size_t{n} * n * n * n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tsunami, like sam(oa)²: shallow water on an ocean in patches. A patch refines its cells where
-// the wave is high, so the load moves with the wave.
+// A tsunami, like sam(oa)²: shallow-water equations on an ocean that is divided into patches. A
+// patch refines its cells where the wave is high, so the load moves with the wave.
 //
 // Finite volumes with the flux of Harten, Lax and van Leer, 1983, and hydrostatic reconstruction
 // (Audusse et al., "A fast and stable well-balanced scheme with hydrostatic reconstruction for
@@ -178,7 +178,7 @@ struct Patch {
 
   void step(const Inbox& inbox, Outbox& outbox) {
     std::array<std::vector<Cell>, 4> beyond;
-    for (std::uint32_t side = 0; side < 4; ++side) {  // beyond a coast: mirrored momentum
+    for (std::uint32_t side = 0; side < 4; ++side) {  // beyond a coast, momentum is mirrored
       beyond[side] = edge(side);
       for (Cell& cell : beyond[side]) cell.momentum[side / 2] *= -1;
     }

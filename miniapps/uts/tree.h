@@ -25,8 +25,8 @@ struct Tree {
   std::string_view name;
   Kind kind;
   Shape shape;
-  double branching;  // number of children of the root; in geometric trees its expected value
-  int max_height;    // maximum height of the geometric part
+  double branching;          // children of the root; in geometric trees, their expected number
+  int max_height;            // maximum height of the geometric part
   double child_probability;  // binomial part: the probability that a node has `children` children
   int children;
   int seed;

@@ -38,7 +38,7 @@ struct Grid {
 };
 
 /// Coefficients of a time step: new value = keep * old value - gain * difference. For a velocity,
-/// this is a difference of two pressures; for a pressure, a difference of two velocities.
+/// the difference is between two pressures; for a pressure, between two velocities.
 struct Damping {
   double keep = 1, gain = kTimeStep;
 };

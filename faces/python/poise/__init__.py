@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Poise decides which task of a parallel program should run where. docs/python.md shows programs.
+"""Poise decides which task of a parallel program should run where. docs/python.md has examples.
 
 Tasks and places are numbered from 0. Times are in seconds, sizes in bytes."""
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 #: Python function that takes a Problem and returns the place of each task. In tables of
 #: results, a function appears under its __name__.
 Strategy = Union[str, Callable[[Problem], Any]]
-#: A callback with the arguments (steps done, all steps, name of the next step). If it returns True, the work stops with
-#: Cancelled.
+#: A callback with the arguments (steps done, number of steps, name of the next step). If it returns True, the work stops
+#: and Cancelled is raised.
 Progress = Callable[[int, int, str], Any]
 
 
@@ -72,7 +72,7 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """The results of several strategies on one problem. Iterate over the rows, or index by the strategy's text."""
+    """The results of several strategies on one problem. Iterate over it, or index it by the text of a strategy."""
     rows: list[Row]
     best: Row | None  # the row with the shortest iteration; of equal rows, the one with the fewest migrated bytes
     iteration_bound_s: float  # no placement has a shorter iteration
@@ -200,9 +200,9 @@ class _Callbacks:
         return handle
 
     def error_of(self, row: Any, rows_left: int) -> str | None:
-        """Returns the error in a row, or None. The last rows of the table belong to the Python functions, in the order
-        of the functions. `rows_left` is the number of rows after this one. It tells whether the row belongs to a
-        function, and to which."""
+        """Returns the error in a row, or None. The last rows of the table belong to the Python functions, in their
+        order. So `rows_left`, the number of rows after this one, tells whether the row belongs to a function, and to
+        which function."""
         if row.error is None:
             return None
         return self.errors.get(len(self.names) - 1 - rows_left, str(row.error.decode(errors="replace")))
@@ -317,8 +317,8 @@ def simulate(machine: Any, trace: Trace, strategies: Strategy | Iterable[Strateg
              every: int = 10, start: Any = None, decision_s: float | None = None, seed: int = 0,
              progress: Progress | None = None) -> Simulation:
     """Replays `steps` steps of a trace, with a decision every `every` steps. `start` (n,) is the placement of the
-    first phase (None: that of the trace, or blocks). `decision_s` is the time charged for each decision (None: the
-    time that it takes on this machine)."""
+    first phase (None: the placement in the trace or, without one, blocks of consecutive tasks). `decision_s` is the
+    time charged for each decision (None: the time that the decision takes on this machine)."""
     places = as_machine(machine)
     now = None if start is None else lib.as_array(start, np.uint32, (None,), "start")
     handle = trace._create()

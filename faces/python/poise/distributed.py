@@ -22,8 +22,8 @@ class Ranks(Protocol):
     num_ranks: int
 
     def exchange(self, sends: dict[int, Any]) -> dict[int, Any]:
-        """Sends bytes: `sends` maps receiving ranks to data. Returns the received data by sending rank. After the call
-        the caller may change the data that it sent."""
+        """Sends bytes: `sends` maps each receiving rank to its data. Returns a dictionary that maps each sending rank
+        to the data received from it. After the call, the caller may change the data that it sent."""
 
     def reduce(self, values: np.ndarray, operation: str) -> np.ndarray:
         """Returns the element-wise maximum ("max") or sum ("sum") of `values` over all ranks, (n,) uint64."""
@@ -49,7 +49,7 @@ class _MpiRanks:
 
     def exchange(self, sends: dict[int, Any]) -> dict[int, Any]:
         mpi, received, barrier = self._mpi, {}, None
-        self._tag = 1 - self._tag  # so this exchange does not receive messages of the next one
+        self._tag = 1 - self._tag  # tags alternate, so that an exchange does not receive messages of the next
         requests = [self._comm.Issend([data, mpi.BYTE], to, self._tag) for to, data in sends.items()]
         while barrier is None or not barrier.Test():
             status = mpi.Status()
@@ -161,7 +161,7 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
             handle = places._handle.pointer
             own, _arrays = _own_tasks(global_ids, load_s, messages, size_bytes, pinned, neighbour_ranks, background_s)
         except Exception as error:
-            wrong = error  # the collective call below is made all the same, so that the other ranks get an error
+            wrong = error  # the collective call below is still made, so that the other ranks get an error
             own.num_tasks = 1  # a task without arrays, so that the library reports wrong input to all ranks
         rank_of_task = np.empty(own.num_tasks, dtype=np.uint32)
         exports, imports = ctypes.POINTER(lib.CMoves)(), ctypes.POINTER(lib.CMoves)()

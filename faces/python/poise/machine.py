@@ -111,13 +111,14 @@ class Machine:
 
     @property
     def latency_factor(self) -> np.ndarray | None:
-        """The cost of a message between memory domains, at index [from, to], relative to one inside a domain. None if
-        there are more than 4,096 domains."""
+        """The cost of a message from one memory domain to another, at index [from, to], relative to the cost of a
+        message inside a domain. None if there are more than 4,096 domains."""
         return self._factors("latency_factor")
 
     @property
     def bandwidth_factor(self) -> np.ndarray | None:
-        """The cost of a byte between memory domains, at index [from, to], relative to one inside a domain."""
+        """The cost of a byte from one memory domain to another, at index [from, to], relative to the cost of a byte
+        inside a domain."""
         return self._factors("bandwidth_factor")
 
     def __repr__(self) -> str:

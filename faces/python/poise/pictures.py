@@ -22,7 +22,7 @@ def _axes(ax: Any) -> Any:
 
 
 def work_s(machine: Any, workload: Any, placement: Any) -> np.ndarray:
-    """Returns the seconds of work per place (p,): loads divided by speed, plus background load."""
+    """Returns the work of each place in seconds (p,): loads divided by speed, plus background load."""
     places, tasks = as_machine(machine), as_workload(workload)
     where = lib.as_array(placement, np.uint32, (tasks.num_tasks,), "placement")
     if len(where) and where.max() >= places.num_places:
@@ -46,8 +46,8 @@ def loads(machine: Any, workload: Any, placements: dict[str, Any], ax: Any = Non
 
 
 def heat_map(machine: Any, workload: Any, placement: Any, ax: Any = None, *, by: str = "place") -> Any:
-    """Draws the bytes that each place (row) sends to each other place (column), or the same for the groups of a level
-    of the machine, such as "node". Messages inside a group are left out."""
+    """Draws the bytes that each place (row) sends to each other place (column). If `by` names a level of the machine,
+    such as "node", draws the bytes between the groups of this level instead, without messages inside a group."""
     ax = _axes(ax)
     places, tasks = as_machine(machine), as_workload(workload)
     where = lib.as_array(placement, np.uint32, (tasks.num_tasks,), "placement")

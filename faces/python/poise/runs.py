@@ -53,7 +53,7 @@ class Outlook:
 
 def theory(threads: int, cpus: int, phase_s: float, *, period_s: float = 0.1, phases: int = 1, domains: int = 1,
            jitter: float = 0.0, seed: int = 0) -> Outlook:
-    """Predicts the run time of a program, and what balancing its threads every `period_s` seconds gains. The program
+    """Predicts the run time of a program, and the gain of balancing its threads every `period_s` seconds. The program
     has `threads` identical threads; between two barriers, each of them computes for `phase_s` seconds. Threads stay in
     their memory domain. `jitter` is the random variation of period_s, as a fraction of period_s below 1. Source:
     Hofmeyr et al., "Juggle", HPDC 2011. Raises Error if a number is wrong."""

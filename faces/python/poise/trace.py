@@ -18,8 +18,8 @@ from .workload import Workload
 
 @dataclasses.dataclass
 class Phase:
-    """One phase: the measurements, and the place of each task (n,), which is None if it was not recorded. `wall_s` is
-    0 if the phase was not timed."""
+    """One phase: the measurements, and the place of each task (n,), or None if the places were not recorded. `wall_s`
+    is 0 if the phase was not timed."""
     workload: Workload
     placement: Any = None
     id: int = 0

@@ -59,7 +59,7 @@ class Workload:
     footprint_bytes, working_bytes (n,)  memory of a task as long as it exists, and in addition while it runs
     shared_block  (n,)    index into shared_block_bytes (-1: none); a place holds each block once
     place_bytes   (p,)    memory that each place uses outside the tasks
-    loads_include         costs of messages in the loads: "none", "send" or "send_and_receive"
+    loads_include         which costs of messages the loads include: "none", "send" or "send_and_receive"
     overlap               fraction of communication hidden behind work, 0 to 1
     past_loads_s  (k, n)  loads of earlier phases, oldest first, for strategies that predict
 
