@@ -13,7 +13,8 @@ namespace poise {
 void write_file(const std::string& path, std::string_view bytes);
 
 /// True for a device, a pipe, and the file to which stdout or stderr is redirected: renaming a
-/// temporary file to such a path, as write_file() does for other paths, would replace that file.
+/// temporary file to such a path, as write_file() does for other paths, would replace the device,
+/// pipe or file.
 bool is_written_in_place(const std::string& path);
 
 /// The file name that means stdin.

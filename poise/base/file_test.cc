@@ -58,7 +58,7 @@ TEST(File, bytes_are_unchanged_after_writing_and_reading_a_file) {
   EXPECT_EQ(folder.num_files(), 1) << "a temporary file is left";
 }
 
-TEST(File, a_new_file_has_the_permissions_that_the_mask_of_the_process_leaves) {
+TEST(File, a_new_file_has_the_permissions_that_the_umask_allows) {
   const Folder folder;
   for (const mode_t mask : {mode_t{022}, mode_t{077}, mode_t{0}}) {
     const mode_t before = ::umask(mask);

@@ -33,7 +33,7 @@ void in_parallel(std::size_t count, unsigned threads, const Work& work) {
     try {
       for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i)
         others.emplace_back(run);
-    } catch (...) {  // the threads that have started do all the work
+    } catch (...) {  // if too few threads can start, those that have started do all the work
     }
     run();
   }

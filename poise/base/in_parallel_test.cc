@@ -30,7 +30,7 @@ TEST(InParallel, an_exception_on_another_thread_reaches_the_caller) {
       throws = true;
       throw std::runtime_error("no memory");
     }
-    while (!throws) std::this_thread::yield();  // so the other thread takes the other index
+    while (!throws) std::this_thread::yield();  // until the other thread has taken the other index
   };
   EXPECT_THROW(in_parallel(2, 2, work), std::runtime_error);
 }

@@ -22,7 +22,7 @@ struct Knob {
   bool is_whole = false;       // only whole numbers are allowed
 };
 
-/// Returns the knob as one that allows only whole numbers.
+/// Returns a copy of the knob that allows only whole numbers.
 constexpr Knob whole(Knob knob) {
   knob.is_whole = true;
   return knob;

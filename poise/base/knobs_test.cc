@@ -78,7 +78,7 @@ TEST(Knobs, both_ends_of_a_range_are_allowed_values) {
     EXPECT_THAT(error_of(settings), testing::HasSubstr("is out of range")) << settings;
 }
 
-TEST(Knobs, setting_a_knob_of_something_without_knobs_is_an_error_that_says_so) {
+TEST(Knobs, setting_a_knob_of_a_strategy_without_knobs_is_an_error_that_says_so) {
   try {
     Knobs(std::span<const Knob>()).set("strategy y", "alpha", "1");
     FAIL();

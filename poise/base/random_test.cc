@@ -59,7 +59,7 @@ TEST(Random, draws_below_a_bound_discard_random_words_that_would_make_small_resu
   for (const std::uint64_t bound : {std::uint64_t{2}, std::uint64_t{3}, kHalf - 1, kHalf, kHalf + 1,
                                     kHalf + kHalf / 2, ~std::uint64_t{0}}) {
     Random random(5), bits(5);
-    // 2^64 mod bound, the size of the interval whose draws would make small results more likely.
+    // 2^64 mod bound: draws below it would make small results more likely, so they are discarded.
     const std::uint64_t rest = (~std::uint64_t{0} % bound + 1) % bound;
     for (int i = 0; i < 200; ++i) {
       std::uint64_t drawn = bits.bits();

@@ -276,7 +276,7 @@ bool may_be_meant(std::string_view name, unsigned readers) {
 
 std::string_view name_in(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
-/// Returns the misspelt variables that a command has reported before it started this program.
+/// Returns the misspelt variables that the command which started this program has already reported.
 std::vector<std::string_view> noted_names(const char* const* environment) {
   for (; *environment; ++environment)
     if (name_in(*environment) == kNotedNames)

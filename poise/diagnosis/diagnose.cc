@@ -37,8 +37,8 @@ Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
 /// Adds the advice to map ranks to other places. The event engine predicts the run time with the
 /// present and with the better placement. The low estimate of the saving assumes that messages take
 /// the ranks' mean transfer time, and that all ranks send at the same time. The high estimate
-/// assumes that messages take all the time in which a phase's busiest rank does not compute,
-/// because a rank for which it waits may be late because of its own transfers.
+/// assumes that messages take all the time in which the busiest rank of a phase does not compute:
+/// if that rank waits for a late rank, transfers may have made the late rank late.
 void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& replay,
                  Diagnosis& diagnosis) {
   // A map gives each rank one core, so ranks with several threads would become slower.
@@ -141,7 +141,7 @@ std::vector<ThreadCause> thread_causes(const MeasuredRun& run) {
   return found;
 }
 
-/// Returns the smallest number of cpus that any node's quota pays for, or 0 if there is no quota.
+/// Returns the smallest CPU quota of any node, as a number of cpus, or 0 if there is no quota.
 double smallest_quota(const MeasuredRun& run) {
   double least = 0;
   for (const NodeQuota& quota : run.quotas)

@@ -52,7 +52,7 @@ struct Diagnosis {
   /// machine's model; 0 without a machine.
   double mapping_share = 0;
   std::vector<PlaceId> map;  // the place of each rank in the advised mapping; empty: none
-  /// The smallest number of cpus that any node's CPU quota pays for; 0: no quota.
+  /// The smallest CPU quota of any node, as a number of cpus; 0: no quota.
   double quota_cpus = 0;
   std::vector<ThreadCause> threads;  // what `poise juggle --diagnose` would report
   TeamBalance teams;

@@ -68,7 +68,7 @@ struct Profile {
 };
 
 /// Places for ranks: on_node[n] of the ranks are on node n. If `is_random`, several ranks may get
-/// the same place although another one is free.
+/// the same place although another place is free.
 Placement placed(const std::vector<std::size_t>& on_node, std::size_t cores, bool is_random,
                  Random& random) {
   std::vector<PlaceId> places;
@@ -182,7 +182,7 @@ MeasuredRun without_others(const MeasuredRun& run) {
   });
 }
 
-/// Finds by bisection for which fraction of each phase the ranks of a node were stopped.
+/// Finds by bisection the fraction of each phase for which the quota stopped the ranks of a node.
 double stopped_share(const MeasuredRun& run, std::uint32_t node) {
   double low = 0, high = 1;
   for (int i = 0; i < 60; ++i) {
@@ -305,8 +305,9 @@ class Reference {
     return sum;
   }
 
-  /// Seconds by which the run would be shorter with the loads `after` at the places `places`. With
-  /// the loads `fitted` at the ranks' present places, messages lengthen the phases by `messages_s`.
+  /// Seconds by which the run would be shorter if the loads changed from `before` to `after` and
+  /// the ranks moved to `places`. Messages lengthen the phases by `messages_s` if the loads are
+  /// `fitted` and the ranks are at their present places.
   Seconds shorter(const RankLoads& before, const RankLoads& after, const Placement& places,
                   const RankLoads& fitted, const Values& messages_s,
                   const Values& estimates_s) const {
@@ -543,7 +544,7 @@ class Reference {
   Placement map_;
 };
 
-TEST(DiagnoseSavings, equal_those_of_a_simple_reference_implementation) {
+TEST(DiagnoseSavings, predicted_savings_equal_those_of_a_simple_reference_implementation) {
   POISE_SKIP_IF_SLOW();
   std::map<Remedy, int> times;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {

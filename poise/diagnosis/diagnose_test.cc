@@ -239,12 +239,12 @@ TEST(diagnose, the_promised_gain_includes_polling_time_if_each_rank_polls_in_som
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
     std::vector<RankTimes>& ranks = profile.run.phases[p].ranks;
-    for (RankTimes& rank : ranks) rank.waited = {0, 0};  // no MPI call waits for another rank
+    for (RankTimes& rank : ranks) rank.waited = {0, 0};  // ranks poll and never wait in MPI calls
     if (p >= 5) std::swap(ranks[0], ranks[1]);
   }
-  // Work is redistributed after each phase, by the loads of that phase. This saves nothing in the
-  // first phase. The phase in which the loads are swapped takes 0.1 s longer, and each of the other
-  // eight phases is 0.3 s shorter.
+  // After each phase, work is redistributed according to the loads of that phase. The first phase
+  // takes as long as before. The phase in which the loads are swapped takes 0.1 s longer, and each
+  // of the other eight phases is 0.3 s shorter.
   const double saved_s = 8 * 0.3 - 0.1;
   const Advice objects = advice_of(profile, Remedy::objects);
   EXPECT_NEAR(objects.saved.value, saved_s, objects.saved.half_width);
@@ -352,7 +352,7 @@ TEST(diagnose, recommends_a_larger_quota_if_the_kernel_stopped_ranks_because_of_
   const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
   EXPECT_EQ(diagnosis.quota_cpus, 1);
   ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::quota);
-  // Both ranks are stopped at about the same time, so the run loses in each second the 0.4 s for
+  // Both ranks are stopped at about the same time, so in each second the run loses the 0.4 s for
   // which rank 0 is stopped.
   EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * 0.4, 1e-9);
   EXPECT_NEAR(diagnosis.advice.front().saved.half_width, 10 * 0.05, 1e-9);
@@ -400,7 +400,7 @@ TEST(diagnose, advises_exclusive_nodes_and_promises_at_most_the_idle_time_of_the
   EXPECT_NEAR(first.saved.half_width, 10 * 0.15, 1e-9);
 }
 
-TEST(diagnose, refuses_a_negative_time_of_other_programs_or_times_for_the_wrong_number_of_nodes) {
+TEST(diagnose, refuses_cpu_times_and_quotas_that_are_negative_or_for_the_wrong_number_of_nodes) {
   auto profile = run_beside_another_program();
   profile.run.others_s = {1, 2};
   EXPECT_THROW(diagnose(profile.run, profile.trace), Error);
@@ -454,9 +454,9 @@ bool fit(Cause a, Cause b) {
   if (a == Cause::none || b == Cause::none || a == b) return false;
   if (planted::remedy_of(a) == planted::remedy_of(b)) return false;
   if (crowds(a) && crowds(b)) return false;
-  // The following causes are tested only as the costlier cause `a`. As the other cause `b`,
-  // odd_threads does not fit, because balancing threads, its remedy, also evens out other imbalance
-  // inside a node. Crowding does not fit, because the time lost by it does not vary at random.
+  // The following causes are tested only as the costlier cause `a`. They cannot be the less costly
+  // cause `b`: the remedy for odd_threads, balancing threads, also evens out other imbalance inside
+  // a node; and the time lost by crowding does not vary at random.
   if (b == Cause::odd_threads || b == Cause::crowding) return false;
   // If ranks share cores, no mapping gives each rank a place of its own.
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
@@ -472,8 +472,8 @@ const std::map<std::string, Cause> kCostly = {{"persistent", Cause::persistent},
                                               {"others", Cause::others},
                                               {"quota", Cause::quota}};
 
-/// Generates profiles that each have two causes: `large`, and one cause of the list `small`, in
-/// turn. Expects that the diagnosis first recommends the remedy of `large`.
+/// Generates profiles with two causes of lost time each: `large` and, in turn, each of the causes
+/// in the list `small`. Expects that the diagnosis first recommends the remedy of `large`.
 void expect_remedy_of(Cause large, const std::vector<Cause>& small) {
   Tally both;
   for (std::uint64_t seed = 1; seed <= kProfiles; ++seed) {
@@ -596,7 +596,8 @@ TEST(diagnose, refuses_a_trace_of_another_run_and_states_the_numbers_of_ranks_an
   EXPECT_TRUE(error().starts_with(own + "3 ranks and 10 phases;")) << error();
 }
 
-/// No advice saves more than the time in which cores are idle, whether there are one or two causes.
+/// Profiles have one or two causes of lost time. No advice may save more than the time in which
+/// cores are idle.
 TEST(diagnose, the_promised_gain_never_exceeds_the_time_lost) {
   for (std::uint64_t seed = 1; seed <= fewer_if_sanitized(200); ++seed) {
     Random random(seed);

@@ -65,7 +65,7 @@ struct Distribution {
 
 /// If the imbalance persists, the work can be distributed once, before the run. Otherwise it has to
 /// be distributed again during the run. If it is unknown whether the imbalance persists, the saving
-/// lies between the savings of these two ways.
+/// lies between the saving of one distribution and that of repeated distributions.
 Distribution best_distribution(const Imbalance& i,
                                const std::function<Seconds(bool is_once)>& saving) {
   if (i.kind == ImbalanceKind::persistent) return {saving(true)};
@@ -140,7 +140,7 @@ Advice advice_on_objects(const MeasuredRun& run, const Trace& trace, const Imbal
 
 Advice advice_on_lending(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance,
                          const ReplayedRun* replay) {
-  // Lending is not simulated if it could not save enough to be listed.
+  // Lending is not simulated if the imbalance costs too little time to be reported.
   std::optional<Seconds> simulated;
   if (replay != nullptr && imbalance.kind != ImbalanceKind::none)
     simulated = saved_by_lending(run, *trace.machine, *replay);

@@ -9,9 +9,9 @@
 
 namespace poise {
 
-/// Advice: distribute the work by its cost. If the size of the work's memory is known, the time to
-/// move this memory during the run is subtracted from the saving. `replay` is null if the trace has
-/// no machine.
+/// Advice: distribute the work over the ranks according to its measured cost. If the size of the
+/// work's memory is known, the time to move this memory during the run is subtracted from the
+/// saving. `replay` is null if the trace has no machine.
 Advice advice_on_objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance,
                          const ReplayedRun* replay);
 

@@ -61,7 +61,7 @@ double moved_between(std::span<const double> foretold, std::vector<double>& give
   return moved;
 }
 
-/// Seconds saved in each phase if work is redistributed before phases `every`, 2 `every`, ...
+/// Seconds saved in each phase if work is redistributed each time `every` phases have passed.
 struct Savings {
   std::vector<double> saved_s;
   Loads loads_s;  // after the distributions
@@ -155,7 +155,7 @@ Imbalance imbalance_of(const MeasuredRun& run) {
   result.persistent_s = std::clamp(sum(saved_s), 0.0, result.total_s);
   result.persistent_error_s = error_of_sum(saved_s, times_s, 0);
   // Longer intervals are tried first. A shorter interval is chosen only if it saves clearly more,
-  // because it means that work is moved more often.
+  // because work is then moved more often.
   for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {
     if (2 * *every > loads.size()) continue;
     const Savings savings = periodic(loads, *every);

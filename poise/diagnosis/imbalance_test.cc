@@ -106,8 +106,7 @@ TEST(Imbalance, the_estimated_error_follows_from_the_deviations_of_phases_from_t
   EXPECT_DOUBLE_EQ(imbalance.total_error_s, 1.96 * std::sqrt(2 * (2 * 0.25) / (2 - 1)));
 }
 
-TEST(Imbalance,
-     loads_are_even_from_the_start_with_one_redistribution_and_later_with_periodic_ones) {
+TEST(Imbalance, one_redistribution_evens_loads_from_the_start_but_periodic_ones_only_later) {
   const std::vector<double> uneven{4, 2, 2, 0}, even{2, 2, 2, 2};
   const MeasuredRun run = run_of(std::vector(4, uneven));
   Imbalance imbalance;
@@ -141,7 +140,7 @@ Values evened(Values loads, const Values& foretold) {
   return loads;
 }
 
-/// The sum of the rows `first` to `end` - 1.
+/// The sum of the rows with the indices `first` to `end` - 1.
 Values sum_of(const std::vector<Values>& rows, std::size_t first, std::size_t end) {
   Values sum(rows[0].size());
   for (std::size_t p = first; p < end; ++p)
@@ -149,7 +148,7 @@ Values sum_of(const std::vector<Values>& rows, std::size_t first, std::size_t en
   return sum;
 }
 
-/// What periodic distribution saves, phase by phase.
+/// The seconds that periodic redistribution saves in each phase, and the loads after it.
 struct Periodic {
   Values saved_s;
   std::vector<Values> loads;
@@ -217,7 +216,7 @@ ImbalanceKind kind_of(const Imbalance& i, double run_s, std::size_t phases) {
   return i.periodic_s >= 0.6 * i.total_s ? ImbalanceKind::drifting : ImbalanceKind::random;
 }
 
-TEST(Imbalance, of_a_random_run_equals_the_result_of_a_simple_reference_implementation) {
+TEST(Imbalance, the_result_for_a_random_run_equals_that_of_a_simple_reference_implementation) {
   POISE_SKIP_IF_SLOW();
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);

@@ -21,11 +21,11 @@ MeasuredRun without_quota(MeasuredRun run);
 
 /// Advice: keep other programs off the cores of the run. `alone` is without_others(run). What a
 /// phase loses depends on when its ranks queue behind other programs, and on how often ranks wait
-/// for each other. Inside MPI, where ranks do wait for each other, the prediction is the sum of
-/// their queued times, but at most the time in which the busiest rank does not compute. Outside
-/// MPI, it is the mean of two values: the queued time of the busiest rank, and the sum over all
-/// ranks. The lower end of the interval assumes that all ranks queue at the same time. So it is the
-/// mean of the queued times inside MPI plus the busiest rank's queued time outside.
+/// for each other. Inside MPI, where ranks wait for each other, the prediction is the sum of their
+/// queued times, but at most the time in which the busiest rank does not compute. Outside MPI, it
+/// is the mean of two values: the queued time of the busiest rank, and the sum over all ranks. The
+/// lower end of the interval assumes that all ranks queue at the same time. So this end is the mean
+/// of the ranks' queued times inside MPI, plus the busiest rank's queued time outside MPI.
 Advice advice_on_other_programs(const MeasuredRun& run, const MeasuredRun& alone);
 
 /// Advice: ask for a larger CPU quota. `unlimited` is without_quota(run). The kernel stops all

@@ -131,7 +131,7 @@ TEST(lent_run, the_saving_is_the_mean_of_two_simulations_with_four_and_with_32_t
     Random random(seed);
     const std::size_t ranks = 2 + random.below(7);
     std::vector<PlaceId> places;
-    for (std::size_t r = 0; r < ranks; ++r) places.push_back(r * 7 % 12);  // in no order of nodes
+    for (std::size_t r = 0; r < ranks; ++r) places.push_back(r * 7 % 12);  // not sorted by node
     Example example("node:3 core:4", std::vector<double>(ranks, 1), {{0, 1, 1 + seed % 3, 8}},
                     places);
     for (MeasuredPhase& phase : example.run.phases) {

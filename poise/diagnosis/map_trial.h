@@ -22,7 +22,7 @@ struct TimedRun {
 
 /// The runs of a program so far, from which next_run() decides how the next run starts.
 struct MapHistory {
-  bool has_map = false;             // a profiled run proposed a map
+  bool has_map = false;             // a diagnosis proposed a map
   bool map_failed = false;          // a run with the map ended with an error
   double predicted = 0;             // predicted fraction of the run time that the map saves
   std::vector<TimedRun> runs = {};  // the runs that succeeded, oldest first
@@ -49,14 +49,14 @@ struct NextRun {
 
 /// Decides how the next run starts. The k-th run with the map and the k-th run without it (the
 /// launcher orders the ranks) are a pair. Every second pair begins with the map, so that a machine
-/// that slowly becomes slower or faster favours neither. After each pair, Student's confidence
-/// interval is computed for the mean of log(time of the mapped run / time of the other run). The
-/// map is kept as soon as the whole interval is above zero gain. It is dropped as soon as the whole
-/// interval is below the smallest gain worth keeping, or after kMaxPairs pairs. Keeping or dropping
-/// the map ends the trial. The level of the interval is such that at most 5 % of trials end wrongly
-/// although there are several tests (Bonferroni). The noise is the standard deviation of the times
-/// of runs in the launcher's order, computed from successive differences (von Neumann, 1941).
-/// O(runs + pairs^2). Throws Error if a time is not between 0 and 1e9 s.
+/// that slowly becomes slower or faster favours neither kind of run. After each pair, Student's
+/// confidence interval is computed for the mean of log(time of the mapped run / time of the other
+/// run). The map is kept as soon as the whole interval is above zero gain. It is dropped as soon as
+/// the whole interval is below the smallest gain worth keeping, or after kMaxPairs pairs. Keeping
+/// or dropping the map ends the trial. The level of the interval is such that at most 5 % of trials
+/// end wrongly although there are several tests (Bonferroni). The noise is the standard deviation
+/// of the times of runs in the launcher's order, computed from successive differences (von Neumann,
+/// 1941). O(runs + pairs^2). Throws Error if a time is not between 0 and 1e9 s.
 NextRun next_run(const MapHistory& history);
 
 }  // namespace poise

@@ -24,8 +24,8 @@ void check(const MeasuredRun& run) {
     for (const double value : {quota.cpus, quota.stopped_s})
       if (!std::isfinite(value) || value < 0)
         fail(
-            "a CPU quota pays for {} cpus and stopped ranks for {} s; both numbers must be finite "
-            "and at least 0",
+            "a CPU quota of {} cpus stopped ranks for {} s; both numbers must be finite and at "
+            "least 0",
             quota.cpus, quota.stopped_s);
   for (const double s : run.others_s)
     if (!std::isfinite(s) || s < 0)

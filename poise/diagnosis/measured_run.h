@@ -36,7 +36,7 @@ struct MeasuredPhase {
 
 /// The MPI process topologies created with reorder = true. Counted only if POISE_REORDER was set.
 struct ReorderedTopologies {
-  std::uint64_t calls = 0, reordered = 0;  // topologies in all, and those with a better rank order
+  std::uint64_t calls = 0, reordered = 0;  // all topologies, and those with a better rank order
   /// Communication cost: edge weight times hops, summed over all edges, with the old order of the
   /// ranks and with the new one.
   double before = 0, after = 0;
@@ -54,11 +54,11 @@ struct RankTeam {
 /// The CPU quota of a node's cgroup: the kernel stops the processes of the cgroup when they have
 /// used up their CPU time of a period, usually 100 ms.
 struct NodeQuota {
-  double cpus = 0;       // the number of cpus that the quota pays for; 0: no quota, or unknown
+  double cpus = 0;       // the quota as a number of cpus; 0: no quota, or unknown
   double stopped_s = 0;  // how long the kernel stopped the processes, summed over the cpus
 };
 
-/// The phases in the order of time. All have the same number of ranks.
+/// The phases in chronological order. All have the same number of ranks.
 struct MeasuredRun {
   std::vector<std::uint32_t> node_of_rank;
   std::vector<MeasuredPhase> phases = {};
@@ -83,7 +83,7 @@ struct MeasuredRun {
 /// negative or not finite.
 void check(const MeasuredRun& run);
 
-/// Returns the phases with this name, or all phases if the name is empty.
+/// Returns the run with only the phases of this name, or with all phases if the name is empty.
 MeasuredRun part_named(const MeasuredRun& run, const std::string& name);
 
 }  // namespace poise

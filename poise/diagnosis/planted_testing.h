@@ -89,7 +89,7 @@ class Generator {
 
   void choose_machine() {
     // Nodes are small if messages matter, because the search for a mapping takes most of the test
-    // time, and more messages make it longer.
+    // time, and takes even longer with more messages.
     const bool is_small =
         share(Cause::network) > 0 || (share(Cause::mapping) > 0 && causes_.size() > 1);
     const std::size_t nodes = 2 + below(3), cores = is_small ? 4 : 4 * (1 + below(2));

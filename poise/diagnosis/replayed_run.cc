@@ -63,10 +63,11 @@ std::vector<std::size_t> simulated_phases(const Trace& trace) {
 }
 
 /// Solves rising(x) = wanted for x >= 0, with wanted > 0. The function `rising` is 0 at 0, may be
-/// constant at first, and then rises nearly linearly. First x grows until the value is at least
-/// `wanted`, so that an interval encloses the solution. Then the interval is divided repeatedly:
-/// where the secant through its last two upper ends reaches `wanted`, or in the middle if there has
-/// been only one upper end or if that point is outside the interval.
+/// constant at first, and then rises nearly linearly. First, x grows until rising(x) is at least
+/// `wanted`; then it is known in which interval the solution lies. This interval is divided
+/// repeatedly, at the point where the secant through its last two upper ends reaches `wanted`. If
+/// there has been only one upper end, or if that point is outside the interval, the interval is
+/// divided in the middle.
 double argument_of(const std::function<double(double)>& rising, double wanted) {
   struct Point {
     double x, error;

@@ -140,7 +140,7 @@ double messages_s(const std::string& machine, const std::vector<Message>& messag
 }
 
 TEST(replayed_run,
-     the_factor_applies_to_network_costs_or_if_there_is_one_node_to_costs_inside_the_node) {
+     on_several_nodes_the_factor_applies_to_network_costs_and_on_one_node_to_costs_inside_it) {
   struct Case {
     const char* name;
     double CostModel::*cost;
@@ -266,8 +266,8 @@ TEST(replayed_run,
 
 TEST(replayed_run, the_extrapolated_sum_is_uncertain_only_if_some_phases_are_not_simulated) {
   // The simulated phases have the values 2 and 7 and the estimates 1 and 3. The sum of the values
-  // is 9/4 of the sum of the estimates. From 9/4 of their own estimates, the values deviate by -1/4
-  // and 1/4.
+  // is 9/4 of the sum of the estimates. In proportion to their estimates, the values would be 9/4
+  // and 27/4; they deviate from this by -1/4 and 1/4.
   const std::vector<double> values{2, 7};
   const std::vector<std::size_t> simulated{0, 2};
   const double half_width =

@@ -225,7 +225,7 @@ void add_advice_on_binding(const MeasuredRun& run, const Trace& trace, const Nod
     squares += queued_s * queued_s;
     spun_s += spun_in_mpi_s(phase, placement, exposed_s[p]);
   }
-  // If few phases show ranks that share or change cores, binding would not help.
+  // If ranks share or change cores only in few phases, binding would not help.
   if (diagnosis_tuning::kMinSharing * run.phases.size() > with_others) return;
   // Binding saves the time that ranks queue while they compute. It also saves the time in which one
   // rank spins in MPI while another rank needs the core, but only if ranks share a core in more

@@ -28,9 +28,10 @@ inline constexpr double kGoodEnough = 0.55;
 /// Ranks count as sharing or changing cores if they do so in at least this fraction of the phases.
 inline constexpr double kMinSharing = 0.1;
 
-/// The event engine simulates from kMinSimulated to kMaxSimulated phases of a run, fewer if they
-/// have many messages: kSimulatedMessages limits the pairs of sender and receiver in all simulated
-/// phases together. The engine needs about a microsecond per pair.
+/// The event engine simulates kMinSimulated to kMaxSimulated phases of a run. The more messages the
+/// phases have, the fewer of them are simulated: kSimulatedMessages limits the number of pairs of
+/// sender and receiver in all simulated phases together. The engine needs about a microsecond per
+/// pair.
 inline constexpr std::size_t kMinSimulated = 2, kMaxSimulated = 8, kSimulatedMessages = 100'000;
 /// Lending is simulated twice, because the program's work may be hard or easy to divide: a rank
 /// with the mean load has the first or the second of these numbers of tasks per iteration.

@@ -84,8 +84,8 @@ class Communicator {
   double max(double value);
   double sum(double value);
   /// Collective. Replaces each value by its sum over all ranks. All ranks pass the same number of
-  /// values. Sums of doubles are rounded to 2^-40 of the largest value, sums of integers are modulo
-  /// 2^64.
+  /// values. Sums of doubles are rounded to 2^-40 of the largest value; sums of integers are taken
+  /// modulo 2^64.
   void sum(std::vector<double>& values);
   void sum(std::span<std::uint64_t> values) { reduce(POISE_SUM, values); }
 

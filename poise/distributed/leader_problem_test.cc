@@ -38,8 +38,8 @@ Machine uneven_machine(std::string_view text, Random& random) {
   return Machine(std::move(parts));
 }
 
-/// The children at which the guests start, by a simple reference implementation. The children of
-/// the leader are single places.
+/// The children at which the guests start, as computed by a simple reference implementation. Each
+/// child of the leader is a single place.
 std::vector<std::uint32_t> starts_of(const Machine& machine,
                                      const std::vector<std::uint32_t>& children,
                                      const std::vector<Guest>& guests,

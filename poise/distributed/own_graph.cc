@@ -12,7 +12,8 @@ namespace poise {
 
 namespace {
 
-/// Numbers this rank's tasks by id. If the ids are consecutive, no hash table is needed.
+/// Finds the index of a task of this rank by its id. If the ids are consecutive, no hash table is
+/// needed.
 class OwnIds {
  public:
   explicit OwnIds(std::span<const std::uint64_t> ids) : ids_(ids) {

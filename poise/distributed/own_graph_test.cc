@@ -15,7 +15,7 @@
 namespace poise {
 namespace {
 
-/// The rank of each task and its index among the tasks of this rank.
+/// For each task, by id: its rank, and its index among the tasks of that rank.
 std::map<std::uint64_t, VertexName> names_of_tasks(const std::vector<OwnArrays>& own) {
   std::map<std::uint64_t, VertexName> names;
   for (std::uint32_t rank = 0; rank < own.size(); ++rank)
@@ -175,7 +175,8 @@ TEST(OwnGraph, clusters_add_up_the_values_of_their_tasks_and_edges_add_up_their_
 }
 
 /// How tasks 0 to 3, which form a ring, are merged into two clusters. `one` is the traffic in each
-/// direction between tasks 0 and 1 and between 2 and 3; `two` is that of the other two pairs.
+/// direction between tasks 0 and 1 and between 2 and 3; `two` is the traffic in each direction
+/// between tasks 1 and 2 and between 3 and 0.
 std::vector<std::uint32_t> clusters_of_ring(const std::pair<std::uint64_t, std::uint64_t>& one,
                                             const std::pair<std::uint64_t, std::uint64_t>& two) {
   std::vector<std::uint32_t> clusters;

@@ -60,7 +60,7 @@ TEST(Pieces, a_rank_that_is_asked_for_a_vertex_beyond_its_table_fails) {
       testing::HasSubstr("rank 1 asks this rank for vertex 3, but this rank has only 3 vertices"));
 }
 
-TEST(Pieces, the_vertices_at_the_other_ends_of_edges_are_named_once_in_sorted_order) {
+TEST(Pieces, each_vertex_at_the_other_end_of_an_edge_is_named_once_in_sorted_order) {
   const std::vector<VertexName> names =
       names_of({{0, {2, 1}}, {0, {1, 9}}, {1, {2, 1}}, {1, {1, 0}}});
   EXPECT_THAT(names, ElementsAre(VertexName{1, 0}, VertexName{1, 9}, VertexName{2, 1}));

@@ -199,8 +199,8 @@ class Cycle {
   }
 
   /// Assigns each guest (a vertex that this leader decides about) to the leader of a child group,
-  /// and tells the leader whose piece contains the vertex. Returns for each vertex of this leader's
-  /// own piece the leader to which it is assigned.
+  /// and sends this decision to the leader whose piece contains the vertex. Returns, for each
+  /// vertex of this leader's own piece, the leader to which the vertex is assigned.
   std::vector<std::uint32_t> told(std::size_t level, const std::vector<Guest>& guests,
                                   std::vector<GuestEdge> edges) {
     struct Answer {

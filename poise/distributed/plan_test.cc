@@ -395,7 +395,7 @@ TEST(DistributedPlan,
 
 TEST(DistributedPlan, all_ranks_get_an_error_if_ranks_would_form_different_groups) {
   // The two machines have equal numbers of nodes, but only one of them has racks. On that machine,
-  // the racks are the groups of four ranks.
+  // the four ranks of each rack form a group.
   const OwnedProblem problem = made(physical("node:6 core:2"), "ring", 120);
   const Machine with_racks = physical("rack:3 node:2 core:2");
   const std::vector<OwnArrays> own = split(problem.view());

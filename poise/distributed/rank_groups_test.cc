@@ -34,7 +34,8 @@ TEST(RankGroups, groups_that_are_too_large_are_split) {
   EXPECT_THAT(sizes("node:100 core:4", 16), ElementsAre(400, 100, 7, 1));
 }
 
-TEST(RankGroups, split_groups_are_as_few_as_possible_and_differ_by_at_most_one_member) {
+TEST(RankGroups,
+     a_group_is_split_into_as_few_parts_as_possible_with_sizes_that_differ_by_at_most_one) {
   for (std::uint32_t ranks = 2; ranks < 120; ++ranks)
     for (std::uint32_t width = 2; width < 10; ++width) {
       const RankGroups groups(machine_from_text("core:" + std::to_string(ranks)), width);

@@ -118,8 +118,9 @@ class Shares {
     }
   }
 
-  /// Collective. Several ranks know shares of the times of a place. For each place, combines the
-  /// shares of all ranks and passes the result to `time`. Returns the longest time of any place.
+  /// Collective. Each rank may know only a share of the times of a place. For each place, combines
+  /// the shares of all ranks, from which `time` computes the time of the place. Returns the longest
+  /// time of any place.
   template <typename Time>
   double slowest_s(Communicator& ranks, const Time& time) const {
     Mail<Share> mail;

@@ -38,7 +38,8 @@ struct CostModel {
   /// Seconds per message at a latency factor of 1: alpha of NucoLB (Pilla et al., "A Hierarchical
   /// Approach for Load Balancing on Parallel Multi-core Systems", ICPP 2012, section V-C).
   double seconds_per_message = 1e-5;
-  /// Seconds per byte at a bandwidth factor of 1. The cost of a byte is proportional to the factor.
+  /// Seconds per byte at a bandwidth factor of 1. At another factor, a byte costs this number times
+  /// the factor.
   double seconds_per_byte = 0;
   /// Seconds per byte of a migrated task. With the formula `physical` this is the CPU time of
   /// packing a byte at the old place; unpacking it at the new place takes the same time again.

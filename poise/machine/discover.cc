@@ -99,7 +99,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// operating system then takes pages from the nearest node whose memory is allowed, so the core
 /// belongs to that node's domain. hwloc drops the distances of nodes that are not allowed, so this
 /// function takes the core with the deepest common ancestor in the tree, and of two equally deep
-/// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
+/// ones the first. The cores below an ancestor are consecutive, so each domain remains a range of
+/// places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
   // before[p] is the last core with local memory among the cores up to p, after[p] is the first
@@ -189,9 +190,9 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
       levels.push_back({.name = partition.name, .first_place = partition.starts});
       return;
     }
-    // Two levels with the same groups become one level. The first name is the main name, the second
-    // one a further name. Only "numa" always becomes the main name, because the factors between
-    // domains belong to the level "numa".
+    // Two levels with the same groups become one level. Its main name is the name of the first one,
+    // and the other name is kept as a further name. But "numa" always becomes the main name,
+    // because the factors between domains belong to the level "numa".
     Level& level = levels.back();
     std::string other = partition.name;
     if (other == "numa") std::swap(other, level.name);
@@ -394,7 +395,7 @@ void set_speeds(hwloc_topology_t topology, const std::vector<Site>& sites, Machi
 
 void set_memory(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains, Facts& facts) {
   for (const hwloc_obj_t domain : domains) {
-    if (domain == nullptr) continue;  // no core has allowed memory, so there is only this domain
+    if (domain == nullptr) continue;  // no memory is allowed: this is the only domain
     facts.numa_index.push_back(domain->os_index);
     facts.memory_bytes.push_back(domain->attr->numanode.local_memory);
   }

@@ -406,7 +406,7 @@ TEST(Discover, the_error_for_a_file_without_a_valid_hwloc_topology_names_the_fil
     }
 }
 
-TEST(Discover, this_host_has_its_own_name) {
+TEST(Discover, the_machine_has_the_name_of_this_host) {
   char host[256] = "";
   ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
   EXPECT_EQ(discover_machine().name(), host);
@@ -572,7 +572,7 @@ TEST(Discover, speeds_come_from_the_best_source_that_covers_all_kinds_of_cores) 
   }
 }
 
-TEST(Discover, speeds_are_assumed_from_the_order_of_kinds_of_cores_if_only_that_is_known) {
+TEST(Discover, speeds_are_estimated_from_the_order_of_kinds_of_cores_if_only_that_is_known) {
   Source source = Source::given;
   const std::vector<double> speeds = speeds_of_kinds(
       {Xml::info("X", "1"), Xml::info("X", "2"), Xml::info("X", "3")}, source, {7, 3, 5});
@@ -583,7 +583,7 @@ TEST(Discover, speeds_are_assumed_from_the_order_of_kinds_of_cores_if_only_that_
   EXPECT_EQ(source, Source::assumed);
 }
 
-TEST(Discover, a_core_belongs_to_the_nearest_dram_or_to_other_memory_if_there_is_no_dram) {
+TEST(Discover, the_domain_of_a_core_is_the_nearest_dram_or_other_memory_if_there_is_no_dram) {
   const auto package = [](Xml& xml, std::uint32_t first_numa, const char* first, const char* second,
                           unsigned units) {
     xml.open("Package", units, 0b11u << first_numa, fmt::format("os_index=\"{}\"", first_numa))
@@ -618,7 +618,7 @@ TEST(Discover, the_processor_name_is_the_model_of_the_first_package) {
         .close();
   std::string text = xml.close().text();
   EXPECT_EQ(machine_from_hwloc_xml(text, "x.xml").parts().facts.processor, "");
-  for (const char* model : {"Second", "First"}) {  // from the end, so that positions stay valid
+  for (const char* model : {"Second", "First"}) {  // describes the last package first
     const std::size_t at = *model == 'F' ? text.find("\"Package\"") : text.rfind("\"Package\"");
     text.insert(text.find('>', at) + 1, Xml::info("CPUModel", model));
   }
@@ -640,7 +640,7 @@ TEST(Discover, cores_without_usable_memory_join_the_neighbouring_domain_in_the_s
     std::uint64_t units = 0;
     std::vector<std::size_t> package_of_place;
     for (std::size_t package = 0; package < packages; ++package) {
-      const std::uint64_t cores = 1 + random.below(3);  // the first, the second or both
+      const std::uint64_t cores = 1 + random.below(3);  // bits: first core, second core
       units |= cores << 2 * package;
       package_of_place.insert(package_of_place.end(), cores == 3 ? 2 : 1, package);
     }
@@ -675,7 +675,7 @@ TEST(Discover, hwloc_synthetic_descriptions_up_to_the_limits_are_accepted) {
             3u);
 }
 
-TEST(Discover, memory_behind_a_memory_side_cache_is_the_domain_of_the_cores_beside_it) {
+TEST(Discover, cores_belong_to_the_domain_of_the_memory_behind_their_memory_side_cache) {
   Xml xml;
   xml.open("Machine", 0b11, 0b11, machine_allowing(0b11, 0b11));
   for (unsigned package = 0; package < 2; ++package)

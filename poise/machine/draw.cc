@@ -99,7 +99,8 @@ class Tree {
     const bool is_domain = machine_.first_place(domain) == first &&
                            machine_.first_place(domain + 1) == level.first_place[group + 1];
     const bool is_last = l + 1 == machine_.levels().size();
-    // If several nested groups are the same domain, the innermost one shows the memory.
+    // If several nested groups consist of the cores of the same domain, the memory is drawn at the
+    // innermost of them.
     const bool is_innermost = is_last || first_child(l, group + 1) - first_child(l, group) > 1;
     if (is_domain && is_innermost && !facts.memory_bytes.empty())
       text += fmt::format(", memory {}", bytes_text(facts.memory_bytes[domain]));
@@ -262,7 +263,7 @@ void draw_other_memory(const Facts& facts, std::string& text) {
                         indexes.size() == 1 ? "node" : "nodes", fmt::join(indexes, ", "));
 }
 
-/// Prints the heading and then the words, on as many lines as they need.
+/// Appends the heading and then the words to `text`, in as many lines as needed.
 void draw_paragraph(std::string_view heading, const std::string& words, std::string& text) {
   std::string line(heading);
   for (const std::string_view word : split(words, ' ')) {

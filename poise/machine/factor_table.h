@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Message cost factors between places by table lookup, for strategies that need millions of them.
+// Looks up the factors on the costs of messages between places in tables, for strategies that need
+// millions of these factors.
 #pragma once
 
 #include <cstdint>
