@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests calls that the supported versions of clang do not generate from directives: OpenMP's
-// functions for devices and their memory, and target regions in the form in which later compilers
-// may pass them. Prints failed checks and exits with status 1, or prints "all is right".
+// functions for devices and their memory, and calls of target regions in the form that later
+// compilers may use. Prints failed checks and exits with status 1, or prints "all is right".
 #include <chameleon.h>
 #include <climits>
 #include <cstdio>

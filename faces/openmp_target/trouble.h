@@ -17,8 +17,8 @@ void say(const std::string& why, const char* instead);
 /// Prints the message `what`, which says that something has no effect or is not supported. Each
 /// message is printed only once.
 void note(const std::string& what);
-/// Ends the job, because its results would be wrong. libomptarget ends the program in this case,
-/// too.
+/// Prints `why` and ends the job, for cases in which its results would be wrong. libomptarget ends
+/// the program in these cases, too.
 [[noreturn]] void end(const std::string& why);
 
 }  // namespace poise::openmp_target

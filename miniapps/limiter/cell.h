@@ -225,7 +225,7 @@ struct Cell {
     return true;
   }
 
-  /// Repeats the step in subcells, then fits values to the averages of the subcells.
+  /// Repeats the step in subcells, then computes the values at the nodes from the subcells.
   void advance_parts(double steps_per_length, const Side& below, const Side& above) {
     const double by = steps_per_length * kParts;
     std::array<State, kParts + 4> line;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every environment variable that Poise reads: who reads it, what it takes, its default and its
-// meaning. This table is used to parse settings and to generate the help and the documentation.
+// Every environment variable that Poise reads: who reads it, which values are allowed, its default
+// and its meaning. This table is used to parse settings and to generate the help and the
+// documentation.
 #pragma once
 
 #include <cstdint>

@@ -128,7 +128,7 @@ TEST(diagnose, advises_no_other_mapping_if_ranks_compute_with_several_threads) {
 }
 
 // The kernel may run two ranks on one core for a moment, although there is a core for each.
-TEST(diagnose, the_advised_map_gives_each_rank_its_own_core_even_if_two_ranks_last_shared_a_core) {
+TEST(diagnose, the_advised_map_gives_each_rank_its_own_core_even_if_two_ranks_ended_on_one_core) {
   planted::Profile profile = planted::Generator({{Cause::mapping, 0.4}}, 1).profile();
   Placement& last = profile.trace.phases.back().placement;
   const Machine& machine = *profile.trace.machine;
@@ -437,8 +437,8 @@ TEST(diagnose, balancing_ranks_that_share_cores_saves_at_most_the_idle_time_of_t
 }
 
 TEST(diagnose, lending_saves_most_of_the_time_lost_by_imbalance_if_each_rank_has_its_own_core) {
-  // The mean load is 0.275 s, and the imbalance is 0.725 s. Compared with infinitely small tasks,
-  // the step ends later by at most the time of three tasks.
+  // The mean load is 0.275 s, and the imbalance is 0.725 s. Infinitely small tasks would save all
+  // of it; real tasks save less, by at most the time of three tasks.
   const Advice lending = advice_of(run_on_node({1, 0.1, 0, 0}, "core:4"), Remedy::lending);
   EXPECT_FALSE(lending.is_bound);
   EXPECT_LE(lending.saved.value, 10 * 0.725);

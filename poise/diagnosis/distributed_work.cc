@@ -43,9 +43,9 @@ double uneven_transfer_s(const MeasuredRun& run) {
   return uneven_s;
 }
 
-/// Limits `saved` to the ranks' mean waiting time plus the uneven part of their transfer times:
-/// distributing the work saves no more. It is not known whether the uneven part is waiting time, so
-/// the half width is at least half of what this part adds to the saving.
+/// Limits `saved` to the ranks' mean waiting time plus the uneven part of their transfer times,
+/// because distributing the work cannot save more. It is not known whether the uneven part is
+/// waiting time, so the half width is at least half of what this part adds to the saving.
 Seconds at_most(Seconds saved, const MeasuredRun& run) {
   if (!run.knows_waiting) return saved;
   const Seconds wait = mean_wait(run);

@@ -16,7 +16,7 @@ MapHistory profiled(double predicted) {
   return {.has_map = true, .predicted = predicted, .runs = {{RunKind::profiled, 10}}};
 }
 
-/// Simulates runs until the trial ends or `most` runs are done. `seconds(i, kind)` returns the
+/// Simulates runs until the trial ends, but at most `most` runs. `seconds(i, kind)` returns the
 /// duration of run i.
 NextRun carry_out(MapHistory& history, int most,
                   const std::function<double(int, RunKind)>& seconds) {

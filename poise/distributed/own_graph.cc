@@ -82,8 +82,8 @@ void OwnGraph::find_receivers(Communicator& ranks) {
   }
 }
 
-/// In this graph each message is an edge of its sender only, whereas other graphs store it at both
-/// ends. That suffices for merging, which matches a task with one of its receivers.
+/// This graph stores each message as an edge of its sender only, whereas other graphs store it at
+/// both ends. One end suffices for merging, which matches a task with one of its receivers.
 graphs::Graph OwnGraph::affinity(double load_s, double tasks) const {
   graphs::Graph graph;
   const std::uint32_t size = own_.num_tasks();

@@ -71,8 +71,8 @@ std::vector<Flow> migration_flows(std::uint32_t rank, const OwnTasks& own,
   return flows;
 }
 
-/// The times of one place as far as this rank knows them. The shares of all ranks are combined as
-/// follows: work, sent and received times are added up; of every other time, the largest is taken.
+/// One rank's share of the times of a place. The shares of all ranks are combined as follows: work,
+/// sent and received times are added up; of every other time, the largest is taken.
 struct Share {
   double work_s = 0, sent_s = 0, received_s = 0, latency_s = 0, exposed_s = 0;
 

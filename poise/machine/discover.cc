@@ -482,10 +482,10 @@ std::size_t behind(std::string_view text, char closing, std::size_t at) {
   return found + 1;
 }
 
-/// Refuses synthetic texts that are too large, because hwloc's time grows with the square of a
-/// level's count. Every number is a count unless it ends a word ("l3") or is inside brackets. As in
-/// hwloc, "[" opens brackets except between a level's name and its count, and "(" only at the start
-/// of the text and directly after a count.
+/// Refuses synthetic texts that are too large, because the time that hwloc needs grows with the
+/// square of a level's count. Every number is a count unless it ends a word ("l3") or is inside
+/// brackets. As in hwloc, "[" opens brackets except between a level's name and its count, and "("
+/// only at the start of the text and directly after a count.
 void check_size(std::string_view text) {
   const std::string owned(text);
   std::uint64_t units = 1;

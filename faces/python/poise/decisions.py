@@ -17,9 +17,9 @@ from .workload import Problem, Workload, as_workload
 if TYPE_CHECKING:
     from .trace import Trace
 
-#: A strategy: a name, perhaps with parameters called knobs ("nuco:alpha=1e-4"), "plugin:FILE.so", "exec:COMMAND", or a
-#: Python function that takes a Problem and returns the place of each task. In tables of
-#: results, a function appears under its __name__.
+#: A strategy: a name that may be followed by parameters, called knobs ("nuco:alpha=1e-4"); "plugin:FILE.so";
+#: "exec:COMMAND"; or a Python function that takes a Problem and returns the place of each task. In tables of results, a
+#: function appears under its __name__.
 Strategy = Union[str, Callable[[Problem], Any]]
 #: A callback with the arguments (steps done, number of steps, name of the next step). If it returns True, the work stops
 #: and Cancelled is raised.
@@ -291,8 +291,8 @@ def imports(before: Any, after: Any, place: int | None = None, global_ids: Any =
 def compare(machine: Any, workload: Any, current: Any = None, strategies: Strategy | Iterable[Strategy] | None = None, *,
             seed: int = 0, progress: Progress | None = None) -> Comparison:
     """Runs several strategies on one problem. `strategies` holds names and functions of your own; None means all
-    strategies of the table that do not have `is_oracle`. A strategy that fails gets a row with the reason. Raises Error
-    if the problem or a name is wrong."""
+    strategies of the table except oracles (see StrategyInfo). A strategy that fails gets a row with the reason. Raises
+    Error if the problem or a name is wrong."""
     places, tasks = as_machine(machine), as_workload(workload)
     now = places_in(current, tasks.num_tasks, "current")
     names, own = _split(strategies)

@@ -149,7 +149,7 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
     neighbour_ranks (m,) the ranks that have the neighbours; without it they are looked up. Pass it on all ranks or on none.
     background_s         seconds of work of this rank that belong to no task
 
-    Collective. If the input of one rank is wrong, all ranks raise Error; the other ranks' text names that rank.
+    Collective. If the input of one rank is wrong, all ranks raise Error; on the other ranks, its text names that rank.
     """
     with _ranks_of(ranks) as communication:
         table = _Table(communication)
@@ -162,7 +162,7 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
             own, _arrays = _own_tasks(global_ids, load_s, messages, size_bytes, pinned, neighbour_ranks, background_s)
         except Exception as error:
             wrong = error  # the collective call below is still made, so that the other ranks get an error
-            own.num_tasks = 1  # a task without arrays, so that the library reports wrong input to all ranks
+            own.num_tasks = 1  # one task but no arrays: the library reports this wrong input to all ranks
         rank_of_task = np.empty(own.num_tasks, dtype=np.uint32)
         exports, imports = ctypes.POINTER(lib.CMoves)(), ctypes.POINTER(lib.CMoves)()
         try:
