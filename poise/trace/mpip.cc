@@ -97,8 +97,8 @@ class Report {
     return *value;
   }
 
-  /// Reads lines "source target bytes count" with headings and empty lines between them. The report
-  /// also lists pairs without messages; these are skipped.
+  /// Reads the lines "source target bytes count". Skips headings, empty lines, and pairs of ranks
+  /// without messages.
   void read_matrix() {
     has_matrix_ = true;
     while (const auto line = lines_.next()) {

@@ -98,7 +98,7 @@ TEST(MpipReport, errors_give_the_file_and_the_number_of_the_invalid_line) {
   EXPECT_THAT(error_of(std::string(kHead) + kHead), HasSubstr("a second section \"MPI Time\""));
 }
 
-TEST(MpipReport, accepts_rounded_times_of_a_rank_and_windows_line_endings) {
+TEST(MpipReport, accepts_rounded_times_and_reports_with_windows_line_endings) {
   std::string text = "@ mpiP\r\n@--- MPI Time (seconds) ---\r\nTask AppTime MPITime MPI%\r\n";
   for (int rank = 0; rank < 10; ++rank)
     text += fmt::format(" {} 10\t1{}.05 9\r\n", rank, rank % 2 ? "0" : "");

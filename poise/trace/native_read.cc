@@ -43,9 +43,9 @@ class Columns {
     return std::nullopt;
   }
 
-  /// Checks that the column, if it exists, can hold `count` items of at least `min_size` bytes.
-  /// Then calls reserve(), and read_item(cursor, i) for i = 0 to count - 1. Returns false if the
-  /// column does not exist.
+  /// If the column exists, checks that it can hold `count` items of at least `min_size` bytes,
+  /// calls reserve(), and then calls read_item(cursor, i) for i = 0 to count - 1. Otherwise returns
+  /// false.
   template <typename Reserve, typename Read>
   bool read(std::string_view name, std::uint64_t count, std::size_t min_size,
             const Reserve& reserve, const Read& read_item) const {
@@ -238,8 +238,10 @@ std::optional<Section> next_section(Cursor& file, std::string& damage) {
 void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
   if (file.remaining() == 0) fail("{}: the file is empty", file.file());
   if (file.remaining() < kMagic.size() || file.take(kMagic.size()) != kMagic)
-    fail("{}: byte 0: this is not a .poise file, or its line ends were changed: copy it as binary",
-         file.file());
+    fail(
+        "{}: byte 0: this is not a .poise file, or its line endings were changed; copy it as "
+        "binary",
+        file.file());
   const auto version = file.fixed<std::uint32_t>();
   if (version != kVersion)
     fail("{}: byte 8: the file has version {} of the format; this program reads version {}",

@@ -48,7 +48,8 @@ TEST(Native, a_trace_with_a_single_task_is_unchanged_after_writing_and_reading) 
   expect_same(native::read("t.poise", native::write(trace)), trace);
 }
 
-TEST(Native, a_trace_is_unchanged_if_every_column_has_entries_of_the_smallest_size) {
+TEST(Native,
+     a_trace_whose_column_entries_take_the_fewest_bytes_is_unchanged_after_writing_and_reading) {
   Trace trace;
   trace.num_places = 2;
   Phase& phase = trace.phases.emplace_back();
@@ -270,7 +271,8 @@ TEST(Native, refuses_to_write_a_trace_with_more_places_than_the_reader_accepts) 
   EXPECT_THROW(native::write(trace), Error);
 }
 
-TEST(Trace, phases_must_have_increasing_numbers_and_times_that_are_finite_and_not_negative) {
+TEST(Trace,
+     each_phase_needs_a_higher_number_than_the_one_before_it_and_a_finite_time_of_at_least_0) {
   const auto complaint = [](const auto& change) {
     Trace trace = full_trace();
     change(trace);

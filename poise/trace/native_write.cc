@@ -64,8 +64,8 @@ void add_column(std::string& payload, std::string_view name, std::string_view da
   payload += data;
 }
 
-/// Writes a column of a table, into which `add` writes one entry per item. Writes nothing if there
-/// are no items.
+/// Writes a column of a table; add(data, item) appends the entry of one item. Writes nothing if
+/// there are no items.
 template <typename Items, typename Add>
 void add_column_of(std::string& payload, std::string_view name, const Items& items,
                    const Add& add) {

@@ -30,8 +30,8 @@ constexpr TraceFormat kFormats[] = {
     {"mpip", "a report of mpiP", ""},
 };
 
-/// Returns the text from its first line that is neither blank nor a comment of METIS or CSV.
-/// Comments are skipped because a comma in them does not mean that the file is CSV.
+/// Returns the text from its first line that is neither blank nor a comment. Comments are skipped
+/// because a comma in them does not mean that the file is CSV.
 std::string_view without_comments(std::string_view text) {
   while (!text.empty()) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -77,8 +77,8 @@ std::string_view format_of_content(std::string_view bytes) {
   return "vt";
 }
 
-/// True if the path is a stream, such as a pipe. A stream contains the whole trace, whereas a
-/// regular file may be one of several that belong together: one per phase or one per rank.
+/// True if the path is a stream, such as a pipe. A stream always contains the whole trace, whereas
+/// a regular file may be one of several files (one per phase or rank) that together form the trace.
 bool is_stream(const std::string& path) {
   std::error_code error;
   return path == kStdin || !std::filesystem::is_regular_file(path, error);

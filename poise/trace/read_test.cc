@@ -13,8 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What the reader assumes about a file with this content, or the error if it cannot be read. Both
-/// show which format the reader has recognised.
+/// Returns an assumption that the reader makes about a file with this content, or the error if the
+/// file cannot be read. Either text shows which format the reader has recognised.
 std::string told_about(const std::string& content, const ReadOptions& options = {}) {
   const std::string path = testing::TempDir() + "poise_read_test";
   write_file(path, content);
@@ -45,7 +45,7 @@ TEST(ReadTrace, recognises_each_text_format_by_its_first_lines) {
   EXPECT_THAT(told_about("@ mpi\n"), HasSubstr("none of the formats"));
 }
 
-TEST(ReadTrace, other_files_are_read_as_files_of_vt) {
+TEST(ReadTrace, a_file_in_no_recognised_text_format_is_read_as_a_file_of_vt) {
   EXPECT_THAT(told_about(R"({"from":1,"to":2,"bytes":3})"), HasSubstr("it has no \"phases\""));
   EXPECT_THAT(told_about("[1,2]\n"), HasSubstr("none of the formats"));
   EXPECT_THAT(told_about("from to\n"), HasSubstr("none of the formats"));

@@ -24,7 +24,7 @@ using simdjson::dom::element;
 /// in this group.
 using RowId = std::pair<std::int64_t, std::int64_t>;
 
-/// The name of a slice of time in which a place works on tasks that another place has lent to it.
+/// The name of a time slice in which a place works on tasks that another place has lent to it.
 constexpr std::string_view kBorrowed = "borrowed";
 
 struct Rows {
@@ -33,7 +33,7 @@ struct Rows {
   std::map<RowId, std::string> row_names;
 };
 
-/// The field of an event, or nothing if it is missing or of another type.
+/// Returns this field of an event, or nothing if the field is missing or has another type.
 template <typename T>
 std::optional<T> field(const element& event, std::string_view name) {
   T value;
@@ -83,8 +83,7 @@ void add(Rows& rows, const element& event, const std::string& where) {
     rows.row_names[row_of(event, where)] = name_in(event);
 }
 
-/// Adds an empty row to each group of rows that has no time slices. Such a group is a place that
-/// did nothing.
+/// Adds an empty row to each group of rows that has no time slices: such a group is an idle place.
 void add_idle_groups(Rows& rows) {
   for (const auto& [group, name] : rows.group_names) {
     const auto first = rows.spans.lower_bound({group, INT64_MIN});

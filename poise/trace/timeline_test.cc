@@ -78,7 +78,7 @@ TEST_F(TimelineTest, a_thread_becomes_a_place_if_it_has_events_of_work_or_waitin
   EXPECT_EQ(timeline.title, "t.json") << "a file without a title";
 }
 
-TEST_F(TimelineTest, every_process_without_slices_becomes_a_place_that_did_nothing) {
+TEST_F(TimelineTest, a_process_without_time_slices_becomes_a_place_that_did_nothing) {
   const Timeline timeline = timeline_with(
       R"({"ph":"M","name":"process_name","pid":0,"args":{"name":"a"}},
          {"ph":"M","name":"process_name","pid":1,"args":{"name":"b"}},
@@ -97,7 +97,7 @@ TEST_F(TimelineTest, if_two_events_overlap_the_overlap_belongs_to_the_event_that
             (std::vector<Span>{{0, 3, Activity::work}, {3, 4, Activity::balance}}));
 }
 
-TEST_F(TimelineTest, an_event_without_any_time_of_its_own_is_left_out) {
+TEST_F(TimelineTest, an_event_that_takes_no_time_or_is_covered_by_earlier_events_is_left_out) {
   const Timeline timeline = timeline_with(
       R"({"ph":"X","cat":"work","pid":0,"ts":1e6,"dur":2e6},
          {"ph":"X","cat":"wait","pid":0,"ts":2e6,"dur":1e6},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces for the tests of the formats, and their comparison field by field.
+// Example traces for the tests of the trace formats, and a comparison of two traces field by field.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ struct RankTask {
   std::int64_t home = -1;
   TaskName name;
   std::vector<double> subphase_load_s;
-  TaskMemory memory;  // its member shared_block is not set
+  TaskMemory memory;  // shared_block is not set; shared_id below has the block's id
   std::int64_t shared_id = -1;
   std::uint64_t shared_bytes = 0;
   bool has_memory = false;
@@ -59,8 +59,8 @@ struct RankFile {
   std::string name;
   std::uint32_t rank = 0;
   std::vector<RankPhase> phases;
-  /// The index into `phases` for each phase of the run, by the phase's id. If the file lists a
-  /// phase only as identical to the previous one, both have the same index.
+  /// The index into `phases` of each phase of the run, by the phase's id. A phase that the file
+  /// lists as identical to the previous one has the same index as that phase.
   std::map<std::uint64_t, std::size_t> phase_of_id;
   std::optional<std::uint64_t> node = {};  // the host of the rank, if the metadata name it
 };
@@ -68,9 +68,9 @@ struct RankFile {
 /// Reads the file of one rank, plain or brotli. Throws Error naming the file and the phase.
 RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view bytes);
 
-/// Joins the files of all ranks; files[r] is that of rank r. The trace has a machine if every rank
-/// names its host, and each host has the same number of consecutive ranks. Throws Error naming the
-/// file and the phase if files contradict each other.
+/// Joins the files of all ranks; files[r] is the file of rank r. The trace has a machine if every
+/// rank names its host and every host has the same number of ranks, with consecutive numbers.
+/// Throws Error naming the file and the phase if files contradict each other.
 Trace join(std::vector<RankFile> files);
 
 /// The files STEM.0.json, STEM.1.json, ... (or .json.br) in order of rank. `path` may be a folder
@@ -82,15 +82,16 @@ std::vector<std::string> find_rank_files(const std::string& path);
 /// Reads these files.
 Trace read_files(const std::vector<std::string>& paths);
 
-/// Writes STEM.RANK.json, or STEM.RANK.json.br with brotli, one file per place. The
-/// files do not describe the machine, except that they name the node of each place. Throws Error if
-/// a file cannot be written, or if other files with this stem would later be read as further ranks.
-/// If a complete file cannot get its name, the error says which files are new.
+/// Writes STEM.RANK.json, or STEM.RANK.json.br with brotli, one file per place. The files do not
+/// describe the machine, except that they name the node of each place. Throws Error if a file
+/// cannot be written, or if other files with this stem would later be read as further ranks. If
+/// renaming one of the temporary files fails, the error says which files are new.
 void write_files(const Trace& trace, const std::string& stem, bool compress);
 
-/// Checks, before a trace of num_ranks ranks is written, that there are no files with this stem
-/// except those that the trace will replace: the files of these ranks with this ending. Throws
-/// Error if there are others, because they would later be read together with the new files.
+/// Called before a trace of num_ranks ranks is written. Throws Error if the folder has files with
+/// this stem that the new trace will not replace, because they would later be read together with
+/// the new files. It will replace the files of ranks 0 to num_ranks - 1 whose names have this
+/// ending.
 void check_no_other_files(const std::string& stem, std::string_view ending,
                           std::uint32_t num_ranks);
 

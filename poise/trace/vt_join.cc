@@ -21,9 +21,9 @@ namespace poise::vt {
 
 namespace {
 
-/// Limit on the total size of repeated phases, in tasks, messages and ranks. A file does not
-/// contain a repeated phase, but says that it is identical to the previous phase. So a few bytes in
-/// a file can repeat a phase many times, but the trace stores each copy.
+/// Limit on the total size of repeated phases, in tasks, messages and ranks. A file does not list a
+/// repeated phase again, but says that it is identical to the previous phase. The trace stores
+/// every copy, so a few bytes in a file could otherwise fill the memory.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
 // Added to the size of each phase, so that the limit also holds for phases without tasks.
 constexpr std::size_t kPhaseItself = 64;
@@ -95,7 +95,7 @@ class Tasks {
     return find_or_add_unlisted(part, key, which);
   }
 
-  /// Returns all tasks in the order of their keys, and the position of each task number in this
+  /// Returns all tasks in the order of their keys, and for each task number its index in this
   /// order.
   std::pair<std::vector<Entry>, std::vector<TaskId>> in_order() const {
     std::vector<std::size_t> order(entries_.size());
@@ -273,8 +273,9 @@ Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
     message.from = position[message.from];
     message.to = position[message.to];
   }
-  // The files list messages by the rank of their sender. Sums of costs and ties of strategies
-  // depend on the order of messages, so this order must not depend on where the tasks were.
+  // The files list messages by the rank of their sender. The order of messages affects the rounding
+  // of sums and the choice between equally good placements, so it must not depend on where the
+  // tasks ran.
   std::ranges::stable_sort(messages, {}, [](const Message& m) { return std::pair(m.from, m.to); });
   phase.workload.messages = std::move(messages);
   std::vector<PlaceId> places;
@@ -318,7 +319,7 @@ std::size_t size_of(std::span<const Part> parts) {
 }
 
 /// Returns the machine if each of its nodes has the same number of ranks, with consecutive numbers.
-/// Otherwise returns nothing, because places are numbered node by node.
+/// Otherwise returns nothing, because a Machine numbers its places node by node.
 std::optional<Machine> machine_of(std::span<const RankFile> files) {
   std::set<std::uint64_t> nodes;
   std::size_t per_node = 0;  // number of ranks of the first node

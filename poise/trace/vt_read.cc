@@ -223,8 +223,8 @@ void read_task(const Where& where, element value, RankPhase& phase) {
 
 Key end_of_message(const Entity& entity, std::uint32_t rank) {
   if (is_nobody(entity)) return {TaskName::Kind::place, rank, rank};
-  // The key contains the home rank even if the task's name does not: if no rank lists the task,
-  // join() places it on its home rank.
+  // The key contains the home rank even if the task's name does not, because join() needs it: if no
+  // rank lists the task, join() places the task on its home rank.
   return {entity.key.kind, entity.key.id, entity.home};
 }
 

@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Returns the trace that results if these texts are the files of ranks 0, 1, and so on.
+/// Returns the trace that join() makes of these texts, the files of ranks 0, 1, and so on.
 Trace join_texts(const std::vector<std::string>& texts) {
   std::vector<vt::RankFile> files;
   for (const std::string& text : texts) {
@@ -144,7 +144,7 @@ TEST(VtRead,
                         "but 90 bytes"));
 }
 
-TEST(VtRead, tasks_without_a_position_or_subphases_or_a_home_rank_get_default_values) {
+TEST(VtRead, a_task_without_a_position_or_subphases_or_a_home_rank_gets_default_values) {
   const std::string homeless = R"({"type":"object","id":7,"migratable":true})";
   const Trace trace = join_texts(
       {rank_file(phase(0, with_data(1, R"("position_y":2.5,"position_z":-3,"position_w":9)"))),
@@ -182,7 +182,7 @@ TEST(VtRead,
   EXPECT_THAT(error_of({file(1, R"("loads_include":3)")}), HasSubstr("it must be 0, 1 or 2"));
 }
 
-TEST(VtRead, unlisted_tasks_are_identified_by_their_id_or_by_their_seq_id_and_home_rank) {
+TEST(VtRead, tasks_that_no_rank_lists_are_identified_by_their_id_or_by_their_seq_id_and_home_rank) {
   const auto sequence = [](int id, int home) {
     return R"({"type":"object","seq_id":)" + std::to_string(id) + R"(,"home":)" +
            std::to_string(home) + R"(,"migratable":false})";
@@ -230,7 +230,8 @@ TEST(VtRead,
   EXPECT_THAT(told(unknown), HasSubstr("the task with seq_id 4; tasks with this seq_id exist"));
 }
 
-TEST(VtRead, only_a_pinned_object_with_id_0_and_no_collection_represents_a_rank_outside_of_tasks) {
+TEST(VtRead,
+     only_a_pinned_object_with_id_0_and_no_collection_stands_for_the_work_of_a_rank_outside_tasks) {
   const auto count = [](const std::string& entity) {
     return join_texts({rank_file(phase(0, task(object(1, 0), 1) + "," + task(entity, 0.5)))})
         .phases.at(0)
@@ -332,9 +333,9 @@ TEST(VtRead, phases_listed_as_identical_to_the_previous_phase_become_copies_of_i
 }
 
 TEST(VtRead,
-     repeated_phases_are_refused_if_they_exceed_the_size_of_the_files_by_2_to_the_24_bytes) {
-  // Each copy of an empty phase of one rank has the size 65 (see size_of() in vt_join.cc), and
-  // 258111 times 65 is 2^24 - 1.
+     repeated_phases_are_refused_if_they_hold_over_2_to_the_24_tasks_and_messages_and_ranks) {
+  // Each copy of an empty phase of one rank counts as 65 (see size_of() in vt_join.cc). All 258111
+  // copies together count as 2^24 - 1.
   const auto repeated = [](int times) {
     const std::string last = phase(times + 1, task(object(1, 0), 1) + "," + task(object(2, 0), 1),
                                    message(object(1, 0), object(2, 0), 1, 1) + "," +
@@ -417,7 +418,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("data.1.json: phase 1 is missing"));
 }
 
-TEST(VtRead, errors_name_the_file_if_it_has_no_phases_or_invalid_json_or_metadata) {
+TEST(VtRead, errors_name_the_file_if_it_lacks_phases_or_its_json_or_its_metadata_is_invalid) {
   EXPECT_THAT(error_of({"{\"phases\":[\n{\"id\":0,}]}"}),
               HasSubstr("data.0.json: invalid JSON: syntax error at byte 21"));
   EXPECT_THAT(error_of({R"({"phases":[{"id":1e999}]})"}),
@@ -495,7 +496,7 @@ TEST_F(VtFiles, if_a_rank_has_no_file_the_error_names_the_missing_file) {
               HasSubstr("data.1.json is missing, but there are files up to rank 2"));
 }
 
-TEST_F(VtFiles, if_a_rank_has_two_files_the_error_names_both) {
+TEST_F(VtFiles, if_a_rank_has_two_files_the_error_names_both_files) {
   add("data.0.json", 1);
   add("data.0.json.br", 1);
   EXPECT_THAT(error_of_reading(""), HasSubstr("are both for rank 0"));

@@ -238,8 +238,8 @@ std::string rank_text(const Trace& trace, const std::vector<Arranged>& phases, P
 
 std::string part_of(const std::string& path) { return path + ".part"; }
 
-/// Gives complete files their names. If that fails, earlier files are new and later ones old, so
-/// the error says which.
+/// Renames all temporary files to their final names. If one cannot be renamed, the trace may be a
+/// mix of new and old files, so the error says which are new.
 void rename_parts(const std::vector<std::string>& paths) {
   for (std::size_t rank = 0; rank < paths.size(); ++rank) {
     std::error_code error;

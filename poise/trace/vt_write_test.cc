@@ -167,7 +167,7 @@ TEST_F(VtWrite, each_file_names_the_node_of_its_rank_if_the_machine_has_one_plac
 }
 
 TEST_F(VtWrite,
-       if_a_file_cannot_be_written_the_error_says_which_are_new_and_no_partial_files_remain) {
+       if_a_file_cannot_be_written_the_error_says_which_files_are_new_and_no_partial_files_remain) {
   std::filesystem::create_directories(folder_ + "/out.1.json/blocks");
   EXPECT_THAT([&] { write_trace(full_trace(), folder_ + "/out.json"); },
               testing::ThrowsMessage<Error>(
@@ -235,7 +235,7 @@ TEST_F(VtWrite, the_files_pass_the_validator_of_vt) {
   }
 }
 
-TEST_F(VtWrite, refuses_to_write_if_old_files_of_the_same_series_would_remain) {
+TEST_F(VtWrite, refuses_to_write_if_files_of_another_trace_with_the_same_stem_would_remain) {
   write_file(folder_ + "/out.7.json", "{}");
   EXPECT_THAT([&] { write_trace(full_trace(), folder_ + "/out.json"); },
               testing::ThrowsMessage<Error>(HasSubstr("out.7.json belongs to another trace")));

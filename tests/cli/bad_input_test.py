@@ -167,7 +167,7 @@ class BadInput(CliTest):
         good = (self.folder / "good.poise").read_bytes()
         self.assertIn(b"\n", good[:8])
         self.assert_refused("compare", self.write("crlf.poise", good.replace(b"\n", b"\r\n")),
-                            says=["crlf.poise", "line ends were changed", "binary"])
+                            says=["crlf.poise", "line endings were changed", "binary"])
 
     def test_endless_input_files_such_as_dev_zero_are_refused_immediately(self):
         for device in "/dev/zero", "/dev/urandom":
