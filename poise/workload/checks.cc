@@ -12,8 +12,8 @@ namespace poise {
 
 namespace {
 
-/// Limits far above the needs of real programs. Sums up to these limits are stored in double
-/// without losing a second, a message or a byte.
+/// Limits far above the needs of real programs. A double stores sums up to these limits exactly to
+/// a second, a message or a byte.
 constexpr double kMaxSeconds = 1e15;
 constexpr std::uint64_t kMaxCounted = std::uint64_t{1} << 53;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns undirected edges into messages in both directions. The messages are sorted, and messages
-// with the same sender and receiver become one.
+// Turns undirected edges into messages in both directions. The messages are sorted, and all
+// messages from one task to another are merged into one.
 #pragma once
 
 #include <cstdint>

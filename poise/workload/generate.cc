@@ -176,8 +176,8 @@ std::vector<Workload> generate(const Recipe& recipe, TaskId num_tasks, std::uint
   std::vector<WideFactor> walk(calm.tasks.size());
   Random random(mix(seed ^ 0x6472696674));  // a separate stream of random numbers for "drift"
   for (std::uint32_t phase = 0; phase < num_phases; ++phase) {
-    // All phases but the last start as copies of the workload `calm`; the last phase reuses `calm`
-    // itself.
+    // All phases except the last start as copies of the workload `calm`; the last one takes over
+    // `calm` itself, which saves a copy.
     phases.push_back(phase + 1 < num_phases ? calm : std::move(calm));
     Workload& workload = phases.back();
     workload.tasks = calm_tasks;

@@ -72,11 +72,11 @@ TEST(Generate, every_kind_of_workload_is_valid_and_has_the_requested_number_of_t
     }
 }
 
-TEST(Generate, two_tasks_send_each_other_the_same_number_of_messages) {
+TEST(Generate, two_communicating_tasks_send_each_other_equally_many_messages) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
-    // If tasks of a ring have an odd number of partners, the messages to the farthest partner go in
-    // one direction only.
+    // In a ring where each task has an odd number of partners, the messages to the farthest partner
+    // go in one direction only.
     const bool is_odd_ring = kind.name == "kneighbor";
     const auto counts = counts_of(make(is_odd_ring ? "kneighbor:k=6" : kind.name, 500));
     for (const auto& [pair, count] : counts) {
@@ -229,8 +229,7 @@ Sides nearly_cubic_box(std::uint32_t size, std::size_t dims) {
   return sides;
 }
 
-TEST(Generate,
-     uses_the_full_grid_whose_longest_side_is_shortest_unless_that_grid_is_too_elongated) {
+TEST(Generate, prefers_a_full_grid_whose_longest_side_is_at_most_twice_its_shortest_side) {
   for (std::uint32_t size = 1; size < 300; ++size)
     for (std::size_t dims = 1; dims <= 4; ++dims) {
       const std::vector<Sides> exact = exact_boxes(size, dims);
@@ -256,7 +255,7 @@ TEST(Generate, stencil3d_triples_the_load_of_the_tasks_in_one_octant_by_default)
   EXPECT_EQ(hot, 11 * 11 * 11);
 }
 
-TEST(Generate, every_task_of_a_ring_communicates_with_its_k_nearest_tasks) {
+TEST(Generate, every_task_of_a_ring_communicates_with_the_k_tasks_nearest_to_it) {
   const auto counts = counts_of(make("kneighbor", 400));
   EXPECT_EQ(counts.size(), 400u * 7);
   for (const TaskId other : {11u, 9u, 12u, 8u, 13u, 7u, 14u})
@@ -278,7 +277,7 @@ TEST(Generate, random_graphs_have_the_requested_mean_degree) {
   EXPECT_NEAR(variance, 6, 1);
 }
 
-TEST(Generate, a_hot_region_that_spans_every_axis_contains_all_tasks_in_all_phases) {
+TEST(Generate, a_hot_region_as_long_as_every_axis_contains_all_tasks_in_all_phases) {
   const auto phases =
       generate(parse_recipe("stencil2d:skew=equal,hot=2,hot_extent=1,hot_speed=0.1"), 121, 1, 12);
   for (const Workload& phase : phases)
@@ -303,7 +302,8 @@ TEST(Generate, kind_rmat_gives_a_few_tasks_far_more_communication_partners_than_
   EXPECT_LT(*std::max_element(even.begin(), even.end()), 40);
 }
 
-TEST(Generate, tasks_of_geometric_graphs_communicate_if_and_only_if_they_are_within_a_radius) {
+TEST(Generate,
+     tasks_of_a_geometric_graph_communicate_if_and_only_if_their_distance_is_within_the_radius) {
   for (const char* dims : {"2", "3"}) {
     SCOPED_TRACE(dims);
     const Workload workload = make(fmt::format("geometric:degree=8,dims={}", dims), 600);
@@ -370,7 +370,7 @@ TEST(Generate, nbody_tasks_send_to_neighbours_on_a_space_filling_curve_and_in_a_
   EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);
 }
 
-TEST(Generate, in_workloads_with_clusters_of_tasks_most_bytes_stay_inside_a_cluster) {
+TEST(Generate, if_a_workload_has_clusters_of_tasks_most_bytes_are_sent_inside_clusters) {
   std::uint64_t own = 0, all = 0;
   for (const Message& m : make("clusters", 4096).messages) {
     all += m.bytes;
@@ -380,7 +380,7 @@ TEST(Generate, in_workloads_with_clusters_of_tasks_most_bytes_stay_inside_a_clus
   EXPECT_LT(own, all);
 }
 
-TEST(Generate, a_task_picks_partners_in_every_cluster_that_contains_it) {
+TEST(Generate, a_task_picks_communication_partners_in_every_cluster_to_which_it_belongs) {
   // A task picks 3 partners in its cluster of 4 tasks, and 1 in each larger cluster that contains
   // it. Messages are half as long as in the next smaller cluster. Partners send each other one
   // message each.
@@ -436,7 +436,7 @@ TEST(Generate, drift_changes_loads_but_neither_their_sum_nor_the_messages) {
 }
 
 // After some thousand steps, factors of a random walk exceed the range of a double.
-TEST(Generate, a_strong_drift_over_many_phases_leaves_loads_finite_and_their_sum_unchanged) {
+TEST(Generate, a_strong_drift_over_many_phases_leaves_loads_finite_and_does_not_change_their_sum) {
   const auto phases = generate(parse_recipe("ring:drift=3"), 50, 2, 7000);
   const double total_s = total_load_s(phases.front());
   for (const Workload& phase : phases)
@@ -481,7 +481,7 @@ TEST(Generate, without_drift_every_phase_is_the_same) {
   EXPECT_EQ(hash_of(phases[0]), hash_of(make("stencil3d", 1000, 5)));
 }
 
-TEST(Generate, the_region_of_high_load_moves_to_the_opposite_corner_and_back) {
+TEST(Generate, the_region_of_high_load_moves_to_the_opposite_corner_of_the_grid_and_back) {
   const auto phases = generate(parse_recipe("stencil2d:skew=equal,hot_speed=0.5"), 400, 5, 3);
   const auto is_hot = [&](std::size_t phase, TaskId t) {
     return phases[phase].tasks[t].load_s > 2 * phases[phase].tasks[phase == 1 ? 0 : 399].load_s;
@@ -493,14 +493,16 @@ TEST(Generate, the_region_of_high_load_moves_to_the_opposite_corner_and_back) {
   EXPECT_TRUE(is_hot(2, 0));
 }
 
-// Products such as 3 * 0.1 are rounded, which must not move the ends of the region by a column.
-TEST(Generate, the_region_of_high_load_has_exactly_its_columns_in_all_phases) {
+// The region's start is a product such as 3 * 0.1, which is rounded. The rounding must not shift
+// the region by a column.
+TEST(Generate, rounding_does_not_change_which_columns_are_in_the_region_of_high_load) {
   constexpr int kColumns = 11;
   const auto phases =
       generate(parse_recipe("stencil2d:skew=equal,hot=2,hot_extent=0.3,hot_speed=0.1"),
                kColumns * kColumns, 1, 20);
   const auto is_hot = [](int column, int phase) {
-    // In percent of the axis. The last column counts as just below 100.
+    // Both positions are in percent of the axis. The last column is just below 100, so it counts as
+    // 99.
     const int ahead = (column == kColumns - 1 ? 99 : 10 * column) - 10 * (phase % 10);
     return (ahead + 100) % 100 < 30;
   };

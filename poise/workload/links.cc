@@ -10,8 +10,9 @@ namespace poise {
 namespace {
 
 /// Prepares `first` for filling the rows. Before the call, first[t + 2] is the number of entries of
-/// row t; after it, first[t + 1] is the index where row t starts. The caller increments first[t +
-/// 1] for each entry that it stores in row t, so in the end it is the start of row t + 1.
+/// row t. After the call, first[t + 1] is the index at which row t starts. The caller increments
+/// first[t + 1] for each entry that it stores in row t, so finally first[t + 1] is the start of row
+/// t + 1.
 void counts_to_cursors(std::vector<std::size_t>& first) {
   std::partial_sum(first.begin(), first.end(), first.begin());
 }

@@ -33,7 +33,8 @@ struct LoadDefaults {
 
 inline constexpr std::size_t kNumLoadKnobs = 11;
 
-/// The knobs of a kind of workload: first its own, then the load knobs that all kinds share.
+/// The knobs of a kind of workload: first those of this kind only, then the load knobs that all
+/// kinds share.
 template <std::size_t N = 0>
 constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& initial,
                                                          const std::array<Knob, N>& own = {}) {
@@ -81,7 +82,7 @@ std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t
 
 /// The interval [start, start + length) on the circle [0, 1): a hot region that has moved to start.
 struct CircleInterval {
-  /// The ends of the interval may be off by this much, because start is a product such as 3 * 0.1.
+  /// Tolerance for the ends of the interval: start is a product such as 3 * 0.1, which is rounded.
   static constexpr double kRounding = 1e-9;
   double start, length;
   bool holds(double x) const;

@@ -10,10 +10,10 @@ namespace poise {
 
 namespace {
 
-/// Merges the messages with the indices from `begin` to `end` - 1, which have the same sender and
-/// are sorted by receiver: those with the same receiver become one. Stores the merged messages in
-/// `sorted` from index `kept` on, which must be at most `begin`. Returns the index after the last
-/// of them.
+/// Merges the messages with indices from `begin` to `end` - 1 that have the same receiver. These
+/// messages all have the same sender and are sorted by receiver. Stores the merged messages in
+/// `sorted`, starting at index `kept`, which must be at most `begin`. Returns the index after the
+/// last one stored.
 std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size_t end,
                       std::size_t kept) {
   const std::size_t row = kept;

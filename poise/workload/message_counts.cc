@@ -8,8 +8,8 @@
 
 namespace poise {
 
-/// Makes first_[t + 1] the start of row t. add() stores at this index and increments it, so that in
-/// the end it is the start of row t + 1.
+/// Makes first_[t + 1] the start of row t. add() stores an entry at this index and increments it,
+/// so finally first_[t + 1] is the start of row t + 1.
 void MessageCounts::make_room(const Workload& workload, bool for_senders) {
   first_.assign(workload.tasks.size() + 2, 0);
   for (const Message& message : workload.messages) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The number of messages per task and communication partner, without their bytes. This takes a
-// third of the memory of the lists in links.h, which have the bytes too.
+// The number of messages per task and communication partner. The lists in links.h also have the
+// bytes of the messages and take three times as much memory.
 #pragma once
 
 #include <cstddef>

@@ -53,8 +53,8 @@ std::array<TaskId, 3> box_for(TaskId num_tasks) {
   for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
     auto larger = side;
     ++larger[axis];
-    // The box stops growing as soon as the number of tasks of the next larger box is farther from
-    // num_tasks than that of the present box.
+    // The box stops growing when the next larger box would miss the requested number of tasks by
+    // more than this box does.
     if (tasks_of(larger) + tasks_of(side) > std::uint64_t{2} * num_tasks) return side;
     side = larger;
   }

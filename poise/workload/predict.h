@@ -35,8 +35,8 @@ inline constexpr Predictor kPredictors[] = {
 };
 
 /// Predicts the next load of every task, at least 0, from the last `window` phases: the current one
-/// and the newest of `past` (oldest first, one load per task). Phases before a change of the number
-/// of tasks are ignored. O(tasks * window).
+/// and the newest of `past` (oldest first, one load per task). Ignores all phases before the last
+/// change of the number of tasks. O(tasks * window).
 std::vector<double> predict_loads(const Predictor& predictor,
                                   std::span<const std::vector<double>> past,
                                   const std::vector<Task>& current, std::size_t window,

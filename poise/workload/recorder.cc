@@ -78,8 +78,8 @@ Recording Recorder::end_recording(double now_s) {
 }
 
 void Recorder::Log::add_to(Recording& recording) const {
-  // A task that ran in the previous phase but not in this one still has an entry, with the sum 0.
-  // So has a pair of tasks that had messages in the previous phase but not in this one.
+  // A task that ran in the previous phase but not in this one still has an entry, whose sum is 0.
+  // The same holds for a pair of tasks that sent messages in the previous phase only.
   for (const auto& [task, load_s] : load_s_.entries()) recording.loads.emplace_back(task, load_s);
   for (const auto& [pair, sent] : sent_.entries())
     if (sent.count > 0) recording.messages.emplace_back(pair >> 32, pair, sent.count, sent.bytes);

@@ -50,9 +50,9 @@ class Recorder {
   /// charged up to now_s and continues in the next phase; in that case now_s must come from the
   /// clock of the thread that runs the task.
   ///
-  /// The caller ensures that no thread records during the call and that earlier records happened
-  /// before it; a barrier does both. Throws Error naming the first misuse of a log; the next phase
-  /// starts empty nevertheless.
+  /// The caller must ensure that no thread records during the call, and that all earlier records
+  /// are visible to the calling thread; a barrier does both. Throws Error naming the first misuse
+  /// of a log; the next phase starts empty nevertheless.
   Workload end_phase(double now_s);
 
   /// Ends the phase as end_phase() does, but returns only the loads and messages, without the

@@ -139,7 +139,7 @@ TEST(Recorder, an_invalid_call_is_reported_once_at_the_end_of_the_phase) {
 }
 
 TEST(Recorder,
-     a_recording_lists_each_task_and_message_pair_of_all_threads_once_and_in_sorted_order) {
+     a_recording_lists_each_task_and_each_communicating_pair_of_tasks_once_and_in_sorted_order) {
   Recorder recorder(TaskId{1000}, 1);
   Recorder::Log& one = recorder.add_thread();
   Recorder::Log& two = recorder.add_thread();

@@ -54,8 +54,8 @@ double square_distance(const Point& a, const Point& b) {
   return sum;
 }
 
-/// Calls visit(u) for every other point within the radius of point t. The radius must not exceed a
-/// cell's width.
+/// Calls visit(u) for every point u other than t within the radius of point t. The radius must not
+/// exceed a cell's width.
 template <typename Visit>
 void for_each_near(const Cells& cells, TaskId t, double radius, const Visit& visit) {
   const Point& point = cells.points[t];

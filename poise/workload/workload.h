@@ -83,7 +83,7 @@ struct Workload {
   /// Loads of each task by subphase; a row may be empty.
   std::vector<std::vector<double>> subphase_load_s;
   /// How the times of the subphases are combined into the time of an iteration. Runtimes and
-  /// callers may set this; traces do not record it.
+  /// callers may set this rule; traces do not record it.
   SubphaseRule subphase_rule = SubphaseRule::no_wait;
   // Speed of each place in each subphase, at index place * number of subphases + subphase. Empty if
   // the speed of a place is the same in all subphases.
