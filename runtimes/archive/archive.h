@@ -60,7 +60,7 @@ concept SavesAndLoads = requires(T& value, const T& constant, Archive& archive) 
   value.load(archive);
 };
 
-/// True if T is a type in which cereal wraps a value: NameValuePair or base_class.
+/// True if T is one of cereal's wrappers around a value: NameValuePair or base_class.
 template <typename T>
 inline constexpr bool kIsWrapped = false;
 template <typename T>
@@ -270,7 +270,7 @@ void visit(Archive& archive, T& value) {
 
 }  // namespace archived
 
-/// Counts the bytes that a Writer would append to an aligned buffer.
+/// Counts the bytes that a Writer would append to a buffer.
 class Sizer {
  public:
   static constexpr bool is_loading = false;

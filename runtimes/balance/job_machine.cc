@@ -16,7 +16,7 @@ namespace poise::balance {
 
 namespace {
 
-/// Returns the places of the cores to which the processes are bound. The result is empty if any
+/// Returns for each process the place of the core to which it is bound. The result is empty if any
 /// process is not bound to a single core, or if two processes are bound to the same core.
 std::vector<PlaceId> places_of_cores(const Machine& node,
                                      std::span<const ProcessLocation> processes) {
@@ -83,7 +83,7 @@ JobMachine job_machine(const Machine& node, std::span<const ProcessLocation> pro
   if (host_names.size() > 1 && node.num_nodes() > 1)
     fail(
         "machine \"{}\" has {} nodes; in a job of several hosts ({} here) it must describe one "
-        "host, as all hosts are taken to be equal; leave out the level \"node\"",
+        "host, because all hosts are assumed to be identical; leave out the level \"node\"",
         node.name(), node.num_nodes(), host_names.size());
   struct Slot {
     PlaceId place;

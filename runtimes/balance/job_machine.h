@@ -33,10 +33,10 @@ std::int32_t bound_core(AffinityCall call = ::sched_getaffinity);
 /// that it measured. If the hardware cannot be read, returns a machine with one place.
 Machine own_node();
 
-/// Returns the machine `node` with costs that follow three assumptions. First, messages cost what
-/// the formula `physical` says (docs/model.md). Second, if `poise measure` has not measured the
-/// network, a message between hosts costs a fixed multiple of one within a host. Third, a shared
-/// cache does not make messages faster: a message between processes that share a cache takes at
+/// Returns the machine `node` with costs for the runtimes. Messages cost what the formula
+/// `physical` says (docs/model.md). If `poise measure` has not measured the network, a message
+/// between hosts is assumed to cost a fixed multiple of a message within a host. A shared cache is
+/// assumed not to make messages faster: a message between processes that share a cache takes at
 /// least the latency between any two cores of a memory domain.
 Machine with_assumptions(const Machine& node);
 

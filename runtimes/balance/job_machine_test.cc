@@ -51,7 +51,8 @@ TEST(JobMachine, processes_not_bound_to_cores_get_the_places_of_their_host_in_ra
   EXPECT_EQ(job.machine.node_of_place(3), 1u);
 }
 
-TEST(JobMachine, each_core_gets_equally_many_processes_if_there_are_more_processes_than_cores) {
+TEST(JobMachine,
+     each_core_gets_the_same_number_of_processes_if_there_are_more_processes_than_cores) {
   const Machine node = machine_from_text("numa:2 core:1");
   const std::vector<ProcessLocation> processes(6, ProcessLocation{0, -1});
   const JobMachine job = job_machine(node, processes, std::span(kNames, 1));
@@ -75,7 +76,7 @@ TEST(JobMachine, each_process_gets_the_requested_number_of_places) {
   EXPECT_THAT(job.process_of_place, ElementsAre(0, 0, 1, 1));
 }
 
-TEST(JobMachine, for_a_job_on_several_hosts_the_machine_of_a_host_must_not_have_several_nodes) {
+TEST(JobMachine, in_a_job_on_several_hosts_the_description_of_a_host_must_not_have_several_nodes) {
   const Machine cluster = machine_from_text("node:2 core:2");
   const ProcessLocation processes[] = {{0, -1}, {1, -1}, {0, -1}, {1, -1}};
   EXPECT_THROW(job_machine(cluster, processes, kNames), Error);
@@ -83,7 +84,8 @@ TEST(JobMachine, for_a_job_on_several_hosts_the_machine_of_a_host_must_not_have_
   EXPECT_EQ(job_machine(cluster, on_one_host, std::span(kNames, 1)).machine.num_nodes(), 2u);
 }
 
-TEST(JobMachine, an_unmeasured_latency_between_hosts_is_taken_as_ten_times_that_of_local_memory) {
+TEST(JobMachine,
+     an_unmeasured_latency_between_hosts_is_assumed_to_be_ten_times_that_within_a_host) {
   const Machine node = with_assumptions(machine_from_text("core:2"));
   const ProcessLocation processes[] = {{0, -1}, {1, -1}};
   const Machine machine = job_machine(node, processes, kNames).machine;

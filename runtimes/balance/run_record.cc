@@ -27,8 +27,9 @@ void check_ending(const std::string& path) {
   fail("{}: the file name must end in one of {}; the ending selects the trace format", path, known);
 }
 
-/// Opens a file to which several records may append lines at the same time. Empties it unless
-/// another record, in any process, has it open. Returns null if that fails.
+/// Opens a file to which several records may append lines at the same time. Empties the file unless
+/// another record, in this or another process, has it open. Returns null if the file cannot be
+/// opened.
 std::FILE* open_log(const std::string& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return nullptr;

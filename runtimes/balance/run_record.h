@@ -40,8 +40,8 @@ class RunRecord {
   bool wants_phases() const { return !trace_path_.empty(); }
 
   /// Appends a phase to the trace. When add() returns, the phase is on disk in the native format.
-  /// If the trace is to have another format, the phases are collected in FILE.poise during the run,
-  /// and finish() converts this file.
+  /// If another format was chosen for the trace, the phases are collected in FILE.poise during the
+  /// run, and finish() converts this file.
   void add(const MeasuredPhase& phase, double wall_s, std::vector<TaskName> names = {});
 
   /// Appends a line to the log. Throws Error if that fails.

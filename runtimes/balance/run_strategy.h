@@ -30,15 +30,15 @@ struct OwnedProblem {
 /// The outcome of a strategy's run. The placement is always valid.
 struct Outcome {
   Placement placement;
-  // Why the current placement is returned; empty if the strategy succeeded.
+  // If the strategy failed, the reason why the current placement is returned; otherwise empty.
   std::string trouble = {};
 };
 
 /// The problems of strategies that exceeded their budgets. Each exists as long as its strategy
 /// runs.
 using Overdue = std::vector<std::weak_ptr<const OwnedProblem>>;
-/// Maximum number of strategies that run beyond their budgets at the same time. It is above 1,
-/// because on a busy host a strategy that only gets idle cores may run for hours.
+/// Maximum number of strategies that run beyond their budgets at the same time. More than one,
+/// because an overdue strategy runs only on idle cores, which may take hours on a busy host.
 inline constexpr std::size_t kMaxOverdue = 4;
 
 /// Runs the strategy and checks its placement. Returns the current placement if the strategy

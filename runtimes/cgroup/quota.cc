@@ -51,9 +51,9 @@ bool has_word(std::string_view list, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Returns the path of the process's cgroup in a hierarchy. In the text `cgroups`, the path is in
-/// the line "0::/path" for cgroup version 2, and in a line such as "4:cpu,cpuacct:/path" for
-/// version 1.
+/// Returns the path of the process's cgroup in a hierarchy. `cgroups` is the text of
+/// /proc/self/cgroup. It contains the path in a line such as "0::/path" for cgroup version 2, or
+/// "4:cpu,cpuacct:/path" for version 1.
 std::optional<std::string_view> group_in(std::string_view cgroups, bool is_unified) {
   for (const std::string_view line : split(cgroups, '\n')) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);

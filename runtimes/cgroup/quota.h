@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The quota of cpu time of a cgroup, as a number of cpus. When the threads of a cgroup have used up
-// its quota, the kernel stops them, on whichever cpus they run.
+// The quota of cpu time of a cgroup, as a number of cpus. When the threads of a cgroup have
+// together used up its quota, the kernel stops all of them.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct QuotaFolder {
 std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_view mounts);
 
 /// Returns the smallest quota among this process's cgroups and their ancestors, or nothing if there
-/// is none. Tests give the folder of a recorded system as `root`.
+/// is none. In tests, `root` is a folder with copies of the files of another system.
 std::optional<double> quota_cpus(const std::string& root = "");
 
 /// Returns the total time, in nanoseconds, for which the kernel has stopped this process's cgroups

@@ -22,13 +22,14 @@ constexpr std::string_view kMounts =
     "34 31 0:31 / /sys/fs/cgroup/cpuset rw,relatime - cgroup cgroup rw,cpuset\n"
     "45 31 0:38 / /sys/fs/cgroup/unified rw,relatime shared:1 - cgroup2 cgroup2 rw\n";
 
-TEST(Quota, is_converted_to_a_number_of_cpus) {
+TEST(Quota, a_quota_of_cpu_time_is_converted_to_a_number_of_cpus) {
   EXPECT_EQ(parse_cpu_max("150000 100000\n"), 1.5);
   for (const char* text : {"max 100000\n", "-1 100000", "", " ", "1", "0 1", "1 0", "a b"})
     EXPECT_FALSE(parse_cpu_max(text)) << text;
 }
 
-TEST(Quota, is_looked_up_in_each_cgroup_of_the_process_and_in_the_parents_of_these_cgroups) {
+TEST(Quota,
+     the_quota_is_looked_up_in_each_cgroup_of_the_process_and_in_the_parents_of_these_cgroups) {
   EXPECT_THAT(quota_folders("9:name=systemd:/a\n4:cpuacct,cpu:/b/c\n0::/user/d\n", kMounts),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b/c", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b", false},
@@ -51,7 +52,7 @@ TEST(Quota, the_quota_of_a_container_is_found_where_its_cgroup_is_mounted) {
   EXPECT_THAT(quota_folders("0::/\n", whole), ElementsAre(QuotaFolder{"/sys/fs/cgroup", true}));
 }
 
-TEST(Quota, is_unlimited_if_no_cgroup_is_mounted_or_proc_files_are_invalid) {
+TEST(Quota, there_is_no_quota_if_no_cgroup_is_mounted_or_if_files_in_proc_are_invalid) {
   EXPECT_THAT(quota_folders("0::/\n", ""), IsEmpty());
   EXPECT_THAT(quota_folders("", kMounts), IsEmpty());
   EXPECT_THAT(quota_folders("0::/\n4:cpu\n:\n", "1 2 - cgroup2 a b\n - \n5 - cgroup\n"), IsEmpty());
@@ -79,7 +80,7 @@ class RecordedSystem {
 
 // A container on a host with cgroup version 2, as systemd and Docker set it up: the container may
 // use 2.5 cpus of 64.
-TEST(Quota, is_read_from_files_of_cgroup_version_2) {
+TEST(Quota, the_quota_is_read_from_files_of_cgroup_version_2) {
   const RecordedSystem system({
       {"/proc/self/cgroup", "0::/system.slice/docker-4f2a.scope\n"},
       {"/proc/self/mountinfo",
@@ -113,7 +114,7 @@ TEST(Quota, the_smallest_quota_of_a_group_and_its_parents_applies_in_cgroup_vers
   EXPECT_EQ(stopped_ns(system.root), 123'457'789);
 }
 
-TEST(Quota, is_unlimited_if_no_cgroup_file_sets_a_cpu_limit) {
+TEST(Quota, there_is_no_quota_if_no_cgroup_file_sets_a_cpu_limit) {
   const RecordedSystem unlimited({
       {"/proc/self/cgroup", "0::/\n"},
       {"/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
