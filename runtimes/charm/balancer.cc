@@ -32,8 +32,8 @@ namespace {
 
 constexpr std::size_t kMaxPastDecisions = 64;
 
-/// The current PE of each object. Objects on an unavailable PE are assigned to the available PEs
-/// round-robin.
+/// The PE on which each object is now. Objects on an unavailable PE are assigned to the available
+/// PEs round-robin.
 std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
   std::vector<std::int32_t> available, pes;
   for (std::size_t pe = 0; pe < statistics.pes.size(); ++pe)
@@ -128,7 +128,7 @@ struct Balancer::State {
   bool has_warned = false, has_warned_of_record = false, has_told_variables = false;
 };
 
-/// Number of earlier decisions from whose loads the strategy predicts the next loads.
+/// Number of earlier decisions whose recorded loads the strategy uses to predict the next loads.
 std::size_t Balancer::State::num_past_decisions() const {
   if (!predicts()) return 0;
   const auto window = static_cast<std::size_t>(settings.choice.knobs["window"]);
@@ -152,9 +152,10 @@ std::vector<ObjectName> names_of(const Statistics& statistics,
   return names;
 }
 
-/// Returns the objects' loads at earlier decisions, from which the strategy predicts: a list per
-/// decision, with a load per task. Adds the measured loads of this decision to the history. Then
-/// replaces spikes in the loads of this decision, so that the strategy does not react to spikes.
+/// Returns the objects' loads at earlier decisions, from which the strategy predicts the next
+/// loads: one list per decision, with one load per task. Adds the measured loads of this decision
+/// to the history. Then replaces spikes in the loads of this decision, so that the strategy does
+/// not react to spikes.
 std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& statistics,
                                                              Converted& rows) {
   if (!statistics.names_last) return {};
@@ -198,8 +199,8 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   }
   Converted rows = converted(statistics, stage.pe_map, stage.speed_of_place,
                              wants_messages() ? Messages::convert : Messages::leave_out);
-  // Throws if the phase is invalid. In the history, such a phase would spoil later decisions; in
-  // the trace, it would spoil the whole trace.
+  // Throws if the phase is invalid. Such a phase must enter neither the history, where it would
+  // spoil later decisions, nor the trace, which it would make unreadable.
   check(rows.phase.workload, stage.machine.num_places());
   auto past_loads_s = remembered(statistics, rows);
   // The seed changes with each decision, so that random strategies draw new numbers each time.

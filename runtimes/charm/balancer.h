@@ -18,9 +18,9 @@ struct Listed {
   std::string name, summary;
 };
 
-/// The list has PoiseLB; NucoLB, NumaLB and TreeMatchTopoLB, which work as in their papers; and one
-/// balancer Poise…LB for each strategy of Poise. Charm++ 6.10 matches names by prefix, so no name
-/// may be the beginning of another.
+/// The list has PoiseLB; NucoLB, NumaLB and TreeMatchTopoLB, which work as their papers describe;
+/// and one balancer Poise…LB for each strategy of Poise. Charm++ 6.10 matches names by prefix, so
+/// no name may be the beginning of another.
 const std::vector<Listed>& balancers();
 
 /// Returns the argument of +PoiseLB in this process.

@@ -129,7 +129,7 @@ TEST(Balancer, moves_nothing_and_warns_once_if_the_statistics_are_invalid) {
   EXPECT_EQ(Balancer(0, "").decide(Statistics()).warning, "");
 }
 
-TEST(Balancer, a_replay_uses_the_message_costs_of_a_run_whose_pes_share_one_memory_domain) {
+TEST(Balancer, a_replay_uses_the_same_message_costs_as_a_run_whose_pes_share_one_memory_domain) {
   Random random(1);
   Statistics replay = ring(60, 4);
   for (ObjectRow& object : replay.objects) {
@@ -172,7 +172,8 @@ TEST(Balancer, the_trace_omits_a_decision_whose_total_load_exceeds_the_limit) {
   EXPECT_THAT(balancer->decide(statistics).warning,
               HasSubstr("the total number of seconds of work exceeds the limit"));
   balancer->decide(ring(10, 3));
-  // The end of the file is not written before this program ends.
+  // The recording is completed only when this program ends, so the file is read as an incomplete
+  // one.
   EXPECT_EQ(read_trace(path, {.format = {}, .recover = true}).phases.size(), 2u);
   std::filesystem::remove(path);
 }
@@ -192,7 +193,7 @@ TEST(Balancer, the_load_of_a_pinned_object_counts_again_once_its_pe_is_available
 }
 
 TEST(Balancer,
-     the_past_load_of_an_object_pinned_to_an_unavailable_pe_does_not_count_for_another_pe) {
+     the_past_load_of_an_object_pinned_to_an_unavailable_pe_is_not_counted_on_another_pe) {
   Statistics statistics = ring(9, 3);
   for (ObjectRow& object : statistics.objects) object.wall_s = 1;
   statistics.objects[0].wall_s = 8;
@@ -302,7 +303,7 @@ TEST(Balancer, refuses_an_invalid_checkpoint) {
   EXPECT_EQ(decided(balancer, 0, 1), decided(same, 0, 1));
 }
 
-TEST(Stage, each_host_of_the_job_becomes_one_node_of_the_kind_that_the_settings_describe) {
+TEST(Stage, each_host_of_the_job_becomes_one_node_that_the_settings_describe) {
   Settings settings{parse_strategy("poise")};
   settings.machine = "numa:2 core:2";
   Statistics statistics = ring(1, 8);

@@ -197,7 +197,8 @@ class Resolver {
     }
   }
 
-  /// From now on, add() adds the messages of a multicast from its last receiver to its first.
+  /// After this call, add() takes the receivers of a multicast in reverse order, from the last one
+  /// to the first.
   void reverse() { is_reversed_ = true; }
 
   std::vector<Message>& messages() { return messages_; }

@@ -85,7 +85,7 @@ TEST(Convert, messages_that_a_callback_lists_come_after_those_stored_in_the_stat
   EXPECT_THAT(error_of(statistics), HasSubstr("has only 1 rows"));
 }
 
-TEST(Convert, messages_that_a_callback_lists_in_reverse_are_converted_in_the_original_order) {
+TEST(Convert, messages_that_a_callback_lists_in_reverse_order_are_converted_in_the_original_order) {
   const auto list = [](const MessageVisitor& visit, int number) {
     const std::vector<ObjectName> receivers = {{1, 8}, {9, -7}, {5, 8}};
     if (number == 1)
@@ -189,7 +189,7 @@ TEST(Convert, a_message_sent_to_a_pe_other_than_that_of_its_receiver_is_listed_a
 }
 
 TEST(Convert,
-     a_message_to_an_object_pinned_to_an_unavailable_pe_makes_a_detour_if_sent_to_another_pe) {
+     a_message_to_an_object_on_an_unavailable_pe_makes_a_detour_if_it_was_sent_to_another_pe) {
   Statistics statistics = three_objects();  // object 9 is pinned to PE 0
   statistics.pes[0].number = 4;
   statistics.pes[1].number = 6;

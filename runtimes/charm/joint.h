@@ -20,8 +20,8 @@ struct JointDecision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
   std::uint64_t num_arriving = 0;          // objects that come to this PE
   /// The new PEs of objects to which this PE's objects sent messages. This PE must send each item
-  /// to its `told_pe`, the new PE of the sender, because that PE might not know where the receiver
-  /// is. Sorted by `told_pe`. Empty if the strategy uses no messages.
+  /// to the PE `told_pe`, on which the sender is now, because `told_pe` might not know where the
+  /// receiver is. Sorted by `told_pe`. Empty if the strategy uses no messages.
   std::vector<News> news;
   std::uint64_t num_moves = 0, num_objects = 0;  // of all PEs
   double decide_s = 0;

@@ -19,7 +19,7 @@ using testing::IsEmpty;
 
 constexpr std::uint64_t kObjects = 48;
 
-/// A ring of objects. Object i is on PE pes[i]; every eighth is pinned.
+/// A ring of objects. Object i is on PE pes[i]; every eighth object is pinned.
 struct Ring {
   std::vector<std::int32_t> pes;
   std::uint32_t num_pes = 4;
@@ -75,11 +75,11 @@ class Pes {
     return decisions;
   }
 
-  /// Number of reductions and exchanges of the last decision.
+  /// Number of collective calls (reductions and exchanges) that the last decision made.
   std::uint64_t calls() const { return calls_; }
   JointBalancer& of(std::uint32_t pe) { return balancers_[pe]; }
-  /// Lets the first `num_listing` PEs list the PEs in `unavailable` as unavailable. A Charm++
-  /// program may tell one PE or all PEs which PEs are unavailable.
+  /// Marks the PEs in `unavailable` as unavailable in the statistics of the first `num_listing`
+  /// PEs. (A Charm++ program may tell one PE or all PEs which PEs are unavailable.)
   void mark(std::vector<std::int32_t> unavailable, std::uint32_t num_listing = 1) {
     unavailable_ = std::move(unavailable);
     num_listing_ = num_listing;
@@ -195,7 +195,7 @@ TEST(JointBalancer, tells_the_pes_of_senders_where_receivers_have_moved) {
 }
 
 TEST(JointBalancer,
-     a_sender_whose_messages_made_a_detour_is_told_the_pe_of_the_receiver_even_if_nothing_moves) {
+     a_sender_whose_messages_made_a_detour_learns_the_pe_of_the_receiver_even_if_no_object_moves) {
   const Ring before = ring([](std::uint64_t i) { return i / 12; });
   const auto detour = [](std::uint32_t pe, Statistics& own) {
     for (ObjectRow& object : own.objects) object.wall_s = 1;

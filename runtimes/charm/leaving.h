@@ -11,10 +11,10 @@
 namespace poise::charm {
 
 /// Returns the rows of the objects that are to move from PE 0 to PE 1. Their total load is at most
-/// `load_s`. The choice is greedy: the next object is always the one with the lowest ratio of the
-/// messages that its move adds between the two PEs to its load. If several objects are equally
-/// good, the heaviest is chosen, so that few objects move. Never throws: invalid rows give an empty
-/// result. O(m + n log n) for n objects and m messages.
+/// `load_s`. The choice is greedy: the next object is always the one whose move adds the fewest
+/// messages between the two PEs per second of load. If several objects are equally good, the
+/// heaviest is chosen, so that few objects move. Never throws: invalid rows give an empty result.
+/// O(m + n log n) for n objects and m messages.
 std::vector<std::uint32_t> leaving(const Statistics& statistics, double load_s) noexcept;
 
 }  // namespace poise::charm

@@ -48,14 +48,14 @@ TEST(Leaving, objects_that_communicate_with_the_destination_group_leave_first) {
   EXPECT_THAT(leaving(statistics, 2), ElementsAre(2, 1));
 }
 
-TEST(Leaving, objects_that_communicate_with_each_other_leave_or_stay_in_the_group_together) {
+TEST(Leaving, a_pair_of_objects_that_communicate_leaves_the_group_as_a_whole) {
   auto statistics = group({1, 1, 1, 1});
   send(statistics, 0, 1, 3);
   send(statistics, 3, 2, 1);
   EXPECT_THAT(leaving(statistics, 2), UnorderedElementsAre(2, 3));
 }
 
-TEST(Leaving, half_of_a_ring_of_objects_leaves_the_group_as_one_connected_piece) {
+TEST(Leaving, half_of_a_ring_of_objects_leaves_the_group_as_one_contiguous_part_of_the_ring) {
   auto statistics = group(std::vector<double>(12, 1));
   for (std::size_t i = 0; i < 12; ++i) send(statistics, i, (i + 1) % 12, 1);
   EXPECT_THAT(leaving(statistics, 6), UnorderedElementsAre(0, 1, 2, 3, 4, 5));
@@ -75,7 +75,7 @@ TEST(Leaving, objects_that_are_pinned_or_have_no_load_stay_in_the_group) {
   EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));
 }
 
-TEST(Leaving, the_same_objects_leave_whatever_the_order_in_which_they_are_listed) {
+TEST(Leaving, which_objects_leave_does_not_depend_on_the_order_in_which_objects_are_listed) {
   auto statistics = group({1, 2, 2, 1});
   send(statistics, 0, 3, 1);
   auto turned = statistics;

@@ -65,8 +65,8 @@ std::vector<Question> questions_to_ask(const std::vector<OutsideMessage>& messag
     }
     questions.push_back(question);
   }
-  // Keeps one question for each object and each PE that sends messages to it. If some of these
-  // questions have must_tell, keeps one of those.
+  // Keeps one question for each object and each PE that sends messages to it: one with must_tell
+  // set, if there is one.
   const auto pair = [](const Question& q) {
     return std::tuple(q.object.array, q.object.id, q.sender_pe);
   };

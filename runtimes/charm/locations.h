@@ -20,8 +20,8 @@ struct Decided {
 
 /// Returns which PEs must be told the locations of which objects after the decision. A PE that
 /// sends messages to an object on another PE must be told if the object or the sender moves. It
-/// must also be told if the messages were sent to a wrong PE (a Detour). Each pair of PE and object
-/// is listed once, sorted by PE. O(m log m) for m messages.
+/// must also be told if the messages were sent to a PE that did not have the object (a Detour).
+/// Each pair of PE and object is listed once, sorted by PE. O(m log m) for m messages.
 std::vector<Location> locations_to_tell(const std::vector<Message>& messages,
                                         const std::vector<Detour>& detours, const Decided& decided);
 

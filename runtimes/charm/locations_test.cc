@@ -36,7 +36,7 @@ struct Example {
       pe_map.pe_of_place.push_back(static_cast<std::uint32_t>(pe_of(p)));
   }
 
-  /// PEs are in the reverse order of places.
+  /// The PEs are numbered in the reverse order of the places.
   std::int32_t pe_of(PlaceId place) const { return static_cast<std::int32_t>(num_pes - 1 - place); }
   TaskId num_objects() const { return static_cast<TaskId>(row_of_task.size()); }
   bool moves(TaskId t) const {
@@ -90,8 +90,8 @@ TEST(Locations,
 
 TEST(Locations,
      an_unavailable_pe_is_told_where_the_receivers_of_messages_from_its_pinned_objects_are) {
-  // Object 0 is pinned to PE 0, which is unavailable, so its place is that of another PE. Object 1
-  // moves from PE 1 to PE 2.
+  // Object 0 is pinned to PE 0, which is unavailable, so the placement assigns the object to
+  // another PE's place. Object 1 moves from PE 1 to PE 2.
   Statistics statistics;
   statistics.objects = {{{0, 1}, 1, 0, 0, false}, {{1, 1}, 1, 0, 1, true}};
   const std::vector<std::uint32_t> row_of_task = {0, 1};
@@ -110,7 +110,7 @@ TEST(Locations,
   }
 }
 
-TEST(Locations, the_pe_of_an_object_is_asked_for_only_once_per_sending_pe) {
+TEST(Locations, each_pe_that_sends_to_an_object_asks_only_once_where_the_object_is) {
   Random random(2);
   for (int round = 0; round < 200; ++round) {
     const Example example(random);

@@ -51,10 +51,10 @@ double bytes_of(const std::string& strategy, std::size_t decisions = 3,
 
 constexpr double kFixed = 25;  // bytes per object; 1 MB with 40,000 objects
 constexpr double kBytesOfPoise = kFixed + 130 + 54 * kMessagesPerObject;
-// Memory for partitioning a small graph, in bytes per object: the graph itself (16 bytes per object
-// and 8 per message), and as much again for its parts and coarse graphs. The strategy has another
-// copy of the messages, its arcs. It frees the arcs while it partitions a large graph, but not a
-// small one, so for a small graph this memory is needed in addition.
+// Memory for partitioning a small graph, in bytes per object. The graph takes 16 bytes per object
+// and 8 per message; its parts and coarse graphs take as much again. The strategy also has its own
+// copy of the messages (its arcs). While it partitions a large graph, it frees this copy; while it
+// partitions a small graph, the memory for both is in use.
 constexpr double kBytesOfSmallPartition = 2 * (16 + 8 * kMessagesPerObject);
 
 TEST(Memory, the_memory_of_a_decision_is_at_most_a_fixed_number_of_bytes_per_object_and_message) {

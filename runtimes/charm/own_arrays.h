@@ -26,10 +26,10 @@ struct OwnArrays : poise::OwnArrays {
   std::vector<std::int32_t> sent_to_pe;
 };
 
-/// `own` describes a single PE, which has all objects of `own`. Its messages are those that this PE
-/// and its objects sent; others are dropped. Loads are seconds at speed 1: measured seconds times
-/// `speed`. Messages from one sender to one receiver are combined into one, and every member of a
-/// multicast receives the whole message. `to_rank` remains empty.
+/// `own` has the row of a single PE and the rows of all its objects. Messages that neither this PE
+/// nor its objects sent are dropped. Loads are seconds at speed 1: measured seconds times `speed`.
+/// Messages from one sender to one receiver are combined into one, and every member of a multicast
+/// receives the whole message. `to_rank` remains empty.
 OwnArrays own_arrays(const Statistics& own, double speed, Messages messages);
 
 /// Sets `to_rank` to the ranks of the receivers, one per message, and drops the messages whose rank

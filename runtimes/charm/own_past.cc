@@ -25,7 +25,8 @@ double usual_load_s(const Loads& loads_s, const Loads& factors) {
 
 }  // namespace
 
-/// Records the loads of this decision. The earlier loads of each object move back by one decision.
+/// Records the loads of this decision as the newest loads of each object, and shifts the earlier
+/// loads back by one decision.
 void OwnPast::record(const OwnArrays& arrays) {
   const auto comes_before = [](const Record& a, const Record& b) { return a.id < b.id; };
   std::sort(records_.begin(), records_.end(), comes_before);

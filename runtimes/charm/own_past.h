@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loads of one PE's objects at the last decisions by all PEs together, to find disturbed loads.
+// The loads of one PE's objects at the last decisions that all PEs made together. They show which
+// new loads are spikes.
 #pragma once
 
 #include <array>
@@ -18,9 +19,10 @@ namespace poise::charm {
 /// collective: all ranks call them in the same order.
 class OwnPast {
  public:
-  /// Replaces spikes in the loads of the objects by the rule of replace_spikes() in spikes.h,
-  /// applied to the objects of all ranks. Objects whose past is not known to this rank keep their
-  /// loads. Records the loads as they were measured. Returns the number of objects of all ranks.
+  /// Replaces spikes in the loads of the objects. Follows the rule of replace_spikes() in spikes.h,
+  /// applied to the objects of all ranks. An object whose earlier loads this rank does not know
+  /// keeps its load. Records the loads as they were measured. Returns the number of objects of all
+  /// ranks.
   std::uint64_t replace_spikes(Communicator& ranks, OwnArrays& arrays);
 
   /// Returns the loads of the objects that this rank will have after a decision. rank_of_task[t] is

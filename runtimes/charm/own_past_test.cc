@@ -39,7 +39,7 @@ std::vector<double> replaced(std::vector<OwnPast>& pasts, const std::vector<doub
 }
 
 TEST(OwnPast,
-     ranks_that_know_only_their_own_objects_replace_the_same_load_spikes_as_one_pe_that_knows_all) {
+     all_ranks_together_replace_the_same_load_spikes_as_a_single_pe_that_knows_all_objects) {
   std::size_t num_replaced = 0;
   for (std::uint64_t seed = 0; seed < num_seeds(20); ++seed) {
     SCOPED_TRACE(seed);

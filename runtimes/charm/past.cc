@@ -22,8 +22,8 @@ constexpr int kAllBits = 64;
 
 bool is_load(double load_s) { return load_s >= 0 && std::isfinite(load_s); }
 
-/// Clears the bits of each id that may hold the number of a PE. In an array where two objects would
-/// then have the same id, all ids are left unchanged.
+/// Clears the bits of each id that may hold the number of a PE. If two objects of an array would
+/// then have the same id, leaves all ids of this array unchanged.
 std::vector<ObjectName> without_pes(std::vector<ObjectName> names, int num_index_bits) {
   const std::uint64_t mask = (std::uint64_t{1} << num_index_bits) - 1;
   std::vector<ObjectName> rest = names;

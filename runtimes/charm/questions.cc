@@ -8,9 +8,9 @@ namespace poise::charm {
 
 namespace {
 
-/// Maximum number of groups that are asked about one object. A second group is asked if the object
-/// leaves its group, and another one if the sender did not know the object's group. The limit ends
-/// a chain of PEs that all have outdated information.
+/// Maximum number of groups that are asked about one object. A group that does not have the object
+/// passes the question on to the group in which the object was last known to be. The limit ends a
+/// search in which all groups have outdated information.
 constexpr int kMaxAsked = 4;
 
 }  // namespace

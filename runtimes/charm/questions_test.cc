@@ -121,7 +121,8 @@ class Groups {
   std::map<std::pair<std::int32_t, std::size_t>, std::int32_t> learnt_;
 };
 
-TEST(Questions, a_sender_learns_the_pe_of_each_receiver_that_moved_whatever_the_order_of_messages) {
+TEST(Questions,
+     a_sender_learns_the_pe_of_every_moved_receiver_regardless_of_the_order_of_messages) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Groups groups(seed, 4, 30);
     for (std::int32_t step = 0; step < 4; ++step) {
@@ -188,8 +189,7 @@ TEST(Questions, a_group_of_pes_answers_a_question_about_an_object_only_after_its
   EXPECT_EQ(answers.news[0].told_pe, 5);
 }
 
-TEST(Questions,
-     the_search_for_an_object_ends_after_a_few_groups_or_at_one_that_names_no_further_group) {
+TEST(Questions, the_search_for_an_object_ends_after_a_few_groups_or_if_no_further_group_is_known) {
   const Question question{name_of(1), 4, 5, 0, 0, false};
   EXPECT_TRUE(asked_again(question, -1).empty());
   EXPECT_TRUE(asked_again(question, 4).empty());

@@ -25,10 +25,10 @@ struct Named {
 };
 
 /// Returns the settings of a balancer. The user chooses a strategy and its knobs by `asked`, the
-/// argument of +PoiseLB. If `asked` is empty, POISE_STRATEGY has the choice. If `named.is_free` is
-/// true, the balancer uses the chosen strategy and knobs. Otherwise it keeps its own strategy. It
-/// then uses the chosen knobs only if they were chosen for the same strategy, and default knobs if
-/// not. Throws Error naming the variable and the valid values.
+/// argument of +PoiseLB, or, if `asked` is empty, by POISE_STRATEGY. If `named.is_free` is true,
+/// the balancer uses the chosen strategy and knobs. Otherwise it keeps its own strategy; it uses
+/// the chosen knobs if they belong to this strategy, and the default knobs if not. Throws Error
+/// naming the variable and the valid values.
 Settings settings_of(const Named& named, const std::string& asked,
                      const std::function<const char*(const char*)>& environment);
 

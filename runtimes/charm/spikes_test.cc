@@ -38,7 +38,7 @@ TEST(Spikes, an_unusually_high_load_is_replaced_by_an_earlier_load) {
   EXPECT_EQ(loads_of(workload), ones());
 }
 
-TEST(Spikes, a_high_load_is_not_replaced_if_it_was_as_high_at_one_of_the_last_two_decisions) {
+TEST(Spikes, a_high_load_is_not_replaced_if_a_load_at_one_of_the_last_two_decisions_was_as_high) {
   for (const auto& past : {std::vector{ones(), ones(31)}, std::vector{ones(31), ones()}}) {
     Workload workload = with_loads(ones(31));
     EXPECT_EQ(replace_spikes(past, workload), 0u);
@@ -54,7 +54,8 @@ TEST(Spikes, loads_that_rise_because_the_phase_is_longer_are_not_spikes) {
   EXPECT_THAT(loads_of(workload), Each(50.0));
 }
 
-TEST(Spikes, a_task_that_is_missing_from_the_list_of_past_loads_counts_as_a_task_with_past_load_0) {
+TEST(Spikes,
+     a_task_that_is_missing_from_the_list_of_past_loads_is_treated_as_if_its_past_load_were_0) {
   Workload workload = with_loads(ones(31));
   workload.tasks.push_back({0, 0, false});  // a PE that sends messages
   EXPECT_EQ(replace_spikes({ones(), ones()}, workload), 1u);

@@ -87,8 +87,8 @@ struct Statistics {
   MessageSource more_messages;  // messages in addition to those in `messages`
   bool pes_are_here = true;     // false: a replay of statistics from another job
   bool has_all_pes = true;      // false: there are other PEs, with other objects
-  // The number of low bits of an object's id that a restart keeps. The bits above them may contain
-  // the number of a PE, so a restart on a different number of PEs changes these bits.
+  // The number of low bits of an object's id that are the same after a restart. The bits above them
+  // may contain the number of a PE, so they change in a restart on a different number of PEs.
   int num_index_bits = 64;
   // If false, the objects' names are valid in this phase only, so the objects cannot be found in
   // the history of earlier phases.

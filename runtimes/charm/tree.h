@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The data that Charm++'s TreeLB sends through its tree for Poise: statistics of PEs towards the
-// root, and moves of objects towards the PEs. charmc compiles this header too: it must be C++17.
+// root, and moves of objects towards the PEs. charmc compiles this header as well, so it must be
+// valid C++17.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All differences between Charm++ 6.10 and Charm++ 7.0 to 8.
+// Hides the differences between Charm++ 6.10 and Charm++ 7.0 to 8 from the balancers.
 #pragma once
 
 #include <CentralLB.h>

@@ -171,9 +171,9 @@ void PoiseHybridLB::work(LDStats* stats) {
   if (balancer_->wants_messages()) teller_->decided(step(), decision, statistics);
 }
 
-/// Returns statistics in which each of two groups of PEs counts as one PE. PE 0 is this group, with
-/// all its objects. PE 1 is the group led by PE `to_root`, with one object that represents all
-/// objects of that group.
+/// Returns statistics with two rows of PEs. Row 0 stands for all PEs of this group and has all of
+/// the group's objects. Row 1 stands for the group led by PE `to_root` and has one object, which
+/// stands for all objects of that group.
 Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
   Statistics statistics;
   statistics.pes.resize(2);

@@ -60,7 +60,7 @@ class PoiseLB : public CBase_PoiseLB {
 
   int which_ = 0;
   bool with_messages_ = false;
-  // Core of each PE; -1: the PE is not bound, or has reported its core to another PE.
+  // Core of each PE. It is -1 if the PE is not bound or did not report its core to this PE.
   std::vector<int> cores_;
   std::unique_ptr<Balancer> balancer_;
   poise::charm::Learner learner_;
@@ -123,9 +123,8 @@ void PoiseLB::pup(PUP::er& p) {
   p | which_;
   p | with_messages_;
   if (p.isUnpacking()) {
-    // If messages were measured before the restart, they are measured now, too, even if this host
-    // lacks the environment variables that require this: users may have set these variables on one
-    // host only.
+    // If messages were measured before the restart, they are measured now, too. Users may have set
+    // the environment variables that require this on one host only, which need not be this host.
     with_messages_ = with_messages_ || needs_messages(which_);
     begin(which_);
     tell_core();

@@ -15,8 +15,8 @@ PUPbytes(poise::charm::Question);
 
 namespace poise::charm {
 
-/// Stores on a PE the locations of objects that other PEs report to it. Ignores reports about
-/// balancing steps before the latest step about which a report has arrived.
+/// Stores on a PE the locations of objects that other PEs report to it. Ignores a report about a
+/// balancing step if reports about a later step have already arrived.
 class Learner {
  public:
   /// The object with the id ids[i] of the array arrays[i] is on the PE at[i].
@@ -109,7 +109,7 @@ class GroupTeller {
   }
 
  private:
-  /// Sends each question to the PE that `pe_of` gives for it, all questions for one PE in one
+  /// Sends each question to the PE that `pe_of` gives for it. All questions for one PE go in one
   /// message.
   template <typename PeOf, typename Send>
   static void send(std::vector<Question> questions, const PeOf& pe_of, const Send& send_to) {
