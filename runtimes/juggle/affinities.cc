@@ -63,7 +63,7 @@ void Affinities::note_gone(const Cpus& allowed) {
   gone_ = std::move(gone);
 }
 
-/// True if a thread with the affinity `own` shows the affinity `seen` because some cpus of `own`
+/// True if a thread with the affinity `own` now has the affinity `seen` because some cpus of `own`
 /// are offline or were taken away.
 bool Affinities::is_rest_of(const CpuSet& own, const CpuSet& seen) const {
   if (gone_.empty()) return false;
@@ -98,7 +98,8 @@ struct Affinities::Ancestry {
   bool is_complete = true;
 
   /// The number of generations between the thread and a process; nothing if the process is not an
-  /// ancestor. If the number is unknown, the process counts as the most distant ancestor.
+  /// ancestor. A process that is not listed but may be an ancestor counts as the most distant
+  /// ancestor.
   std::optional<std::size_t> generations(pid_t process) const {
     const auto found = std::find(processes.begin(), processes.end(), process);
     if (found == processes.end() && is_complete) return {};
@@ -127,10 +128,10 @@ Affinities::Ancestry Affinities::ancestry_of(const FoundThread& thread) const {
   }
 }
 
-/// Returns the affinity that the program gave a new thread. The new thread may have inherited
-/// `seen` from a thread that the balancer has pinned to one cpu or allowed to use several; then the
-/// result is the affinity that the program gave that older thread. If it may have inherited `seen`
-/// from any of several threads, the result is that of a thread of the nearest ancestor process.
+/// Returns the affinity that the program gave a new thread whose present affinity is `seen`. The
+/// thread may have inherited `seen` from an older thread that the balancer has pinned to one cpu or
+/// allowed to use several; then the result is the affinity that the program gave the older thread.
+/// If there are several such older threads, the one in the nearest ancestor process counts.
 CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   std::optional<Ancestry> ancestry;
@@ -141,9 +142,8 @@ CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen
     if (!is_wide && (cpus.size() != 1 || !kept.was_on(cpus[0]))) continue;
     if (!ancestry) ancestry = ancestry_of(thread);
     const auto generations = ancestry->generations(kept.process);
-    // If `seen` is all allowed cpus, the thread need not have inherited it, because many threads
-    // have this affinity. So `seen` counts as inherited only from a process that is known to be an
-    // ancestor.
+    // If `seen` has all allowed cpus, it need not be inherited, because many threads have this
+    // affinity. So it counts as inherited only from a process that is known to be an ancestor.
     const bool is_known = generations && *generations < ancestry->processes.size();
     if (!generations || (is_wide && seen == allowed_ && !is_known)) continue;
     const bool is_alive = kernel_.threads().contains(key);
@@ -244,7 +244,7 @@ Affinities::PinResult Affinities::assign(std::uint64_t key, const Cpus& cpus) {
   ThreadAffinity& kept = at->second;
   const FoundThread& found = thread->second;
   if (was_moved_by_program(key, kept)) return PinResult::left_to_program;
-  // The process may have changed its user since it was found; its threads are then left alone.
+  // The process may have changed its user since it was found; then its threads are left alone.
   if (!kernel_.is_ours(found.process)) return PinResult::refused_for_good;
   if (!store_.kept(key) && !store_.keep(key, {found.process, found.id, found.start_time, kept.own}))
     return PinResult::not_now;

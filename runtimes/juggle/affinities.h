@@ -30,7 +30,7 @@ struct ThreadAffinity {
   Cpus wide = {};
   // The cpus from which the balancer has unpinned the thread since the last scan. Threads and
   // processes that this thread created while it was pinned to one of these cpus inherited its
-  // affinity, and may still be pinned to this cpu.
+  // affinity, so they may still be pinned to that cpu.
   Cpus before = {};
   double since_s = 0;    // time at which the thread was pinned to `cpu`
   bool is_lost = false;  // the thread has ended, and another one has, or may have, its id
@@ -56,14 +56,14 @@ class Affinities {
   Affinities(Kernel& kernel, AffinityStore& store, Cpus requested, Note note, bool wants_stays);
 
   const Cpus& cpus() const { return cpus_; }
-  /// Reads which cpus may be used; this changes with the cgroup's cpuset and with hotplug. If the
-  /// cpus on which to balance have changed, counts all threads as not pinned and returns true.
+  /// Reads which cpus may be used now: the cgroup's cpuset and hotplug may have changed them. If
+  /// the cpus on which to balance have changed, counts all threads as not pinned and returns true.
   bool refresh_cpus();
   /// Limits the number of cpus used to `most`, beginning with the cpu at index `first` in the list
   /// of usable cpus. The limit applies from the next refresh_cpus() on. Balancers of several
   /// programs begin at different cpus.
   void set_limit(std::size_t most, std::size_t first);
-  /// The number of cpus that could be used without set_limit().
+  /// The number of cpus that could be used if set_limit() had not been called.
   std::size_t num_unlimited() const { return num_unlimited_; }
   /// True if set_limit() excludes some cpus that could otherwise be used.
   bool is_limited() const { return cpus_.size() < num_unlimited_; }
@@ -75,8 +75,8 @@ class Affinities {
   /// To be called at the end of a scan, when all threads that were created before the scan have
   /// been added.
   void end_scan();
-  /// Removes a thread that is dead or cannot be followed any longer. In the second case, restores
-  /// the affinity that the program gave the thread.
+  /// Removes a thread that is dead or cannot be followed any longer. If the thread is alive,
+  /// restores the affinity that the program gave it.
   void remove(std::uint64_t key);
 
   enum class PinResult : std::uint8_t { pinned, not_now, refused_for_good, left_to_program };
@@ -106,8 +106,8 @@ class Affinities {
 
   /// All known threads, in order of their keys.
   const std::map<std::uint64_t, ThreadAffinity>& threads() const { return kept_; }
-  /// Marks a thread as lost when its times cannot be read: it is dead, or has become another
-  /// program.
+  /// Marks a thread as lost. Called when its times cannot be read: it has ended, or exec() has
+  /// replaced its program.
   void lose(std::uint64_t key) { kept_.at(key).is_lost = true; }
   /// Returns false if the thread was marked as lost: its id now belongs, or may belong, to another
   /// thread. Also removes the mark, so the next call for this thread returns true.

@@ -65,7 +65,8 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_living_thread_that_is_missing_
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(AffinitiesTest, a_thread_whose_own_cpus_were_all_taken_away_is_allowed_on_all_other_cpus) {
+TEST_F(AffinitiesTest,
+       a_thread_gets_all_allowed_cpus_if_none_of_the_cpus_in_its_affinity_is_allowed_any_longer) {
   kernel.threads_by_id.at(101).affinity = {3};
   affinities.refresh_own();
   pin(101, 1);
@@ -103,7 +104,8 @@ TEST_F(AffinitiesTest, gives_a_new_thread_the_original_affinity_of_its_parent) {
   EXPECT_THAT(on(200), ElementsAre(0, 1));
 }
 
-TEST_F(AffinitiesTest, restores_the_affinity_of_a_new_thread_even_if_its_parent_has_moved_since) {
+TEST_F(AffinitiesTest,
+       restores_the_affinity_of_a_new_thread_even_if_its_parent_now_runs_on_another_cpu) {
   pin(101, 1);
   pin(101, 3);
   kernel.start(200, 200, {1});
@@ -112,7 +114,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_new_thread_even_if_its_parent_
 }
 
 TEST_F(AffinitiesTest,
-       restores_the_affinity_of_a_new_thread_even_if_its_parent_has_moved_often_since) {
+       restores_the_affinity_of_a_new_thread_even_if_its_parent_has_been_moved_several_times) {
   for (const CpuId cpu : {0, 1, 2, 3}) pin(101, cpu);
   kernel.start(200, 200, {1});
   affinities.restore_all();
@@ -145,7 +147,7 @@ TEST_F(AffinitiesTest,
 }
 
 TEST_F(AffinitiesTest,
-       a_process_on_the_cpu_of_two_pinned_ancestors_gets_the_affinity_of_the_nearer_one) {
+       if_two_ancestors_were_pinned_to_its_cpu_a_process_gets_the_affinity_of_the_nearer_one) {
   kernel.start(200, 200, {0, 1}, 100);
   scan();
   pin(100, 1);
@@ -156,7 +158,7 @@ TEST_F(AffinitiesTest,
 }
 
 TEST_F(AffinitiesTest,
-       children_of_a_thread_that_the_balancer_has_unbound_get_the_affinity_set_by_the_program) {
+       children_of_a_thread_given_more_cpus_by_the_balancer_get_the_affinity_set_by_the_program) {
   affinities.refresh_cpus();
   kernel.threads_by_id.at(100).affinity = {2};
   affinities.refresh_own();
@@ -206,7 +208,7 @@ TEST_F(AffinitiesTest, adds_a_thread_even_if_the_id_of_its_parent_was_reused_by_
   EXPECT_EQ(on(400), kAll);
 }
 
-TEST_F(AffinitiesTest, respects_an_affinity_that_the_program_has_set_and_reports_it) {
+TEST_F(AffinitiesTest, keeps_an_affinity_that_the_program_has_set_and_tells_the_user_about_it) {
   pin(101, 1);
   kernel.threads_by_id.at(101).affinity = {2};
   EXPECT_THAT(affinities.respect_own_choices(), ElementsAre(kernel.key_of(101)));
@@ -233,7 +235,7 @@ TEST_F(AffinitiesTest,
 }
 
 TEST_F(AffinitiesTest,
-       an_affinity_that_the_guard_process_restores_does_not_count_as_set_by_the_program) {
+       an_affinity_restored_by_the_guard_process_does_not_count_as_set_by_the_program) {
   kernel.threads_by_id.at(101).affinity = {0};
   affinities.refresh_own();
   pin(101, 1);
@@ -268,7 +270,7 @@ TEST_F(AffinitiesTest, ignores_affinity_changes_that_the_kernel_makes_when_cpus_
   EXPECT_FALSE(affinities.refresh_cpus());
 }
 
-TEST_F(AffinitiesTest, a_thread_is_allowed_on_its_own_cpus_again_when_they_come_back) {
+TEST_F(AffinitiesTest, a_thread_may_use_its_original_cpus_again_as_soon_as_they_are_allowed_again) {
   affinities.refresh_cpus();
   kernel.allowed = {0, 1};
   kernel.threads_by_id.at(100).affinity = {0};  // the program's choice
@@ -303,14 +305,14 @@ TEST_F(AffinitiesTest, gives_up_pinning_a_thread_only_if_the_kernel_refuses_an_a
   EXPECT_THAT(affinities.stays, IsEmpty());
 }
 
-TEST_F(AffinitiesTest, reports_that_the_system_does_not_allow_moving_threads) {
+TEST_F(AffinitiesTest, tells_the_user_that_the_system_does_not_allow_threads_to_be_moved) {
   kernel.threads_by_id.at(101).is_bound = true;
   kernel.refusal = EPERM;
   EXPECT_EQ(pin(101, 1), PinResult::refused_for_good);
   EXPECT_THAT(notes, ElementsAre(testing::HasSubstr("not balanced")));
 }
 
-TEST_F(AffinitiesTest, records_on_which_cpus_each_thread_was_and_when) {
+TEST_F(AffinitiesTest, records_the_cpu_of_each_thread_over_time) {
   pin(101, 1);
   kernel.time_s = 2;
   pin(101, 3);
@@ -324,7 +326,7 @@ TEST_F(AffinitiesTest, records_on_which_cpus_each_thread_was_and_when) {
   EXPECT_EQ(affinities.stays[1].id, 101);
 }
 
-TEST_F(AffinitiesTest, reports_that_the_trace_is_full) {
+TEST_F(AffinitiesTest, tells_the_user_that_the_trace_is_full) {
   affinities.stays.resize(kTuning.max_stays);
   pin(101, 1);
   EXPECT_THAT(notes, IsEmpty());

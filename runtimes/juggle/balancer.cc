@@ -50,8 +50,8 @@ std::vector<JugglePlace> Balancer::places() const {
   return places;
 }
 
-/// Chooses the measure of progress. `automatic` chooses cpu time if all cpus are equal:
-/// instructions are then not a better measure, and reading their counter interrupts the thread's
+/// Chooses the measure of progress. If all cpus are equal, `automatic` chooses cpu time, because
+/// counting instructions would then be no better, and reading their counter interrupts the thread's
 /// cpu.
 void Balancer::choose_progress() {
   if (options_.progress == ProgressSource::time ||
@@ -65,9 +65,9 @@ void Balancer::choose_progress() {
 }
 
 /// Limits the number of cpus to the quota of cpu time, rounded up. When the quota is used up, the
-/// kernel stops the threads, on whichever cpus they run. Threads on fewer cpus use up the quota
-/// later. They do as much work, and wait less at barriers for stopped threads. Called repeatedly,
-/// because a quota may be set while the program runs.
+/// kernel stops the program's threads on all cpus. Threads on fewer cpus use up the quota later:
+/// they do the same work, but wait less at barriers for stopped threads. Called repeatedly, because
+/// a quota may be set while the program runs.
 void Balancer::respect_quota() {
   asked_quota_s_ = kernel_.now_s();
   quota_cpus_ = kernel_.quota_cpus();
@@ -149,7 +149,7 @@ void Balancer::refresh_own() {
 }
 
 /// Checks in every own_choice_rounds-th round whether the program has changed the affinities of
-/// pinned threads. Checking a thread takes a third as long as reading its run time. Checking all
+/// pinned threads. A check takes a third as long as reading the thread's run time. Checking all
 /// threads in one round costs less in total than checking a few in every round. Every thread is
 /// also checked before it is moved.
 void Balancer::respect_own_choices() {
@@ -225,8 +225,8 @@ void Balancer::carry_out(const JuggleOrder& order) {
     team_.leave_alone(order.key);
 }
 
-/// Reads which threads report that they wait, and nothing else: reading the cpu times of all
-/// threads would take longer than a typical wait.
+/// Reads only which threads report that they wait: reading the cpu times of all threads would take
+/// longer than a typical wait.
 void Balancer::react() {
   ++tally_.reactions;
   waits_.clear();
@@ -261,7 +261,8 @@ void Balancer::note_silence(double real_s) {
 void Balancer::remove(std::uint64_t key) {
   if (const auto ended = affinities_.threads().find(key); ended != affinities_.threads().end())
     kernel_.forget_waits(ended->second.id);
-  // With --live every round copies past_. To keep past_ small, ended threads move to ended_.
+  // With --live every round copies past_. To keep past_ small, threads that have ended move to
+  // ended_.
   if (auto past = past_.extract(key)) ended_.emplace_back(past.mapped()).takes_part = false;
   counters_.erase(key);
   affinities_.remove(key);
@@ -345,7 +346,7 @@ void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
 
 /// Adds the cpu time that the threads could have used since the previous round. Computes it from
 /// the number of threads balanced in that round and the number of cpus. If threads stay in their
-/// domains, the fair share of every thread is that in the most crowded domain.
+/// domains, every thread's fair share is computed for the domain with the most threads per cpu.
 void Balancer::count_attainable_time(double real_s) {
   if (team_size_ > 0) {
     const double threads = team_size_, cpus = affinities_.cpus().size();

@@ -56,7 +56,7 @@ TEST_F(BalancerTest, pins_busy_threads_and_equalises_their_progress) {
   EXPECT_GT(tally.migrations, 30u);
 }
 
-TEST_F(BalancerTest, run_times_of_threads_include_the_time_before_a_long_sleep) {
+TEST_F(BalancerTest, the_run_time_of_a_thread_includes_its_run_time_before_a_long_sleep) {
   Balancer balancer(options, store, kernel);
   const auto sleep = [&](double share) {
     for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = share;
@@ -71,7 +71,7 @@ TEST_F(BalancerTest, run_times_of_threads_include_the_time_before_a_long_sleep) 
   EXPECT_NEAR(tally.program_run_s, 2 * 6, 1);
 }
 
-TEST_F(BalancerTest, cpu_time_before_the_balancer_starts_is_not_counted_as_cost_of_balancing) {
+TEST_F(BalancerTest, cpu_time_before_the_balancer_starts_does_not_count_as_a_cost_of_balancing) {
   const double before_s = process_cpu_now_s();
   Balancer balancer(options, store, kernel);
   const Tally tally = balancer.finish();
@@ -141,8 +141,8 @@ TEST_F(BalancerTest, a_thread_that_the_program_binds_just_before_the_end_keeps_i
   EXPECT_EQ(kernel.on(101), chosen);
 }
 
-/// Binds the three threads to the two cpus, two of them to one cpu, as OMP_PROC_BIND=true does.
-/// Each thread sleeps at barriers for part of the time.
+/// Binds the three threads to the two cpus, so that two threads share a cpu, as OMP_PROC_BIND=true
+/// does. Each thread sleeps at barriers for part of the time.
 void bind_unevenly(SimulatedKernel& kernel) {
   for (auto& [id, thread] : kernel.threads_by_id) {
     thread.affinity = {static_cast<CpuId>(id % 2)};
@@ -248,8 +248,7 @@ TEST_F(QuotaTest, binds_threads_to_as_many_cpus_as_the_quota_allows) {
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
-TEST_F(QuotaTest,
-       the_message_about_a_changed_quota_counts_all_usable_cpus_and_not_only_those_in_use) {
+TEST_F(QuotaTest, the_message_about_a_changed_quota_gives_the_number_of_all_usable_cpus) {
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   kernel.quota = 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts a thread's work with a processor counter. Instructions measure progress on unequal cores,
-// on hyperthreads and at any clock; cpu time does not.
+// Counts a thread's work with a processor counter. The number of instructions measures progress
+// even if cpus are unequal, share a core or change their clock frequency; cpu time does not.
 #pragma once
 
 #include <cstdint>

@@ -57,8 +57,8 @@ std::optional<std::vector<double>> numbers_of(const Cpus& cpus, std::string_view
   return numbers;
 }
 
-/// True if the cpus are probably cores of one kind. The maximum clocks of such cores may differ
-/// somewhat, but the lowest of them is above `one_kind` times the highest.
+/// True if the cpus are probably cores of one kind. The maximum clock frequencies of such cores may
+/// differ somewhat, but the lowest is above `one_kind` times the highest.
 bool has_one_kind(const std::vector<double>& clocks) {
   if (std::filesystem::exists("/sys/devices/cpu_atom")) return false;
   const auto [least, most] = std::minmax_element(clocks.begin(), clocks.end());

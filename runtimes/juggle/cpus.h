@@ -70,9 +70,9 @@ CpuSet every_cpu();
 /// The cpus that this process may use now: allowed by its cgroup, and online.
 Cpus allowed_cpus();
 
-/// Returns the cpus in the text of /sys/devices/system/cpu/nohz_full. On these cpus the kernel has
-/// no clock tick while one thread computes alone, and brings this thread's schedstat up to date
-/// only once per second.
+/// Returns the cpus in the text of /sys/devices/system/cpu/nohz_full. While one thread computes
+/// alone on such a cpu, the kernel has no clock tick there, and updates the thread's schedstat only
+/// once per second.
 Cpus parse_tickless(std::string_view text);
 Cpus tickless_cpus();
 
@@ -80,9 +80,9 @@ Cpus tickless_cpus();
 /// first cpus. All are 0 if Linux does not report domains.
 std::vector<DomainId> domains_of(const Cpus& cpus);
 
-/// The speed per cpu, relative to the fastest, as Linux reports it for unequal cores: their
-/// capacity, or else an estimate from core types and clocks (poise/machine/discover.h). All 1 if
-/// Linux reports nothing.
+/// The speed of each cpu relative to the fastest, as Linux reports it for unequal cores: given by
+/// their capacity, or else estimated from core types and clock frequencies
+/// (poise/machine/discover.h). All 1 if Linux reports nothing.
 std::vector<double> speeds_of(const Cpus& cpus);
 
 /// Returns the speed of each cpu according to `machine`, relative to the fastest. In `machine` a

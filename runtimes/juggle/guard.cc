@@ -24,14 +24,15 @@
 
 namespace poise::juggle {
 
-/// Counts how often the guard process restored affinities while the balancer was stopped.
+/// Counts the releases. In a release, the guard process restores the affinities while the balancer
+/// is stopped.
 struct Guard::Shared {
-  std::atomic<std::uint32_t> releases;       // plus 1 before and after each time; odd meanwhile
+  std::atomic<std::uint32_t> releases;       // + 1 before and after each release; odd during one
   std::atomic<std::uint32_t> releases_seen;  // value of `releases` last seen by the balancer
 };
 
-/// A slot with a sequence lock, because the guard may read it while the balancer writes. What the
-/// guard read is valid if `turn` has not changed.
+/// One stored affinity, protected by a sequence lock: the guard may read it while the balancer
+/// writes. What the guard has read is valid if `turn` has not changed meanwhile.
 struct Guard::Slot {
   std::atomic<std::uint32_t> turn;  // incremented at each change; odd: the slot is occupied
   pid_t process, thread;
@@ -44,8 +45,9 @@ namespace {
   throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
 }
 
-/// Closes all files except `kept`. Old kernels and some containers lack close_range. Then only open
-/// files are closed, because the limit of open files may be a billion.
+/// Closes all files except `kept`. If the system call close_range is missing, as in old kernels and
+/// some containers, closes the files that /proc lists as open; trying all numbers up to the limit
+/// of open files could mean a billion calls.
 void close_others(int kept) {
   if (::syscall(SYS_close_range, 0U, static_cast<unsigned>(kept) - 1, 0U) == 0 &&
       ::syscall(SYS_close_range, static_cast<unsigned>(kept) + 1, ~0U, 0U) == 0)

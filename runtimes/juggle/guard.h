@@ -71,7 +71,7 @@ class Guard : public AffinityStore {
   CpuSet::Word* masks_ = nullptr;  // in shared memory: words_per_mask_ words per slot
   std::vector<std::uint32_t> free_;
   std::map<std::uint64_t, std::uint32_t> slot_of_;
-  Descriptor alive_;  // the end of the pipe that closes with this process
+  Descriptor alive_;  // this process's end of the pipe; it closes when the process ends
   pid_t pid_ = -1;
 };
 

@@ -64,7 +64,8 @@ TEST(Guard, does_not_change_a_new_thread_that_reuses_the_id_of_a_dead_one) {
   EXPECT_EQ(sleeper.affinity(), first_cpu());
 }
 
-TEST(Guard, a_thread_whose_own_cpus_were_all_taken_away_is_allowed_on_all_other_cpus) {
+TEST(Guard,
+     a_thread_gets_all_allowed_cpus_if_none_of_the_cpus_in_its_affinity_is_allowed_any_longer) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper sleeper;
   const CpuSet before = sleeper.affinity();
@@ -76,7 +77,7 @@ TEST(Guard, a_thread_whose_own_cpus_were_all_taken_away_is_allowed_on_all_other_
   EXPECT_EQ(sleeper.affinity(), before);
 }
 
-TEST(Guard, the_destructor_restores_stored_affinities_but_not_those_that_were_dropped) {
+TEST(Guard, the_destructor_restores_the_stored_affinities_but_not_those_removed_from_the_store) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper kept, dropped;
   const CpuSet before = kept.affinity();
@@ -106,8 +107,8 @@ TEST(Guard, a_new_guard_process_can_be_started_after_the_old_one_was_killed) {
 }
 
 /// Kills the guard process and makes its restart fail, by a limit on the number of processes.
-/// Returns true if has_died() and the destructor then leave the other children of this process
-/// alone: they do not wait for a child and do not collect its exit status.
+/// Returns true if has_died() and the destructor ignore the other children of this process: they
+/// neither wait for such a child nor collect its exit status.
 bool leaves_other_children_alone() {
   int ends[2];
   if (::pipe(ends) != 0) return false;
@@ -139,7 +140,7 @@ bool leaves_other_children_alone() {
   return ::waitpid(ended, &status, 0) == ended && WEXITSTATUS(status) == 7;
 }
 
-TEST(Guard, does_not_wait_for_children_of_others_if_the_guard_process_could_not_be_restarted) {
+TEST(Guard, does_not_wait_for_other_child_processes_if_the_guard_process_could_not_be_restarted) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) ::_exit(leaves_other_children_alone() ? 0 : 1);

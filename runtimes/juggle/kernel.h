@@ -46,8 +46,8 @@ class Kernel {
   /// Returns the cpu time of a thread, or nothing if the thread has ended.
   virtual std::optional<CpuTime> read_time(const FoundThread& thread) const = 0;
   virtual std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) const = 0;
-  /// Returns the reason why some threads are ignored or measured late, as text for the user. The
-  /// text is empty if no thread is ignored or measured late.
+  /// Explains to the user why some threads are ignored or measured late. The text is empty if this
+  /// happens to no thread.
   virtual std::string shortage() const = 0;
   /// True if the process still belongs to the user for whom the balancer runs.
   virtual bool is_ours(pid_t process) const = 0;

@@ -12,7 +12,7 @@ namespace poise::juggle {
 namespace {
 
 /// Four independent chains of integer operations (Marsaglia's xorshift), so that both a wider core
-/// and a higher clock give a higher speed.
+/// and a higher clock frequency give a higher speed.
 std::uint64_t compute() {
   std::uint64_t chains[] = {1, 2, 3, 4};
   for (std::uint32_t step = 0; step < kTuning.probe_steps; ++step) {

@@ -19,9 +19,10 @@ namespace poise::juggle {
 
 /// The speeds of cpus, computed from the results of probes.
 ///
-/// A low clock, an interrupt or a busy hyperthread can only slow a probe down, so the best of the
-/// last probes counts. Speeds that differ by less than a margin count as equal: equal cores can
-/// differ that much for a while, and treating them as unequal would unbalance the threads.
+/// A low clock frequency, an interrupt or a busy hyperthread can only slow a probe down, so the
+/// best of the last probes counts. Speeds that differ by less than a margin count as equal: the
+/// measured speeds of identical cores can differ that much for a while, and acting on such a
+/// difference would unbalance the threads.
 class LearnedSpeeds {
  public:
   /// Adds the result of a probe: its rate, in any unit.
@@ -51,8 +52,8 @@ struct ProbeResult {
   double rate = 0;  // steps of a fixed computation per second of cpu time
 };
 
-/// Returns the rate at which the calling thread computes, per second of cpu time, so that other
-/// threads on the cpu do not matter. Takes about 0.1 ms on a core of 3 GHz.
+/// Returns how fast the calling thread computes, in steps per second of its own cpu time, so that
+/// other threads on the cpu do not matter. Takes about 0.1 ms on a core of 3 GHz.
 double computing_rate();
 
 /// Probes the speeds of cpus; tests use a simulated implementation.

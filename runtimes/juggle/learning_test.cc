@@ -14,7 +14,7 @@ using testing::ElementsAre;
 
 constexpr int kEnough = 8;
 
-TEST(LearnedSpeeds, speeds_are_taken_as_equal_until_every_cpu_has_been_probed_often_enough) {
+TEST(LearnedSpeeds, all_speeds_count_as_equal_until_every_cpu_has_been_probed_often_enough) {
   LearnedSpeeds learned;
   for (int probe = 0; probe < kEnough; ++probe) learned.note(0, 1000);
   for (int probe = 0; probe < kEnough - 1; ++probe) learned.note(1, 500);
@@ -35,8 +35,7 @@ TEST(LearnedSpeeds, are_relative_to_the_fastest_of_the_given_cpus) {
   EXPECT_THAT(learned.of({}), ElementsAre());
 }
 
-TEST(LearnedSpeeds,
-     speeds_count_as_equal_if_they_differ_by_no_more_than_the_clocks_of_equal_cores) {
+TEST(LearnedSpeeds, speeds_that_differ_by_less_than_the_margin_count_as_equal) {
   LearnedSpeeds learned;
   for (int probe = 0; probe < kEnough; ++probe)
     for (const CpuId cpu : {0, 1, 2}) learned.note(cpu, 1000 - 100 * cpu);

@@ -90,8 +90,8 @@ class Program {
   std::optional<Ending> ending_;
 };
 
-/// Stops this process as the terminal stops a process that does not handle SIGTSTP, so that the
-/// shell sees the usual status. To be called while an object of class Signals exists.
+/// Stops this process in the same way as the terminal would if the process did not handle SIGTSTP,
+/// so that the shell sees the usual status. To be called while an object of class Signals exists.
 void stop_like_terminal();
 
 /// Ends this process like the program: with the same status, or by the same signal.

@@ -25,8 +25,8 @@ double share(const ThreadTally& thread) {
   return since_s > 0 ? thread.run_s / since_s : 0;
 }
 
-/// The smallest and the largest share of a thread. Threads whose balancing has only just begun have
-/// no share yet. If no thread has a share, both results are 0.
+/// The smallest and the largest share that a thread has. Threads that the balancer has only just
+/// begun to balance have no share yet. If no thread has a share, both results are 0.
 std::pair<double, double> least_and_most(const std::vector<ThreadTally>& threads) {
   double least = 1, most = 0;
   for (const ThreadTally& thread : threads) {

@@ -8,8 +8,8 @@
 
 namespace poise::juggle {
 
-/// Returns a summary in a few lines: what was balanced, each thread's share of the time against its
-/// fair share, and the cost of balancing.
+/// Returns a summary in a few lines: what was balanced, the smallest and the largest share of the
+/// time for which a thread ran, the fair share, and the cost of balancing.
 std::string summary_text(const Tally& tally);
 
 /// Returns the content of the summary as a JSON document.
@@ -28,13 +28,13 @@ std::string live_text(const Tally& tally, std::size_t max_threads);
 /// important cause first.
 std::string diagnosis_text(const Tally& tally);
 
-/// Returns the most important cause that diagnosis_text() names if it is one that only the user can
-/// remove; otherwise returns an empty text.
+/// If the most important cause that diagnosis_text() names is one that only the user can remove,
+/// returns this cause. Otherwise returns an empty text.
 std::string advice_text(const Tally& tally);
 
 /// Returns the present state in one line, for outputs that are not terminals: the number of
-/// threads, the smallest and the largest share of a cpu that a thread got, the number of
-/// migrations, and what slows the threads down.
+/// threads, the smallest and the largest cpu share of any thread, the number of migrations, and
+/// what slows the threads down.
 std::string live_line(const Tally& tally);
 
 /// The fraction of the time for which each thread could have run if all got equal shares: the

@@ -40,8 +40,8 @@ class SimulatedKernel : public Kernel {
     born = static_cast<std::uint64_t>(id);
     unseen_.push_back(id);
   }
-  /// Simulates that all threads compute for `seconds`. Threads with the same affinity get equal
-  /// shares of the cpus in this affinity, without time slices.
+  /// Simulates that all threads compute for `seconds`. Threads with the same affinity share its
+  /// cpus equally, without time slices.
   void compute(double seconds) {
     time_s += seconds;
     std::map<Cpus, double> threads_on;

@@ -88,7 +88,7 @@ TEST(Speeds, are_learned_on_busy_cpus_only) {
   EXPECT_GT(machine.probes[1], 0);
 }
 
-TEST(Speeds, cpus_are_probed_less_often_if_their_speeds_turned_out_to_be_equal) {
+TEST(Speeds, cpus_are_probed_less_often_after_their_speeds_have_turned_out_to_be_equal) {
   Machine equal, unequal{.rates = {{1, 0.5}}};
   Speeds of_equal = speeds_on(equal, {0, 1}), of_unequal = speeds_on(unequal, {0, 1});
   const std::uint64_t start = kTuning.equal_probe_rounds(), end = start + 10 * start;
@@ -110,7 +110,7 @@ TEST(Speeds, remain_known_when_cpus_go_offline_and_come_back) {
   EXPECT_THAT(speeds.all(), ElementsAre(1, 0.5));
 }
 
-TEST(Speeds, stay_equal_if_no_probe_thread_can_be_started) {
+TEST(Speeds, all_speeds_count_as_equal_while_no_probe_thread_can_be_started) {
   Machine machine{.rates = {{1, 0.5}}, .refuses_threads = true};
   Speeds speeds = speeds_on(machine, {0, 1});
   EXPECT_EQ(run(speeds, 0, 100, {0, 1}), 0);

@@ -25,7 +25,7 @@ struct ThreadTally {
   std::uint64_t migrations = 0;
 };
 
-/// An interval during which a thread stayed on a cpu that the balancer chose.
+/// An interval during which a thread stayed on one cpu, chosen by the balancer.
 struct Stay {
   pid_t process = 0, id = 0;
   CpuId cpu = 0;
@@ -48,10 +48,11 @@ struct Tally {
   std::uint64_t still_rounds = 0;
   double still_rounds_cpu_s = 0;
   double program_run_s = 0;  // cpu time of the threads that the balancer has seen
-  // part_s: the time in which at least one thread was balanced. The other three are sums over
-  // threads. threads_s: the time in which the thread was balanced. fair_s: the cpu time that the
-  // thread could have used if all threads had got equal shares. static_s: the cpu time that the
-  // thread could have used if no thread had migrated and all had waited for the slowest.
+  // part_s: the time during which at least one thread was balanced. The other three times are sums
+  // over threads. threads_s: the time during which the thread was balanced. fair_s: the cpu time
+  // that the thread could have used in this time if all threads had got equal shares. static_s: the
+  // cpu time that the thread could have used if no thread had migrated and all had waited for the
+  // slowest.
   double part_s = 0, threads_s = 0, fair_s = 0, static_s = 0;
   double period_s = 0;
   Cpus cpus;

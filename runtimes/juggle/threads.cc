@@ -213,8 +213,8 @@ void ThreadFinder::scan_process(pid_t id, std::vector<pid_t>& children, Changes&
 void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
   Descriptor folder(::open(fmt::format("/proc/{}", id).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   Descriptor task(folder ? ::openat(folder.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
-  // The threads are counted before they are listed: if a thread starts in between, the count is
-  // outdated, and the next scan lists them again.
+  // The number of threads is read before the threads are listed. If a thread starts in between,
+  // this number is outdated, and the next scan lists the threads again.
   struct stat status {};
   const bool is_of_user = task && ::fstat(task.get(), &status) == 0 && status.st_uid == ::geteuid();
   const auto numbers = task || !is_out_of_files() ? numbers_in_folder(task.get()) : std::nullopt;
@@ -259,8 +259,8 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
   if (thread.schedstat) thread.children = open_to_read(folder, fmt::format("{}/children", id));
   bool lacks_files = !is_full_ && !thread.children && is_out_of_files();
   if (thread.schedstat && !lacks_files && counts_run_times_) open_clock(thread);
-  // The start time is read last. Success shows that one more file can be opened, as will be
-  // necessary to read the start time again before the thread's affinity is restored.
+  // The start time is read last: if that succeeds, one more file can be opened. Such a file will be
+  // needed to read the start time again before the thread's affinity is restored.
   const auto start = thread.schedstat && !lacks_files ? start_time_of(process, id) : std::nullopt;
   lacks_files |= thread.schedstat && !start && is_out_of_files();
   lacks_files_ |= lacks_files;

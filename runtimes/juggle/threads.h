@@ -54,7 +54,7 @@ struct FoundThread {
   std::uint64_t start_time = 0;
   std::uint32_t rank_in_process = 0;  // index of the thread; 0: the first one found
   Descriptor schedstat, children;
-  /// Counts the cpu time (counter.h), if schedstat is brought up to date too rarely.
+  /// Counts the cpu time (counter.h), if schedstat is updated too rarely.
   Descriptor clock{};
   double run_before_clock_s = 0;  // cpu time when `clock` was opened
   pid_t parent = 0;               // the process that started this one; 0: unknown

@@ -11,11 +11,11 @@ namespace poise::juggle {
 struct Tuning {
   // --- Time-outs ---
   //
-  // Seconds between two checks of what rarely changes: new processes, the affinities of threads
-  // that are not pinned, ended children, and whether the guard is alive. In the first check_s
-  // seconds, affinities are checked in every round, because most programs bind their threads early.
-  // After check_s seconds under a policy that reacts to waits, the user is told if a process does
-  // not report the waits of its threads.
+  // Seconds between two checks of things that rarely change: new processes, the affinities of
+  // threads that are not pinned, ended children, and whether the guard is alive. In the first
+  // check_s seconds, affinities are checked in every round, because most programs bind their
+  // threads early. After check_s seconds under a policy that reacts to waits, the user is told if a
+  // process does not report the waits of its threads.
   double check_s = 1;
   // Minimum seconds between two scans of /proc for threads. A scan costs 20 to 100 us.
   double min_scan_s = 0.05;
@@ -45,8 +45,8 @@ struct Tuning {
 
   // --- Sizes ---
   //
-  // Maximum number of processes whose threads are counted. With more processes, a count would cost
-  // as much as a scan.
+  // Maximum number of processes whose threads are counted. If there are more processes, counting
+  // costs as much as a scan, so the threads are not counted.
   std::size_t max_counted_processes = 4;
   // Maximum number of recorded intervals (one thread on one cpu) in a trace: about 40 MB.
   std::size_t max_stays = 1'000'000;
@@ -58,12 +58,12 @@ struct Tuning {
   // that time.
   std::uint32_t probe_steps = 10'000;
 
-  // --- Errors of measuring ---
+  // --- Measurement errors ---
   //
   // Probed speeds within this factor of each other count as equal. On a busy host, the probed
-  // speeds of equal virtual cpus differed by up to 20 %.
+  // speeds of identical virtual cpus differed by up to 20 %.
   double equal_speeds = 0.75;
-  // Cores whose maximum clock rates are within this factor of each other are of one kind.
+  // Cores whose maximum clock frequencies are within this factor of each other are of one kind.
   double one_kind = 0.9;
 };
 

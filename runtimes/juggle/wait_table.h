@@ -39,8 +39,8 @@ struct WaitTable {
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "futexes are 32 bits");
 
-/// Returns the slot of the thread. A thread without a slot gets a free one if `claims` is true.
-/// Returns null if the thread still has none.
+/// Returns the slot of the thread. If the thread has no slot and `claims` is true, first gives it a
+/// free slot. Returns null if the thread still has no slot.
 inline WaitSlot* slot_of(WaitTable& table, pid_t thread, bool claims) {
   for (std::size_t i = 0; i < kWaitProbes; ++i) {
     WaitSlot& slot = table.slots[(thread + i) % kWaitSlots];

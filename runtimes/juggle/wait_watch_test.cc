@@ -185,7 +185,7 @@ TEST(WaitTable, gives_a_thread_a_slot_unless_all_slots_possible_for_its_id_are_t
   WaitSlot* const slot = slot_of(*table, 5, true);
   ASSERT_NE(slot, nullptr);
   EXPECT_EQ(slot_of(*table, 5, false), slot);
-  // A thread whose search for a slot begins at the same slot as that of thread 5.
+  // A thread whose search for a free slot begins at the same slot as the search of thread 5.
   const auto other = static_cast<pid_t>(5 + kWaitSlots);
   EXPECT_NE(slot_of(*table, other, true), slot);
   for (std::size_t i = 2; i < kWaitProbes; ++i)

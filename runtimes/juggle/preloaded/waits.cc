@@ -8,10 +8,11 @@
 // belongs to another container), every call goes straight to the original function. The library
 // keeps no file open, because some programs close all files that they did not open themselves.
 //
-// GCC's OpenMP run-time calls the kernel without the C library, so the library cannot see its
-// waits. Instead it replaces the functions at whose ends threads meet: parallel regions, loops and
-// barriers. All threads of a region except the first wait from its end to the beginning of the next
-// region. LLVM's run-time waits by pthread_cond_wait and sched_yield.
+// GCC's OpenMP run-time calls the kernel without the C library, so this library cannot see the
+// waits of GCC's run-time. Instead it replaces the OpenMP functions at whose end threads wait for
+// each other: parallel regions, loops and barriers. All threads of a region except the first wait
+// from the end of the region to the beginning of the next one. LLVM's run-time waits by
+// pthread_cond_wait and sched_yield.
 #include <atomic>
 #include <cstdarg>
 #include <cstdint>
@@ -120,8 +121,8 @@ void begin_wait(WaitSlot* slot) {
 
 void end_wait(WaitSlot* slot) {
   if (slot == nullptr) return;
-  // Many calls yield before they block. Without this reset, the balancer could see that yield after
-  // the wait and conclude that the thread still waits.
+  // Many calls yield before they block. Without this reset, the balancer could take that yield for
+  // a new one after the wait has ended, and conclude that the thread still waits.
   slot->yield_ns.store(0, std::memory_order_relaxed);
   slot->is_inside.store(false, std::memory_order_release);
 }
@@ -269,8 +270,8 @@ POISE_WAITS(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const times
             (semaphore, clock, until))
 #undef POISE_WAITS
 
-// OpenMP's barriers. If the original function is not found, the team has one thread and needs no
-// barrier.
+// OpenMP's barriers. If the original function is not found, parallel regions run on one thread, so
+// no barrier is needed.
 #define POISE_BARRIER(name, parameters, arguments) \
   void name parameters {                           \
     POISE_ORIGINAL(void, name, parameters)         \
