@@ -59,7 +59,7 @@ bool waits_actively(pid_t process) {
 bool reports_waits(pid_t process) {
   const std::string maps = text_of(fmt::format("/proc/{}/maps", process));
   if (maps.find(kWaitsMemory) != std::string::npos) return true;
-  const char state = state_of(process);  // read last, because the process may just have ended
+  const char state = state_of(process);  // read after `maps`, which is empty if the process ended
   return state == 0 || state == 'Z';
 }
 

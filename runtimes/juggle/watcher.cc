@@ -21,13 +21,14 @@ bool Watcher::is_time_to_scan() {
   if (has_few && !is_due) return false;
   const auto born = kernel_.last_born();
   if (!born || born != born_at_scan_) return is_due || kernel_.has_changed();
-  if (has_few) scanned_s_ = now_s;  // waits as if after a scan: no thread is new
+  if (has_few) scanned_s_ = now_s;  // no new thread: wait as if a scan had just ended
   return false;
 }
 
 Changes Watcher::scan() {
   saw_death_ = false;
-  // Read before the scan, so that a thread created during the scan causes another scan.
+  // last_born() is read before the scan, so that a thread created during the scan causes another
+  // scan.
   born_at_scan_ = kernel_.last_born();
   Changes changes = kernel_.scan();
   scanned_s_ = kernel_.now_s();

@@ -75,7 +75,8 @@ TEST(Watcher, does_not_count_threads_again_before_the_count_interval_has_passed)
   EXPECT_TRUE(watched.scans_at(100 + 0.55 * kTuning.check_s));
 }
 
-TEST(Watcher, counts_threads_of_many_processes_only_after_a_new_thread_started_on_the_host) {
+TEST(Watcher,
+     counts_threads_of_a_program_with_many_processes_only_after_a_thread_started_on_the_host) {
   Watched watched(10);
   watched.kernel.processes = kTuning.max_counted_processes + 1;
   watched.kernel.changed = true;

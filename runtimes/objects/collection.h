@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The public interface: objects on the ranks of a communicator that exchange messages in steps and
-// migrate to where they run best.
+// The public interface of the objects runtime. A collection distributes objects over the ranks of a
+// communicator. The objects exchange messages in steps, and migrate to balance the load.
 //
 //     struct Patch {
 //       void step(const Inbox& inbox, Outbox& outbox);
@@ -60,8 +60,8 @@ class Collection {
   /// Decides and migrates now, regardless of the options for automatic balancing.
   BalanceResult balance() { return engine_.balance(); }
 
-  /// Returns the times, loads and migrations of the run so far, over all ranks. Collective, so call
-  /// it before an `if (rank() == 0)` that prints them, not inside; otherwise the job hangs.
+  /// Returns the times, loads and migrations of the run so far, over all ranks. Collective: call it
+  /// on all ranks, not only on the rank that prints the result; otherwise the job hangs.
   Totals totals() { return engine_.totals(); }
 
   /// Completes the trace and the timeline. If it is not called, the destructor does so.

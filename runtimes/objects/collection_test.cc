@@ -79,7 +79,7 @@ TEST(Collection, program_results_do_not_depend_on_the_communicator) {
   MPI_Comm_free(&half);
 }
 
-TEST(Engine, a_failing_MPI_call_ends_the_job_even_if_the_program_handles_errors_itself) {
+TEST(Engine, a_failing_MPI_call_ends_the_job_whatever_error_handler_the_program_has_set) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -182,7 +182,7 @@ struct SleepySender {
   }
 };
 
-TEST(Collection, a_rank_learns_where_the_receivers_of_all_messages_of_an_offloaded_step_are) {
+TEST(Collection, finds_the_rank_of_every_object_that_got_a_message_from_an_offloaded_step) {
   Collection<SleepySender> objects(
       MPI_COMM_WORLD, 48, [](ObjectId id) { return SleepySender{id}; },
       {.clock = Clock::wall, .mode = Mode::hierarchical, .lend = true});
@@ -194,8 +194,8 @@ TEST(Collection, a_rank_learns_where_the_receivers_of_all_messages_of_an_offload
   });
 }
 
-/// In its first step, object 0 tries to send to object 7 and to an object that does not exist; this
-/// call throws. In each later step, object 0 sends to object 7 only.
+/// In its first step, object 0 calls send_to_all with the receivers 7 and 1000. This call throws,
+/// because there is no object 1000. In each later step, object 0 sends to object 7 only.
 struct Careless {
   ObjectId id = 0;
   int num_received = 0;
@@ -460,7 +460,7 @@ TEST(Collection, a_timeline_shows_every_place) {
   }
 }
 
-TEST(Collection, each_of_several_collections_with_one_timeline_path_writes_a_file) {
+TEST(Collection, collections_with_the_same_timeline_path_write_different_files) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string stem =
@@ -481,7 +481,7 @@ TEST(Collection, each_of_several_collections_with_one_timeline_path_writes_a_fil
   }
 }
 
-TEST(Collection, a_timeline_with_offloading_can_be_read_even_if_ranks_have_no_objects) {
+TEST(Collection, a_timeline_with_offloading_is_valid_even_if_some_ranks_have_no_objects) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string path =

@@ -55,7 +55,8 @@ TEST(Decider, balances_loads_if_rank_0_decides_or_every_rank_decides_alone) {
 TEST(Decider, balances_loads_if_all_ranks_decide_together) {
   expect_balance(Mode::hierarchical, 0, 1.06);
   expect_balance(Mode::hierarchical, 1, 1.06);
-  expect_balance(Mode::hierarchical, 2, 1.11);  // 1.05 between hosts times 1.05 within a host
+  // The imbalance may be 1.05 between hosts, and again 1.05 within a host.
+  expect_balance(Mode::hierarchical, 2, 1.11);
 }
 
 void expect_no_change(const CollectionOptions& options, const char* why) {

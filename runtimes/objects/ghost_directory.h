@@ -4,9 +4,9 @@
 //
 // Every object has a home, a rank that always knows where the object is: ids are divided among the
 // homes in blocks. A message for an object whose rank is not known here goes to the home, which
-// passes it on and answers where the object is. So in the steady state every message goes straight
-// to its receiver, and a rank stores only its own objects, its ghosts (objects of other ranks that
-// its objects send to) and its share of the ids.
+// passes it on and tells the sender's rank where the object is. So in the steady state every
+// message goes straight to its receiver, and a rank stores only its own objects, its ghosts
+// (objects of other ranks that its objects send to) and its share of the ids.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ class GhostDirectory {
   ObjectId num_objects_;
   std::uint32_t position_, num_ranks_;
   ObjectId first_ = 0;             // first id of the block whose home is this rank
-  std::vector<std::uint32_t> at_;  // for each id of this block, the rank of its object
+  std::vector<std::uint32_t> at_;  // for each id of this block, the rank where the object is
   IdTable known_;                  // own objects and ghosts whose home is another rank
   std::vector<std::uint32_t> position_of_known_;
 };

@@ -47,7 +47,8 @@ constexpr int kHalf = 4;
 
 /// Runs the test program on four ranks and then on eight, with the same number of objects per rank.
 /// Returns how many more bytes rank 3 needs in the second run, divided by the number of objects
-/// that were added. Rank 3 is never the leader of a group of ranks, which would need more memory.
+/// that were added. Rank 3 is measured because it never leads a group of ranks; a leader needs more
+/// memory.
 Needs growth(Mode mode) {
   MPI_Comm half = MPI_COMM_NULL;
   int rank = 0;

@@ -8,8 +8,8 @@
 
 namespace poise::objects {
 
-/// Each step uses `load_s` seconds of CPU time, so that its measured load is the same on a busy
-/// machine.
+/// Each step uses `load_s` seconds of CPU time. So the measured load does not depend on how busy
+/// the machine is.
 struct Heavy {
   double load_s = 0;
   void step(const Inbox&, Outbox&) {

@@ -30,8 +30,9 @@ Machine machine_of_ranks(const JobLayout& layout) {
   return machine_of_groups(layout.machine, ranges);
 }
 
-/// The rows of `own` are sorted by id, and its messages by sender. `directory` knows the rank of
-/// every receiver, because the exchange of messages at the end of each step looks it up.
+/// The rows of `own` are sorted by id, and its messages by sender. `directory` knows the ranks of
+/// all receivers, because it looked them up when the messages were exchanged at the end of each
+/// step.
 OwnArrays arrays_of(const Measurements& own, const ObjectDirectory& directory) {
   OwnArrays arrays;
   arrays.background_s = own.places[0].background_s;

@@ -16,8 +16,8 @@
 namespace poise::objects {
 namespace {
 
-/// Expects the results of a serial run, and migrations if there are several ranks. Objects move at
-/// every decision, which may leave some ranks without objects.
+/// Expects the same results as in a serial run, and migrations if there are several ranks. Objects
+/// move at every decision, which may leave some ranks without objects.
 void expect_serial_results_and_migrations(const CollectionOptions& options) {
   int num_ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
@@ -116,7 +116,8 @@ Placement uneven(const JobLayout& layout) {
 }
 Placement on_one_rank(const JobLayout&) { return Placement(kTasks, 0); }
 
-TEST(JointDecision, placements_cost_on_average_at_most_3_percent_more_than_if_rank_0_decides) {
+TEST(JointDecision,
+     a_joint_placement_costs_on_average_at_most_3_percent_more_than_one_decided_by_rank_0) {
   double sum = 0;
   int count = 0;
   for (const std::string_view recipe : {"stencil3d", "geometric", "leanmd"})

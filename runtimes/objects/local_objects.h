@@ -23,7 +23,7 @@ struct LocalObject {
 
   // Measurements of the object since the last decision.
   double wall_s = 0;                    // wall time of all steps of the object
-  double load_s = 0;                    // load of all steps, by CollectionOptions::clock
+  double load_s = 0;                    // load of all steps, measured by CollectionOptions::clock
   std::vector<double> subphase_s = {};  // loads by subphase, measured by CollectionOptions::clock
 
   /// Moving average of the time that a step of the object takes, in seconds, with one entry per
@@ -54,8 +54,9 @@ class LocalObjects {
   /// For each place, the indices of its objects. Empty if the constructor was given no places.
   const std::vector<std::vector<std::uint32_t>>& by_place() const { return by_place_; }
 
-  /// Removes the objects that have left, whose `object` is null, and adds those that arrived.
-  /// `place_of` has the places of all objects that are on this rank afterwards, in order of ids.
+  /// Removes the objects that have left (those whose `object` is null), and adds those that
+  /// arrived. `place_of` has the places of all objects that are on this rank afterwards, in order
+  /// of ids.
   void update(std::vector<LocalObject> arrived, std::span<const PlaceId> place_of);
 
  private:

@@ -42,7 +42,7 @@ class MessageExchange {
                ObjectDirectory& directory);
 
   Messenger& messenger_;
-  std::vector<MessageBuffer> kept_;  // one buffer per worker, then those from other ranks
+  std::vector<MessageBuffer> kept_;  // one buffer per worker, then the buffers from other ranks
 };
 
 }  // namespace poise::objects

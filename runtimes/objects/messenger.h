@@ -48,8 +48,8 @@ class Messenger {
 
   /// Sparse all-to-all exchange: sends outgoing[r] to rank r unless it is empty, and returns the
   /// messages sent to this rank, in arbitrary order. Collective. Only non-empty messages are sent;
-  /// a non-blocking barrier detects that the receipt of all has begun (Hoefler, Siebert and
-  /// Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", 2010). If
+  /// a non-blocking barrier detects when the receipt of all messages has begun (Hoefler, Siebert
+  /// and Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", 2010). If
   /// `any` is given, it becomes true if it was true on any rank.
   std::vector<Received> sparse_all_to_all(std::vector<MessageBuffer>& outgoing,
                                           bool* any = nullptr);

@@ -27,7 +27,7 @@ class Meter {
   /// Returns the number of completed steps. The reference stays valid as long as the meter exists.
   const std::uint64_t& num_steps() const { return run_.steps; }
 
-  /// The current subphase, as CollectionOptions::subphase_of_step numbers it for the current step.
+  /// The index of the current step's subphase (CollectionOptions::subphase_of_step).
   /// num_subphases() is 0 until a step with a subphase has begun.
   std::uint32_t subphase() const { return subphase_; }
   std::uint32_t num_subphases() const { return num_subphases_; }
@@ -45,9 +45,10 @@ class Meter {
   /// Begins a new phase by resetting what was measured since the last decision.
   void begin_phase(LocalObjects& objects);
 
-  /// Returns this rank's work since the last decision in seconds per thread, by subphase if the
-  /// program has subphases, otherwise in total. If each thread is a place, returns the work of the
-  /// rank's busiest place; background work then counts for the first place.
+  /// Returns the seconds for which this rank was busy since the last decision: its background work
+  /// plus the load of its objects per thread. Returns one value per subphase if the program has
+  /// subphases, otherwise one value. If each thread is a place, every value is that of the rank's
+  /// busiest place; background work then counts for the first place.
   std::vector<double> busy_s(const LocalObjects& objects, int num_threads) const;
 
  private:

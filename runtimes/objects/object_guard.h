@@ -15,7 +15,7 @@ namespace poise::objects {
 /// The reason to report if an object throws something that is not a std::exception.
 inline constexpr const char* kUnknownException = "it threw something that is not a std::exception";
 
-/// Returns the text of an object's exception, or a text that says that it has none.
+/// Returns the text of an object's exception. If that text is empty, returns a text that says so.
 inline std::string reason_of(const std::exception& exception) {
   const std::string text = exception.what();
   return text.empty() ? "it threw an exception without a text" : text;
@@ -32,7 +32,7 @@ class ObjectGuard {
 
   /// Runs code on behalf of an object. Ends the job if the code throws.
   void run(ObjectId id, const std::function<void()>& work) const;
-  /// Ends the job, because an object has failed with this reason.
+  /// Ends the job, because an object has failed. `reason` says why.
   [[noreturn]] void abort(ObjectId id, const std::string& reason) const;
 
  private:

@@ -31,8 +31,8 @@ void set_period(CollectionOptions& options, Text text, const Variable& row) {
   options.period = options.is_automatic ? 0 : count_of(row, text);
 }
 
-// Variables are applied in this order. POISE_STRATEGY comes before POISE_PERIOD: setting
-// POISE_STRATEGY implies POISE_PERIOD=auto, which a given POISE_PERIOD must override.
+// Variables are applied in this order. POISE_STRATEGY must come before POISE_PERIOD: it implies
+// POISE_PERIOD=auto, and an explicit POISE_PERIOD must override that.
 constexpr balance::Setter<CollectionOptions> kSetters[] = {
     {"POISE_STRATEGY", set_strategy},
     {"POISE_PERIOD", set_period},

@@ -66,8 +66,8 @@ struct CollectionOptions {
   std::uint32_t ranks_per_host = 0;
   /// Seed for strategies that draw random numbers, and for the placement "random".
   std::uint64_t seed = 1;
-  /// Returns the kind of each step, for programs whose steps differ: a number below 64 that is the
-  /// same on every rank. Loads are then measured per kind of step, and the strategy `poise`
+  /// Returns the kind of a step, for programs with several kinds of steps: a number below 64 that
+  /// is the same on every rank. Loads are then measured per kind of step, and the strategy `poise`
   /// balances the load of each kind. Empty if all steps are alike.
   std::function<std::uint32_t(std::uint64_t step)> subphase_of_step = {};
   /// Maximum number of bytes of one MPI message, from 64 to 2^31 - 1. Larger messages are split.

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 16;
 
-/// The header of a packed object. The times of the object's steps, its bytes and its messages
-/// follow it, each padded to kAlignment.
+/// The header of a packed object. The times of the object's steps, the serialized object and its
+/// messages follow the header, each padded to kAlignment.
 struct alignas(kAlignment) PackedObjectHeader {
   ObjectId id;
   std::uint32_t num_step_times = 0;

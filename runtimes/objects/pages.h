@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves the memory of objects to the NUMA domain whose core uses it. The system allocates a page in
-// the domain of the core that accesses it first. So the pages of an object that has migrated are in
-// the right domain, but if its rank moves to a core of another domain, they stay in the old one.
+// Moves the memory of objects to the NUMA domain in which it is used. The system allocates a page
+// in the domain of the core that accesses it first. So the pages of an object that has migrated to
+// another rank are in the right domain. But if a rank moves to a core of another domain, the pages
+// of its objects stay in the old domain.
 #pragma once
 
 #include <cstddef>

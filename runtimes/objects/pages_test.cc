@@ -42,7 +42,7 @@ class BringPages : public testing::Test {
     std::size_t space = bytes_.size();
     first_ = static_cast<std::byte*>(std::align(size_, 5 * size_, start, space));
   }
-  // Places page i of an aligned area in domains[i]; -1: it has never been accessed.
+  // Puts page i of an aligned area into domains[i]. -1: the page has never been accessed.
   void place(std::initializer_list<int> domains) {
     std::size_t i = 0;
     for (const int domain : domains) {
@@ -89,7 +89,7 @@ TEST_F(BringPages, moves_no_page_if_the_kernel_refuses_or_the_thread_has_no_know
   EXPECT_EQ(domain_of[first_], 0);
 }
 
-TEST(BringPagesByTheKernel, page_counts_add_up_to_at_most_the_number_of_pages_of_the_memory_given) {
+TEST(BringPagesByTheKernel, counts_no_more_pages_than_the_memory_range_contains) {
   std::vector<std::byte> bytes(1 << 20, std::byte{1});
   const std::array memory{std::span<std::byte>(bytes)};
   const PageCounts counts = bring_pages(memory);

@@ -75,7 +75,8 @@ void ThreadedSteps::run() {
 #endif
       for (int place = 0; place < num_places; ++place) {
         for (const std::uint32_t index : by_place[place]) run_one(index, worker);
-        // OpenMP may give fewer threads than places. Then a thread runs several places in turn.
+        // If OpenMP gives fewer threads than there are places, a thread runs the objects of several
+        // places in turn.
         if (!by_place[place].empty()) place_ends_s_[place] = worker.wall_s;
       }
     } else {

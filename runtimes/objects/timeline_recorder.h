@@ -11,8 +11,8 @@
 
 namespace poise::objects {
 
-/// Stores time spans of one rank's places, at most tuning::kMaxTimelineSpans; it drops later ones.
-/// A disabled recorder stores none.
+/// Stores up to tuning::kMaxTimelineSpans time spans of one rank's places, and drops later ones. A
+/// disabled recorder stores none.
 class TimelineRecorder {
  public:
   struct PlaceSpan {

@@ -7,7 +7,7 @@
 
 namespace poise::objects::tuning {
 
-// --- Constants of the decision when and how to balance (when_to_balance.h, decide.h)
+// --- Constants for deciding when and how to balance (when_to_balance.h, decide.h)
 
 /// Number of steps after a decision until the first check whether balancing pays. Several steps are
 /// needed, because a single slow step could look like an imbalance. The number was chosen, not

@@ -15,20 +15,19 @@ RunState unbalanced() {
   return {.steps = 10, .busiest_s = 2, .average_s = 1, .total_steps = 10, .expected_steps = 110};
 }
 
-TEST(WhenToBalance, balances_if_the_remaining_steps_save_more_time_than_balancing_costs) {
+TEST(WhenToBalance, balances_if_the_time_saved_in_the_remaining_steps_exceeds_the_cost) {
   RunState state = unbalanced();
-  state.cost_s = 9.9;  // the 100 remaining steps save 10 s
+  state.cost_s = 9.9;  // balancing saves 10 s in the 100 remaining steps
   EXPECT_TRUE(when_to_balance(state).balance_now);
   state.cost_s = 10.1;
   EXPECT_FALSE(when_to_balance(state).balance_now);
 }
 
-TEST(WhenToBalance,
-     expects_as_many_further_steps_as_were_made_so_far_if_the_total_is_unknown_or_exceeded) {
+TEST(WhenToBalance, assumes_that_half_of_the_steps_are_done_if_their_total_is_unknown_or_exceeded) {
   for (const std::uint64_t expected_steps : {0, 5, 10}) {
     RunState state = unbalanced();
     state.expected_steps = expected_steps;
-    state.cost_s = 0.9;  // 10 further steps save 1 s
+    state.cost_s = 0.9;  // balancing saves 1 s in the 10 remaining steps
     EXPECT_TRUE(when_to_balance(state).balance_now);
     state.cost_s = 1.1;
     EXPECT_FALSE(when_to_balance(state).balance_now);
@@ -54,8 +53,7 @@ TEST(WhenToBalance, doubles_the_interval_after_each_check_at_which_balancing_doe
   EXPECT_EQ(when_to_balance(state).next_check, 1000 + tuning::kMaxStepsBetweenChecks);
 }
 
-TEST(WhenToBalance,
-     the_first_check_after_a_decision_comes_after_as_many_steps_as_the_first_check_of_the_run) {
+TEST(WhenToBalance, a_decision_resets_the_check_interval_to_its_initial_value) {
   EXPECT_EQ(when_to_balance(unbalanced()).next_check, first_check());
 }
 

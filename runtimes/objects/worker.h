@@ -40,7 +40,7 @@ class alignas(128) Worker final : public MessageRouter {
   std::vector<MessageBuffer>& outgoing() { return outgoing_; }
 
   Recorder::Log* log = nullptr;
-  double cpu_s = 0, wall_s = 0;            // the thread's clocks when its last object's step ended
+  double cpu_s = 0, wall_s = 0;            // the thread's clocks after its last object's step
   double busy_cpu_s = 0, busy_wall_s = 0;  // time in objects in this step
   ObjectId failed = 0;                     // the first object that threw
   std::string failure;                  // the error text of that object; empty if no object threw
