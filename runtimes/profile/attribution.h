@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Assigns messages to a collective: which ranks are assumed to send to which. MPI libraries choose
-// among many algorithms. The profile assumes the usual ones, listed here, for every library, so
-// that the communication matrices of different libraries can be compared.
+// Assigns messages to a collective: says which ranks are assumed to send to which. MPI libraries
+// choose among many algorithms. The profile assumes the usual ones, listed here, for every library,
+// so that the communication matrices of different libraries can be compared.
 //
-//   Barrier                    dissemination, messages without bytes
+//   Barrier                    dissemination, empty messages
 //   Bcast, Reduce              binomial tree
 //   Gather(v), Scatter(v)      each rank directly to or from the root
 //   Allgather(v)               ring

@@ -62,7 +62,7 @@ TEST(attribution, collective_trees_deliver_the_data_to_each_rank_exactly_once) {
     }
 }
 
-TEST(attribution, message_and_byte_counts_of_collectives_match_formulas_in_the_number_of_ranks) {
+TEST(attribution, message_and_byte_counts_of_collectives_match_the_formulas_for_n_ranks) {
   for (int size = 2; size <= 33; ++size) {
     const auto n = static_cast<std::uint64_t>(size);
     EXPECT_EQ(total(matrix_of({.meaning = Meaning::allgather, .bytes = 8}, size)).bytes,

@@ -12,10 +12,10 @@ namespace poise::profile {
 /// The times of one message to another host and of its answer.
 struct RoundTrip {
   std::int64_t sent_ns = 0, received_ns = 0;  // times by this rank's clock
-  std::int64_t there_ns = 0;                  // when the other rank replied, by its clock
+  std::int64_t there_ns = 0;                  // when the other rank replied, by that rank's clock
 };
 
-/// By how much another clock is ahead of this one, at the time `at_ns` of this clock.
+/// By how much another clock is ahead of this one when this one shows `at_ns`.
 struct ClockOffset {
   std::int64_t at_ns = 0, ahead_ns = 0;
   std::int64_t error_ns = 0;  // maximum error of the estimated offset

@@ -157,8 +157,8 @@ void Communicators::created(Word parent, Word communicator, std::optional<std::u
   const auto id = ids_.find(parent);
   if (id == ids_.end()) return;
   const std::uint64_t parents = id->second;
-  // Calls are counted per parent if all its ranks made the call, otherwise per pair of parent and
-  // group. So all ranks that made this call have the same count.
+  // If all ranks of the parent make this call, calls are counted per parent, otherwise per
+  // combination of parent and group. So the count is the same on all ranks that make this call.
   const std::uint64_t key = group ? mixed(parents, *group) : parents;
   const std::uint64_t number = mixed(group ? key : 0, ++children_[key]);
   if (communicator == mpi_.comm_null || communicator == 0) return;

@@ -17,7 +17,8 @@ namespace poise::profile {
 
 /// The neighbours of a rank in the topology of a communicator.
 struct Neighbours {
-  std::vector<int> receivers;  // the rank in the communicator for each block of the send buffer
+  /// For each block of the send buffer, the rank in the communicator that receives it.
+  std::vector<int> receivers;
   /// The ranks in MPI_COMM_WORLD to which the rank sends and from which it receives. Each rank is
   /// listed once; the rank itself is left out.
   std::vector<int> to, from;
@@ -30,7 +31,8 @@ struct Epochs {
 };
 
 /// A communicator, or the group of a window, a file or a persistent collective. World ranks of
-/// peers are looked up when first needed, so a program may have many large communicators.
+/// peers are looked up when first needed, which saves time and memory in programs with many large
+/// communicators.
 class Communicator {
  public:
   Communicator(const MpiLibrary& mpi, Word group, Word world_group, bool is_inter);
@@ -46,12 +48,12 @@ class Communicator {
   std::uint64_t id = 0;
   Samples samples;
   std::unique_ptr<Neighbours> neighbours;  // null if not known yet
-  Epochs epochs;                           // of a window
-  Part part;                               // of a persistent collective
+  Epochs epochs;                           // used only for a window
+  Part part;                               // used only for a persistent collective
 
   /// The rank of the peer in MPI_COMM_WORLD, or -1 if it is not in MPI_COMM_WORLD.
   int world_rank(int peer);
-  /// A number computed from the world ranks of all members in their order. O(size).
+  /// A hash of the world ranks of all members, in the order of the members. O(size).
   std::uint64_t hash_of_members() const;
 
  private:
@@ -80,7 +82,8 @@ class Communicators {
   }
   Communicator* of_window(Word window);
   bool is_known_window(Word window) const { return windows_.contains(window); }
-  /// Lists a group's members by their ranks in MPI_COMM_WORLD; leaves out members that have none.
+  /// Lists a group's members by their ranks in MPI_COMM_WORLD. Leaves out members that are not in
+  /// MPI_COMM_WORLD.
   void list_world_ranks(Word group, std::vector<int>& world_ranks) const;
   /// Returns null for a file that only one rank opened, or that was opened before the profile
   /// began.
@@ -89,19 +92,21 @@ class Communicators {
   /// Forgets the communicator and returns it; returns null if none of its calls was recorded.
   std::unique_ptr<Communicator> taken(Word communicator);
   /// Records that the program created `communicator` from `parent`, and gives it an ID that is the
-  /// same on all its ranks. If all ranks of the parent took part in the creation, `group` is empty:
-  /// all of them must call this function (those outside of the new communicator with
-  /// MPI_COMM_NULL), and the ID is computed from the number of these calls. If only the ranks of
-  /// the new communicator took part, they all pass the same `group`, and the ID is computed from it
-  /// and from the number of calls with this group.
+  /// same on all its ranks. If all ranks of the parent took part in the creation, `group` is empty,
+  /// and all of them must call this function, those outside of the new communicator with
+  /// MPI_COMM_NULL; the ID is computed from the number of these calls. If only the ranks of the new
+  /// communicator took part, all of them pass the same `group`, and the ID is computed from the
+  /// group and the number of calls with this group.
   void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
-  /// Records that all ranks of `parent` have created a window or opened a file, by the last call
-  /// that `parent.samples` has counted. This call identifies the window or the file.
+  /// Record that all ranks of `parent` have created a window or opened a file. The call that did
+  /// this must be the last one that `parent.samples` has counted; it identifies the window or the
+  /// file.
   void add_window(const Communicator& parent, Word window);
   void add_file(const Communicator& parent, Word file);
-  /// Records that all ranks of `parent` have created a persistent collective by the last call that
-  /// `parent.samples` has counted. Each persistent collective has samples of its own, because ranks
-  /// may start several of them in different orders. Returns null if it cannot be sampled.
+  /// Records that all ranks of `parent` have created a persistent collective. The call that did
+  /// this must be the last one that `parent.samples` has counted. Each persistent collective has
+  /// samples of its own, because ranks may start several of them in different orders. Returns null
+  /// if it cannot be sampled.
   Communicator* add_operation(const Communicator& parent, Word request);
   bool has_operations() const { return !operations_.empty(); }
   /// Returns the persistent collective of `request`; null if add_operation() did not record it.

@@ -110,8 +110,8 @@ constexpr bool is_neighbourhood(Meaning meaning) { return meaning >= Meaning::ne
 
 /// Whether a function is collective (all ranks of a communicator, a window or a file must call it),
 /// and when it is complete. `blocking`: when it returns. `nonblocking`: when a later call that
-/// waits for it returns. `persistent`: likewise, and MPI_Start starts it. `none`: it is not
-/// collective.
+/// waits for it returns. `persistent`: like `nonblocking`, but begun by MPI_Start. `none`: it is
+/// not collective.
 enum class Mode : std::uint8_t { none, blocking, nonblocking, persistent };
 
 struct Function {

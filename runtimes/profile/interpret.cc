@@ -348,7 +348,7 @@ void Interpreter::commit(const std::vector<Traffic>& traffic) {
 Communicator* Interpreter::joint(const Function& function, const Arguments& arguments) {
   switch (function.meaning) {
     case Meaning::window_free:
-    case Meaning::file_close: return nullptr;  // not known: taken() has returned null
+    case Meaning::file_close: return nullptr;  // taken() has found no such object
     case Meaning::window_fence: return communicators_.of_window(arguments.window(function.comm));
     case Meaning::file_collective: return communicators_.of_file(arguments.file(function.comm));
     // Only the ranks of the new communicator have made this call.

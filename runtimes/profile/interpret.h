@@ -49,7 +49,7 @@ class Arguments {
   const Word* words_;
 };
 
-/// Tells which requests of its array a successful call, such as MPI_Waitsome, has completed.
+/// The requests that a successful call, such as MPI_Waitsome, has completed.
 class Completed {
  public:
   Completed(const Function& function, const Arguments& arguments);
@@ -83,9 +83,9 @@ class Interpreter {
   /// Must run after the MPI call has succeeded.
   void after(const Function& function, const Arguments& arguments);
 
-  /// Returns the communicator, window or file all of whose ranks must make the call. Returns null
-  /// if that object is not known. If the call frees a window or a file, taken() must have been
-  /// called before and have returned null.
+  /// Returns the communicator, window or file of a collective call, which all its ranks must make.
+  /// Returns null if that object is not known. If the call frees a window or a file, taken() must
+  /// have been called before and have returned null.
   Communicator* joint(const Function& function, const Arguments& arguments);
   /// True if the program has created or used the communicator, window or file of a call, so that
   /// its handle is valid even if the call failed.

@@ -73,12 +73,12 @@ std::vector<LastArrivals::Entry> LastArrivals::last_of_lower(const Part& part) {
   return found;
 }
 
-/// Returns the entries that this rank reports to its child of a round. For a collective with
-/// `is_for_lower`, the entry tells which rank arrived last among the ranks with lower numbers than
-/// the child. It merges two entries: `part.last`, which by now describes the ranks with lower
-/// numbers than this rank, and the entry of the ranks from this one to the one before the child. On
-/// rank 0, an empty entry replaces `part.last`, which still describes all ranks: no rank has a
-/// lower number.
+/// Returns the entries that this rank reports to its child of a round. Most of them are those in
+/// `part.last`. In a collective with `is_for_lower`, the child needs to know which rank arrived
+/// last among the ranks with lower numbers than the child. For this purpose two entries are merged:
+/// the one in `part.last`, which by now describes the ranks with lower numbers than this rank, and
+/// the entry of the ranks from this one to the one before the child. On rank 0, `part.last` still
+/// describes all ranks, so it is replaced by an empty entry: no rank has a lower number.
 std::vector<LastArrivals::Entry> LastArrivals::last_for_child(const Part& part, int round) {
   std::vector<Entry> last = part.last;
   if (round >= std::ssize(part.before_child)) return last;

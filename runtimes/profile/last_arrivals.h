@@ -38,9 +38,9 @@ struct Sampled {
 /// ranks of each communicator form a binomial tree with rank 0 as its root. Reports go up the tree
 /// in rounds, from rank r to rank r - 1, r - 2, r - 4 and so on, and then down in the opposite
 /// order. Each rank sends and receives at most one report per communicator and round. A report that
-/// goes up compares consecutive ranks, from its sender on. So for each of its children in the tree,
-/// a rank also knows which rank was last among those with lower numbers than the child. In
-/// MPI_Scan, the child waits for these ranks.
+/// goes up describes consecutive ranks, the first of which is its sender. So for each of its
+/// children in the tree, a rank also learns which rank was last among those with lower numbers than
+/// the child. In MPI_Scan, the child waits for these ranks.
 class LastArrivals {
  public:
   /// `max_error_ns` is the maximum error of the clocks of all ranks.
@@ -56,13 +56,13 @@ class LastArrivals {
   /// Reads reports of other ranks. Ignores bytes that are not a report.
   void read_up(std::string_view reports);
   void read_down(std::string_view reports);
-  /// To be called after the last round of messages. Includes a communicator only if all its ranks
-  /// have sampled the same calls.
+  /// Returns the waits of this rank. To be called after the last round of messages. Leaves out a
+  /// communicator if its ranks have not all sampled the same calls.
   std::vector<Wait> waits() const;
 
  private:
-  /// Summary of a collective over the ranks whose samples this rank knows: which of the ranks for
-  /// which others wait arrived last, and when; and, if ranks may overtake each other, when the
+  /// Summary of a collective. Of the ranks for which others wait, and whose samples this rank
+  /// knows: the one that arrived last, and when. If ranks may overtake each other, also when the
   /// first rank left.
   struct Entry {
     std::int64_t entered_ns = 0, left_ns = 0;  // on the common clock
@@ -72,8 +72,8 @@ class LastArrivals {
     std::unique_ptr<Sampled> own;
     std::int64_t num_ranks = 1;  // number of ranks whose samples are in `last`
     std::vector<Entry> last = {};
-    /// For each child in the tree, in the order of rounds, an entry per sample with `is_for_lower`:
-    /// which rank was last among those from this rank to the one before the child.
+    /// For each child in the tree, in the order of rounds: one entry per sample with
+    /// `is_for_lower`, for the ranks from this one to the one before the child.
     std::vector<std::vector<Entry>> before_child = {};
   };
   Wait wait_of(const Sample& own, const Entry& last) const;

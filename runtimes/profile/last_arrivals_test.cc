@@ -164,7 +164,7 @@ TEST(last_arrivals, no_wait_is_reported_for_ranks_that_sampled_different_collect
 }
 
 TEST(last_arrivals,
-     if_ranks_may_overtake_each_other_waits_count_only_if_no_rank_leaves_before_the_last_enters) {
+     no_wait_is_counted_if_ranks_may_overtake_each_other_and_one_left_before_the_last_entered) {
   for (const bool may_overtake : {false, true}) {
     World world(3);
     for (int r = 0; r < 3; ++r) {
@@ -190,7 +190,7 @@ TEST(last_arrivals,
 }
 
 TEST(last_arrivals,
-     time_in_a_wait_call_is_waiting_until_the_last_rank_has_begun_the_non_blocking_collective) {
+     time_in_MPI_Wait_counts_as_waiting_until_the_last_rank_has_begun_the_collective) {
   World world(3);
   for (int r = 0; r < 3; ++r) {
     Sampled own = member(7, {0, 1, 2}, r);

@@ -92,7 +92,7 @@ struct MpiLibrary {
   Word request_of(int fortran) const { return c_handle(request_f2c, fortran); }
   Word win_of(int fortran) const { return c_handle(win_f2c, fortran); }
   Word group_of(int fortran) const { return c_handle(group_f2c, fortran); }
-  /// MPI_File is a pointer in every MPI library. Returns 0 if the loaded one was built without
+  /// MPI_File is a pointer in every MPI library. Returns 0 if the loaded library was built without
   /// MPI-IO.
   Word file_of(int fortran) const { return file_f2c == nullptr ? 0 : file_f2c(fortran); }
   /// Returns the Fortran handle of a communicator.

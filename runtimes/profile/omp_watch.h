@@ -13,7 +13,7 @@ namespace poise::profile {
 class OmpThread {
  public:
   /// Records that the thread enters a parallel region of `threads` threads. The work in a region of
-  /// one thread is counted only if this region is inside one of several threads.
+  /// one thread is counted only if this region is nested in a region of several threads.
   void enter_region(std::int64_t now_ns, unsigned threads);
   void leave_region(std::int64_t now_ns);
   /// Records that the thread waits in a barrier, a taskwait, or the end of a taskgroup. It may run

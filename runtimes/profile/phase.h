@@ -70,7 +70,7 @@ struct Phase {
   std::int64_t begin_ns = 0, end_ns = 0;
   Totals totals = {};
   std::int64_t useful_cpu_ns = 0;
-  std::int64_t queued_ns = 0;  // ready but not on a cpu, inside and outside MPI
+  std::int64_t queued_ns = 0;  // time ready to run but not on a cpu, inside and outside MPI
   std::uint64_t peak_bytes = 0;
   std::int32_t cpu = -1;
   std::vector<Traffic> traffic = {};

@@ -12,8 +12,8 @@ namespace poise::profile {
 /// Finds the iterations of a program. A token represents one collective. When the same sequence of
 /// tokens has occurred kRepeats times in a row, each further occurrence of it is an iteration.
 /// Tokens that do not fit the sequence, such as those of an output at every tenth iteration, are
-/// ignored as long as they are at most one token in kOddShare. If there are more of them, the
-/// search starts again.
+/// ignored as long as at most one token in kOddShare does not fit. If more do not fit, the search
+/// starts again.
 ///
 /// O(1) per token, amortised; stores at most kMaxTokens tokens.
 class PhaseFinder {

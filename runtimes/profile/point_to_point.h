@@ -34,7 +34,7 @@ class PointToPoint {
 
   /// To be called after each blocking neighbourhood collective on `communicator`, even if it failed
   /// on this rank. Returns true if this rank may have waited. A rank waits for each neighbour that
-  /// sends to it as it does for the sender of a message.
+  /// sends to it, just as a receiver waits for the sender of a message.
   bool after_neighbourhood(const Communicator& communicator, const Neighbours& neighbours,
                            std::int64_t entered_ns, std::int64_t left_ns);
   /// To be called after a call that has begun a neighbourhood collective with a request. The call

@@ -13,7 +13,7 @@ namespace poise::profile {
 /// cache and core, each by the kernel's number. A number is -1 if no single part contains all these
 /// cpus, or if it is unknown. Trivially copyable, because ranks send it to each other.
 struct RankSite {
-  char host[68] = {};  // a name of Linux has at most 64 characters
+  char host[68] = {};  // Linux host names have at most 64 characters
   std::int32_t package = -1, numa = -1, l3 = -1, core = -1;
 };
 
@@ -21,7 +21,8 @@ struct RankSite {
 /// kernel's thread id, or 0 for the calling thread.
 std::vector<int> allowed_cpus(int thread);
 
-/// Returns the host of the calling thread and the parts of the host that contain its cpus.
+/// Returns the host of the calling thread, and the parts of the host that contain the thread's
+/// cpus.
 RankSite own_site();
 
 /// Returns the package, memory domain, cache and core that contain all of `cpus`. Leaves the member

@@ -8,8 +8,8 @@ namespace poise::profile {
 
 namespace {
 
-/// Interpolates the kernel's measurements linearly between two readings. `part` is the fraction of
-/// the time from the first reading to the second.
+/// Returns the kernel's measurements after the fraction `part` of the time between two readings, by
+/// linear interpolation.
 Machinery between(const Machinery& before, const Machinery& now, double part) {
   Machinery at = now;
   at.run_ns = before.run_ns + static_cast<std::int64_t>(part * (now.run_ns - before.run_ns));
@@ -30,10 +30,10 @@ void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& 
 }
 
 /// Returns the fraction of the current stretch (the time since the last MPI call) in which the
-/// thread ran on a cpu. `useful_ns` is the useful time before this stretch. MPI calls and short
-/// stretches may lie between the last read of the CPU clock and this stretch. The thread is assumed
-/// to have run during all of the short stretches (useful_cpu_ns()). The rest of its CPU time since
-/// that read is spread evenly over the MPI calls and this stretch.
+/// thread ran on a cpu. `useful_ns` is the useful time before this stretch. Since the CPU clock was
+/// last read, there may have been MPI calls and short stretches. The thread is assumed to have run
+/// during all of the short stretches (useful_cpu_ns()). The rest of the CPU time is spread evenly
+/// over the MPI calls and this stretch.
 double Recorder::share_on_cpu(std::int64_t now_ns, std::int64_t cpu_ns,
                               std::int64_t useful_ns) const {
   const std::int64_t short_ns = useful_ns - useful_at_read_ns_;

@@ -43,8 +43,8 @@ struct Head {
 struct Place {
   std::int32_t is_reordered = 0;
   std::int32_t rank = 0;  // the process's rank in the new communicator
-  // The process whose old rank equals `rank` got from the program the neighbours that this process
-  // must pass to MPI. `origin` is the new rank of that process.
+  // The new rank of the process whose old rank is `rank`. That process got from the program the
+  // neighbours that this process must pass to MPI.
   std::int32_t origin = 0;
 };
 

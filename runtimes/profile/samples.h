@@ -58,8 +58,8 @@ class Samples {
   std::vector<Sample> kept_;
 };
 
-/// The last rank to arrive at a collective, of the ranks for which others have to wait (in a
-/// broadcast, only the root), and its time of arrival.
+/// The last rank to arrive at a collective, among the ranks for which others wait (in a broadcast,
+/// only the root), and its time of arrival.
 struct Last {
   double entered_s = 0;
   int rank = 0;

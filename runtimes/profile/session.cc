@@ -31,17 +31,17 @@ constexpr int kThreadMultiple = 3;
 constexpr std::size_t kMaxName = 64;
 
 std::atomic<Session*> session = nullptr;
-// The former `session`, if the process ends without MPI_Finalize. It is never deleted, because MPI
-// may be unable to free its handles.
+// The session of a process that ends without MPI_Finalize. It is never deleted, because MPI may be
+// unable to free its handles.
 std::atomic<Session*> abandoned = nullptr;
 pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
-// The address of the recorded call's stack frame, in which `depth` became 1.
+// The address of the stack frame in which `depth` became 1: that of the recorded call.
 thread_local const void* outermost __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 
-/// The time now, for the duration of a call. Only the initial thread reads `ticks`, which is fast
-/// but not thread-safe; other threads record few calls.
+/// The current time, for measuring how long a call takes. Only the initial thread reads `ticks`,
+/// which is fast but not thread-safe; other threads record few calls.
 std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : wall_now_ns(); }
 
 /// True if a call succeeded. C functions return an error code. Fortran routines store it in their

@@ -41,7 +41,7 @@ TEST(Settings, valid_values_are_applied) {
   EXPECT_THAT(given.notes, IsEmpty());
 }
 
-TEST(Settings, for_each_invalid_value_gives_one_message_and_uses_the_default) {
+TEST(Settings, for_an_invalid_value_there_is_one_message_and_the_default_applies) {
   for (const char* text : {"1", "-1", "2s", " 20000000", "1e9", "99999999999999999999", "nan"}) {
     const Settings wrong = read({{"POISE_PROFILE", "f"}, {"POISE_PROFILE_PERIOD_NS", text}});
     EXPECT_EQ(wrong.period_ns, 0) << text;

@@ -13,7 +13,7 @@ namespace poise::profile {
 
 namespace {
 
-// If CLOCK_MONOTONIC was last read longer ago than this, it is read again.
+// CLOCK_MONOTONIC is read again if its last reading is older than this.
 constexpr std::int64_t kMaxAge_ns = 1'000'000;
 // The rate of the processor's counter is measured over at least this many nanoseconds.
 constexpr std::int64_t kMinBase_ns = 10'000'000;

@@ -10,9 +10,10 @@
 
 namespace poise::profile {
 
-/// The time is the last reading of CLOCK_MONOTONIC, at most about 1 ms old, plus the time since
-/// then by the processor's counter. So the error stays below a microsecond and does not accumulate.
-/// If the kernel does not trust the counter, each read uses CLOCK_MONOTONIC. Not thread-safe.
+/// The time is the sum of the last reading of CLOCK_MONOTONIC, at most about 1 ms old, and the time
+/// that has passed since then according to the processor's counter. So the error stays below a
+/// microsecond and does not accumulate. If the kernel does not trust the counter, each read uses
+/// CLOCK_MONOTONIC. Not thread-safe.
 class TickClock {
  public:
   TickClock();

@@ -42,7 +42,8 @@ std::optional<TopologyEdges> cart_edges(std::span<const int> dims, std::span<con
   const int size = size_of_grid(dims, num_ranks);
   if (size == 0) return std::nullopt;
   TopologyEdges edges;
-  // Distance in ranks of one step along the dimension; the last dimension varies fastest.
+  // By how much the rank grows with each step along the dimension; the last dimension varies
+  // fastest.
   int below = size;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     below /= dims[d];

@@ -18,7 +18,7 @@ namespace poise::profile {
 
 namespace {
 
-/// A place in memory that holds the address of the function with this name.
+/// A memory location that holds the address of the function with this name.
 struct Reference {
   const char* name;
   void** slot;

@@ -14,8 +14,8 @@
 
 namespace poise::tasks {
 
-/// Requests copies of the first `tasks` tasks of the queue on each rank in `ranks`. Each of these
-/// tasks still runs only once.
+/// Requests that the first `tasks` tasks of the queue be copied to each rank in `ranks`. Each of
+/// these tasks still runs only once.
 struct Replication {
   std::uint32_t tasks = 0;
   std::vector<std::uint32_t> ranks = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The offload engine of one rank: it polls for messages, dispatches them to its parts, and steps
-// the parts. It holds no policy: poise/online decides.
+// The offload engine of one rank: it polls for messages, dispatches them to its parts, and lets
+// each part take its next step. It holds no policy: poise/online decides.
 //
 // The life of a lent task, and which part has it when:
 //

@@ -36,9 +36,8 @@ class LenderSide {
   /// prepare() returns false.
   bool prepare(std::unique_ptr<Task>& task);
   const Policy& policy() const { return policy_; }
-  /// Prints the exception that is being handled and that a function of the policy threw, unless an
-  /// earlier exception was printed. `what` names the function and says what follows from its
-  /// failure.
+  /// Prints the current exception, which a function of the policy threw, unless an earlier one was
+  /// printed. `what` names the function and says what follows from its failure.
   void report_failure(const char* what);
   /// Calls Policy::cancelled with the data items of a copy that will not run.
   void report_cancelled(const Task& task);

@@ -191,7 +191,8 @@ void Returns::handle(Message& message) {
   messenger_.agent.got_results(message.from);
   const auto num_tasks = message.reader.get<std::uint32_t>();
   const double begin_s = wall_now_s();
-  // Bytes that the tasks carried in both directions, counted as by LenderSide::pack().
+  // The number of bytes that the tasks carried in both directions, counted as in
+  // LenderSide::pack().
   double bytes = 0;
   std::size_t num_own = 0;
   for (std::uint32_t i = 0; i < num_tasks; ++i) {

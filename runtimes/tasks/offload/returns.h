@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the offload engine that returns results to the owner rank of each task, and collects
-// those of other ranks of its node.
+// The part of the offload engine that returns results to the owner rank of each task. On the
+// collector of a node, it also forwards results of the node's other ranks.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ std::unique_ptr<Task> task_with(std::span<const Item> items) {
   return task;
 }
 
-// A message in memory as the transport allocates it.
+// A task packed into a message, in memory that is allocated as in the transport.
 struct Packed {
   explicit Packed(const Task& task, std::span<const std::optional<Spot>> spots = {}) {
     Writer writer;

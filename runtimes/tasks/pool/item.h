@@ -25,7 +25,7 @@ struct Item {
   std::size_t bytes : 56 = 0;
   Mode mode : 8 = Mode::in;
 
-  /// Writes whole words, because a load that spans several narrower stores stalls until these have
+  /// Writes whole words, because a read that spans several narrower writes stalls until these have
   /// left the store buffer.
   static Item of(void* data, std::size_t bytes, Mode mode) {
     struct Words {

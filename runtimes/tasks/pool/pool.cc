@@ -149,8 +149,9 @@ void TaskPool::call(Batch& batch) {
 // another forever. Borrowed tasks cannot wait for one another in a circle: a child starts after its
 // parent, and a task that runs during a wait starts after the task that waits.
 //
-// While its task has no children, a thread takes other tasks only if this task yields. The task
-// does not depend on them, so at a depth above kMaxNestedYields the thread takes none.
+// If the current task has no children, the thread takes other tasks only when the current task
+// yields. The current task does not depend on them, so at a depth above kMaxNestedYields the thread
+// takes none.
 std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
@@ -166,8 +167,8 @@ void TaskPool::set_waiting(bool waits) {
   std::ranges::find(running_, running_of_thread.batch, &Running::batch)->waits = waits;
 }
 
-// Takes the first task of a batch (tasks that a thread runs in succession and times as a whole)
-// from the queue. From now on, the batch counts as running.
+// Takes the first task of a batch from the queue. A batch is a series of tasks that a thread runs
+// in succession; only their total time is measured. From now on, the batch counts as running.
 std::unique_ptr<Task> TaskPool::next(Batch& batch, double now_s) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Task> task;

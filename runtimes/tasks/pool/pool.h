@@ -63,9 +63,9 @@ class TaskPool {
   /// The children of the current task, or null if it has none.
   Children* children() const;
 
-  /// Says whether the current task waits for its children. A task that waits does not count as
-  /// running in state(): unless too many tasks are nested on its thread, the thread can run any
-  /// other task meanwhile.
+  /// Says whether the current task waits for its children. state() does not count a waiting task as
+  /// running, because its thread can run any other task meanwhile, unless too many tasks are nested
+  /// on that thread.
   void set_waiting(bool waits);
 
   /// Finishes a task of this rank that was lent, once its outputs are in place.
