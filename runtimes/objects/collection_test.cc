@@ -103,8 +103,8 @@ TEST(Collection, balances_measured_loads) {
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
   for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
-  // The measured loads of the four heavy objects differ a little, so with two ranks one may get
-  // more of them than the other. But with up to four ranks, each rank must have at least one.
+  // The measured loads of the four heavy objects differ a little. So one of two ranks may get more
+  // heavy objects than the other. But with up to four ranks, each rank must have at least one.
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program whose object 5 fails in the way that the argument names. step: it throws in its third
-// step. silent: the same, and the exception has no text. serialize: it throws an Error while it is
-// serialized. odd: it throws an int while it is serialized. memory: it throws when it is asked for
-// its memory. kill: it kills its rank in the step after the fourth decision. count: ranks pass
-// different numbers of objects. some: only rank 0 sets subphase_of_step. unlike: ranks return
-// different subphases, Poise checks whether balancing pays, and in the end the program balances.
-// none: no object fails, and the program exits with status 0 after 10 steps.
+// A program that fails in the way that its argument names. step: object 5 throws in its third step.
+// silent: the same, and the exception has no text. serialize: object 5 throws an Error while it is
+// serialized. odd: object 5 throws an int while it is serialized. memory: object 5 throws when it
+// is asked for its memory. kill: object 5 kills its rank in the step after the fourth decision.
+// count: ranks pass different numbers of objects. some: only rank 0 sets subphase_of_step. unlike:
+// ranks return different subphases, Poise checks whether balancing pays, and in the end the program
+// balances. none: nothing fails, and the program exits with status 0 after 10 steps.
 // tests/mpi/crash_test.py checks how the job ends.
 #include <csignal>
 #include <stdexcept>

@@ -71,7 +71,7 @@ class GhostDirectory {
   std::uint32_t position_, num_ranks_;
   ObjectId first_ = 0;             // first id of the block whose home is this rank
   std::vector<std::uint32_t> at_;  // for each id of this block, the rank where the object is
-  IdTable known_;                  // own objects and ghosts whose home is another rank
+  IdTable known_;                  // own objects and ghosts, except those whose home is this rank
   std::vector<std::uint32_t> position_of_known_;
 };
 

@@ -65,7 +65,7 @@ class MessageRouter {
   /// Returns the buffer to which to append a message for object `to`. Throws Error if there is no
   /// such object.
   virtual Buffer& buffer_for(ObjectId to) = 0;
-  /// Called for every receiver of every message, to measure the communication.
+  /// Called for every receiver of every message, so that the communication can be measured.
   virtual void note(ObjectId from, ObjectId to, std::uint64_t bytes) = 0;
 };
 

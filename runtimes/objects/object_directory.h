@@ -47,7 +47,7 @@ class ObjectDirectory {
     return rank;
   }
   /// Throws Error if there is no object `to`. The error's text need not name the sender, because
-  /// the message with which the job then ends names it.
+  /// the job then ends with a message that names the sender.
   void check_receiver(ObjectId to) const {
     if (to >= num_objects())
       fail("cannot send a message to object {}; there are {} objects, numbered from 0", to,

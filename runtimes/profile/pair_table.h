@@ -30,7 +30,8 @@ class PairTable {
   void grow();
 
   std::vector<Traffic> totals_;
-  /// A hash table. Its size is a power of two. A slot has an index into totals_ plus 1; 0: free.
+  /// A hash table. Its size is a power of two. A slot contains 1 plus an index into totals_, or 0
+  /// if the slot is free.
   std::vector<std::uint32_t> slots_;
   /// The index of the entry that was used last. It is tried first, because programs often send
   /// several messages to the same peer.

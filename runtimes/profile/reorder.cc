@@ -49,7 +49,7 @@ struct Place {
 };
 
 /// The neighbours and edge weights of one node of a distributed graph, as they are passed to MPI.
-/// The program may have passed them on another rank.
+/// The program may have passed them in its call on another rank.
 struct Adjacency {
   std::vector<std::int32_t> ends[2], weights[2];  // in, out
 };

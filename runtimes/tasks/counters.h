@@ -20,7 +20,7 @@ struct Failure {
 struct Counters {
   std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0;  // tasks
   double working_s = 0;                                        // time in tasks, summed over threads
-  double waiting_s = 0;   // time in waits, both while running tasks and while idle
+  double waiting_s = 0;   // time in waits, spent running tasks or idle
   double transfer_s = 0;  // time to pack and unpack lent tasks and their results
   // Time that threads spent in waits, except in tasks and transfers. Counts only waits that have
   // ended.

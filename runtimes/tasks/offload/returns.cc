@@ -50,11 +50,11 @@ void Returns::step(const TaskPool::State& state) {
 }
 
 // Returns the rank to which to send the result of a task: the owner, or the collector of this node.
-// A large result goes to the owner: a collector forwards only results that are in the header of a
-// message, without payloads, and would save the owner little time, because reading a large result
-// takes longer than handling a message. If the collector has not entered this wait, the result goes
-// to the owner as well: the collector's program may be waiting for a message that the owner's
-// program sends only when the owner has all results.
+// A large result goes to the owner, for two reasons. A collector forwards only results that are in
+// the header of a message, without payloads. It would also save the owner little time, because
+// reading a large result takes longer than handling a message. If the collector has not entered
+// this wait, the result goes to the owner as well: the collector's program may be waiting for a
+// message that the owner's program sends only when the owner has all results.
 std::uint32_t Returns::receiver_of(const Task& task) const {
   if (result_bytes(task) >= std::min(messenger_.large_bytes, kMessageBytes)) return task.owner;
   const auto receiver = [&] {
