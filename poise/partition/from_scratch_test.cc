@@ -28,7 +28,7 @@ Metrics judged(const Machine& machine, const Workload& workload, const Placement
   return evaluate(machine, workload, machine.costs(), current, placement);
 }
 
-TEST(FromScratch, a_grid_of_tasks_has_at_most_a_tenth_more_traffic_than_with_square_blocks) {
+TEST(FromScratch, traffic_of_a_grid_of_tasks_is_at_most_a_tenth_above_that_of_square_blocks) {
   const Machine machine = machine_from_text("node:4 core:4 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 32 * 32, 1).front();
   const Placement current = initial_placement("random", 32 * 32, 16, 1);
@@ -103,7 +103,8 @@ TEST(FromScratch, moves_no_task_if_the_new_placement_would_only_renumber_equival
   EXPECT_EQ(judged(machine, workload, renamed, anew(machine, workload, renamed)).migrations, 0u);
 }
 
-TEST(FromScratch, moves_no_task_without_messages_if_the_current_placement_meets_the_load_cap) {
+TEST(FromScratch,
+     moves_no_task_if_there_are_no_messages_and_the_current_placement_meets_the_load_cap) {
   const Machine machine = machine_from_text("node:2 core:2");
   Workload workload;
   for (const double load_s : {1, 1, 2, 2, 3, 3, 4, 4}) workload.tasks.push_back({.load_s = load_s});
@@ -135,8 +136,8 @@ TEST(FromScratch, places_communicating_tasks_on_neighbouring_nodes_of_a_torus) {
                                     .rebalance({machine, workload, current, machine.costs(), 1}));
   EXPECT_LE(ours.iteration_s, theirs.iteration_s);
 
-  // With `tolerance` 0.05, loads may be nearly as uneven as in the placement of treematch. Then the
-  // placement from scratch has no more traffic than that of treematch.
+  // With `tolerance` 0.05, loads may be nearly as uneven as in the placement by treematch. Then the
+  // placement from scratch has no more traffic than the placement by treematch.
   Tuning uneven;
   uneven.tolerance = 0.05;
   const Metrics as_uneven =

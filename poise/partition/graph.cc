@@ -145,7 +145,7 @@ Graph subgraph(const Graph& graph, const Groups& groups, Vertex group) {
   Graph part;
   part.first.reserve(members.size() + 1);
   part.weight.reserve(members.size());
-  std::size_t most = 0;  // edges of the members, including the dropped edges to other groups
+  std::size_t most = 0;  // upper bound: also counts edges to other groups, which are dropped
   for (const Vertex v : members) most += graph.degree(v);
   part.to.reserve(most);
   part.affinity.reserve(most);

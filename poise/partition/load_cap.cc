@@ -203,8 +203,8 @@ class LoadCap {
       least_s_.push_back(places.busy_s(places.least_in(range.first, range.last)));
   }
 
-  /// A quick test that spares searching the places of a full group; most groups are full. If it
-  /// returns false, no place of the range can take the task t without exceeding the cap.
+  /// A quick test before the search of a range, because most ranges have no room. If it returns
+  /// false, no place of the range can take the task t without exceeding the cap.
   bool may_have_room(TaskId t) const {
     for (std::size_t c = 0; c < least_s_.size(); ++c)
       if (least_s_[c] + tasks_[t].load_s / fastest_[c] <= cap_s_) return true;
@@ -235,7 +235,7 @@ class LoadCap {
     return p && busy_s_[*p] + time_s(t, *p) <= cap_s_ ? p : std::nullopt;
   }
 
-  /// Finds the least busy place of each class of speed. Of these places, returns the one that would
+  /// Finds the least busy place of each speed class. Of these places, returns the one that would
   /// finish t first.
   std::optional<PlaceId> first_to_finish(TaskId t, PlaceId from, Range range) const {
     std::optional<PlaceId> best;
@@ -302,8 +302,8 @@ class LoadCap {
     for (const TaskId given : tasks_of_[p]) {
       consider(given, kGone);
       // p gives the task `given` to q and takes another task in return. The heavier the taken task,
-      // the busier p and the less busy q become. So only two tasks can be the best: the heaviest
-      // one that leaves p less busy than q, and the next heavier one.
+      // the busier p and the less busy q become. So the best task to take is either the heaviest
+      // one with which p stays less busy than q, or the next heavier one.
       const auto above = std::partition_point(lightest.begin(), lightest.end(), [&](TaskId taken) {
         const auto [p_s, q_s] = times_s(given, taken);
         return p_s < q_s;
@@ -407,9 +407,10 @@ class LoadCap {
   std::vector<std::vector<TaskId>> tasks_of_;  // movable tasks per place
   std::vector<double> pull_;  // per place: affinity of a task to the tasks there; 0 between calls
   std::vector<PlaceId> near_;
-  std::vector<std::size_t> class_of_;  // per place: index of its class of speed
-  std::vector<double> fastest_;        // per class: the highest speed of a place
-  // One tournament tree per class of speed, in which places of other classes are infinitely busy.
+  std::vector<std::size_t> class_of_;  // per place: index of its speed class
+  std::vector<double> fastest_;        // per class: the highest speed of its places
+  // One tournament tree per speed class. In each tree, the places of other classes count as
+  // infinitely busy.
   std::vector<LeastBusy> least_busy_;
   std::vector<double> least_s_;   // scratch: per class, the least busy time in a range of places
   std::vector<Migration> moves_;  // all moves so far; the last ones can be undone

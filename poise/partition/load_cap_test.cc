@@ -60,7 +60,7 @@ TEST(LoadCap, if_no_task_fits_elsewhere_the_best_of_all_exchanges_is_made) {
   }
 }
 
-TEST(LoadCap, the_least_attached_of_the_tasks_that_fit_elsewhere_leaves_an_overloaded_place) {
+TEST(LoadCap, an_overloaded_place_gives_away_the_least_attached_task_that_fits_elsewhere) {
   // Task 0 has the least affinity to the other tasks of its place, but is too large for the slower
   // place. Of the other tasks, task 2 has the least affinity.
   const Machine machine = machine_from_text("core:2 speeds:1.9,1");
@@ -71,8 +71,8 @@ TEST(LoadCap, the_least_attached_of_the_tasks_that_fit_elsewhere_leaves_an_overl
   EXPECT_EQ(after, Placement(std::vector<PlaceId>{0, 0, 1, 0}));
 }
 
-/// Returns which of tasks 0 to 2 leaves their overloaded place. Moving task 0 alone or task 1 alone
-/// would suffice; task 2 fits nowhere else. Task 3 is on the other place.
+/// An overloaded place has the tasks 0, 1 and 2. Returns the one that moves away. Moving task 0
+/// alone or task 1 alone would suffice; task 2 fits nowhere else. Task 3 is on the other place.
 TaskId first_to_leave(std::vector<Message> messages) {
   Workload workload;
   for (const double load_s : {1.0, 2.0, 4.0, 3.0}) workload.tasks.push_back({.load_s = load_s});
@@ -88,7 +88,7 @@ TEST(LoadCap, attachment_is_affinity_inside_the_place_minus_affinity_outside_per
   EXPECT_EQ(first_to_leave({{0, 2, 1, 40}, {1, 2, 1, 100}, {1, 3, 1, 50}}), 1u);
 }
 
-TEST(LoadCap, a_task_leaves_for_the_place_with_most_of_its_partners_that_has_room) {
+TEST(LoadCap, of_the_places_with_room_a_task_goes_to_the_one_to_which_it_has_the_largest_affinity) {
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   for (const double load_s : {1.0, 2.0, 1.0, 1.0}) workload.tasks.push_back({.load_s = load_s});
@@ -99,7 +99,7 @@ TEST(LoadCap, a_task_leaves_for_the_place_with_most_of_its_partners_that_has_roo
   EXPECT_EQ(held(machine, workload, before, 2).of(0), 1u);
 }
 
-TEST(LoadCap, a_task_without_partners_leaves_for_the_place_that_would_finish_it_first) {
+TEST(LoadCap, a_task_without_partners_goes_to_the_place_that_would_finish_it_first) {
   const Machine machine = machine_from_text("core:4 speeds:1,1,4,1");
   Workload workload;
   for (const double load_s : {1.0, 2.0, 0.2, 2.0}) workload.tasks.push_back({.load_s = load_s});
@@ -247,9 +247,10 @@ TEST(LoadCap, if_no_placement_meets_the_cap_the_makespan_comes_close_to_the_shor
   EXPECT_LE(sum / num_cases, 1.018);
 }
 
-TEST(LoadCap, a_task_leaves_its_row_of_a_torus_or_dragonfly_for_the_next_larger_group_with_room) {
-  // Place 3 is in the same plane as place 5, or in the same group of routers; place 12 is not, but
-  // is less busy.
+TEST(LoadCap,
+     if_a_row_of_a_torus_or_dragonfly_is_full_a_task_goes_to_the_next_larger_group_with_room) {
+  // Place 3 is in the plane of place 5 (on a dragonfly: in its group of routers). Place 12 is
+  // outside that plane or group, but less busy than place 3.
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 2}};
   const Placement before(std::vector<PlaceId>{5, 5});

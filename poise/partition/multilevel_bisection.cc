@@ -43,11 +43,11 @@ Split coarsened(const Split& split, const Matching& matching) {
   return coarse;
 }
 
-/// A graph that is to be bisected, and which of its vertices form each vertex of the next coarser
+/// A graph to be bisected, and the matching that merges its vertices into those of the next coarser
 /// graph.
 struct Level {
   Split split;
-  Graph graph;  // empty if freed, and on the first level, whose graph the caller has
+  Graph graph;  // empty on the first level (the caller has that graph), and if freed
   Matching matching = {};
 };
 

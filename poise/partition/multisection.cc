@@ -25,11 +25,11 @@ double weight_of(const Graph& graph) {
 
 double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
 
-/// Divides the tolerance among nested cuts. All cuts together may make a part exceed its share by a
-/// factor f. Of this factor, the cuts between the `num_groups` groups may use f^(1 - k), and the
-/// cuts inside the groups f^k, where k is the result of this function. The first of c nested cuts
-/// gets f^(2 / (c + 1)), which is more than the equal part f^(1 / c), because the messages that it
-/// cuts are the most expensive.
+/// Divides the tolerance among nested cuts. All cuts together may make a part exceed its share by
+/// the factor f. The cuts between the `num_groups` groups may use the factor f^(1 - k), and the
+/// cuts inside the groups the remaining factor f^k. Returns k. Of c nested cuts, the first gets
+/// f^(2 / (c + 1)). This is more than an equal part, f^(1 / c), because messages across the first
+/// cut are the most expensive.
 double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
@@ -160,9 +160,9 @@ class Multisection {
     return std::accumulate(begin + first, begin + last, 0.0);
   }
 
-  /// Returns the factor (at least 1) by which the weight of this graph may grow before these places
-  /// exceed their shares plus tolerance. Earlier cuts may have used a part of the tolerance. Shares
-  /// have the same unit as the weights of the graph.
+  /// Returns the maximum weight of these places (the sum of their shares plus tolerance), divided
+  /// by the weight of this graph, but at least 1. Earlier cuts may have used a part of the
+  /// tolerance. Shares have the same unit as the weights of the graph.
   double room_of(const Graph& graph, PlaceId first, PlaceId last) const {
     const double weight = weight_of(graph);
     const double most = (1 + sections_.tolerance) * sum_of_shares(first, last);

@@ -17,7 +17,8 @@ using graphs::Graph;
 using graphs::Part;
 using graphs::Vertex;
 
-/// Cuts the graph along the machine; all distances follow the machine's message factors.
+/// Cuts the graph along the machine's tree. Distances are computed from the machine's message
+/// factors.
 std::vector<PlaceId> cut_along(const Machine& machine, const Graph& graph,
                                const Sections& sections) {
   const Workload none;
@@ -38,14 +39,14 @@ constexpr const char* kMachines[] = {"core:7", "node:3 core:4 factors:10,1",
                                      "node:2 numa:3 core:2 factors:10,3,1", "torus:3x2 core:2",
                                      "node:5 core:1"};
 
-TEST(Multisection, gives_each_place_as_many_whole_cliques_as_its_share_says) {
+TEST(Multisection, gives_each_place_whole_cliques_in_proportion_to_its_share) {
   constexpr Vertex kSize = 6;
   for (const char* text : kMachines)
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
       SCOPED_TRACE(testing::Message() << text << " seed " << seed);
       Random random(seed);
       const Machine machine = machine_from_text(text);
-      std::vector<double> cliques_of;  // number of cliques per place; seed 0: one each
+      std::vector<double> cliques_of;  // number of cliques per place; with seed 0, all are 1
       Vertex count = 0;
       for (PlaceId p = 0; p < machine.num_places(); ++p) {
         cliques_of.push_back(seed == 0 ? 1.0 : 1.0 * random.below(3));
@@ -109,7 +110,8 @@ TEST(Multisection, fixed_vertices_stay_on_their_places_and_places_keep_to_their_
     }
 }
 
-TEST(Multisection, puts_vertices_with_much_affinity_on_one_node_and_others_on_different_nodes) {
+TEST(Multisection,
+     puts_each_clique_on_one_place_and_cliques_with_heavy_edges_between_them_on_one_node) {
   // Four groups of four cliques. Edges between the cliques of a group are heavier than edges
   // between groups.
   const Machine machine = machine_from_text("node:4 core:4 factors:10,1");
@@ -140,7 +142,8 @@ TEST(Multisection, puts_vertices_with_much_affinity_on_one_node_and_others_on_di
   }
 }
 
-TEST(Multisection, improves_only_levels_with_more_than_two_groups_that_each_have_several_places) {
+TEST(Multisection,
+     the_v_cycle_improves_only_levels_with_more_than_two_groups_of_several_places_each) {
   const auto traffics = [](const char* text) {
     std::vector<double> sums;
     for (const unsigned climbs : {0u, 1u}) {

@@ -98,7 +98,7 @@ TEST(MultilevelBisection, the_sides_are_the_same_if_coarse_graphs_are_freed_and_
 }
 
 TEST(MultilevelBisection,
-     a_clique_goes_to_the_side_to_which_one_of_its_vertices_is_drawn_or_fixed) {
+     a_clique_goes_to_the_side_to_which_one_of_its_vertices_is_pulled_or_fixed) {
   constexpr Vertex kCliques = 16, kSize = 64;
   Random random(5);
   std::vector<Vertex> clique_of;
@@ -246,7 +246,8 @@ TEST(EvenOut, makes_the_step_after_which_the_weights_of_the_fullest_and_emptiest
   }
 }
 
-TEST(EvenOut, relieves_a_part_above_its_tolerance_even_if_a_larger_part_exceeds_its_share_by_more) {
+TEST(EvenOut,
+     relieves_the_part_above_its_tolerance_not_the_part_with_the_largest_excess_over_its_share) {
   Graph graph;
   // The parts should weigh 20, 2 and 2, and may weigh 24, 2.4 and 2.4.
   graph.weight = {21.5, 1, 1.5};

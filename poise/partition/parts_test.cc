@@ -51,7 +51,7 @@ Drawn drawn(Vertex size, std::uint64_t seed) {
   Drawn made{drawn_graph(size, random), {}, 1.0 * random.below(3), {}};
   double total = 0;
   for (double& weight : made.graph.weight) total += weight = 1 + random.below(3);
-  made.graph.weight[0] += 16 - static_cast<int>(total) % 16;  // so that shares are exact
+  made.graph.weight[0] += 16 - static_cast<int>(total) % 16;  // so that limits are whole numbers
   made.shares = {{1, 2, seed % 4 == 0 ? 0.0 : 1.0}, 0.25, {}};
   if (seed % 4 == 0) made.shares.of_part[0] = 2;
   for (Vertex v = 0; v < size; ++v) {
@@ -114,7 +114,7 @@ TEST(ImproveParts, overweight_parts_give_vertices_away_until_no_part_is_overweig
         fullest_before = std::max(fullest_before, before[p] / limit[p]);
         fullest_after = std::max(fullest_after, after[p] / limit[p]);
       }
-    const bool may_get_weight = *std::ranges::min_element(limit) > 0;  // every part may get weight
+    const bool may_get_weight = *std::ranges::min_element(limit) > 0;  // no part has the limit 0
     EXPECT_TRUE(!may_get_weight || fullest_after <= std::max(1.0, fullest_before));
   }
   EXPECT_GE(num_overweight, 150);

@@ -338,7 +338,7 @@ TEST(RankSlots, a_place_has_no_more_slots_than_there_are_ranks) {
   EXPECT_EQ(rank_slots(machine, 3, {.ranks_per_place = 2}).size(), 4u);
 }
 
-TEST(RankSlots, lie_on_the_first_nodes_that_hold_all_ranks) {
+TEST(RankSlots, lie_on_the_first_nodes_that_together_hold_all_ranks) {
   const Machine machine = machine_from_text("node:4 core:2");
   EXPECT_EQ(rank_slots(machine, 3, {}), (std::vector<PlaceId>{0, 1, 2, 3}));
   EXPECT_EQ(rank_slots(machine, 4, {}), (std::vector<PlaceId>{0, 1, 2, 3}));
@@ -352,7 +352,8 @@ TEST(RankSlots, include_all_slots_of_the_nodes_that_the_given_map_uses) {
   EXPECT_EQ(rank_slots(machine, 3, {}, &start), (std::vector<PlaceId>{0, 1, 2, 3, 6, 7}));
 }
 
-TEST(RankSlots, refuse_ranks_without_cores_or_places_and_ranks_of_several_cores_that_share_places) {
+TEST(RankSlots,
+     throw_if_ranks_have_0_cores_or_places_take_0_ranks_or_ranks_of_two_cores_share_places) {
   const Machine machine = machine_from_text("core:4");
   EXPECT_THROW(rank_slots(machine, 1, {.cores_per_rank = 0}), Error);
   EXPECT_THROW(rank_slots(machine, 1, {.ranks_per_place = 0}), Error);
@@ -504,7 +505,7 @@ TEST(OnePerSlot, gives_the_same_map_as_a_reference_implementation_on_random_plac
       }
 }
 
-TEST(OnePerSlot, a_rank_on_a_core_that_begins_no_slot_takes_the_slot_that_contains_the_core) {
+TEST(OnePerSlot, a_rank_on_a_core_inside_a_slot_moves_to_the_first_core_of_the_slot) {
   const Machine machine = machine_from_text("node:2 core:8");
   Workload workload;
   workload.tasks.resize(3);
@@ -516,7 +517,8 @@ TEST(OnePerSlot, a_rank_on_a_core_that_begins_no_slot_takes_the_slot_that_contai
   EXPECT_TRUE(is_one_per_slot(machine, Placement(std::vector<PlaceId>{3, 0, 11}), shape));
 }
 
-TEST(IsOnePerSlot, is_true_if_no_place_has_more_ranks_than_fit_and_no_rank_begins_inside_a_slot) {
+TEST(IsOnePerSlot,
+     is_true_if_each_rank_is_on_the_first_core_of_a_slot_and_no_place_has_too_many_ranks) {
   const Machine machine = machine_from_text("core:4");
   const auto fits = [&](std::vector<PlaceId> places, const RankShape& shape) {
     return is_one_per_slot(machine, Placement(std::move(places)), shape);

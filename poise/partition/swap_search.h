@@ -58,10 +58,10 @@ struct SwapEffort {
 /// the graph (Schulz and Traff, "Better process mapping and sparse quadratic assignment", 2017). A
 /// table of costs (slot_costs.h) gives the effect of swapping a vertex with each vertex of a group
 /// of cores without scanning edges; if the table would be too large, the edges of both vertices are
-/// scanned for each swap. If limits are set, each byte above a limit costs more than its own
-/// traffic ever can, so a map within the limits seldom leaves them: only if one byte above a limit
-/// saves the traffic of many others. The sum of traffic and this penalty is never larger than at
-/// the start. O(scans + edges).
+/// scanned for each swap. If limits are set, the penalty for a byte above a limit is larger than
+/// the cost of the traffic of any byte. So the search seldom exceeds a limit: only where one byte
+/// above it saves the traffic of many other bytes. The sum of traffic and this penalty is never
+/// larger than at the start. O(scans + edges).
 void search_by_swaps(const RankProblem& problem, const TrafficLimits& limits,
                      const SwapEffort& effort, std::vector<Slot>& slot_of);
 

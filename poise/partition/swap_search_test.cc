@@ -136,7 +136,7 @@ TEST(SearchBySwaps, without_annealing_a_map_has_only_slightly_more_traffic_than_
 }
 
 TEST(SearchBySwaps,
-     mostly_finds_the_least_traffic_of_all_maps_that_respect_a_limit_on_the_bytes_of_nodes) {
+     mostly_finds_the_least_traffic_of_all_maps_within_a_limit_on_the_bytes_per_node) {
   POISE_SKIP_IF_SLOW();
   int num_optimal = 0, num_within = 0, num_cases = 0, num_binding = 0;
   for (const char* text : kMachines)

@@ -60,7 +60,7 @@ TEST(TrafficDescent, a_v_cycle_exchanges_tasks_if_the_load_cap_forbids_single_mo
   EXPECT_LE(std::ranges::count(pair.placement.places(), 1u), 31);
 }
 
-TEST(TrafficDescent, takes_less_than_quadratic_time_if_all_tasks_communicate_with_one) {
+TEST(TrafficDescent, takes_less_than_quadratic_time_if_all_tasks_communicate_with_one_task) {
   POISE_SKIP_IF_SLOW();
   // All tasks want to move to the place of task 0, which is full. Task 0 stays because of its many
   // messages with task 1. If each task examined all messages of task 0, this test would run for

@@ -15,7 +15,7 @@ namespace poise {
 /// By how much the bytes that stay inside each of two nodes increase if a vertex of the first node
 /// is exchanged with a vertex of the second.
 struct InsideChange {
-  double here = 0, there = 0;  // for the node of the first vertex, and of the second
+  double here = 0, there = 0;  // bytes, for the node of the first and of the second vertex
 };
 
 /// The excess in bytes over TrafficLimits: of the traffic of each node, and of the traffic between

@@ -20,7 +20,8 @@ struct Example {
   Problem problem{machine, workload, current, machine.costs()};
   Example() {
     for (const double load_s : {0.0, 3.0, 1.5, 0.0}) workload.tasks.push_back({.load_s = load_s});
-    // 0 and 1: 2 s + 2 s; 1 and 2: 2 s + 1 s + 1 s; 2 and 3: 2 s
+    // A message takes 2 s, a byte 0.5 s. So the messages between tasks 0 and 1 take 4 s, those
+    // between 1 and 2 also 4 s, and those between 2 and 3 take 2 s.
     workload.messages = {{0, 1, 1, 4}, {1, 2, 1, 2}, {2, 1, 0, 2}, {3, 3, 9, 9}, {3, 2, 1, 0}};
   }
   Example(const Example&) = delete;
