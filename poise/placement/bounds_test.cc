@@ -295,7 +295,7 @@ TEST(Bounds, least_migrations_are_the_fewest_tasks_and_bytes_that_can_remove_the
   }
 }
 
-TEST(Bounds, with_speeds_per_subphase_only_makespans_bound_iterations_and_no_task_must_move) {
+TEST(Bounds, if_subphases_overlap_or_have_speeds_there_are_only_bounds_on_the_makespan) {
   const Machine machine = machine_from_text("core:2 message:0.5");
   Workload workload;
   workload.tasks = {{.load_s = 4}, {.load_s = 4}};

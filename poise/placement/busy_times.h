@@ -96,9 +96,9 @@ class BusyTimes {
   /// Returns the effect of exchanging the places of tasks t and u, without changing anything.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
-  /// Lower bound on the iteration time after the move or exchange of the last trial, if no move
-  /// followed. It is at least the largest of the times W + O of the places and T of the resources
-  /// that the trial affects (for W, O and T see the top of this class).
+  /// Call it directly after a trial: returns a lower bound on the iteration time after the tried
+  /// move or exchange. It is at least the largest of the times W + O of the places and T of the
+  /// resources that the trial affects (for W, O and T see the top of this class).
   double least_iteration_s() const;
   /// The places and shared resources whose busy time the last move changed or, after a trial, the
   /// tried move would change.
@@ -150,10 +150,11 @@ class BusyTimes {
   std::vector<double> change_s_;
   std::vector<char> is_touched_;  // not bits: faster
   std::vector<SpotId> touched_;
-  // The move to which the changes belong; none after a trial of an exchange or after refresh().
+  // The move that was tried last; none after a trial of an exchange, after a move or after
+  // refresh().
   std::optional<Migration> tried_;
-  // Of the last collected move: for each arc of the task, the busy time of the slowest resource
-  // that its messages will cross, and the increase of X of the task's new place.
+  // For the move that was tried or made last: for each arc of the task, the busy time of the
+  // slowest resource that its messages will cross, and the increase of X of the task's new place.
   std::vector<double> reached_s_;
   double rise_s_ = 0;
 };

@@ -230,8 +230,7 @@ TEST(BusyTimes,
     }
 }
 
-TEST(BusyTimes,
-     if_a_move_puts_messages_on_slower_resources_waiting_times_increase_until_the_next_refresh) {
+TEST(BusyTimes, waiting_times_increase_at_once_if_a_move_puts_messages_on_slower_resources) {
   for (const char* text : kPhysicalMachines) {
     SCOPED_TRACE(text);
     Random random(10);

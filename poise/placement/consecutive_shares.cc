@@ -14,8 +14,8 @@ namespace poise {
 namespace {
 
 /// Number of steps of the bisection that finds the shortest time in which the places can do all
-/// work. The first interval is as long as the longest task takes on the slowest place; the last one
-/// is about 1/1000 of that.
+/// work. At the start, the interval is as long as the longest task takes on the slowest place;
+/// after the last step, it is about 1/1000 of that.
 constexpr int kHalvings = 10;
 
 /// Searches for the cuts between blocks of consecutive movable tasks. A cut is the index of the
@@ -125,7 +125,7 @@ class Cuts {
 
   const Machine& machine_;
   const std::vector<double> shares_, fixed_s_;
-  std::vector<double> before_{0};  // [i]: load of the movable tasks before the i-th; last: of all
+  std::vector<double> before_{0};  // before_[i]: total load of the first i movable tasks
   double longest_s_ = 0;
 };
 

@@ -67,7 +67,7 @@ double shortest_s(const Problem& problem, Placement placement, TaskId first, Pla
   return least_s;
 }
 
-TEST(ConsecutiveShares, no_other_split_into_consecutive_blocks_has_a_notably_shorter_makespan) {
+TEST(ConsecutiveShares, no_other_split_into_consecutive_blocks_has_a_noticeably_shorter_makespan) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
     std::vector<double> loads_s(1 + random.below(10)), background_s(4);

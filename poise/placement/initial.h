@@ -14,9 +14,10 @@ namespace poise {
 /// The names of the initial placements: blocked, round_robin, random, uneven.
 std::span<const std::string_view> initial_placements();
 
-/// Returns the placement with this name. `random` draws a place for each task, by the seed.
-/// `uneven` assigns blocks of consecutive tasks whose size decreases from twice the mean at the
-/// first place to nearly none at the last. Throws Error naming the known names.
+/// Returns the placement with this name. `random` draws a place for each task; the draws depend on
+/// `seed`. `uneven` assigns blocks of consecutive tasks whose size decreases from twice the mean at
+/// the first place to nearly none at the last. If there is no such placement, throws Error, whose
+/// text lists all names.
 Placement initial_placement(std::string_view name, TaskId num_tasks, std::uint32_t num_places,
                             std::uint64_t seed);
 

@@ -43,7 +43,8 @@ std::vector<PlaceId> places_of(std::string_view name, TaskId num_tasks, std::uin
   return {placement.places().begin(), placement.places().end()};
 }
 
-TEST(InitialPlacement, blocked_and_round_robin_placements_come_from_the_functions_of_these_names) {
+TEST(InitialPlacement,
+     blocked_and_round_robin_placements_equal_those_of_the_functions_with_these_names) {
   EXPECT_EQ(initial_placement("blocked", 7, 3, 0), blocked(7, 3));
   EXPECT_EQ(initial_placement("round_robin", 7, 3, 0), round_robin(7, 3));
   EXPECT_EQ(places_of("blocked", 5, 2), (std::vector<PlaceId>{0, 0, 0, 1, 1}));

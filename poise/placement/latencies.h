@@ -36,7 +36,7 @@ class Latencies {
   const Machine& machine_;
   const CostModel costs_;
   const std::size_t num_nodes_;
-  std::vector<double> known_s_;  // per pair of nodes; empty: not kept
+  std::vector<double> known_s_;  // latency of each pair of nodes; empty: no table
 };
 
 }  // namespace poise

@@ -78,7 +78,7 @@ TEST(MemoryRoom, used_memory_and_free_room_equal_those_computed_anew_after_every
   EXPECT_GT(refused, 50);
 }
 
-TEST(MemoryRoom, keeps_to_the_memory_size_of_each_domain_if_the_machine_states_it) {
+TEST(MemoryRoom, limits_each_domain_to_its_memory_size_if_the_machine_specifies_it) {
   MachineParts parts = machine_from_text("numa:2 core:2 factors:2,1").parts();
   parts.facts.memory_bytes = {100, 1000};
   const Machine machine{parts};
@@ -144,7 +144,7 @@ Machine with_memory(std::vector<std::uint64_t> memory_bytes) {
   return Machine(parts);
 }
 
-TEST(MemoryRoom, caps_of_places_and_domains_agree_with_their_definitions_after_every_move) {
+TEST(MemoryRoom, agrees_with_a_full_computation_of_caps_and_memory_use_after_every_move) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     const std::uint64_t caps[] = {250, 600, 800};
@@ -231,7 +231,7 @@ TEST(MemoryRoom, everything_fits_without_caps_or_without_known_sizes_of_tasks) {
   unsized.memory.clear();
   const Machine plain = machine_from_text("numa:2 core:3 factors:2,1");
   MachineParts parts = plain.parts();
-  parts.facts.memory_bytes = {1};  // not one per domain
+  parts.facts.memory_bytes = {1};  // ignored, because the two domains need two values
   const Placement all(9, 0), wanted(9, 5);
   for (const auto& [machine, workload, cap] :
        {std::tuple(plain, sized, 0), {plain, unsized, 1}, {Machine(parts), sized, 0}}) {

@@ -355,8 +355,8 @@ TEST(MessageTimes,
     const TaskId tasks = 1 + static_cast<TaskId>(random.below(12));
     const Placement before = initial_placement("random", tasks, machine.num_places(), seed);
     const Placement after = initial_placement("random", tasks, machine.num_places(), seed + 99);
-    // In `moves`, task t is at the old place of task t, and task t + tasks at its new place. Moving
-    // task t costs as much as messages from one to the other.
+    // In `moves`, task t is at the old place of the workload's task t, and task t + tasks at its
+    // new place. Moving that task costs as much as the messages from t to t + tasks.
     Workload workload, moves;
     std::vector<PlaceId> ends(before.places().begin(), before.places().end());
     ends.insert(ends.end(), after.places().begin(), after.places().end());

@@ -30,7 +30,7 @@ struct Metrics {
   double max_comm_s = 0;        // max comm(p)
   std::uint64_t hop_bytes = 0;  // bytes of each message times the hops between its places
   std::uint64_t internode_bytes = 0;  // bytes between different groups of the level "node"
-  double nuco_messages = 0;           // messages between places, each times its NUCO factor
+  double nuco_messages = 0;           // sum of the NUCO factors of all messages between places
   std::uint64_t migrations = 0;       // tasks whose place changes, movable or not
   std::uint64_t migrated_bytes = 0;
   double migration_s = 0;  // seconds of the place that takes longest to send or receive tasks

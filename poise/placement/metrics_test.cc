@@ -136,7 +136,8 @@ TEST(Metrics, the_imbalance_is_1_if_there_is_no_work) {
   EXPECT_DOUBLE_EQ(evaluate(machine, workload, machine.costs(), placement, placement).imbalance, 3);
 }
 
-TEST(MakespanBounds, are_the_average_time_and_the_time_of_the_largest_task_and_a_pigeonhole_bound) {
+TEST(MakespanBounds,
+     the_bounds_by_average_by_largest_task_and_by_pigeonholes_equal_their_definitions) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     const Drawn drawn(seed);
@@ -178,7 +179,7 @@ double apart_s(const std::vector<double>& tasks_s, const std::vector<double>& fi
 }
 
 TEST(MakespanBounds,
-     with_fixed_work_the_bound_allows_the_largest_tasks_to_be_apart_or_two_to_share_a_place) {
+     with_fixed_work_the_bound_holds_whether_the_largest_tasks_are_apart_or_two_share_a_place) {
   Random random(8);
   for (int round = 0; round < 300; ++round) {
     SCOPED_TRACE(round);
@@ -235,7 +236,7 @@ Workload with_subphases(int round, Random& random) {
   return workload;
 }
 
-TEST(Metrics, subphase_times_are_added_up_or_if_subphases_overlap_the_longest_time_is_taken) {
+TEST(Metrics, a_phase_takes_the_sum_of_its_subphases_or_the_longest_of_them_if_they_overlap) {
   Random random(9);
   const Machine machine = machine_from_text("core:3 speeds:1,0.5,2 message:0.125");
   for (int round = 0; round < 100; ++round) {
@@ -276,8 +277,7 @@ TEST(Metrics, subphase_times_are_added_up_or_if_subphases_overlap_the_longest_ti
   }
 }
 
-TEST(MakespanBounds,
-     the_bounds_add_up_the_times_of_subphases_or_if_subphases_overlap_take_the_longest) {
+TEST(MakespanBounds, a_bound_is_the_sum_over_subphases_or_the_largest_term_if_subphases_overlap) {
   Random random(10);
   const Machine machine = machine_from_text("core:3 speeds:1,0.5,2");
   for (int round = 0; round < 100; ++round) {

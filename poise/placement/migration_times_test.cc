@@ -213,7 +213,8 @@ struct Added {
   }
 };
 
-TEST(MigrationTimes, equal_the_sums_over_all_migrations_and_are_limited_only_where_they_grow) {
+TEST(MigrationTimes,
+     times_equal_sums_over_all_migrations_and_limits_apply_only_to_times_that_increase) {
   int num_fitting = 0, num_refused = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);

@@ -27,7 +27,7 @@ Machine drawn_machine(Random& random) {
   return Machine(std::move(parts));
 }
 
-TEST(PairCosts, of_the_formula_nuco_are_borne_by_the_receiver) {
+TEST(PairCosts, with_the_formula_nuco_the_receiver_bears_all_costs) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
@@ -45,7 +45,7 @@ TEST(PairCosts, of_the_formula_nuco_are_borne_by_the_receiver) {
   }
 }
 
-TEST(PairCosts, of_the_formula_physical_are_the_times_at_both_ends_that_loads_do_not_include) {
+TEST(PairCosts, with_the_formula_physical_both_ends_bear_the_costs_that_loads_do_not_include) {
   for (std::uint64_t seed = 0; seed < 30; ++seed)
     for (const LoadsInclude include :
          {LoadsInclude::none, LoadsInclude::send, LoadsInclude::send_and_receive}) {

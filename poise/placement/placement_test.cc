@@ -40,7 +40,7 @@ TEST(Placement, the_function_migrations_lists_tasks_whose_places_differ_and_sort
   EXPECT_TRUE(migrations(at({1, 2}), at({1, 2})).empty());
 }
 
-TEST(Placement, a_placement_must_have_one_existing_place_per_task) {
+TEST(Placement, a_placement_must_give_each_task_an_existing_place) {
   EXPECT_NO_THROW(check(at({0, 2, 1}), 3, 3));
   EXPECT_NO_THROW(check(at({}), 0, 1));
   EXPECT_THROW(check(at({0, 2, 1}), 2, 3), Error);

@@ -65,9 +65,9 @@ class Matching {
       if (are_equal(units_[overlap.part], units_[overlap.unit])) join(overlap.part, overlap.unit);
   }
 
-  /// Gives every part that has no unit (such as a node) yet the unit with the part's number, if
-  /// that unit is free. The remaining parts get the free units in turn, both sorted by kind and
-  /// share.
+  /// Assigns the remaining parts to the remaining units (such as nodes). First, each part gets the
+  /// unit with the part's number, if that unit is free. Then the other parts get the other units in
+  /// turn, both sorted by kind and share.
   std::vector<std::uint32_t> completed() && {
     for (std::uint32_t u = 0; u < units_.size(); ++u) join(u, u);
     std::vector<std::uint32_t> parts, free;

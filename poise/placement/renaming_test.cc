@@ -81,7 +81,7 @@ std::vector<std::size_t> naive_renaming(const std::vector<std::size_t>& kinds,
     load_s = std::max(load_s, 0.0) + workload.tasks[t].load_s;
   }
   std::vector<std::size_t> unit_of(count, none), part_of(count, none);
-  for (;;) {  // joins the part and the unit with the largest common load
+  for (;;) {  // assigns a unit to a part: the pair with the most load in common
     std::size_t best_part = none, best_unit = none;
     double most_s = -0.5;
     for (std::size_t part = 0; part < count; ++part)

@@ -19,7 +19,7 @@ class Room {
       : memory_(problem.machine, problem.workload, placement, place_cap_bytes),
         cores_(problem.machine, problem.workload, placement) {}
 
-  /// True if places have limited capacities: a full place can swap tasks, but take no further one.
+  /// True if places have limited numbers of cores. A full place can then only exchange tasks.
   bool has_few_cores() const { return cores_.is_limited(); }
   /// True if place `to` has room for task t, or if t is already at `to`.
   bool fits(TaskId t, PlaceId to) const { return cores_.fits(t, to) && memory_.fits(t, to); }

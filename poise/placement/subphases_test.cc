@@ -138,7 +138,7 @@ TEST(Subphases,
 }
 
 TEST(Subphases,
-     if_subphases_overlap_the_longest_one_counts_and_the_first_one_has_all_undivided_load) {
+     if_subphases_overlap_the_longest_counts_and_the_first_has_all_messages_and_background_load) {
   Workload workload = divided({{1, 3}, {2, 2}}, {4, 4});
   const std::vector<double> seconds{2, 5, 3};
   EXPECT_EQ(Subphases(workload).time_of_all_s(seconds), 10);

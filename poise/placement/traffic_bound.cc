@@ -18,11 +18,13 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// Load added to all tasks together, relative to their total load, so that no task has weight 0.
+/// So that no task has weight 0, the tasks together get this fraction of their total load in
+/// addition.
 constexpr double kAdded = 1e-6;
 /// Sums whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;
-/// Minimum size of a cluster. Smaller clusters nearly fit on one place and give no bound.
+/// Minimum of the limit on the size of clusters: smaller clusters nearly fit on one place and give
+/// no bound.
 constexpr double kMinTasks = 32;
 /// Maximum number of domains. On larger machines it would take too long to read the factors of all
 /// pairs of domains.

@@ -183,8 +183,8 @@ TEST(TrafficBound, large_graphs_are_cut_into_equal_clusters_of_neighbouring_task
   }
 }
 
-/// The bound by its formula in traffic_bound.h, with factors and rooms found by looking at all
-/// places.
+/// The bound by its formula in traffic_bound.h. Its terms (factors, and the load for which a group
+/// has room) are found by looking at all places.
 double naive_bound(const Machine& machine, const Workload& workload, const Spectra& spectra,
                    double makespan_s) {
   double bound = 0, finer = 0;
@@ -216,7 +216,7 @@ double naive_bound(const Machine& machine, const Workload& workload, const Spect
   return bound;
 }
 
-TEST(TrafficBound, adds_up_the_cuts_of_all_levels_weighted_by_the_growth_of_the_factor) {
+TEST(TrafficBound, each_level_adds_its_cut_times_the_increase_of_the_factor_over_the_finer_level) {
   Random random(6);
   for (const char* text :
        {"numa:2 core:2 factors:3,1", "node:2 core:2 factors:7,1", "torus:4 core:1", "core:4",
@@ -247,7 +247,7 @@ TEST(TrafficBound, adds_up_the_cuts_of_all_levels_weighted_by_the_growth_of_the_
   }
 }
 
-TEST(TrafficBound, clusters_have_at_least_32_tasks_unless_there_are_fewer) {
+TEST(TrafficBound, there_are_no_clusters_if_neither_32_tasks_nor_all_tasks_may_be_in_one_cluster) {
   const auto sizes = [](TaskId num_tasks, double max_tasks) {
     Workload workload;
     workload.tasks.assign(num_tasks, {.load_s = 1});

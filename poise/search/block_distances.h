@@ -33,7 +33,7 @@ class BlockDistances {
  private:
   const DistanceTree* tree_;
   std::uint32_t num_children_, block_size_, num_blocks_;
-  std::vector<std::vector<double>> lightest_;  // per sender, one per block; empty: not computed yet
+  std::vector<std::vector<double>> lightest_;  // per sender: its bounds; empty: not computed yet
 };
 
 }  // namespace poise

@@ -73,8 +73,7 @@ TEST(DistanceTree, omits_machine_levels_that_do_not_affect_message_costs) {
   EXPECT_FALSE(tree.level(0)[0].is_uniform);
 }
 
-TEST(DistanceTree,
-     knows_the_least_distance_of_two_places_in_a_group_and_of_two_places_in_different_children) {
+TEST(DistanceTree, a_group_knows_the_least_message_weight_inside_it_and_between_its_children) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);

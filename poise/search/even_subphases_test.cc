@@ -173,7 +173,8 @@ TEST(EvenSubphases, keeps_the_placement_if_loads_per_subphase_are_unknown) {
 }
 
 /// A reference implementation, which computes the work of all places anew for each step that it
-/// considers. It has no limit on computing time. All times must be exact.
+/// considers. It has no limit on computing time. The problem must be such that no sum of times is
+/// rounded.
 class NaiveEvening {
  public:
   NaiveEvening(const Problem& problem, Placement start)

@@ -32,12 +32,12 @@ struct Schedule {
 /// group is skipped if its least busy place could not win even with the smallest weights.
 ///
 /// For n tasks, E pairs of communicating tasks and m places, the time is O(n + m + E levels log m)
-/// if the network is a tree. Another network with N nodes takes longer: O(sqrt(N)) more per task
-/// and partner, O(log m + partners) more per task and node that is compared, and O(N) once for each
-/// node that sends. All nodes with partners are compared, other nodes only if they could win. For
-/// the few nodes that could still win after that, an exact sum takes O(partners * distinct
-/// weights). The places of each speed are queried separately; if there are more than 32 speeds,
-/// each place that could win needs one more query.
+/// if the network is a tree. Otherwise, the N nodes are compared one by one: for each task, all
+/// nodes with partners, and other nodes only if they could win. This takes O(sqrt(N)) more per task
+/// and partner, O(log m + partners) more per task and compared node, and O(N) once per node that
+/// sends. For the few nodes that could still win after the comparison, an exact sum takes
+/// O(partners * distinct weights). The places of each speed are queried separately; if there are
+/// more than 32 speeds, each place that could win needs one more query.
 Schedule list_schedule(const Problem& problem, const MessageCounts& partners, double alpha,
                        MessageWeights weights);
 

@@ -65,7 +65,7 @@ Placement LocalSearch::shortest() const {
   return shortest;
 }
 
-/// Records the total time if it is the shortest so far. peak_s is an upper bound on the busy time
+/// Records the total time if it is the shortest so far. peak_s is an upper bound on the busy times
 /// of all places.
 void LocalSearch::note_total(double peak_s) {
   if (steps_to_pay_ == 0 || is_trial_) return;
@@ -170,8 +170,9 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (around_.least_worth(worth) >= limit) return;
   Step best{limit, kNobody, kNobody, 0};
   const auto try_move = [&](PlaceId to) {
-    // Receivers that can move go to their senders. Senders of a pinned receiver have to come to its
-    // place, which may be the busiest because of their messages.
+    // If t moves to a place that receives its messages, this place saves the time of the messages.
+    // The saving counts only if the place has pinned tasks, because only these cannot move to the
+    // place of t instead.
     const double saved_s = pinned_at_[to].empty() ? 0 : around_.messages_s(to);
     if (around_.least_busy_s(to) - saved_s >= scale_s_ || !can_move(t, to)) return;
     const double change = around_.worth_at(to, worth);
@@ -525,8 +526,8 @@ double LocalSearch::try_perturbation(Random& random, const Stage& stage, double 
   return all_scans() - before;
 }
 
-/// Returns a random place: with probability 1/2 one of the busiest places, otherwise any place that
-/// is at least nearly as busy.
+/// Draws a place at random: with probability 1/2 from the busiest places, otherwise from all places
+/// whose busy time is at least (1 - tolerance) * the longest busy time.
 PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
   double most_s = 0;
   for (PlaceId p = 0; p < machine_.num_places(); ++p)

@@ -171,8 +171,8 @@ TEST(Relief, takes_the_messages_and_speeds_of_places_into_account_when_it_moves_
   workload.messages = {{.from = 11, .to = 0, .count = 6}};
   Placement current(12, 0);
   current.move(11, 1);
-  // Place 0 is busy for 11 s + 6 s, place 1 for 2 s. Both places together (speed 1.5) need 12 s for
-  // 18 s of work and messages.
+  // Place 0 is busy for 11 s with work and for 6 s with messages. Place 1, which has speed 0.5, has
+  // 1 s of work. At the speed 1.5 of both places together, these 18 s take 12 s.
   const auto few = with_few_moves({machine, workload, current, machine.costs()}, 1000);
   ASSERT_TRUE(few);
   EXPECT_EQ(migrations(current, *few).size(), 5u);

@@ -152,9 +152,9 @@ class SingleReturns {
     return outcome_.migration_s - other_s + moved_.resource_s_of(t, least_s);
   }
 
-  /// Returns false if the total time cannot become shorter when t returns to its current place. In
-  /// one case, the return adds more time to the iterations than it takes off the migration. In the
-  /// other case, it shortens neither the migration, nor the time of the busiest place, nor the time
+  /// Returns false if moving t back to its place in the current placement cannot shorten the total
+  /// time. This is so if the move back adds more time to the iterations than it takes off the
+  /// migration, or if it shortens neither the migration nor the time of the busiest place nor that
   /// of the resource for which the busiest place waits.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;

@@ -38,10 +38,10 @@ struct Way {
 
 /// The curve of total time against moved tasks, on the way from the placement `far` back to the
 /// current one. Each point limits the iteration time, less strictly than the point before. Tasks
-/// return to their current places, those with most bytes first, if the iteration stays within the
-/// limit. The limit of the first point is the iteration time of `far`; the last point is the
-/// current placement. Tasks return only to places with room for them (room.h). O(points * (messages
-/// of moved tasks + tasks)).
+/// return to their places in the current placement, those with most bytes first, if the iteration
+/// stays within the limit. The limit of the first point is the iteration time of `far`; the last
+/// point is the current placement. Tasks return only to places with room for them (room.h).
+/// O(points * (messages of moved tasks + tasks)).
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
 /// Compares the total time, steps * iteration + migration, of `far` and of some points on the way
@@ -52,13 +52,13 @@ std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 /// fraction `tolerance` of the total time of `far`, only the first and the last point are tried.
 /// Otherwise the search skips to the last point once the total has increased from one point to the
 /// next for the second time. `far` is compared, too, because its total can be shorter than that of
-/// the first point: tasks that return may make others wait longer for shared resources, and this is
-/// computed only after all of them have returned.
+/// the first point: tasks that return may make other places wait longer for shared resources, and
+/// these waiting times are computed only after all tasks of that point have returned.
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance);
 
-/// Returns single tasks to their current places as long as that shortens the total time, so that
-/// every remaining move saves more than it costs. Tries at most `max_trials` returns, which take
-/// O(tasks + messages) each.
+/// Moves single tasks back to their places in the current placement as long as that shortens the
+/// total time, so that every remaining move saves more than it costs. Tries at most `max_trials`
+/// returns, which take O(tasks + messages) each.
 Outcome without_needless_moves(const Way& way, Outcome outcome, std::size_t max_trials);
 
 }  // namespace poise

@@ -78,7 +78,7 @@ TEST(Returns, if_total_times_are_nearly_equal_the_placement_with_the_fewest_migr
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, keeps_all_moves_if_moving_tasks_back_makes_others_wait_longer_for_the_network) {
+TEST(Returns, keeps_all_moves_if_moving_tasks_back_makes_places_wait_longer_for_the_network) {
   const Machine machine =
       with_formula(machine_from_text("torus:4x4x4 core:4"), CostFormula::physical);
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
@@ -123,7 +123,7 @@ TEST(Returns, the_costs_of_each_step_towards_the_current_placement_equal_those_c
   }
 }
 
-TEST(Returns, each_step_back_towards_the_current_placement_keeps_or_lowers_the_migrated_bytes) {
+TEST(Returns, steps_back_towards_the_current_placement_never_increase_the_migrated_bytes) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

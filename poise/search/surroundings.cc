@@ -93,7 +93,7 @@ void Surroundings::add_crossings(const MessageSums& sums, DomainId own, DomainId
   add(own, other, sums.out, sums.out_bytes);
 }
 
-/// Computes how the busy times of all shared resources would change if the task vanished.
+/// Computes how the busy times of all shared resources would change if the task were removed.
 void Surroundings::leave_resources() {
   forget_changes();
   leaving_.clear();

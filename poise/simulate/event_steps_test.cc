@@ -121,7 +121,7 @@ TEST(EventSteps, a_step_may_end_with_a_barrier) {
   EXPECT_DOUBLE_EQ(step.iteration.places[1].ends_s, 4);
 }
 
-TEST(EventSteps, tasks_that_move_are_packed_sent_and_unpacked) {
+TEST(EventSteps, tasks_that_move_are_packed_and_sent_and_unpacked) {
   const Machine machine = nodes(3);
   Workload workload = workload_of({1, 1, 1});
   for (Task& task : workload.tasks) task.bytes = 1000;

@@ -93,7 +93,7 @@ double speed_up(const JuggleRun& run) {
 
 using Keys = std::vector<std::vector<double>>;
 
-TEST(Figures, figures_6_and_7_have_the_threads_and_places_of_the_paper) {
+TEST(Figures, figures_6_and_7_have_as_many_threads_and_places_as_in_the_paper) {
   const FigureData six = figure_named("6").compute(), seven = figure_named("7").compute();
   EXPECT_EQ(keys(six, 1), (Keys{{8}, {9}, {10}, {11}, {12}, {13}, {14}, {15}, {16}}));
   for (const auto& row : six.rows) {
@@ -225,7 +225,8 @@ TEST(Figures, three_rules_for_when_threads_move_are_compared_for_phases_of_1_to_
   EXPECT_EQ(row[5], speed_up(run));
 }
 
-TEST(Figures, the_two_jobs_of_section_6_are_simulated_with_six_periods_and_solved_for_period_0) {
+TEST(Figures,
+     the_jobs_of_section_6_have_six_simulated_periods_and_the_computed_limit_of_short_periods) {
   const FigureData data = figure_named("jobs").compute();
   EXPECT_EQ(first_values(data, 0, 7), (std::vector<double>{0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5}));
   EXPECT_EQ(data.rows.size(), 7u);
@@ -235,7 +236,7 @@ TEST(Figures, the_two_jobs_of_section_6_are_simulated_with_six_periods_and_solve
   EXPECT_EQ(data.rows[4], (std::vector<double>{0.1, ends.a_s, ends.b_s, ends.used}));
 }
 
-TEST(Figures, table_1_divides_the_same_work_among_8_16_and_32_threads) {
+TEST(Figures, table_1_divides_the_same_work_among_8_or_16_or_32_threads) {
   const FigureData data = figure_named("table1").compute();
   EXPECT_EQ(keys(data, 2), (Keys{{8, 8}, {16, 8}, {32, 8}, {8, 7}, {16, 7}, {32, 7}}));
   for (const auto& row : data.rows) {

@@ -203,8 +203,7 @@ TEST(Fluid, merging_nearly_simultaneous_ends_of_flows_hardly_changes_when_the_la
   }
 }
 
-TEST(Fluid,
-     flows_that_start_less_than_half_a_window_apart_share_a_resource_from_the_first_start_on) {
+TEST(Fluid, flows_that_start_less_than_half_a_window_apart_count_as_starting_together) {
   const Routes routes = routes_of({{{0, 0.5}}});
   const std::vector<Flow> flows{{0, 10, 0}, {0.25, 10, 0}};
   EXPECT_THAT(fluid_ends_s(routes, flows), ElementsAre(9.75, 10));

@@ -89,10 +89,11 @@ struct Iteration {
   double idle_share() const;
 };
 
-/// Simulates an iteration. work_s has one entry per place; overlap is as in Workload. With queues
-/// it takes O(stops log pairs), where a stop is a resource on the route of a pair. With fluids it
-/// computes all rates (fluid.h) whenever a message starts or ends, but in large exchanges only a
-/// few hundred times in all.
+/// Simulates an iteration. work_s has one entry per place; `overlap` is that of the workload. With
+/// Sharing::queue, the simulation takes O(stops log pairs), where a stop is a resource on the route
+/// of a pair. With Sharing::fluid, all rates (fluid.h) are computed anew whenever a message starts
+/// or ends; in large exchanges, starts and ends are merged, so that rates are computed only a few
+/// hundred times.
 Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
                              const EngineOptions& options = {});
 
