@@ -22,8 +22,8 @@ struct Gain {
   }
 };
 
-/// Holds at most one valid entry per vertex: pushing a vertex again replaces its entry. Operations
-/// take O(log pushes).
+/// Holds at most one valid entry per vertex: pushing a vertex again replaces its entry. After n
+/// pushes, an operation takes O(log n).
 class GainQueue {
  public:
   explicit GainQueue(Vertex num_vertices) : gain_of_(num_vertices, kNone) {}

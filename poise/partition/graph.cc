@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
-/// Writes the rows of a graph, one after another, and adds up the entries of a row that have the
-/// same neighbour. For this it keeps the index of the latest entry of each neighbour.
+/// Writes the rows of a graph, one after another, and merges entries of a row that have the same
+/// neighbour by adding up their affinities. To find such entries, it keeps the index of the latest
+/// entry of each neighbour.
 class RowWriter {
  public:
   RowWriter(Graph& graph, Vertex num_columns) : graph_(graph), entry_of_(num_columns, kNowhere) {}

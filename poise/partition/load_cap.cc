@@ -127,8 +127,9 @@ class LoadCap {
   }
 
  private:
-  /// Makes one tournament tree per class of places whose speeds differ by a factor below 2. A
-  /// single tree would not do, because a busier but faster place may finish a task earlier.
+  /// Makes one tournament tree per speed class: places whose speeds differ by a factor below 2. A
+  /// single tree for all places would not do, because a busier but faster place may finish a task
+  /// earlier.
   void make_tournaments() {
     std::map<int, std::size_t> class_of_speed;
     for (PlaceId p = 0; p < machine_.num_places(); ++p) {
@@ -331,7 +332,7 @@ class LoadCap {
   }
 
   /// Moves a heavy task from p to another place q. If q would exceed the cap, also moves lighter
-  /// tasks away from q. Returns false if no place stays within the cap in this way.
+  /// tasks away from q. Returns false if no such place q stays within the cap.
   bool make_way(PlaceId p) {
     std::vector<TaskId> heaviest = tasks_of_[p];
     std::sort(heaviest.begin(), heaviest.end(), [&](TaskId a, TaskId b) {

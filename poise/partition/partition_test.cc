@@ -226,6 +226,7 @@ TEST(EvenOut, makes_the_step_after_which_the_weights_of_the_fullest_and_emptiest
     std::vector<Part> before, after;
     std::vector<Part> fixed = {};
   };
+  // The comments name weights: of the two parts, and of the vertices that are moved or swapped.
   for (const auto& [weights, before, after, fixed] :
        {Case{{5, 3, 2}, {0, 0, 1}, {0, 1, 1}},                     // 8 and 2: moves 3
         Case{{6, 4, 1, 2}, {0, 0, 1, 1}, {0, 1, 1, 1}},            // 10 and 3: moves 4

@@ -38,7 +38,7 @@ bool is_permutation(std::vector<Slot> slot_of) {
   return slot_of == numbers(slot_of.size());
 }
 
-/// Ranks for all places of a machine. `hidden` is a map of the ranks in which close ranks exchange
+/// One rank per place of a machine. `hidden` is a map of the ranks in which close ranks exchange
 /// more bytes.
 struct Hidden {
   Machine machine;

@@ -51,7 +51,7 @@ class TrafficExcess {
 
   void exchange(graphs::Vertex v, NodeId a, graphs::Vertex u, NodeId b, const InsideChange& inside);
 
-  /// The most that an exchange between nodes a and b can remove from the excess.
+  /// The largest amount by which an exchange between nodes a and b can lower the excess.
   double removable(NodeId a, NodeId b) const {
     return over(internode_, limits_.internode_bytes) + over(nodes_[a]) + over(nodes_[b]);
   }

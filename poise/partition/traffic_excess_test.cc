@@ -78,7 +78,8 @@ double excess_of(const NodeBytes& bytes, const TrafficLimits& limits) {
   return sum;
 }
 
-/// Makes 100 random exchanges, and compares the predicted changes with those from the definition.
+/// Makes 100 random exchanges, and compares the predicted changes with changes computed from the
+/// definition.
 void expect_exact_changes(const Example& example, const TrafficLimits& limits, bool has_table,
                           Random& random) {
   std::vector<Slot> slot_of(kRanks);

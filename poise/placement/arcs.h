@@ -82,7 +82,7 @@ class Arcs {
 
   LargeArray<std::size_t> first_;  // index of each task's first arc; last: number of all arcs
   LargeArray<SmallArc> small_;
-  LargeArray<Arc> large_;  // instead of small_; empty if all arcs are small
+  LargeArray<Arc> large_;  // used instead of small_ if a sum needs more than 32 bits
 };
 
 }  // namespace poise

@@ -136,7 +136,7 @@ TEST(Bounds, one_task_must_move_if_its_load_equals_the_excess_over_the_makespan)
   const double makespan_s = 1 / (1 + 1e-9);  // 1 s if multiplied by the margin for rounding
   const LeastMigrations least = least_migrations(machine, workload, Placement(2, 0), makespan_s);
   EXPECT_EQ(least.tasks, 1u);
-  EXPECT_EQ(least.bytes, 60u);  // the task of 10 bytes and half of the other
+  EXPECT_EQ(least.bytes, 60u);  // the task of 10 bytes, and half of the task of 100 bytes
 }
 
 TEST(Bounds, tasks_that_are_pinned_or_without_load_or_not_on_an_overloaded_place_need_not_move) {

@@ -285,7 +285,7 @@ TEST(BusyTimes,
         scene.workload.overlap = overlap;
         const PlaceId num_places = scene.machine.num_places();
         BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
-        if (exponent != 1) times.refresh(exponent);  // at first, the exponent is 1
+        if (exponent != 1) times.refresh(exponent);  // the constructor uses exponent 1
         std::vector<double> waiting(times.num_spots(), 0);
         for (PlaceId p = 0; p < num_places; ++p)
           if (const SpotId slowest = times.slowest_resource(p); slowest != 0) {

@@ -72,7 +72,7 @@ TEST(InitialPlacement, the_random_placement_depends_on_the_seed_alone) {
   EXPECT_NE(initial_placement("random", 50, 7, 1), initial_placement("random", 50, 7, 2));
 }
 
-TEST(InitialPlacement, visits_all_tasks_in_order_each_with_its_place_in_the_initial_placement) {
+TEST(InitialPlacement, visits_all_tasks_in_order_with_their_places_in_the_initial_placement) {
   for (const auto name : initial_placements())
     for (const std::uint32_t places : {1u, 3u, 5u}) {
       SCOPED_TRACE(name);

@@ -210,7 +210,7 @@ TEST(MemoryRoom, agrees_with_a_full_computation_of_caps_and_memory_use_after_eve
   }
 }
 
-TEST(MemoryRoom, tasks_of_different_domains_may_change_places_if_both_fit_afterwards) {
+TEST(MemoryRoom, tasks_of_different_domains_may_exchange_places_if_both_fit_afterwards) {
   const Machine machine = with_memory({100, 100, 1000});
   Workload workload;
   workload.tasks.assign(3, {.load_s = 1});
@@ -225,7 +225,7 @@ TEST(MemoryRoom, tasks_of_different_domains_may_change_places_if_both_fit_afterw
   EXPECT_EQ(room.bytes_at(1), 95u);
 }
 
-TEST(MemoryRoom, everything_fits_without_caps_or_without_known_sizes_of_tasks) {
+TEST(MemoryRoom, everything_fits_if_there_are_no_caps_or_if_sizes_of_tasks_are_unknown) {
   const Workload sized = drawn_workload(9, 6, 1);
   Workload unsized = sized;
   unsized.memory.clear();
@@ -245,7 +245,7 @@ TEST(MemoryRoom, everything_fits_without_caps_or_without_known_sizes_of_tasks) {
   }
 }
 
-/// The procedure described at within_memory(), looking at all places each time.
+/// The procedure described at within_memory(). It examines all places for each task.
 Placement naive_within_memory(const Machine& machine, const Workload& workload,
                               const Placement& current, const Placement& wanted,
                               std::uint64_t cap) {

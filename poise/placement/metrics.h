@@ -47,7 +47,8 @@ struct PlaceTimes {
 PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                        const Placement& placement);
 
-/// The times of a phase. In each subphase, the slowest place determines them.
+/// The times of a phase: the time of the slowest place in each subphase, added up over all
+/// subphases, or the longest of these times if subphases overlap.
 struct PhaseTimes {
   double iteration_s = 0, makespan_s = 0;  // as in Metrics
 };

@@ -89,8 +89,7 @@ TEST(MigrationTimes, if_two_tasks_swap_places_both_migrations_count_toward_the_t
   EXPECT_TRUE(times.fits(2, 2, 0));
 }
 
-TEST(MigrationTimes,
-     a_place_whose_migration_time_an_exchange_does_not_change_never_forbids_the_exchange) {
+TEST(MigrationTimes, only_places_whose_migration_time_changes_can_forbid_an_exchange) {
   // All three tasks have left place 0. Sending them keeps place 0 busy for longer than the limit.
   const Machine machine = machine_from_text("core:4 migrated_byte:1e-9");
   Workload workload;

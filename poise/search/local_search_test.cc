@@ -17,7 +17,7 @@
 namespace poise {
 namespace {
 
-TEST(LocalSearch, tried_exchanges_of_tasks_count_towards_the_limit_of_scans_even_without_messages) {
+TEST(LocalSearch, tried_exchanges_count_towards_the_limit_on_scans_even_if_there_are_no_messages) {
   // All places are full, so tasks can only be exchanged. At the end of the search, each task of the
   // busiest place has been tried with tasks of all other places, without success.
   const Machine machine = machine_from_text("core:16");
@@ -352,7 +352,7 @@ TEST(LocalSearch, exchanges_two_tasks_if_no_single_move_makes_the_busiest_place_
   }
 }
 
-TEST(LocalSearch, a_stage_ends_soon_after_the_limit_of_scans_given_by_the_caller_or_the_tuning) {
+TEST(LocalSearch, a_stage_ends_soon_after_the_limit_on_scans_of_the_caller_or_of_the_tuning) {
   // A visit to a place scans at most this many tasks and messages.
   constexpr double kVisit = 4000;
   const Drawn drawn("node:2 numa:2 core:2 factors:10,2,1 message:0.01 byte:1e-4", 2000, 1);
