@@ -75,8 +75,8 @@ std::vector<Side> multilevel_bisect(const Graph& given, const Split& split, cons
       matches(graph_of(levels.size() - 1), levels.back().split, tuning, levels.back().matching)) {
     const std::size_t last = levels.size() - 1;
     levels.push_back({coarsened(levels[last].split, levels[last].matching), contracted(last)});
-    // To save memory, every second graph is freed if it is large. When such a graph is needed, it
-    // is made again from the next finer graph.
+    // To save memory, every second graph is freed if it is large, and rebuilt from the next finer
+    // graph when it is needed.
     if (last % 2 == 1 && levels[last].graph.to.size() > tuning.cached_entries)
       levels[last].graph = Graph();
   }

@@ -83,7 +83,7 @@ TEST(Partition, fixed_vertices_stay_in_their_part) {
   }
 }
 
-TEST(MultilevelBisection, the_sides_are_the_same_if_coarse_graphs_are_freed_and_made_again) {
+TEST(MultilevelBisection, the_sides_are_the_same_if_coarse_graphs_are_freed_and_rebuilt) {
   for (const Vertex size : {60u, 120u, 240u, 480u}) {
     SCOPED_TRACE(size);
     Random random(size);

@@ -92,8 +92,7 @@ TEST(SlotCosts, after_any_exchange_all_costs_equal_those_from_the_definition) {
       const Vertex v = random.below(kSize), u = random.below(kSize);
       const SlotClass a = costs.at(v), b = costs.at(u);
       EXPECT_EQ(costs.class_at(slot_of[v]), a);
-      // The exchange changes the costs of those classes that are nearer to one of a and b than to
-      // the other.
+      // The exchange changes the costs of those classes whose distances from a and from b differ.
       std::vector<SlotClass> changed;
       for (SlotClass c = 0; c < 4; ++c)
         if (classes.distance(a, c) != classes.distance(b, c)) changed.push_back(c);

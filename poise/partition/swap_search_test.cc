@@ -24,8 +24,8 @@ namespace {
 using graphs::Graph;
 using graphs::Vertex;
 
-/// Machines with eight slots: some with one class of slots per domain, others on which each slot
-/// has its own distances.
+/// Machines with eight slots: some with one class of slots per domain; on the others, distances
+/// differ from slot to slot.
 constexpr const char* kMachines[] = {
     "node:2 core:4 factors:5,1", "rack:2 node:2 core:2", "node:2 numa:2 core:2 factors:9,3,1",
     "torus:2x4 core:1",          "mesh:8 core:1",        "mesh:4 core:2"};

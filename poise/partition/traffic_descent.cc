@@ -121,8 +121,8 @@ class Descent {
     return cost;
   }
 
-  /// Of the places of v's partners, other than its own place, returns the one to which moving v
-  /// gains most; the gain may be negative. If needs_room is true, only places with room for v
+  /// Returns the place to which moving v gains most, among the places of v's partners except v's
+  /// current place. The gain may be negative. If needs_room is true, only places with room for v
   /// count. Returns nothing if there is no such place.
   std::optional<Target> best_target(Vertex v, bool needs_room) {
     gather(v);

@@ -98,8 +98,8 @@ std::vector<TaskId> movable_tasks(const Workload& workload) {
   return tasks;
 }
 
-/// Returns the placement `wanted`, changed only as far as capacities demand; nothing if a task then
-/// finds no room.
+/// Returns the placement `wanted`, changed only as far as capacities demand, or nothing if some
+/// task finds no room in this way.
 std::optional<Placement> close_to(const Problem& problem, const Placement& wanted) {
   const Workload& workload = problem.workload;
   const Capacity& capacity = workload.capacity;

@@ -273,8 +273,8 @@ struct NaiveFilling {
   }
 };
 
-/// Puts tasks, those that need most cores first, on the places with the most free cores, beside the
-/// tasks in `filling`. Throws Error if a task finds no room.
+/// Adds tasks to those in `filling`: the tasks that need most cores first, each on the place with
+/// the most free cores. Throws Error if a task finds no room.
 Placement naive_largest_first(NaiveFilling filling, std::vector<TaskId> tasks,
                               Placement placement) {
   const Capacity& capacity = filling.problem.workload.capacity;

@@ -140,7 +140,7 @@ class LocalSearch {
   std::vector<Migration> moves_since_;  // moves since the total time was shortest
   std::vector<double> potential_of_;    // potential of each place at the current exponent and scale
   LeastBusy least_busy_;
-  std::vector<std::vector<TaskId>> tasks_at_, pinned_at_;  // movable tasks; the others
+  std::vector<std::vector<TaskId>> tasks_at_, pinned_at_;  // per place: movable and other tasks
 
   std::vector<std::vector<Step>> kept_steps_;  // steps to evaluate again; a heap per place
 

@@ -51,7 +51,8 @@ class Surroundings {
   /// The busy time of `to` plus the time for running t there. Minus messages_s(to), this is a lower
   /// bound on the busy time of `to` after the move, as if all messages of t were free. O(1).
   double least_busy_s(PlaceId to) const { return times_.busy_s(to) + load_s_ / speed_[to]; }
-  /// The seconds that the messages of t cost the other place `to` now. O(1).
+  /// The seconds that the messages of t currently cost place `to`, which is not the place of t.
+  /// O(1).
   double messages_s(PlaceId to) const {
     return slot_of_[to] == kNone ? 0 : near_[slot_of_[to]].now_s;
   }

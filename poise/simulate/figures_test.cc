@@ -69,8 +69,8 @@ TEST(Figures, reactive_balancing_helps_in_phases_of_any_length_but_periodic_only
   EXPECT_GT(value(data, {8, 7, 10}, "hybrid"), value(data, {8, 7, 10}, "proactive"));
 }
 
-/// The values of the first `columns` columns in all rows. Leaves out each row in which they equal
-/// those of the row before.
+/// The values of the first `columns` columns in all rows. Omits a row if these values equal those
+/// of the previous row.
 std::vector<std::vector<double>> keys(const FigureData& data, std::size_t columns) {
   std::vector<std::vector<double>> keys;
   for (const auto& row : data.rows) {

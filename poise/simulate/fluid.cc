@@ -16,8 +16,8 @@ namespace poise {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Ends of flows whose relative difference is below this value count as simultaneous, because they
-/// differ only by rounding.
+/// Two ends of flows count as simultaneous if their relative difference is below this value,
+/// because they then differ only by rounding.
 constexpr double kSame = 1e-12;
 
 /// Values of rate[route] for a route without flows in flight: kOver if no further flow will use the

@@ -26,8 +26,8 @@ Routes routes_of(const std::vector<std::vector<RouteStop>>& routes) {
 }
 
 /// Computes max-min fair rates for single flows: increases all rates together until a resource is
-/// full, then keeps the rates of the flows through this resource and increases the others, and so
-/// on. O(flows * resources) per resource.
+/// full, then keeps the rates of the flows through this resource and increases all other rates, and
+/// so on. O(flows * resources) per resource.
 std::vector<double> naive_rates(const Routes& routes, const std::vector<Flow>& flows,
                                 const std::vector<bool>& is_active) {
   std::vector<double> rate(flows.size(), 0);
@@ -152,7 +152,7 @@ TEST(Fluid, flows_share_a_resource_equally) {
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 10, 0}, {2, 20, 0}}), ElementsAre(8, 15));
 }
 
-TEST(Fluid, bandwidth_that_a_flow_cannot_use_goes_to_the_others) {
+TEST(Fluid, bandwidth_that_a_flow_cannot_use_goes_to_other_flows) {
   // Flow 0 has a slow resource of its own, so flow 1 gets three quarters of the shared resource.
   const Routes routes = routes_of({{{0, 1}, {1, 4}}, {{0, 1}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 9, 1}}), ElementsAre(12, 12));
