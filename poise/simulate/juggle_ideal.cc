@@ -40,8 +40,9 @@ class Team {
   void run_until(double end_s);
 
   void sort_into_slots();
-  /// Makes every place lose point_cost_s for a balancing point. In addition, for each thread that
-  /// is no longer at its place in `before`, the thread's new place loses migration_cost_s.
+  /// Adds point_cost_s, for a balancing point, to the overheads of every place. For each thread
+  /// that is no longer at its place in `before`, adds migration_cost_s to the overheads of its new
+  /// place.
   void charge(double point_cost_s, double migration_cost_s, std::span<const PlaceId> before);
   const std::vector<PlaceId>& places_of_threads() const { return place_of_; }
   std::uint64_t swap();  // returns the number of migrations

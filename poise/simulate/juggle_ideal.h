@@ -3,8 +3,8 @@
 // time slices and unequal phases, which the paper leaves as future work, can be added.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 3.
-// Unless the run says otherwise, the simulation assumes perfectly fair places, precise information
-// at no cost, and migrations at no cost.
+// Unless JuggleRun says otherwise, the threads of a place share its time perfectly fairly, the
+// balancer has precise information at no cost, and migrations cost nothing.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +55,9 @@ struct JuggleRun {
   double slice_s = 0;
 };
 
-/// Lower bound on the time of a program with unequal phases: the work of the longest thread, or all
-/// work shared by all places, whichever is larger. JuggleRun explains `work_of_thread`.
+/// Lower bound on the time of a program whose threads have unequal work: the work of the longest
+/// thread or, if that is larger, the work of all threads divided by the number of places. JuggleRun
+/// explains `work_of_thread`.
 double unequal_ideal_s(const SpmdProgram& program, std::span<const double> work_of_thread);
 
 /// True if the simulation takes seconds, not minutes.
@@ -75,7 +76,7 @@ struct JuggleOutcome {
 /// and the seconds of work that each thread has done so far.
 using JuggleObserver = std::function<void(double now_s, std::span<const double> progress_s)>;
 
-/// Simulates the program to its end. Periods are not restarted by barriers. O(n log n) per
+/// Simulates the program to its end. Barriers do not restart the balancing period. O(n log n) per
 /// balancing point. Throws Error as check() does.
 JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observe = {});
 

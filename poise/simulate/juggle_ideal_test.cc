@@ -189,7 +189,8 @@ TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_of_the_juggle_paper_and_loses_
   });
 }
 
-TEST(IdealJuggle, balancing_is_never_faster_than_its_lower_bound_nor_slower_than_no_balancing) {
+TEST(IdealJuggle,
+     a_balanced_run_takes_at_least_its_lower_bound_and_at_most_the_time_without_balancing) {
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.07, 0.3, 0.5, 1.0, 1.3, 2.0, 5.0}) {
       JuggleRun run{.program = program, .period_s = period_s};
@@ -245,8 +246,9 @@ TEST(IdealJuggle, reactive_balancing_takes_the_time_that_theory_predicts) {
 }
 
 TEST(IdealJuggle, a_phase_with_one_balancing_point_takes_the_time_computed_by_hand) {
-  // 8 threads on 7 places with one balancing point at time T. The two slow threads have progressed
-  // by T/2 by then and become fast; two fast threads become slow.
+  // 8 threads on 7 places with one balancing point at time T. Before T, two threads share a place,
+  // so each of them has done only T/2 of its work at T. Then these two get places of their own, and
+  // two other threads share a place.
   for (const double point_s : {0.7, 0.9, 1.1, 1.5, 1.9}) {
     const double expected_s = std::max(1 + point_s / 2, point_s < 1 ? 2 - point_s : 0);
     ASSERT_GT(2 * point_s, expected_s);  // otherwise there would be a second balancing point
@@ -326,8 +328,9 @@ TEST(IdealJuggle,
   EXPECT_GT(completion_s(run), reactive_s(run.program));
 }
 
-/// What simulate_juggle() must do, computed from event to event. In random_run() all numbers are
-/// multiples of a power of two, and at most two threads share a place, so nothing is rounded.
+/// A reference implementation of simulate_juggle(), which goes from event to event. In random_run()
+/// all numbers are multiples of a power of two, and at most two threads share a place, so nothing
+/// is rounded.
 class Reference {
  public:
   explicit Reference(const JuggleRun& run)
@@ -531,7 +534,8 @@ TEST(IdealJuggle, threads_of_a_place_run_in_turn_for_a_time_slice_each) {
   EXPECT_EQ(at_first_point(run), (Progress{0.375, 0.625, 0.3125, 0.375, 0.3125}));
   run.slice_s = 0.75;
   EXPECT_EQ(at_first_point(run), (Progress{0.75, 0.75, 0.25, 0.25, 0}));
-  // If a thread ends before its slice, the next thread gets the place immediately.
+  // If a thread reaches the barrier before its slice ends, the next thread gets the place
+  // immediately.
   run.work_of_thread = {0.0125, 0.05, 0.025, 0.025, 0.0125};
   run.program.phases = 2;  // the second phase begins after 0.75 s
   EXPECT_EQ(at_first_point(run), (Progress{0.25, 0.75, 0.375, 0.25, 0.125}));
@@ -556,7 +560,7 @@ TEST(IdealJuggle, successive_balancing_points_are_a_period_apart_plus_or_minus_t
 }
 
 TEST(IdealJuggle,
-     the_ideal_time_is_the_longer_of_the_longest_thread_time_and_the_average_per_place) {
+     the_ideal_time_is_that_of_the_longest_thread_or_the_mean_work_per_place_if_larger) {
   const SpmdProgram program{3, 2, 5, 7};
   EXPECT_EQ(unequal_ideal_s(program, std::vector<double>{1, 2, 4}), 7 * 5 * 4);
   EXPECT_EQ(unequal_ideal_s(program, std::vector<double>{3, 3, 4}), 7 * 5 * 5);
@@ -643,7 +647,8 @@ TEST(IdealJuggle, refuses_runs_with_too_many_threads_places_or_steps) {
     EXPECT_EQ(is_valid({.program = {8000, 1000, 1, 3125 + more}, .balancing = Balancing::reactive}),
               more == 0);
   }
-  // A phase counts as 8 steps; it takes 8 s, so with a period of 2 s it has 4 balancing points.
+  // A phase takes 8 s here, so with a period of 2 s it has 4 balancing points. It counts as 8
+  // steps, and each of its balancing points as one more step.
   for (const double period_s : {2.0, 1.99})
     for (const Balancing how : {Balancing::proactive, Balancing::hybrid})
       EXPECT_EQ(

@@ -10,9 +10,10 @@ namespace {
 
 /// The work of a rank, or of several ranks together.
 struct OwnWork {
-  double pace = 0;       // work per second that the ranks can do
-  double work_s = 0;     // seconds of all tasks on a rank of slowness 1
-  double longest_s = 0;  // seconds of the longest task and its children on a rank of slowness 1
+  double pace = 0;    // work per second that the ranks can do
+  double work_s = 0;  // seconds of all tasks on a rank of slowness 1
+  /// Maximum over the tasks: seconds of a task and all its children on a rank of slowness 1.
+  double longest_s = 0;
 
   void add(const OwnWork& other) {
     pace += other.pace;

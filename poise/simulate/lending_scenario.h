@@ -49,8 +49,8 @@ struct LendingScenario {
   /// Maximum of an additional random delay of each message. Messages between two ranks stay in
   /// order.
   double max_delay_s = 0;
-  /// The fraction stall_share of all messages waits for stall_s seconds, so that later messages
-  /// arrive with them in one burst.
+  /// The fraction stall_share of all messages arrives stall_s seconds late. Later messages between
+  /// the same two ranks cannot overtake them, so they arrive in a burst.
   double stall_share = 0, stall_s = 0;
   /// Additional delay of messages that report loads, and of requests and their answers, so that a
   /// rank learns late that another one is slow or idle. All other messages (those with tasks,
@@ -64,14 +64,14 @@ struct LendingScenario {
   /// If true, ranks take a copied task by an atomic operation in memory that they share, instead of
   /// asking the owner.
   bool shares_tokens = false;
-  /// Time after which a progress thread handles a message that arrives during a task. Each of its
-  /// sleeps (progress_sleep_s) lasts at least as long. If the time is infinite, there is no such
-  /// thread, and the message is handled when the task ends.
+  /// Time after which a progress thread handles a message that arrives during a task; also the
+  /// minimum time for which this thread sleeps (progress_sleep_s). If the time is infinite, there
+  /// is no progress thread, and the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
   std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work
-  /// True if all ranks wait for each other (a barrier) between two waits. Then enter_s is relative
-  /// to this barrier, and the times, loans and copies of the outcome are those of the last wait
-  /// only (LendingOutcome). In the last wait, ranks use what they learnt in the waits before it.
+  /// True if all ranks meet at a barrier between two waits. Then enter_s counts from this barrier,
+  /// and the times, loans and copies in LendingOutcome are those of the last wait only. In the last
+  /// wait, ranks use what they learnt in the waits before it.
   bool meets = false;
   std::uint64_t seed = 1;
   LendingAgent::Settings settings = {};

@@ -149,7 +149,7 @@ class Simulation {
   // number of ranks that have left the last wait.
   std::uint32_t ranks_done_ = 0;
   double began_s_ = 0;  // end of the barrier before this wait
-  double left_s_ = 0;   // latest time at which a rank counted in ranks_done_ left its wait
+  double left_s_ = 0;   // time at which the last of the ranks_done_ ranks left its wait
   double age_s_ = 0;
   std::uint64_t ages_ = 0;
   LendingOutcome outcome_;
@@ -330,9 +330,9 @@ void Simulation::send(Rank& rank, Mail&& mail) {
   deliver(std::move(mail), at_s);
 }
 
-// Moves the confirmation of results out of a message that will be delayed, into a new message that
-// will not. The new message must report no load. Therefore it names its receiver as the rank of the
-// reported load, and a rank ignores reports about itself.
+// Moves the confirmation of results from a message that will be delayed to a new message that will
+// not. The new message must not report a load, so its load is marked as that of the receiver: ranks
+// ignore reports of their own load.
 Mail Simulation::taken_confirmation(Mail& mail) {
   Mail taken;
   taken.from = mail.from;
@@ -399,8 +399,8 @@ void Simulation::receive_results(Rank& rank, Mail& mail) {
   }
   rank.finished += number;
   finished_ += number;
-  // Unpacking takes time. So it may end after another owner has unpacked a message that arrived
-  // later.
+  // Unpacking takes time. So the owner that is last to unpack its results need not be the last that
+  // receives results. Hence the maximum.
   outcome_.makespan_s = std::max(outcome_.makespan_s, now_s_ + cpu_s_ - began_s_);
 }
 
@@ -456,8 +456,8 @@ void Simulation::send_results(Rank& rank, std::uint32_t owner, std::vector<TaskG
   send(rank, std::move(mail));
 }
 
-// Sends the results of the tasks of `owner`, before this rank sends tasks to it. From the times of
-// the results, the owner learns how slow this rank is before it decides whether to lend to this
+// Sends `owner` the results of its tasks. This happens before the rank sends tasks to `owner`: from
+// the results the owner learns how slow this rank is, and only then decides whether to lend to this
 // rank again.
 void Simulation::send_results_of(Rank& rank, std::uint32_t owner) {
   std::vector<TaskGroup> tasks = rank.results.take_of(owner, rank.agent);

@@ -21,7 +21,8 @@ namespace poise {
 /// The activity of a rank in all waits or, with LendingScenario::meets, in the last wait.
 struct SimulatedRank {
   double left_s = 0;  // time at which the rank left the last wait
-  double busy_s = 0;  // time in tasks, messages and decisions, and before the rank entered the wait
+  /// Time spent on tasks, messages and decisions, plus the time before the rank entered the wait.
+  double busy_s = 0;
   std::vector<Span> spans = {};  // intervals of work and waiting, if has_spans asks for them
 };
 
@@ -29,14 +30,14 @@ struct LendingOutcome {
   // The outcome of all waits. With LendingScenario::meets, the outcome of the last wait only, and
   // times count from the start of that wait.
   double makespan_s = 0;                     // when the last result was back at its owner
-  double end_s = 0;                          // when the last rank had left the last wait
+  double end_s = 0;                          // when the last rank left the last wait
   std::uint64_t lent = 0;                    // loans; a task counts each time it is lent
   std::uint64_t ran_on_other_nodes = 0;      // tasks that did not run on their owner's node
   double lent_bytes = 0;                     // bytes of lent tasks, of copies, and of their results
   std::uint64_t copies = 0, copies_run = 0;  // copies of tasks; copies that ran
   std::vector<SimulatedRank> ranks;
 
-  // Of all waits, also with LendingScenario::meets.
+  // The following numbers cover all waits, even with LendingScenario::meets.
   std::uint64_t tasks = 0;  // tasks that have finished
   std::uint64_t messages = 0, requests = 0, events = 0;
   std::uint64_t max_messages_from_one = 0;

@@ -370,7 +370,8 @@ TEST(LendingSimulation, lending_never_doubles_the_time_of_a_step_and_rarely_leng
   }
 }
 
-// Returns the time of the last of `waits` steps without lending, divided by that with lending.
+// Simulates `waits` steps with and without lending. Returns how many times as long the last step
+// takes without lending as it takes with lending.
 double speed_of_lending(LendingScenario scenario, std::uint32_t waits, std::uint64_t seed) {
   scenario.ranks_per_node = 2;
   scenario.meets = true;
@@ -391,8 +392,8 @@ double speed_beside_a_competitor(double task_s, std::uint32_t waits, std::uint64
   return speed_of_lending(scenario, waits, seed);
 }
 
-// A lent task may have to wait on rank 1, for a fifth of the step, while the competitor has the
-// core. So lending may lengthen single runs.
+// While the competitor has the core, a lent task may have to wait on rank 1 for a fifth of the
+// step. So lending may lengthen an individual run.
 TEST(LendingSimulation, lending_helps_if_another_program_shares_a_core_unless_tasks_are_tiny) {
   for (const double task_s : {1e-6, 10e-6, 100e-6, 1e-3})
     for (const std::uint32_t waits : {1, 4}) {
@@ -419,8 +420,8 @@ double speed_beside_a_slow_rank(std::uint32_t waits, std::uint64_t seed) {
   return speed_of_lending(scenario, waits, seed);
 }
 
-// In the first steps too many tasks go to the slow rank, because the other rank learns only
-// gradually how slow it is.
+// In the first steps too many tasks go to the slow rank, because rank 0 learns only gradually how
+// slow rank 1 is.
 TEST(LendingSimulation, steps_with_few_tasks_gain_from_lending_once_the_slow_rank_is_known) {
   std::vector<double> early, late;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {  // enough for the percentiles below
@@ -457,8 +458,8 @@ TEST(LendingSimulation, busy_ranks_do_not_keep_telling_each_other_their_loads) {
   EXPECT_LE(outcome.messages, 3 * 2 * 10.0 / lending_tuning::kMaxSleep_s);
 }
 
-// An idle rank sends a few requests to random ranks and one to each partner, independent of the
-// length of the wait.
+// However long the wait is, an idle rank sends only a few requests to random ranks, and one to each
+// of its partners (PeerTable::partners()).
 TEST(LendingSimulation, idle_ranks_stop_sending_requests_after_a_few_tries) {
   LendingScenario scenario;
   scenario.num_ranks = 64;
@@ -509,7 +510,8 @@ TEST(LendingSimulation,
   EXPECT_EQ(outcome.tasks, 15u);
   EXPECT_EQ(outcome.lent, 0u);
   EXPECT_EQ(outcome.requests, 0u);
-  // Rank 0 asks again, rank 1 reports again, and rank 0 tells it that all tasks have finished.
+  // Rank 0, the root, asks for a second report; rank 1 sends it; then rank 0 announces that all
+  // tasks have finished.
   EXPECT_DOUBLE_EQ(outcome.ranks[0].left_s, 5 + 2 * kPassing_s);
   EXPECT_DOUBLE_EQ(outcome.ranks[1].left_s, 5 + 3 * kPassing_s);
   EXPECT_DOUBLE_EQ(outcome.end_s, 5 + 3 * kPassing_s);
@@ -562,7 +564,8 @@ TEST(LendingSimulation, messages_inside_a_node_have_a_latency_of_their_own_and_u
   EXPECT_EQ(outcome.max_bytes_out, 0);
 }
 
-TEST(LendingSimulation, times_cover_all_waits_or_only_the_last_one_if_ranks_meet_between_waits) {
+TEST(LendingSimulation,
+     times_cover_only_the_last_wait_if_ranks_meet_between_waits_and_otherwise_all_waits) {
   LendingScenario scenario = two_apart();
   scenario.waits = 3;
   scenario.meets = true;
@@ -626,7 +629,7 @@ LendingScenario one_copy(bool shares_tokens) {
   return scenario;
 }
 
-TEST(LendingSimulation, a_copied_task_runs_once_its_owner_has_granted_the_claim) {
+TEST(LendingSimulation, a_copied_task_starts_only_after_its_owner_has_granted_the_claim) {
   const LendingScenario scenario = one_copy(false);
   const double task_s = scenario.task_overhead_s, message_s = scenario.message_overhead_s;
   const double data_s = 64 / scenario.card_bytes_per_s;  // time to send a task or a result
@@ -660,7 +663,7 @@ TEST(LendingSimulation, a_copied_task_starts_at_once_if_ranks_claim_it_in_shared
   const double data_s = 64 / scenario.card_bytes_per_s;
   const LendingOutcome outcome = checked(scenario);
   const double copy_s = task_s + message_s + data_s + kPassing_s + message_s + task_s;
-  // Before it sends the result, rank 1 reads that rank 0 has entered.
+  // Before rank 1 sends the result, it reads the message that rank 0 has entered the wait.
   EXPECT_DOUBLE_EQ(outcome.makespan_s, copy_s + 2 + message_s + copy_s);
   EXPECT_EQ(outcome.copies_run, 1u);
   ASSERT_EQ(outcome.ranks[1].spans.size(), 2u);
@@ -704,8 +707,8 @@ TEST(LendingSimulation, long_decisions_are_rare_if_no_rank_asks_for_tasks) {
   scenario.settings.pull = false;
   scenario.decision_s = 200e-6;
   const LendingOutcome outcome = checked(scenario);
-  // Decisions take at most 1 / kDecisionCostFactor of the time. If every poll decided, the wait
-  // would take three times as long.
+  // Decisions take at most 1 / kDecisionCostFactor of the time. If a decision were made at every
+  // poll, the wait would take three times as long.
   EXPECT_LT(outcome.makespan_s, 1.1 * ideal_makespan_s(scenario));
 }
 
@@ -817,8 +820,8 @@ TEST(LendingSimulation, the_ideal_time_is_the_longest_of_three_bounds) {
   EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario),
                    std::max(28.0, (7 * 4 + 6) / (1 / 2.0 + 1 / 4.0 + 1 / 3.0)))
       << "a task and then one of its children";
-  // Rank 0 needs 100 s to run a task, so it lends nearly all of them. Packing a task takes it 1 s,
-  // and so does unpacking its result.
+  // Rank 0 needs 100 s to run a task, so it lends nearly all of them. Rank 0 packs each task in 1 s
+  // and unpacks each result in 1 s.
   scenario.slowness = {100};
   scenario.work = {{{100, 1, 0}}};
   scenario.task_overhead_s = 1;

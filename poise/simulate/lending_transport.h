@@ -25,8 +25,8 @@ class LendingTransport {
     double receiver_s = 0;  // CPU time to receive the message
     double travel_s = 0;    // time on the machine's links, without random delays; 0: no machine
   };
-  /// Sends a message. The sender has been active since now_s; cpu_s is the CPU time that it has
-  /// needed since then, to which the time of sending is added. Calls must be in the order of now_s.
+  /// Sends a message at time now_s + cpu_s, where cpu_s is the CPU time that the sender has used
+  /// since now_s. Adds the CPU time of sending to cpu_s. Calls must be in the order of now_s.
   Passage carry(std::uint32_t from, std::uint32_t to, double bytes, double now_s, double& cpu_s);
 
   /// Returns the location of rank `other` relative to rank `self`.

@@ -60,7 +60,7 @@ TEST(LendingTransport, counts_the_bytes_that_leave_the_busiest_node) {
   EXPECT_EQ(transport.max_bytes_out(), 27);
 }
 
-TEST(LendingTransport, without_a_description_of_the_machine_other_nodes_are_infinitely_far) {
+TEST(LendingTransport, other_nodes_are_infinitely_far_away_if_the_machine_is_not_described) {
   const LendingScenario scenario = three_nodes();
   Random random(1);
   const LendingTransport transport(scenario, random);

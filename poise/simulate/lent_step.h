@@ -49,8 +49,8 @@ struct LentStep {
   std::vector<SimulatedRank> places = {};
 };
 
-/// Returns a scenario without ranks and work. Latencies, bandwidths and CPU times of messages are
-/// those of the machine (cost_model.h); all network cards of a node count as one. Tasks have no
+/// Returns a scenario with no ranks and no work. Latencies, bandwidths and CPU times of messages
+/// are those of the machine (cost_model.h); all network cards of a node count as one. Tasks have no
 /// data.
 LendingScenario lending_network(const Machine& machine);
 

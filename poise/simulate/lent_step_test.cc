@@ -179,7 +179,7 @@ TEST(LentStepOverLinks, lends_little_if_places_are_balanced_even_if_tasks_differ
         workload.tasks.push_back({.load_s = 0});
         placement.move(t, t % places);
       }
-      // Every place gets the same tasks, each in an order of its own.
+      // Every place gets tasks with the following eight loads, in random order.
       for (PlaceId p = 0; p < places; ++p) {
         std::vector<double> loads_s{0.2e-3, 0.3e-3, 0.5e-3, 1e-3, 2e-3, 3e-3, 4e-3, 6e-3};
         for (std::size_t i = loads_s.size(); i > 1; --i)

@@ -73,9 +73,9 @@ TEST(LoadModel, a_wave_covers_its_share_of_consecutive_objects_from_its_current_
   };
   const char* const model = "wave:share=0.25,factor=7,speed=0.125";
   EXPECT_THAT(covered(model, 0), ElementsAre(0, 1, 2));
-  EXPECT_THAT(covered(model, 1), ElementsAre(2, 3));     // from 1.25 to 3.75
-  EXPECT_THAT(covered(model, 2), ElementsAre(3, 4));     // from 2.5 to 5
-  EXPECT_THAT(covered(model, 7), ElementsAre(0, 1, 9));  // from 8.75 to 11.25
+  EXPECT_THAT(covered(model, 1), ElementsAre(2, 3));     // the wave goes from 1.25 to 3.75
+  EXPECT_THAT(covered(model, 2), ElementsAre(3, 4));     // the wave goes from 2.5 to 5
+  EXPECT_THAT(covered(model, 7), ElementsAre(0, 1, 9));  // the wave goes from 8.75 to 11.25
   EXPECT_THAT(covered(model, 8), ElementsAre(0, 1, 2));
 }
 
@@ -88,7 +88,7 @@ TEST(LoadModel, a_wave_covers_equally_many_objects_in_all_steps) {
   }
 }
 
-TEST(LoadModel, a_load_slides_from_one_random_value_to_the_next) {
+TEST(LoadModel, each_load_drifts_from_one_random_value_to_the_next) {
   const auto at = [](std::uint64_t step, std::uint64_t seed) {
     return factors("drift:sigma=0.5,steps=10", step, 6, seed);
   };
@@ -104,7 +104,7 @@ TEST(LoadModel, a_load_slides_from_one_random_value_to_the_next) {
     }
 }
 
-TEST(LoadModel, its_text_names_the_values_that_were_given) {
+TEST(LoadModel, the_text_of_a_model_names_only_the_values_that_were_given) {
   EXPECT_EQ(parse_load_model("drift").text(), "drift");
   EXPECT_EQ(parse_load_model("wave:speed=0.5,share=0.25").text(), "wave:share=0.25,speed=0.5");
   for (const LoadModelKind& kind : load_model_kinds())

@@ -57,7 +57,7 @@ TEST(MemoryPressure,
 }
 
 TEST(MemoryPressure,
-     memory_in_use_includes_task_footprints_and_the_programs_own_memory_if_these_are_known) {
+     memory_in_use_includes_task_footprints_and_other_memory_of_the_program_if_they_are_known) {
   Workload known = workload();
   known.memory.assign(4, {.footprint_bytes = 10});
   known.place_bytes = {90, 0, 0, 0};
@@ -85,7 +85,7 @@ TEST(MemoryPressure, the_memory_of_a_domain_holds_the_tasks_of_all_its_places) {
                                  {1.0, 1.0, 1 + 2 * (1.2 - 0.8) / 0.2, 1 + 2 * (1.2 - 0.8) / 0.2}));
 }
 
-TEST(MemoryPressure, the_memory_must_be_known_only_if_full_memory_slows_something_down) {
+TEST(MemoryPressure, the_memory_capacity_must_be_known_only_if_full_memory_slows_unpacking) {
   EXPECT_NO_THROW(check({1, 0}, machine()));
   EXPECT_NO_THROW(check({2, 1}, machine()));
   EXPECT_THROW(check({1.5, 0}, machine()), Error);

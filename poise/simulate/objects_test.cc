@@ -46,7 +46,7 @@ TEST(Objects, tasks_with_equal_indices_are_the_same_object_if_a_phase_has_no_nam
               ElementsAre(ElementsAre(0, 1), ElementsAre(0, 1, 2, 3), ElementsAre(0)));
 }
 
-TEST(Objects, tasks_of_other_kinds_or_collections_are_other_objects) {
+TEST(Objects, tasks_with_different_kinds_of_names_or_different_collections_are_different_objects) {
   const Objects objects =
       objects_of(trace_of({{{.id = 7}, {.id = 7, .collection = 2}, {.id = 7, .kind = Kind::place}},
                            {{.id = 7, .kind = Kind::place}, {.id = 7, .collection = 2}}}));
