@@ -47,7 +47,8 @@ TEST(Outlook,
 }
 
 TEST(Outlook, refuses_a_program_with_too_many_balancing_points_for_its_number_of_threads) {
-  // 60 million points of 8 threads, which would take about a minute in each of three simulations.
+  // With 60 million balancing points of 8 threads, each of the three simulations would take about a
+  // minute.
   EXPECT_THAT(
       [] {
         outlook({.program = {8, 7, 30, 100'000}, .period_s = 0.1});
@@ -85,7 +86,8 @@ TEST(Outlook, suggests_periods_down_to_20_ms) {
   EXPECT_THAT(advice(8, 7, 0.3, 0.6, 100), testing::Not(HasSubstr("with a period of")));
 }
 
-// With phases of this length, a good period would be shorter than the shortest period advised.
+// With phases of this length, a good period would be shorter than 20 ms, the shortest period that
+// is ever advised.
 TEST(Outlook, never_suggests_a_period_below_20_ms) {
   for (const double phase_s : {0.1, 0.2, 0.3, 0.4, 0.5, 0.8, 1.3}) {
     const std::string text = advice(8, 7, phase_s, 0.64, 100);
@@ -103,7 +105,7 @@ TEST(Outlook, never_suggests_a_period_below_20_ms) {
   }
 }
 
-TEST(Outlook, predicts_the_times_of_theory_and_of_the_simulations) {
+TEST(Outlook, predicts_the_times_that_the_formulas_and_the_simulations_give) {
   const OutlookQuestion question{
       .program = {9, 7, 2, 6}, .period_s = 0.3, .jitter = 0.125, .seed = 7};
   const Outlook found = outlook(question);

@@ -93,8 +93,8 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
   }
   if (plan_.subphases != SubphaseRule::no_wait && (plan_.lending.is_on() || has_juggle()))
     fail(
-        "a replay cannot simulate subphases together with lending or Juggle; leave out one of "
-        "them");
+        "a replay cannot simulate subphases together with lending or Juggle; leave out the "
+        "subphases, or leave out lending and Juggle");
   if (plan_.lending.is_on() && has_juggle())
     fail("a replay cannot simulate both lending and Juggle; leave out one of them");
   if (plan_.events) poise::check(plan_.events->pressure, machine_);

@@ -437,7 +437,7 @@ TEST(Replay, the_strategy_sees_the_loads_of_at_most_the_last_thousand_steps) {
   EXPECT_THAT(oldest_s, ElementsAre(2, 2 * (1 + 199)));
 }
 
-TEST(Replay, without_decisions_the_mean_iteration_is_that_of_all_steps) {
+TEST(Replay, without_decisions_the_mean_iteration_time_covers_all_steps) {
   const Replayer replayer(trace_of({{1}, {2}, {6}}), flat_machine(1), Placement(1),
                           {.steps = 3, .every = 1});
   EXPECT_DOUBLE_EQ(replayer.run({}).balanced_s, 3);

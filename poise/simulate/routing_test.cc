@@ -165,8 +165,9 @@ TEST(Routing, minimal_routes_on_a_grid_pass_one_dimension_after_the_other) {
   }
 }
 
-/// The router of a dragonfly's group that is linked to another group. The other groups are assigned
-/// to the group's routers in turn, starting with the next group and the first router.
+/// Returns the router of `group` in a dragonfly that is linked to the group `other`. The groups
+/// after `group` (group 0 follows the last one) are assigned to the routers of `group` in turn,
+/// starting with the first router.
 NodeId gateway_of(std::uint32_t groups, std::uint32_t routers, std::uint32_t group,
                   std::uint32_t other) {
   return group * routers + (other + groups - group - 1) % groups % routers;
@@ -219,8 +220,8 @@ TEST(Routing, a_detour_in_a_dragonfly_passes_a_third_group_or_another_router_of_
   EXPECT_EQ(routes.detour(0, 3), NetworkRoutes::kDirect) << "there is no third group";
 }
 
-// The uplinks of racks have 3 links, those of rows 4, because 4200 / 1000 and 2600 / 1000 are
-// rounded.
+// An uplink of a row has 4200 / 1000 links, rounded to 4. An uplink of a rack has 2600 / 1000
+// links, rounded to 3.
 TEST(Routing, a_route_in_a_tree_ascends_to_the_first_common_tier_and_descends_from_there) {
   const Machine machine = machine_of("row:2 rack:2 node:4 core:1 factors:1,1,1,1 uplink:4200,2600");
   const double row = 4 / 4200.0, rack = 3 / 2600.0;
@@ -305,7 +306,8 @@ TEST(Routing, if_every_node_of_a_ring_sends_to_the_next_node_no_link_is_shared) 
 // router, and from there to the receiver. A trip has on average (1 + 2 + 3 + 4) / 9 = 10/9 hops in
 // each direction, so that a link carries the traffic of 20/9 routers. (Dally and Towles,
 // "Principles and practices of interconnection networks", 2004, sections 3 and 9.1.)
-TEST(Routing, tornado_traffic_on_a_ring_takes_80_percent_longer_by_minimal_than_by_random_routes) {
+TEST(Routing,
+     tornado_traffic_on_a_ring_takes_80_percent_longer_on_minimal_routes_than_on_random_ones) {
   const Machine machine = machine_of("torus:9 core:400");
   const auto tornado = [](NodeId node) { return (node + 4) % 9; };
   EXPECT_DOUBLE_EQ(traffic_of(machine, tornado, by(RoutingPolicy::minimal)).busiest_s(), 1600);
@@ -360,7 +362,7 @@ TEST(Routing,
   EXPECT_EQ(random_s.size(), 2U);
 }
 
-TEST(Routing, a_flow_takes_the_detour_if_the_minimal_route_is_more_occupied) {
+TEST(Routing, a_flow_takes_the_detour_if_the_minimal_route_is_busier) {
   Routes routes;
   routes.add(std::vector<RouteStop>{{0, 1}});
   routes.add(std::vector<RouteStop>{{1, 1}, {2, 1}});

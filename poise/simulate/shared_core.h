@@ -20,8 +20,8 @@ struct SharedCore {
     const bool is_held = std::fmod(slice, 2) == 0;
     return is_held ? at_s : std::max(at_s, (slice + 1) * slice_s - offset_s);
   }
-  /// Returns when the rank has computed for `seconds`, if it begins at start_s or as soon as it
-  /// holds the core.
+  /// Returns when the rank has computed for `seconds`. It begins at start_s or, if it does not hold
+  /// the core then, as soon as it does.
   double end_s(double start_s, double seconds) const {
     if (slice_s <= 0) return start_s + seconds;
     start_s = held_from_s(start_s);

@@ -25,8 +25,8 @@ void check_period(double period_s);
 
 /// How n threads share m places if the numbers of threads on two places differ by at most one. A
 /// slow slot is on a place with `most` threads and progresses at rate 1 / most; a fast one is on a
-/// place with `fewest` threads and progresses at rate 1 / fewest. Copies of the paper have lost the
-/// floor and ceiling signs; those here follow from the definitions in its section 3.
+/// place with `fewest` threads and progresses at rate 1 / fewest. In copies of the paper the floor
+/// and ceiling signs are missing; the signs below follow from the definitions in its section 3.
 struct Slots {
   std::uint64_t most = 0;    // ceil(n/m): number of threads on a slow place
   std::uint64_t fewest = 0;  // floor(n/m): number of threads on a fast place
@@ -52,11 +52,12 @@ double ideal_s(const SpmdProgram& program);
 /// / (ceil(n/m) floor(n/m)), equation (3), Lemma 1. It is 0 if there is nothing to balance.
 double lag_s(const SpmdProgram& program, double period_s);
 
-/// Lower bound on the time of one phase with proactive balancing of n threads on m places, at a
-/// balancing point after every period_s. Each thread computes for e seconds in a phase, so without
-/// balancing the phase takes e ceil(n/m). If period_s is shorter than this time, the bound is the
-/// larger of e floor(n/m) + lag_s(), equation (2), and e n/m, equation (14). Otherwise the phase
-/// ends before the first balancing point, and the bound is e ceil(n/m). Ignores program.phases.
+/// Lower bound on the time of one phase with proactive balancing of n threads on m places, with a
+/// balancing point every period_s seconds. Each thread computes for e seconds in a phase, so
+/// without balancing the phase takes e ceil(n/m). If period_s is shorter than this time, the bound
+/// is the larger of e floor(n/m) + lag_s(), equation (2), and e n/m, equation (14). Otherwise the
+/// phase ends before the first balancing point, and the bound is e ceil(n/m). Ignores
+/// program.phases.
 double proactive_bound_s(const SpmdProgram& program, double period_s);
 
 /// Lower bound on the time of one phase under the idealised algorithm, which sorts threads by

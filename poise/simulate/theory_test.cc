@@ -71,8 +71,8 @@ TEST(Theory, closed_form_and_recursion_give_the_same_time_for_reactive_balancing
     }
 }
 
-/// proactive_tight_bound_s(), computed from the remaining work of every thread. Returns nothing if
-/// rounding errors would decide the result.
+/// A reference implementation of proactive_tight_bound_s(), which tracks the remaining work of
+/// every thread. Returns nothing if rounding errors would decide the result.
 std::optional<double> naive_tight_bound_s(const SpmdProgram& program, double period_s) {
   const Slots slots = slots_of(program);
   const double most = static_cast<double>(slots.most), fewest = static_cast<double>(slots.fewest);
@@ -99,7 +99,7 @@ std::optional<double> naive_tight_bound_s(const SpmdProgram& program, double per
   }
 }
 
-TEST(Theory, the_tight_bound_is_that_of_a_program_in_which_no_thread_blocks_early) {
+TEST(Theory, the_tight_bound_agrees_with_a_reference_that_tracks_the_work_of_every_thread) {
   std::size_t known = 0;
   for (std::uint64_t threads = 3; threads <= 24; ++threads)
     for (std::uint64_t places = 2; places < threads; ++places)

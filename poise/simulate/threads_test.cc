@@ -66,8 +66,8 @@ TEST(Threads, equal_threads_end_at_the_times_that_the_ideal_model_predicts) {
     }
 }
 
-/// What run_threads() must do, computed from event to event. If all numbers are multiples of a
-/// power of two, and at most two threads share a place, nothing is rounded.
+/// A reference implementation of run_threads(), which goes from event to event. If all numbers are
+/// multiples of a power of two, and at most two threads share a place, nothing is rounded.
 ThreadsRun reference(const Machine& machine, const Workload& workload, const Placement& placement,
                      double period_s) {
   const std::uint32_t num_places = machine.num_places();
@@ -151,7 +151,7 @@ TEST(Threads, unequal_threads_on_unequal_places_end_as_in_a_simulation_of_every_
 TEST(Threads, a_run_may_have_a_hundred_thousand_balancing_points) {
   const Machine machine = flat_machine(2);
   Workload workload = equal_threads(2, 1);
-  workload.background_s = {9, 0};  // counts as time of the place
+  workload.background_s = {9, 0};  // place 0 is busy for 9 s + 1 s in all
   const Placement apart(std::vector<PlaceId>{0, 1});
   EXPECT_NO_THROW(run_threads(machine, workload, apart, 1.0001e-4));
   EXPECT_THROW(run_threads(machine, workload, apart, 0.9999e-4), Error);

@@ -50,7 +50,7 @@ TEST(Traffic, a_message_inside_a_node_passes_the_link_between_the_memory_buses) 
                                        "memory bus of domain 4"));
 }
 
-TEST(Traffic, joins_the_transfers_of_a_pair_and_sorts_receivers_starting_after_the_sender) {
+TEST(Traffic, merges_transfers_of_a_pair_and_lists_receivers_from_the_place_after_the_sender_on) {
   const Machine machine = machine_from_text("core:4");
   const auto ends = [](const Transfer& transfer) {
     return EndTimes{transfer.count, transfer.bytes};
@@ -177,7 +177,7 @@ TEST(Traffic,
   ASSERT_EQ(adaptive.detours().size(), 1u);
   EXPECT_DOUBLE_EQ(adaptive.detours()[0].extra_s, extra_s);
   EXPECT_NE(adaptive.detours()[0].route, adaptive.flows()[0].route);
-  // A card at each end, and the links.
+  // A flow passes the network card of each node and three links.
   EXPECT_EQ(direct.routes().stops(0).size(), 2u + 3);
   EXPECT_EQ(adaptive.routes().stops(adaptive.flows()[0].route).size(), 2u + 3);
   EXPECT_DOUBLE_EQ(direct.busiest_s(), 2);

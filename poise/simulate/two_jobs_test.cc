@@ -120,8 +120,7 @@ TEST(TwoJobs, on_p_places_each_job_needs_1_to_p_threads_and_both_jobs_together_a
   }
 }
 
-TEST(TwoJobs,
-     jobs_with_no_or_too_many_threads_or_with_fewer_threads_than_places_in_all_are_refused) {
+TEST(TwoJobs, jobs_with_no_threads_or_too_many_or_too_few_to_use_all_places_are_refused) {
   EXPECT_THROW(two_jobs_limit({3, 4, 8, 1}), Error);
   EXPECT_THROW(two_jobs_limit({0, 8, 8, 1}), Error);
   EXPECT_THROW(simulate_two_jobs({9, 1, 8, 1}, 1), Error);

@@ -39,8 +39,8 @@ Workload tasks_with_loads(const std::vector<double>& loads_s) {
   return workload;
 }
 
-/// Adds messages: a ring of the tasks, with some longer edges. Some edges are listed twice, and
-/// some tasks send to themselves.
+/// Adds messages between neighbours on a ring of the tasks, and between random pairs of tasks. Some
+/// of these messages are listed twice, and some tasks send messages to themselves.
 void add_messages(Workload& workload, Random& random) {
   const TaskId n = workload.num_tasks();
   for (TaskId t = 0; t < n; ++t) {

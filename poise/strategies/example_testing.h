@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small problems, and what strategies make of them, for tests.
+// For tests: small problems, and functions that run strategies on them and evaluate the placements.
 #pragma once
 
 #include <cstdint>

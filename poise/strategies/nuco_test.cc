@@ -118,7 +118,7 @@ TEST(Nuco, gives_the_same_placement_as_a_reference_implementation_on_random_prob
   }
 }
 
-TEST(Nuco, gives_the_same_placement_as_a_reference_implementation_on_the_machines_of_the_paper) {
+TEST(Nuco, gives_the_same_placement_as_a_reference_implementation_on_machines_used_in_papers) {
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4", "Opteron8x2", "Xeon4x8", "PlaFRIM",
                            "Nehalem", "Barcelona", "Tigerton"})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -183,13 +183,13 @@ TEST(Nuco, messages_inside_a_place_lower_its_cost_unless_the_option_local_is_0) 
   Small small({{1, 0}, {0.5, 0}});
   small.pin_all_but(0);
   small.workload.messages = {{1, 0, 1, 0}};
-  // A message from the same domain saves 1 s on either place. So the cost is 0.5 s - 1 s on place
-  // 0, which has 0.5 s of other work, and 0 s - 1 s on place 1, which is empty.
+  // The message comes from the domain of places 0 and 1, so it lowers the cost of both by 1 s.
+  // Place 0 has 0.5 s of other work, so its cost is -0.5 s. Place 1 is empty, so its cost is -1 s.
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 1u);
   small.workload.tasks[1].load_s = 0;
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 0u);
-  // With local=0, a message inside place 0 saves nothing, so the cost is 0 s on place 0 but still
-  // -1 s on place 1, which is another place of the same domain.
+  // Place 0 has no other work now. With local=0, a message inside place 0 saves nothing, so the
+  // cost of place 0 is 0 s. The cost of place 1, in the same domain, is still -1 s.
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1,local=0"), 1u);
 }
 
@@ -211,7 +211,7 @@ TEST(Nuco, moves_nothing_in_a_balanced_placement_without_messages) {
   EXPECT_EQ(parse_strategy("nuco").rebalance({machine, workload, even, machine.costs()}), even);
 }
 
-TEST(Nuco, the_last_task_of_a_place_does_not_move_to_an_equally_idle_place) {
+TEST(Nuco, a_task_that_is_the_only_load_of_its_place_does_not_move_to_an_idle_place) {
   // In floating point, 0.3 + 0.1 - 0.3 - 0.1 is above 0.
   const Small small({{0.3, 0}, {0.1, 0}, {0, 0}});
   EXPECT_EQ(small.place_of(0), 1u);

@@ -28,11 +28,12 @@
 /// counts. If step 2 made no partition, the search starts once more from a placement with little
 /// traffic, provided that this takes at most half of the remaining budget.
 /// 5. The best placement is perturbed near its busiest places and searched again, until the budget
-/// is used up or many perturbations in a row do not shorten the total time. With the knobs `passes`
-/// or `budget_s`, passes of several perturbations each follow, even if the budget of computing time
-/// is used up. The result is repeatable for the same seed and passes, but not with budget_s.
+/// is used up or many perturbations in a row do not shorten the total time. If the knob `passes` or
+/// `budget_s` is set, the strategy then makes passes of several perturbations each, even if the
+/// budget of computing time is used up. The result is repeatable for the same seed and `passes`,
+/// but not with `budget_s`.
 /// 6. For each candidate whose iterations are short enough, moves are undone step by step. Of the
-/// placements on this way back, the one with the shortest total time is kept (returns.h).
+/// placements that arise on the way, the one with the shortest total time is kept (returns.h).
 /// 7. If the program has subphases, tasks move or exchange places so that each subphase is balanced
 /// (even_subphases.h). At the end, single tasks return to their places if that shortens the total
 /// time.

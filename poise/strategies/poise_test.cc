@@ -355,9 +355,9 @@ TEST(Poise, is_no_worse_than_blocks_of_consecutive_tasks_if_there_is_no_time_for
 
 TEST(Poise, keeps_square_blocks_of_a_grid_if_there_is_no_time_for_a_second_search) {
   // Each place has a square of 8 x 8 tasks, so most messages stay within a place, and the first
-  // search starts from this placement. The tasks of one place are twice as heavy as all others, so
-  // an iteration would be shorter with blocks of consecutive tasks, which are two rows of the grid
-  // and exchange twice as many messages.
+  // search starts from this placement. The tasks of one place are twice as heavy as all others.
+  // Therefore iterations with blocks of consecutive tasks are shorter if no task moves, although
+  // such blocks (two rows of the grid) exchange twice as many messages.
   const Machine machine = machine_from_text("core:16 message:0.4");
   Workload workload;
   Placement squares(32 * 32);
@@ -407,7 +407,8 @@ TEST(Poise, relieves_many_places_in_little_time_although_their_tasks_have_partne
   }
 }
 
-TEST(Poise, the_option_effort_is_multiplied_by_the_share_of_effort_of_the_problem) {
+TEST(Poise,
+     the_option_effort_is_multiplied_by_the_fraction_of_computing_time_that_the_problem_allows) {
   const Machine machine = with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"),
                                        CostFormula::physical);
   const Workload workload = generate(parse_recipe("rmat"), 600, 1).front();

@@ -85,7 +85,8 @@ struct Plan {
 };
 
 /// Makes this thread write decimal points even if the program has chosen a locale with decimal
-/// commas. Scotch prints numbers into the text of a plan, and cannot read the text with commas.
+/// commas. Scotch writes numbers into a text that describes its method, and then fails to read this
+/// text if the numbers have commas.
 class DecimalPoints {
  public:
   DecimalPoints() : own_(newlocale(LC_ALL_MASK, "C", nullptr)), before_(uselocale(own_)) {}
@@ -126,10 +127,10 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
   return splitting;
 }
 
-/// Returns the mean factor of messages between groups of `level` that are in the same group of
-/// `above` (anywhere in the machine if `above` is null). The result is an estimate: it takes only
-/// the first group of `above` that contains several groups of `level`, and averages the factors of
-/// messages to the first of these groups from each of the others.
+/// Estimates the mean factor of messages between groups of `level` that are in the same group of
+/// `above` (anywhere in the machine if `above` is null). Only one group of `above` is used, the
+/// first that contains several groups of `level`, and only messages to the first of these groups
+/// from each of the others.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;
@@ -382,8 +383,8 @@ Placement scotch(const Problem& problem, const Knobs& knobs) {
 
 }  // namespace poise
 
-// Scotch lets programs replace these functions, because its own versions print messages, and some
-// end the program.
+// Programs may replace these functions of Scotch. Scotch's own versions print messages, and some of
+// them end the program.
 extern "C" {
 void SCOTCH_errorProg(const char*) {}
 

@@ -215,8 +215,8 @@ constexpr Strategy kStrategies[] = {
      .knobs = kTreematchKnobs},
 };
 
-// The strategy multistep runs one of the strategies above; its knob `inner` is an index into their
-// table.
+// The strategy multistep runs one of the strategies in kStrategies; its knob `inner` is an index
+// into this table.
 constexpr auto kInner = choices_of(kStrategies);
 constexpr auto kPredictor = choices_of(kPredictors);
 constexpr double index_of(std::string_view name, std::span<const std::string_view> names) {

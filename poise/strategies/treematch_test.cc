@@ -185,7 +185,7 @@ TEST(Treematch, minimises_the_hop_bytes_if_each_leaf_of_a_tree_of_eight_leaves_h
   }
 }
 
-TEST(Treematch, a_second_run_on_its_own_result_moves_no_task) {
+TEST(Treematch, a_second_run_that_starts_from_the_result_of_the_first_moves_no_task) {
   Random random(3);
   const Machine machine = machine_from_text("node:4 numa:2 core:4");
   const Workload workload = stencil(10, [&](TaskId) { return 1e-3 * random.uniform(0.5, 2); });
@@ -266,7 +266,7 @@ TEST(Treematch, gives_a_huge_task_its_own_place) {
 TEST(Treematch, takes_less_than_quadratic_time_on_star_and_random_graphs) {
   // One task, the hub, communicates with all others. Random messages connect many pairs of nodes of
   // a torus, where the mapping of groups to nodes matters. If the time grew quadratically with the
-  // hub's number of partners or with that of the nodes, this test would run for minutes.
+  // number of partners of the hub or of a node, this test would run for minutes.
   const Machine machine = machine_from_text("torus:8x8x8 core:1");
   Random random(6);
   Workload workload;
@@ -299,7 +299,7 @@ TEST(Treematch, the_placement_is_the_same_for_any_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, the_option_groups_equals_current_moves_all_tasks_of_a_node_to_the_same_node) {
+TEST(Treematch, if_the_option_groups_is_current_all_tasks_of_a_node_move_to_the_same_node) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
   Placement start(64);  // each node has 8 consecutive tasks; the next 8 are 3 nodes away
@@ -311,7 +311,7 @@ TEST(Treematch, the_option_groups_equals_current_moves_all_tasks_of_a_node_to_th
             judge(machine, workload, start, start).hop_bytes);
 }
 
-TEST(Treematch, the_option_groups_equals_current_keeps_tasks_that_fit_on_their_node_together) {
+TEST(Treematch, if_the_option_groups_is_current_tasks_that_fit_on_their_node_stay_together) {
   const Machine machine = machine_from_text("node:3 core:4");
   const char* strategy = "treematch:groups=current,only_better=0";
   // Each node has every third task of a ring, so all tasks communicate with other nodes.
@@ -356,7 +356,7 @@ void for_each_case_of_levels(const Visit& visit) {
   }
 }
 
-TEST(Treematch, the_option_levels_equals_auto_gives_iterations_as_short_as_the_best_level) {
+TEST(Treematch, if_the_option_levels_is_auto_iterations_are_as_short_as_with_the_best_level) {
   POISE_SKIP_IF_SLOW();
   int cases = 0, different = 0;
   double node_to_best = 0, worst_to_best = 0;

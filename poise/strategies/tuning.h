@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tuning constants of single strategies, which are not options: value, unit and effect.
+// The tuning constants that only one strategy uses and that are not options: value, unit and
+// effect.
 #pragma once
 
 #include <array>

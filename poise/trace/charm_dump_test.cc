@@ -322,7 +322,7 @@ TEST_P(CharmDump, invalid_processors_and_objects_are_refused) {
   }
 }
 
-TEST_P(CharmDump, objects_on_missing_processors_and_contradicting_counts_are_refused) {
+TEST_P(CharmDump, objects_on_missing_processors_and_contradictory_counts_are_refused) {
   const auto with_object = [&](int pe) {
     Writer writer = writer_;
     writer.objects[1].from = pe;

@@ -73,7 +73,7 @@ TEST(MatrixMarket, refuses_invalid_files) {
   expect_refused(market, general("2 2 1\n1 2 1\n2 1 1\n"), "another line");
 }
 
-TEST(MatrixMarket, refuses_each_wrong_header_word_and_names_the_line_of_other_errors) {
+TEST(MatrixMarket, refuses_invalid_headers_sizes_and_entries) {
   for (const char* head :
        {"", " matrix", " matrix array real", " vector array real general",
         " matrix array real general x", " matrix list real general", " matrix array whole general",
@@ -123,7 +123,7 @@ TEST(MatrixMarket, byte_counts_are_rounded_and_refused_if_they_exceed_1e15) {
   expect_refused(market, with("x"), "\"x\" is not a number of bytes");
 }
 
-TEST(MatrixCsv, ignores_blanks_around_values_and_list_entries_without_messages) {
+TEST(MatrixCsv, ignores_blanks_around_values_and_lines_with_0_messages) {
   EXPECT_EQ(bytes_of(csv(" 0 ,\t5 \n 6\t, 0  \n")), (Rows{{0, 5}, {6, 0}}));
   const Trace list = csv("from, to, bytes, messages\n5 , 0, 10, 3\n1,2,0,0\n3,3,8,1\n0,1,0,2\n");
   const Workload& workload = list.phases[0].workload;

@@ -130,7 +130,7 @@ TEST(MetisGraph, a_wrong_header_is_refused_and_a_long_word_is_cut_off_in_the_err
   EXPECT_THAT(error_of("2 1 100\n\n1 1\n"), HasSubstr("g.graph:2: the vertex size is missing"));
 }
 
-TEST(MetisGraph, says_which_units_it_assumes) {
+TEST(MetisGraph, the_trace_says_which_units_were_assumed) {
   const auto assumed = [](const std::string& text) {
     return metis::read_graph("g.graph", text).assumed.at(0);
   };

@@ -191,9 +191,9 @@ class PairSwaps {
   }
 
   /// Returns how much the affinity of u to its group grows if u and v exchange their groups, minus
-  /// the affinity between u and v. The subtraction corrects the gain of v: the caller has computed
-  /// that gain as if u stayed in its group, so that the edge between u and v would become internal,
-  /// but this edge still joins two groups.
+  /// the affinity between u and v. The subtraction corrects an error: the caller has computed the
+  /// gain of v as if u stayed in its group, so that gain wrongly includes the affinity between u
+  /// and v.
   double gain_of_partner(Vertex u, Vertex v) const {
     double gain = 0;
     for (std::size_t e = graph_.first[u]; e < graph_.first[u + 1]; ++e) {

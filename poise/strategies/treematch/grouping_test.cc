@@ -92,7 +92,7 @@ TEST(Grouping, finds_the_groups_with_the_most_affinity_inside_if_there_are_few_e
 }
 
 TEST(Grouping,
-     if_there_are_more_elements_groups_have_nearly_as_much_affinity_inside_as_the_best_groups) {
+     if_there_are_many_elements_groups_have_nearly_as_much_affinity_inside_as_the_best_groups) {
   double pairs = 0, best_pairs = 0, by_pairs = 0;
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     SCOPED_TRACE(seed);

@@ -192,7 +192,7 @@ TEST(MapToNetwork, cost_is_the_sum_of_affinity_times_distance_with_each_edge_cou
   const Graph graph = affinity_graph(workload, Affinity::bytes);
   const Distance distance = [](Vertex a, Vertex b) { return a > b ? a - b : 2.0 * (b - a); };
   // The edge of 11 bytes joins slots 3 and 1; the edge of 100 bytes joins slots 1 and 0. The
-  // distance of two slots is the mean of both directions: 1.5 times their difference.
+  // distance of slots a and b is the mean of both directions: 1.5 times |a - b|.
   EXPECT_EQ(hop_affinity(graph, std::vector<Vertex>{3, 1, 0, 2}, distance), 1.5 * (2 * 11 + 100));
 }
 

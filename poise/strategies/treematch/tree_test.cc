@@ -145,10 +145,12 @@ TEST(TreeMatch, reordering_subtrees_reduces_migrations_and_leaves_the_cost_of_me
   EXPECT_EQ(turn_to_anchors(mirrored, arities, anchors), home);
 }
 
-TEST(TreeMatch, the_subtree_with_the_heaviest_anchors_gets_its_wanted_position_first) {
-  // A tree of one level: each vertex is a child of the root. A wish is the summed weight of a
-  // vertex's anchors at one position. Wishes are granted heaviest first, if the vertex has no
-  // position yet and the position is free. The remaining vertices get the first free positions.
+TEST(TreeMatch,
+     the_subtree_with_the_heaviest_anchors_is_first_to_get_the_position_that_it_prefers) {
+  // A tree of one level: each vertex is a child of the root. A vertex wishes for each position at
+  // which it has anchors; the weight of the wish is the sum of their weights. Wishes are granted in
+  // descending order of weight, unless the vertex already has a position or the position is taken.
+  // The remaining vertices get the first free positions.
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
