@@ -300,8 +300,8 @@ double num_steps(const JuggleRun& run) {
   return points + 1.0 * run.program.phases * (run.balancing == Balancing::none ? 1 : 8);
 }
 
-/// The times of periodic balancing points. The time from one point to the next is the period,
-/// changed by a random jitter.
+/// The times of the periodic balancing points, which are one period apart, plus or minus a random
+/// jitter.
 class Clock {
  public:
   explicit Clock(const JuggleRun& run) : run_(run), random_(run.seed), is_on_(is_periodic(run)) {

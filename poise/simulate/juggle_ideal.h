@@ -38,8 +38,8 @@ struct JuggleRun {
   Balancing balancing = Balancing::proactive;
   Redistribution redistribution = Redistribution::sorted;
   double period_s = 0;  // balancing period, for proactive and hybrid balancing
-  /// Each period is changed by a random amount of up to this fraction of the period. This is the
-  /// paper's remedy for a period that is in step with the phases (figure 11).
+  /// Each period is lengthened or shortened by a random amount of up to this fraction of it. This
+  /// is the paper's remedy for a period that is in step with the phases (figure 11).
   double jitter = 0;
   std::uint64_t seed = 0;
   /// Domain of each place. If it is given, threads stay in their domain (section 2.4).

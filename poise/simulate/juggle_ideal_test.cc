@@ -127,7 +127,7 @@ TEST(IdealJuggle, threads_that_wait_for_others_with_more_work_do_not_make_their_
   }
 }
 
-TEST(IdealJuggle, no_threads_migrate_if_the_speeds_of_their_places_differ_only_by_rounding) {
+TEST(IdealJuggle, no_threads_migrate_if_the_speeds_of_their_places_differ_only_by_rounding_errors) {
   for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

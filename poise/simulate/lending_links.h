@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The links of a machine, as ranks that lend tasks use them: every message takes CPU time at both
-// ends, waits for its latency, and occupies the resources on its route.
+// The links of a machine, for messages of ranks that lend tasks. Every message takes CPU time at
+// both ends, waits for its latency, and occupies the resources on its route.
 #pragma once
 
 #include <vector>

@@ -19,8 +19,9 @@ Machine two_nodes() {
 TEST(LendingLinks, a_message_arrives_after_its_latency_plus_the_time_to_transfer_its_bytes) {
   const Machine machine = two_nodes();
   LendingLinks links(machine);
-  // Both cards transfer the 4 MB at the same time, piece by piece. Only the last piece adds to
-  // these 4 s: the second card transfers it, in 4 ms, when the first card is done.
+  // The card of the sender needs 4 s for the 4 MB. The card of the receiver transfers each piece
+  // while the sender's card transfers the next one. So the card of the receiver adds only the time
+  // of the last piece, 4 ms, to these 4 s.
   EXPECT_NEAR(links.carry(0, 2, 4e6, 10).arrival_s, 10 + 1 + 4, 5e-3);
   EXPECT_DOUBLE_EQ(links.carry(0, 1, 4e6, 10).arrival_s, 10 + 1);  // the bus takes no time
 }

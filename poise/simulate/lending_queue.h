@@ -67,7 +67,7 @@ class LendingQueue {
   // A group in the middle of own_ has the count 0 if take_ticket() took its task.
   std::deque<TaskGroup> own_, borrowed_;
   std::uint64_t num_left_ = 0;  // number of groups that have left the front of own_
-  // Per ticket of a group in own_: the value that num_left_ will have when the group is at the
+  // For the ticket of each group in own_: the value of num_left_ at which the group will be at the
   // front of own_. Entries of groups that are no longer in own_ may remain.
   std::unordered_map<std::uint64_t, std::uint64_t> turn_of_ticket_;
   std::uint64_t num_own_ = 0, num_borrowed_ = 0;

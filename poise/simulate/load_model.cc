@@ -15,7 +15,7 @@ namespace poise {
 
 namespace {
 
-/// Returns a random number that belongs to an object and is the same in every step.
+/// Returns a random number that depends on the seed and the object, but not on the step.
 double uniform_of(std::uint64_t seed, std::uint64_t object) {
   return Random(mix(seed) ^ mix(object + 1)).uniform();
 }

@@ -63,7 +63,7 @@ TEST(LoadModel, the_share_of_the_objects_that_grow_is_rounded_up) {
   EXPECT_THAT(factors("grow:share=1,rate=0.5", 6, 3), Each(4));
 }
 
-TEST(LoadModel, a_wave_covers_its_share_of_consecutive_objects_from_its_current_position) {
+TEST(LoadModel, a_wave_covers_its_share_of_consecutive_objects_from_its_current_position_on) {
   const auto covered = [](const char* model, std::uint64_t step) {
     std::vector<std::size_t> objects;
     const std::vector<double> factor = factors(model, step, 10);

@@ -35,7 +35,8 @@ std::string duration(double seconds) {
   return fmt::format("{:.3g} us", seconds * 1e6);
 }
 
-/// True if the speed-up is close to the best and large enough to justify moving threads.
+/// True if the speed-up is close to the best possible one and large enough to justify moving
+/// threads.
 bool is_good(double speed_up, double best) {
   return speed_up >= std::max(simulate_tuning::kWorthGaining, simulate_tuning::kGoodShare * best);
 }

@@ -23,7 +23,7 @@ struct OutlookQuestion {
 struct Outlook {
   OutlookQuestion question;
   double static_s = 0;    // time without moves: equation (1) of the paper
-  double ideal_s = 0;     // time in the limit of short periods: equations (14) and (15)
+  double ideal_s = 0;     // with very short periods: equations (14) and (15) of the paper
   double reactive_s = 0;  // reactive balancing: equations (19) to (21), but for any n/m
   /// Lower bound: the paper's equations (2) and (14) for one phase, (15) for several phases.
   double bound_s = 0;

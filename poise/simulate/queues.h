@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows as sequences of pieces in queues: first come, first served, store and forward.
+// Simulates flows as sequences of pieces that wait in queues: first come, first served; store and
+// forward.
 #pragma once
 
 #include <span>

@@ -61,8 +61,7 @@ struct ReplayStep {
   double iteration_s = 0;  // time of the iteration by the event engine or, without it, formula_s
   double formula_s = 0;    // time of the iteration by the formula of metrics.h
   double makespan_s = 0;
-  /// The share of the time of all places in which they were idle. Only the event engine computes
-  /// it.
+  /// Idle time of all places divided by their total time. Only the event engine computes it.
   double idle_share = 0;
   Loans loans;
   // Times of the decision before this step, of collecting the measurements for it, and of its
@@ -82,8 +81,7 @@ struct Replay {
   /// The mean time of the iterations after the first decision; without decisions, of all
   /// iterations.
   double balanced_s = 0;
-  /// The share of the time of all places in which they were idle. Only the event engine computes
-  /// it.
+  /// Idle time of all places divided by their total time. Only the event engine computes it.
   double idle_share = 0;
   Loans loans;
   /// Activities of each place, if the plan asks for a timeline.

@@ -32,9 +32,10 @@ std::uint32_t position(const Crossing& crossing, DomainId from) {
   return 0;
 }
 
-/// Returns the bytes to add to the size of a message to account for the gap between two messages:
-/// the bytes that a card could send in the gap. So messages share a card in proportion to the time
-/// that each occupies it. Resources without gaps are shared in proportion to bytes.
+/// After each message, a network card pauses for a gap. Returns the number of bytes that the card
+/// could send in this gap. If this number is added to the size of each message, messages share a
+/// card in proportion to the time for which they occupy it. Resources without gaps are shared in
+/// proportion to bytes.
 double bytes_per_message(std::span<const Crossing> crossings) {
   for (const Crossing& crossing : crossings)
     if (crossing.s_per_message > 0)

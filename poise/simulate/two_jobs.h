@@ -22,9 +22,9 @@ struct TwoEnds {
   double a_s = 0, b_s = 0, used = 0;
 };
 
-/// The limit for short periods: all threads of a program progress at its mean rate until one
-/// program ends; then the other program has its places for itself. Throws Error if a program has no
-/// threads or more threads than places, or if not all places would be used.
+/// The end times in the limit of short balancing periods: all threads of a program progress at its
+/// mean rate until one program ends; then the other program has its places for itself. Throws Error
+/// if a program has no threads or more threads than places, or if not all places would be used.
 TwoEnds two_jobs_limit(const TwoJobs& jobs);
 
 /// Simulates the two programs: every period_s seconds, each program moves its least advanced

@@ -540,9 +540,9 @@ class Search {
   std::optional<Outcome> scheduled_;  // a list schedule, from which no search has started yet
   // The migration time of the placement that the first local search found.
   double far_migration_s_ = 0;
-  // True if, after the few moves of try_few_moves(), a new placement with less traffic will hardly
-  // pay. At best, it lowers the average of the busy times to the lower bound; its additional
-  // migrations may take at least as long as this saves in all steps.
+  // True if, after try_few_moves(), a new placement with less traffic will hardly pay. Even if it
+  // lowered the average busy time to the lower bound, its additional migrations might take at least
+  // as long as that would save in all steps.
   bool traffic_cannot_pay_ = false;
   bool has_partitioned_ = false;  // a partition has been tried as a starting placement
   unsigned passes_in_vain_ = 0;

@@ -30,7 +30,7 @@ TEST(Refine, moves_the_largest_tasks_that_fit_if_no_single_task_is_large_enough)
   EXPECT_EQ(after.migrations, 4u);
 }
 
-TEST(Refine, reaches_the_shortest_makespan_even_if_the_requested_tolerance_is_impossible) {
+TEST(Refine, reaches_the_shortest_makespan_even_if_the_requested_tolerance_cannot_be_reached) {
   // The load of the first task is 6 s, nearly three times the average load of a place, so in the
   // best placement this task has a place of its own.
   const Example lumpy = example("core:4", {6, 1, 1, 1}, {0, 0, 0, 0});

@@ -35,7 +35,7 @@ TEST(ParseStrategies, refuses_empty_and_unknown_names) {
     EXPECT_THROW(parse_strategies(list), Error) << list;
 }
 
-TEST(Choice, parsing_its_text_gives_the_same_choice) {
+TEST(Choice, parsing_the_text_of_a_choice_gives_the_same_choice) {
   for (const char* text : {"keep", "nuco:alpha=0.5", "poise:steps=3,candidates=5"}) {
     EXPECT_EQ(parse_strategy(text).text(), text);
     EXPECT_EQ(parse_strategy(parse_strategy(text).text()).text(), text);

@@ -44,7 +44,7 @@ TEST(MapGroups, if_all_blocks_are_alike_groups_that_exchange_messages_are_mapped
   EXPECT_EQ(block_of[1] / 2, block_of[3] / 2);
 }
 
-TEST(MapGroups, the_mapping_is_unchanged_if_blocks_have_pinned_tasks_or_unequal_shares_or_sizes) {
+TEST(MapGroups, groups_keep_their_blocks_if_blocks_have_pinned_tasks_or_unequal_shares_or_sizes) {
   const std::vector<std::uint32_t> unchanged = {0, 1, 2, 3};
   const Machine machine = machine_from_text("rack:2 node:2 core:1");
   EXPECT_EQ(mapped(machine, all_nodes(machine), two_pairs(), {1, 2, 3, 4}), unchanged);
