@@ -31,8 +31,8 @@ namespace {
 
 thread_local Context* context_of_thread = nullptr;
 
-// The last yield of this thread, if that yield found no task to run: the task that yielded, when
-// the yield ended, and how long the yield took.
+// The last yield of this thread, if it found no task to run: which task yielded, when the yield
+// ended, and how long it took.
 struct FailedYield {
   const Task* task = nullptr;
   double end_s = 0, seconds = 0;
@@ -92,8 +92,8 @@ void store_items(Task& task, std::span<const Item> items) {
 }
 
 // Keeps the engine of a context alive after an exception has destroyed the context, because other
-// ranks may still send messages to this rank. Those ranks are in a wait for all tasks, and report
-// that this rank has not entered it.
+// ranks may still send messages to this rank. They stay in their wait for all tasks, and report
+// that this rank has not entered the wait.
 void abandon(std::unique_ptr<OffloadEngine> engine) {
   static auto& abandoned = *new std::vector<std::unique_ptr<OffloadEngine>>;
   abandoned.push_back(std::move(engine));
@@ -288,7 +288,7 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   context_of_thread = before;
 }
 
-// Reports missing ranks or threads, once per wait.
+// Reports, once per wait, which ranks and how many threads have not entered the wait.
 void Runtime::report_missing(double now_s) {
   const double waited_s = now_s - entered_s_;
   if (patience_s_ <= 0 || waited_s < patience_s_ || done_ >= wait_) return;
@@ -343,9 +343,9 @@ void Runtime::park(std::uint32_t announced, double sleep_s) {
     std::this_thread::sleep_for(std::chrono::duration<double>(sleep_s));
 }
 
-// Runs tasks and polls until `until()` is true. After a round of the termination detector the
-// thread spins again: the next round or the end comes soon, and waking a sleeping thread would take
-// longer.
+// Runs tasks and polls until `until()` is true. After each round of the termination detector, an
+// idle thread spins again before it sleeps: the next round or the end of the wait comes soon, and
+// waking a sleeping thread would take longer.
 template <typename Until, typename Poll>
 void Runtime::work(Until until, Poll poll) {
   Context* const before = std::exchange(context_of_thread, &owner_);
@@ -369,9 +369,9 @@ void Runtime::work(Until until, Poll poll) {
   context_of_thread = before;
 }
 
-// If a task spends more time in yields that find no task to run than between these yields, it is
-// assumed to wait for something. During its next yield, the thread then counts as idle, so that it
-// steals tasks.
+// A task is assumed to wait for something if its last yield found no task to run, and if less time
+// has passed since that yield than the yield took. During the new yield, the thread then counts as
+// idle, so that it steals tasks.
 bool Runtime::yield() {
   Context* const before = std::exchange(context_of_thread, &owner_);
   const Task* const task = pool_->current();
@@ -461,8 +461,8 @@ void Runtime::work_in_background() {
   }
 }
 
-// A lending policy of the program may call counters() while its thread holds the engine's mutex. In
-// that case counters() must not lock the mutex again.
+// The program's lending policy may call counters() in a thread that already holds the engine's
+// mutex. In that case counters() must not lock the mutex again.
 Counters Runtime::counters() const {
   std::unique_lock lock(engine_mutex_, std::defer_lock);
   const bool is_ours = engine_locked_here && &engine_locked_here->engine_mutex_ == &engine_mutex_;

@@ -79,13 +79,13 @@ class Runtime {
   // thread may call MPI at a time.
   std::mutex& engine_mutex_;
   std::atomic<double> last_poll_s_{0};
-  std::atomic<double> poll_cost_s_{1e-6};  // time of a poll without result while tasks are queued
+  std::atomic<double> poll_cost_s_{1e-6};  // time of a poll that finds nothing while tasks wait
   double poll_s_ = 0, patience_s_ = 0;
 
   // The current wait. The threads of a team may enter and leave it at different times.
   mutable std::mutex wait_mutex_;
   std::condition_variable wait_changed_;
-  /// The number of the last wait that has begun, and of the last that has ended.
+  /// Waits are numbered from 1: the last wait that has begun, and the last that has ended.
   std::atomic<std::uint64_t> wait_{0}, done_{0};
   unsigned own_threads_ = 0;
   std::atomic<unsigned> inside_{0};

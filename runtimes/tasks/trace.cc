@@ -167,8 +167,8 @@ TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_
                              std::uint32_t num_threads) {
   own_.num_threads = num_threads;
   complete([&](MPI_Request* request) { MPI_Ibarrier(communicator, request); });
-  // Ranks of a node share a clock but leave a barrier at different times. So time 0 is, for all
-  // ranks of a node, the time at which the lowest rank of the node leaves the barrier.
+  // The ranks of a node share a clock but leave the barrier at different times. So for all ranks of
+  // a node, time 0 is the time at which the lowest rank of the node leaves the barrier.
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   begin_s_ = all_of(communicator, wall_now_s())[nodes[rank]];

@@ -32,7 +32,7 @@ struct Reason {
   bool times_known = false;
   std::uint32_t tasks = 0;  // number of tasks in the loan
   struct Busy {
-    // Two expected times until the rank has no task left: without the loan, and with it.
+    // The expected time until the rank has no task left: without the loan, and with it.
     double without_s = 0, with_s = 0;
   };
   Busy lender, borrower;

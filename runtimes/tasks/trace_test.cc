@@ -24,7 +24,7 @@ std::vector<RankTrace> three_ranks() {
   ranks[1].ran = {{1.5, 2.5, 0, 1, 0, 8}};
   ranks[1].lent = {{1.75, 2, 0, 7}};
   ranks[2].ran = {{2, 3, 4, 0, 0, 7}};
-  ranks[2].num_threads = 0;  // so that the trace shows only thread 4
+  ranks[2].num_threads = 0;  // so that the trace has a row for thread 4 only
   for (RankTrace& rank : ranks) rank.waits = {{1, 3.5}};
   return ranks;
 }

@@ -27,7 +27,7 @@ PIECES, MOVABLE = 64, 56
 
 
 RUN_S = 300 if IS_NETWORK else 100  # time limit of a run; several processes take longer to start on a busy host
-# Exit status of a run whose program ends with status 2 at its start. charmrun turns the status into 1.
+# Exit status of a run in which the program refuses to start, with status 2. charmrun turns this status into 1.
 REFUSED = 1 if IS_NETWORK else 2
 # Processes without threads poll while they wait. If there are many more such processes than cores, each exchange takes
 # a long time.
@@ -119,8 +119,8 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
-        # The strategy orb fails here, because it needs positions of objects. After this failure, objects stay on their
-        # PEs, except objects that come from another group of PEs: each is moved to some PE of its new group.
+        # The strategy orb fails here, because the objects have no positions. Objects then stay on their PEs, except
+        # those that come from another group of PEs: each of these is put on some PE of its new group.
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
@@ -135,7 +135,7 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.moves("+balancer", "PoiseKeepLB"), 0)
 
     def detours(self, *flags, **more):
-        """Returns how many messages were sent to a PE without the receiver, in a run in which objects have moved."""
+        """Returns how many messages went to a PE where the receiver was not, in a run in which objects have moved."""
         done = charm(*flags, **more)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.assertGreater(int(re.search(r"ring: (\d+) moves, 0 of pinned pieces; ok", done.stdout)[1]), MOVABLE / 2)
@@ -143,7 +143,7 @@ class Balancers(unittest.TestCase):
 
     def check_detours(self, *flags, **more):
         # A sender may learn the receiver's new PE only after the first of ten steps. If senders never learnt it, about
-        # a thousand messages would be sent to a PE without the receiver.
+        # a thousand messages would go to the wrong PE.
         self.assertLess(self.detours(*flags, **more), 3 * 2 * PIECES)
 
     def test_messages_go_directly_to_objects_that_the_balancer_has_moved(self):
@@ -151,7 +151,7 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ 6 tells the senders itself")
         self.check_detours("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(self.folder / "run.poise")})
 
-    def test_messages_make_no_detours_after_the_first_balancing_step_of_a_restarted_run_even_if_no_object_moves(self):
+    def test_after_a_restart_messages_make_no_detours_from_the_first_balancing_step_on_even_if_no_object_moves(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ 6 tells the senders itself")
         trace = {"POISE_TRACE": str(self.folder / "run.poise")}
@@ -208,7 +208,7 @@ class Balancers(unittest.TestCase):
         for pes in (2, 4, 6):
             self.restarted(pes=pes, variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
             said = re.search(r"(\d+) migrations", log.read_text())
-            # This run restarts after the second decision. Its first decision is therefore the third one, with seed 2.
+            # The run was restarted after its second decision, so the first decision here is the third one, with seed 2.
             plan = poise("plan", str(trace), "--strategy", "random", "--seed", "2", "--json")
             self.assertEqual(json.loads(plan)["migrations"], int(said[1]))
 
@@ -267,7 +267,7 @@ class Balancers(unittest.TestCase):
     def test_the_joint_balancer_moves_nothing_if_all_loads_are_equal(self):
         self.assertEqual(self.joint("+LBNoBackground", "given", "1"), 0)
 
-    def test_the_joint_balancer_tells_senders_where_objects_are(self):
+    def test_the_joint_balancer_tells_senders_to_which_pes_objects_have_moved(self):
         if not HAS_MANAGER:
             self.skipTest("Charm++ has no LBManager")
         for pes in (3, MANY_PES):
@@ -507,7 +507,8 @@ class Balancers(unittest.TestCase):
                 self.assertEqual(moved, {id: pe for id, pe, old in zip(ids, planned, start) if pe != old}, strategy)
 
     def ids(self, dump):
-        """Returns Charm++'s ids of the pieces, in order of tasks. An id does not contain a piece's index."""
+        """Returns the ids that Charm++ gave to the pieces, in the order of the tasks. An id does not contain the
+        piece's index."""
         poise("convert", dump, str(self.folder / "dumped"), "--to", "vt")
         tasks = [task for path in self.folder.glob("dumped.*.json")
                  for task in json.loads(path.read_text())["phases"][0]["tasks"]]

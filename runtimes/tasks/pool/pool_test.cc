@@ -27,8 +27,8 @@ class Batches : public ::testing::Test {
     if (on_finish) task->extras.make().on_finish = std::move(on_finish);
     pool_.submit(std::move(task));
   }
-  // Runs a batch of at most `most` tasks. Once `until_ran` tasks have run, the pool is told that a
-  // message has arrived.
+  // Runs a batch of at most `most` tasks. Once `until_ran` tasks have run in all, the pool is told
+  // that a message is waiting.
   std::size_t run(std::size_t most = kMaxEvents, std::size_t until_ran = kNever) {
     const double begin_s = wall_now_s();
     double now_s = begin_s;

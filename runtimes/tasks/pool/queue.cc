@@ -108,8 +108,8 @@ std::unique_ptr<Task> Queue::pop_of(const Children& children) {
         const auto found = std::find_if(tasks->begin(), end, is_one);
         if (found == end) continue;
         std::unique_ptr<Task> task = std::move(*found);
-        // A null pointer left here would lengthen the next search. So the pointer is erased, unless
-        // by_ticket_ has addresses of other pointers, which erasing would move.
+        // A null pointer left here would make the next search longer, so the pointer is erased. But
+        // this moves other pointers, so it must not be done while by_ticket_ has their addresses.
         if (by_ticket_.empty()) tasks->erase(found);
         trim(*tasks);
         return leave(std::move(task));

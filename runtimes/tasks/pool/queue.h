@@ -17,12 +17,12 @@
 namespace poise::tasks {
 
 /// The order in which tasks run:
-/// - Borrowed tasks come first, because other ranks wait for them. A borrowed task is put before at
-/// most kMaxSearched shorter ones of the same function, so that short tasks are left for the end.
-/// - Then come tasks of higher priority; of the same priority, first the pinned ones, because no
-/// other rank can take them.
-/// - Then come older tasks. But the children of a task are taken newest first: a tree of tasks is
-/// walked depth first, which needs little memory.
+/// - Borrowed tasks come first, because other ranks wait for them. A new borrowed task overtakes up
+/// to kMaxSearched shorter ones of the same function, so that the shortest tasks run last.
+/// - Then come the tasks of this rank, by decreasing priority. Among tasks of the same priority,
+/// pinned tasks come first, because no other rank can take them.
+/// - Otherwise, older tasks come first. But the children of a task are taken newest first: a tree
+/// of tasks is walked depth first, which needs little memory.
 class Queue {
  public:
   explicit Queue(std::size_t num_functions) : cost_(num_functions) {}
@@ -43,19 +43,19 @@ class Queue {
     return tasks && wanted(std::as_const(*tasks->front())) ? pop_from(*tasks) : nullptr;
   }
 
-  /// Takes the child that is to run next among these children. Returns null if none is queued.
+  /// Takes whichever of these children is to run next. Returns null if none is queued.
   std::unique_ptr<Task> pop_of(const Children& children);
-  /// Takes the first borrowed task for which a task of another rank may be waiting. Returns null if
-  /// there is none.
+  /// Takes the first borrowed task that another task submitted, because that task may be waiting
+  /// for it. Returns null if there is none.
   std::unique_ptr<Task> pop_borrowed_child();
 
-  /// Takes a task to lend: among the tasks of the lowest priority, the one that would start last.
-  /// If there is none and `borrowed_too` is true, takes a borrowed task. Returns null if no task
-  /// may be lent.
+  /// Takes a task to lend: of the lendable tasks with the lowest priority, the one that would start
+  /// last. If no task is lendable and `borrowed_too` is true, takes a borrowed task. Returns null
+  /// if no task may be lent.
   std::unique_ptr<Task> take_last(bool borrowed_too);
 
-  /// Takes the replicated task that had this ticket, its identifier, when it was pushed. Returns
-  /// null if there is none. O(1) on average.
+  /// Takes the replicated task that was pushed with this ticket. Returns null if it is not in the
+  /// queue. O(1) on average.
   std::unique_ptr<Task> take_ticket(Ticket ticket);
   /// Takes those lendable tasks for which `wanted` is true, in the order of the queue.
   std::vector<std::unique_ptr<Task>> take(const std::function<bool(const Task&)>& wanted);
@@ -74,9 +74,9 @@ class Queue {
 
  private:
   using Tasks = std::deque<std::unique_ptr<Task>>;
-  // The tasks of one priority. by_ticket_ has addresses of pointers in these lists, and erasing a
-  // pointer would move others. So when a task is taken from between others, a null pointer stays in
-  // its place. The first and the last pointer of a list are never null.
+  // The tasks of one priority. by_ticket_ has addresses of pointers in these lists, which would
+  // move if a pointer between them were erased. So a task taken from the middle of a list leaves a
+  // null pointer behind. The first and the last pointer of a list are never null.
   struct Level {
     Tasks pinned, free;
   };

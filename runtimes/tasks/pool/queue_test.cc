@@ -15,7 +15,7 @@ std::unique_ptr<Task> task(std::uint64_t slot, int priority = 0, bool pinned = f
   return made;
 }
 
-TEST(Queue, runs_tasks_of_other_ranks_first_and_then_those_of_its_own_rank_by_priority_and_age) {
+TEST(Queue, runs_borrowed_tasks_first_and_then_tasks_of_its_own_rank_by_priority_and_age) {
   Queue queue(1);
   queue.push(task(1), false);
   queue.push(task(2), false);
@@ -142,7 +142,7 @@ TEST(Queue, takes_replicated_tasks_by_ticket_number_and_keeps_the_order_of_the_o
   EXPECT_EQ(queue.size(), 0u);
 }
 
-TEST(Queue, finds_a_child_task_behind_many_empty_entries_of_replicated_tasks_that_were_taken) {
+TEST(Queue, finds_a_child_task_behind_many_null_pointers_left_by_tasks_that_were_taken) {
   Queue queue(1);
   const auto children = std::make_shared<Children>();
   auto child = task(1);
@@ -160,7 +160,8 @@ TEST(Queue, finds_a_child_task_behind_many_empty_entries_of_replicated_tasks_tha
   EXPECT_EQ(found->slot, 1u);
 }
 
-TEST(Queue, takes_all_children_of_a_task_in_linear_time_if_a_child_of_another_task_comes_first) {
+TEST(Queue,
+     takes_all_children_of_a_task_in_linear_time_even_if_a_child_of_another_task_comes_first) {
   // If every child that is taken made the next search longer, this test would run for minutes.
   constexpr std::uint64_t kChildren = 300'000;
   Queue queue(1);

@@ -66,8 +66,8 @@ struct Extras {
   /// Called on the owner rank to store the result. Not called if the task failed.
   std::function<void()> deliver;
   std::function<void()> on_finish;  // called on the owner rank
-  // Memory for the arguments passed by value if they do not fit into the task. In a borrowed task:
-  // memory for the data items that are read neither from `message` nor at their original address.
+  // The arguments passed by value, if they do not fit into the Task. In a borrowed task: the data
+  // items that are read neither from `message` nor at their original address.
   std::shared_ptr<std::byte> storage;
   /// The message that contains the small items of a borrowed task.
   std::shared_ptr<std::byte> message;
@@ -96,8 +96,8 @@ struct Bytes {
   double both() const { return out + back; }
 };
 
-/// A task takes only three cache lines: if more tasks are queued than fit into the cache, each of
-/// these lines costs a cache miss.
+/// A Task is kept to three cache lines: if more tasks are queued than fit into the cache, each line
+/// costs a cache miss.
 struct Task {
   ~Task();
 
@@ -114,8 +114,9 @@ struct Task {
   std::int32_t priority = 0;
   bool pinned : 1 = false;
   bool has_parent : 1 = false;  // another task submitted this one, and may wait for it on any rank
-  // Flags of a lent task (LendingAgent::returns_to). wants_collector: its owner wants results
-  // collected. was_passed_on: a rank other than the owner lent the task to this rank.
+  // Flags of a lent task, for LendingAgent::returns_to. wants_collector: the owner wants one rank
+  // per node to collect its results. was_passed_on: this rank borrowed the task from a rank other
+  // than the owner.
   bool wants_collector : 1 = false, was_passed_on : 1 = false;
   bool failed = false;
   bool replicated = false;  // other ranks have, had or will get copies of the task

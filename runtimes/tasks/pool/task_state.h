@@ -9,8 +9,8 @@
 
 namespace poise::tasks {
 
-/// While a task is lent or replicated, its owner and the other rank each hold an object `Task` of
-/// it. Each of these two objects has its own state.
+/// A lent or replicated task has one object `Task` on its owner rank and one on each rank to which
+/// it was sent. Each of these objects has a state of its own.
 enum class TaskState : std::uint8_t {
   created,       // the program submits the task, or its message is being read
   blocked,       // waits for earlier tasks that access the same data
@@ -19,7 +19,7 @@ enum class TaskState : std::uint8_t {
   running,       // in a batch that a thread of this rank runs
   lent,          // a task of this rank that another rank has borrowed
   replica_runs,  // a task of this rank of which another rank runs a replica
-  /// A task of this rank that ran on another rank and whose outputs are arriving, or that failed in
+  /// A task of this rank whose outputs are arriving from the rank that ran it, or that failed in
   /// on_lend.
   ending,
   /// A copy of another rank's task; it may run here as soon as this rank gets its token.

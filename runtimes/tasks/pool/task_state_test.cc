@@ -143,7 +143,7 @@ TEST_F(TaskStates, a_task_whose_replica_runs_elsewhere_ends_with_the_results_of_
 }
 
 #if POISE_ASSERTIONS >= 1
-TEST(TaskStateDeathTest, aborts_if_a_task_changes_to_a_state_that_must_not_follow_its_current_one) {
+TEST(TaskStateDeathTest, aborts_if_a_task_enters_a_state_that_may_not_follow_its_current_state) {
   for (const TaskState next : {TaskState::running, TaskState::lent, TaskState::finished}) {
     Task task;
     EXPECT_DEATH(task.enter(next), "may_follow");

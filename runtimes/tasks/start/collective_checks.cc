@@ -52,8 +52,8 @@ void throw_if_any_failed(MPI_Comm communicator, const std::string& error) {
 
 void check_equal_on_all_ranks(MPI_Comm communicator, std::span<const char* const> names,
                               const Knobs& settings) {
-  // The value of each setting and its bitwise complement. The maxima of both over all ranks show
-  // whether ranks differ.
+  // The value of each setting and its bitwise complement. Their maxima over all ranks give the
+  // largest and the smallest value, which are different if ranks differ.
   std::vector<std::uint64_t> extremes;
   for (const char* name : names) {
     const auto value = static_cast<std::uint64_t>(settings[name]);

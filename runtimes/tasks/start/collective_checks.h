@@ -17,12 +17,12 @@ namespace poise::tasks {
 /// Returns on all ranks the text that `rank` passes.
 std::string broadcast_text(MPI_Comm communicator, std::string text, int rank);
 
-/// Returns on all ranks the error of the lowest rank that passes one, preceded by that rank's
-/// number unless it is rank 0. Returns an empty text if every rank passes an empty text.
+/// Returns on all ranks the error of the lowest rank that passes one. The number of that rank
+/// precedes the error, unless it is rank 0. Returns an empty text if all ranks pass an empty text.
 std::string first_error(MPI_Comm communicator, const std::string& error);
 
-/// Throws Error on every rank if any rank passes an error. A rank that passes one throws it with
-/// its own text; the other ranks throw the text that first_error() returns.
+/// Throws Error on every rank if any rank passes an error. A rank that passes an error throws that
+/// error; all other ranks throw the text that first_error() returns.
 void throw_if_any_failed(MPI_Comm communicator, const std::string& error);
 
 /// Throws Error on every rank if one of these settings differs between ranks.

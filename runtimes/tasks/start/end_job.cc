@@ -33,7 +33,7 @@ bool has_all_ranks(MPI_Comm communicator) {
   return ranks == all_ranks;
 }
 
-/// Replaces line breaks, because the values of variables may contain some.
+/// Replaces line breaks, because an error may contain the value of a variable with line breaks.
 void print_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');

@@ -8,10 +8,10 @@
 
 namespace poise::tasks {
 
-/// Returns if no rank passes an error. Otherwise all ranks exit with status 2, and the
-/// communicator's first rank prints the error of the lowest rank that passes one. MPI is finalized
-/// if all ranks of the job call this function, each in the thread that initialized MPI. Otherwise
-/// the job is aborted, because MPI_Finalize would wait for the other ranks. Collective.
+/// Returns if no rank passes an error. Otherwise ends the job with status 2, after the
+/// communicator's first rank has printed the error of the lowest rank that passes one. If all ranks
+/// of the job call this function, each in the thread that initialized MPI, they finalize MPI.
+/// Otherwise the job is aborted, because MPI_Finalize would wait for the other ranks. Collective.
 void end_job_on_error(MPI_Comm communicator, const std::string& error);
 
 /// Ends the job. If every rank calls this function, rank 0 prints its error as one line and the job

@@ -24,9 +24,9 @@ namespace {
 // The part of each rank begins at a multiple of the size of a huge page.
 constexpr std::size_t kPage = std::size_t{1} << 21;
 
-// The data that another process needs to map the file with this rank's part of the memory: process
-// id and file descriptor, which lead to the file, and its device and inode, which prove that the
-// file is the right one.
+// What another process needs in order to map this rank's part of the memory, which is a file:
+// process id and file descriptor locate the file, and device and inode prove that it is the right
+// one.
 struct Offer {
   std::int64_t process = 0, file = -1;
   std::uint64_t device = 0, inode = 0;

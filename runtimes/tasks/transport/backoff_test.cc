@@ -9,7 +9,7 @@
 namespace poise::tasks {
 namespace {
 
-TEST(Backoff, delays_a_message_by_at_most_one_percent_of_the_time_for_which_a_thread_was_idle) {
+TEST(Backoff, delays_a_message_by_at_most_one_percent_of_the_preceding_idle_time) {
   for (double idle_s = 10e-3; idle_s < 100; idle_s *= 2)
     EXPECT_LE(idle_sleep_s(idle_s), 0.01 * idle_s);
 }

@@ -12,8 +12,8 @@
 
 namespace poise::tasks {
 
-/// Like memcpy, but with non-temporal stores where the processor has them: the caches keep what the
-/// next task needs, and memory that will be overwritten is not read first. Faster than memcpy for
+/// Like memcpy, but with non-temporal stores where the processor has them. They leave in the caches
+/// what the next task needs, and do not read memory that they overwrite. Faster than memcpy for
 /// more than a few pages.
 inline void copy_past_caches(void* to, const void* from, std::size_t bytes) {
   auto* target = static_cast<std::byte*>(to);

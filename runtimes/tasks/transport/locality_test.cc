@@ -49,8 +49,7 @@ TEST(Locality, a_rank_bound_to_several_NUMA_domains_has_distance_1_to_all_ranks_
   EXPECT_THAT(distances(locality_among(ranks, 1, kMachine)), ElementsAre(1, 1, 2, INFINITY));
 }
 
-TEST(Locality,
-     a_rank_whose_NUMA_domain_the_machine_lacks_is_farther_than_a_rank_in_the_same_domain) {
+TEST(Locality, a_rank_in_an_unknown_NUMA_domain_is_farther_than_a_rank_in_the_same_domain) {
   const RankLocation ranks[] = {{8, 1}, {8, 7}};
   EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1.5));
 }

@@ -22,10 +22,10 @@ class Parker {
   Parker(const Parker&) = delete;
   Parker& operator=(const Parker&) = delete;
 
-  /// Sleeps until wake() is called, for at most `max_s` seconds. Does not sleep at all if `awake()`
-  /// returns true. `awake` is called when this thread is already registered as a sleeper, so a
-  /// wake() from then on is not missed. wake() wakes one of several sleepers; the others sleep
-  /// until their time is over. park() may return early.
+  /// Sleeps until wake() is called, for at most `max_s` seconds; may also return early. Does not
+  /// sleep at all if `awake()` returns true. This thread is registered as a sleeper before `awake`
+  /// is called, so no later wake() is missed. If several threads sleep, wake() wakes one of them,
+  /// and the others sleep until their time is over.
   template <typename Awake>
   void park(double max_s, Awake awake) {
     parked_.store(true);

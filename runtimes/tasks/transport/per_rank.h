@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One value per rank, in memory that all ranks of its node share.
+// One value per rank, in memory shared by all ranks of a node.
 #pragma once
 
 #include <cstddef>

@@ -123,10 +123,9 @@ bool Transport::finds_header(MPI_Message& message, MPI_Status& status) {
   return there != 0;
 }
 
-// In some MPI libraries a probe first looks for a message among those already read from the
-// network, and reads the network only afterwards. So if the last poll was long ago, a probe that
-// finds nothing is repeated: the second probe finds a message that the first has read from the
-// network.
+// In some MPI libraries, a probe first searches the messages already read from the network, and
+// reads from the network only afterwards. So if the last poll was long ago, a probe that finds
+// nothing is repeated: the second probe finds what the first one has read.
 void Transport::receive_headers() {
   const double now_s = wall_now_s();
   bool again = now_s - last_poll_s_ > lending_tuning::kMinPause_s;
