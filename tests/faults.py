@@ -4,13 +4,14 @@
 
     tests/faults.py [--seed 1] [--faults 200] [--jobs 2] [--only poise/search] [--fast] [--minutes M] [-o FILE.json]
 
-A fault changes one operator, number or statement of a .cc file. Faults are drawn by the seed from all places where
-such a change is possible. A fault is killed if the unit tests of the library fail or do not end. The tests of the
-fault's own folder are built and run first, and the others only if these pass; slow tests come last. With --fast, slow
-tests are left out, so that the number of killed faults is a lower bound. A fault that the compiler refuses is replaced
-by another one. The sources are first copied to build/faults, where each job has its own build, so that the
-working tree does not change. If a fault survives, either a test is missing, or the change has no effect (for example,
-because one of two equal candidates is chosen). The survivors are printed, so that somebody can decide which it is.
+A fault changes one operator, number or statement of a .cc file. The seed determines which of all possible faults
+are tried. A fault is killed if the unit tests of the library fail or do not end. The tests in the folder of the
+changed file are built and run first, and the others only if these pass; slow tests come last. With --fast, slow
+tests are left out, so that the number of killed faults is a lower bound. A fault that the compiler refuses is
+replaced by another one. The sources are first copied to build/faults, where each job has its own build, so that the
+working tree does not change. If a fault survives, either a test is missing, or the change has no effect (for
+example, because one of two equal candidates is chosen). The survivors are printed, so that somebody can decide
+which it is.
 
 Each verdict is stored in FILE.json immediately. With the same FILE, a later run judges only faults without a stored
 verdict, and faults that survived before their source file or its tests changed. So a run of hours may be divided into

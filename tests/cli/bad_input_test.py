@@ -162,7 +162,7 @@ class BadInput(CliTest):
             self.assert_refused("compare", "g.graph", "-m", "core:2", "--timeline", name, "--html",
                                 "page.html", says=f"{name}: the file is empty")
 
-    def test_a_trace_damaged_by_a_transfer_in_text_mode_is_recognised(self):
+    def test_a_trace_damaged_by_a_file_transfer_in_text_mode_is_recognised(self):
         self.run_poise("convert", "g.graph", "good.poise", "--placement", "places")
         good = (self.folder / "good.poise").read_bytes()
         self.assertIn(b"\n", good[:8])

@@ -4,11 +4,11 @@
 blocks of a page run in order in one folder, which is empty at first and is also the home folder. Variables that a block
 exports are kept for the next blocks.
 
-A block may need things besides the command poise, such as "mpi" (MPI and the mini-apps) or "installed". The variable
-GUIDES_HAVE lists those that exist here, except numpy and Clang 16, which the test finds itself. Blocks that need other
-things are left out. If the variable is set, the test runs only those pages that have a block which needs the first
-thing in the list; pages that need "installed" run only where this is in the list, so that no page runs twice. If the
-variable is not set, the test runs all pages."""
+A block may need more than the command poise, such as "mpi" (MPI and the mini-apps) or "installed" (an installed Poise).
+The variable GUIDES_HAVE lists what exists here, except numpy and Clang 16, which the test finds itself. Blocks that
+need anything else are left out. If GUIDES_HAVE is not set, the test runs all pages. If it is set, the test runs only
+pages with a block that needs the first thing in the list. Of these, pages that need "installed" run only if the list
+contains "installed", so that no page runs twice."""
 
 import importlib.util
 import json
@@ -152,7 +152,7 @@ class Rules(unittest.TestCase):
             found = re.findall(rf"(?m)^    (?:\w+=\S+ )*(?:{COMMANDS})(?: .*|$)", outside_of_blocks(page))
             self.assertEqual(found, [], page.name)
 
-    def test_the_check_of_guides_reports_promised_output_lines_that_the_command_does_not_print(self):
+    def test_the_check_of_guides_reports_lines_of_an_output_block_that_the_command_does_not_print(self):
         self.assertEqual(missing_lines("a  1\nb 2\n", "x\na 1\ny\n b   2\n"), [])
         self.assertEqual(missing_lines("b 2\na 1\n", "a 1\nb 2\n"), ["a 1"])
         self.assertEqual(missing_lines("a 2\n", "a 1\n"), ["a 2"])

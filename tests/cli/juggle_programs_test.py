@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests poise juggle with programs that leave children behind, become another program, change their user, or
-run in a container or under a quota, and tests what a terminal shows."""
+"""Tests poise juggle with programs that leave children behind, call exec, change their user, or run in a container or
+under a quota. Also tests what the balancer shows on a terminal."""
 
 import fcntl
 import json
@@ -36,7 +36,7 @@ def descendants(pid):
 
 
 def all_of(terminal):
-    """Returns everything that programs write to this terminal until the last of them has closed it."""
+    """Returns everything that is written to this terminal until all programs have closed it."""
     text = b""
     while True:
         try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests poise juggle on a system that refuses what it needs: the program must still run and end as it would
-alone, and one line must say what is not balanced and why."""
+"""Tests poise juggle on a system that refuses what the balancer needs: the program must still run and end as it does
+without the balancer, and one line must say what is not balanced and why."""
 
 import errno
 import os
@@ -74,7 +74,7 @@ class Refused(JuggleTest):
         def refused():
             os.dup2(1, 200)
             hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-            resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))  # file 200, above the limit, stays open
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))  # file descriptor 200, above this limit, stays open
             refusing("close_range", errno.ENOSYS)()
 
         process, _, workers = self.start_busy(preexec_fn=refused, close_fds=False)

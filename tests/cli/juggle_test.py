@@ -82,7 +82,8 @@ class JuggleTest(CliTest):
         return program
 
     def start_busy_alone(self):
-        """Starts a program with three busy children, without a balancer. Returns it, and the children's process ids."""
+        """Starts a program with three busy children, without a balancer. Returns the program and its children's process
+        ids."""
         program = self.start_alone("sh", "-c", BUSY)
         self.assertTrue(eventually(lambda: len(children(program.pid)) == 3))
         workers = children(program.pid)
@@ -226,9 +227,9 @@ class Affinities(JuggleTest):
             return sorted(sum(place == {cpu} for place in places) for cpu in two)
 
         for _ in range(20):
-            # The counts of threads per cpu may be wrong for a moment. Between the two system calls that swap two
-            # threads, one cpu may have all three threads. A thread that has inherited the cpu of its parent is first
-            # allowed all cpus, and then pinned to one.
+            # The counts may be different for a moment. Between the two system calls that swap two threads, one cpu has
+            # all three threads. A thread that has inherited its parent's cpu is first allowed all cpus, and then pinned
+            # to one.
             self.assertTrue(eventually(lambda: threads_on_cpus() == [1, 2]), threads_on_cpus())
             time.sleep(0.01)
 
@@ -271,7 +272,7 @@ class Affinities(JuggleTest):
         self.addCleanup(end_all, workers)
         self.start(*QUICK, "--attach", str(program.pid))
         self.assertTrue(eventually(lambda: all(len(affinity(pid)) == 1 for pid in workers)))
-        os.kill(middle, signal.SIGKILL)  # the parent of its children is now a process outside of the program
+        os.kill(middle, signal.SIGKILL)  # its children now have a parent outside the program
         self.assertTrue(eventually(lambda: all(affinity(pid) == CPUS for pid in workers)))
 
     def test_a_daemon_started_just_before_the_program_ends_gets_the_affinity_it_would_have_without_the_balancer(self):

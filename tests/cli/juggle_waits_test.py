@@ -41,7 +41,7 @@ class Waits(JuggleTest):
             self.assertNotIn("report", done.stderr)
         return json.loads((self.folder / "s.json").read_text())
 
-    def test_the_balancer_moves_threads_when_others_sleep_or_yield_at_barriers(self):
+    def test_the_balancer_moves_threads_when_other_threads_sleep_or_yield_at_barriers(self):
         for wait in "sleep", "yield":
             with self.subTest(wait):
                 summary = self.summary_of(*PHASES, "--wait", wait)

@@ -68,7 +68,7 @@ class Keep(unittest.TestCase):
         self.keep("bbb", [{"part": "b", "x": 2}])
         self.assertEqual(self.kept(), [("b", 2, "bbb")])
 
-    def test_rows_measured_elsewhere_replace_stored_rows_with_equal_keys_and_keep_their_own_commit(self):
+    def test_rows_added_from_another_file_replace_stored_rows_with_equal_keys_and_keep_their_own_commit(self):
         self.keep("aaa", [{"part": "a", "x": 1}, {"part": "b", "x": 2}])
         stamp = {"commit": "bbb", "machine": "16 cores"}
         other = self.folder / "other.json"

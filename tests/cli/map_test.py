@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests `poise map`: maps of ranks, what it prints, and that real launchers do what its files say."""
+"""Tests `poise map`: the maps of ranks, the output, and that real launchers place ranks as the written files say."""
 
 import json
 import os

@@ -30,7 +30,7 @@ class Metrics(CliTest):
                 self.assertAlmostEqual(got[name], value, delta=1e-9 * max(1e-3, abs(value)),
                                        msg=name)
 
-    def test_evaluate_computes_the_metrics_by_their_definitions(self):
+    def test_evaluate_prints_the_values_that_follow_from_the_definitions_of_the_metrics(self):
         for seed in range(40):
             with self.subTest(seed=seed):
                 machine, graph, before, after = self.write_case(seed)

@@ -157,7 +157,7 @@ def makespan_bound(machine, graph, average):
 
 
 def drawn_machine(rng):
-    """Returns a random machine. Many draws cover every kind of machine for which the formulas differ."""
+    """Returns a random machine. Among many draws is every kind of machine for which the formulas differ."""
     factors = [round(rng.uniform(5, 20), 2), round(rng.uniform(1.1, 3), 2), 1]
     given = ",".join(map(str, factors))
     shape = rng.choice([

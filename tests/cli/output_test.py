@@ -198,7 +198,7 @@ class Output(CliTest):
         self.assertEqual((self.folder / "streams").read_text().split(), ["/dev/null"] * 3)
 
     def test_a_result_can_be_written_to_a_stream_that_is_redirected_to_a_file(self):
-        # A link like /dev/stdout in a writable folder, so that a defect does not replace /dev/stdout itself.
+        # This link stands in for /dev/stdout, because poise might by mistake replace the link by a file.
         os.symlink("/proc/self/fd/1", self.folder / "out")
         plan = "plan", "g.graph", "-m", "core:2", "-s", "keep"
         with open(self.folder / "result", "w", encoding="utf-8") as result:

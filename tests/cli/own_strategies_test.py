@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests strategies of the user: programs, shared objects and placements from files, beside the built-in ones."""
+"""Tests strategies that users add to the built-in ones: programs, shared libraries and placement files."""
 
 import json
 import pathlib
@@ -95,7 +95,7 @@ class OwnStrategies(CliTest):
         for word in words:
             self.assertIn(word, done.stderr)
 
-    def test_all_commands_that_run_strategy_programs_limit_their_time(self):
+    def test_every_command_that_runs_a_strategy_program_limits_the_run_time_of_the_program(self):
         for command, status in (("plan", 2), ("map", 2), ("simulate", 1), ("compare", 1)):
             with self.subTest(command=command):
                 done = self.run_poise(command, "t.poise", "-m", "node:2 core:64", "-s", "exec:sleep 1000", "--exec-limit", "10ms")
@@ -136,7 +136,7 @@ class OwnStrategies(CliTest):
         child = int((self.folder / "child").read_text())
         stat, deadline = pathlib.Path(f"/proc/{child}/stat"), time.monotonic() + 200
         try:
-            while ") Z " not in stat.read_text():  # Z: killed, but not yet waited for by its new parent
+            while ") Z " not in stat.read_text():  # Z: a zombie, which its new parent has not reaped yet
                 self.assertLess(time.monotonic(), deadline, "what the program started still runs")
                 time.sleep(0.05)
         except (FileNotFoundError, ProcessLookupError):

@@ -15,7 +15,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "bench", "ben
 import report  # noqa: E402
 from browser import BROWSER, clicked  # noqa: E402
 
-# A recording of two ranks with tasks: rank 0 runs one task, and rank 1 runs another task of rank 0.
+# A trace of two ranks with tasks: rank 0 runs one task, and rank 1 runs another task of rank 0.
 TASKS = json.dumps({"otherData": {"title": "tasks"}, "traceEvents": [
     {"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "rank 0"}},
     {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "rank 1"}},

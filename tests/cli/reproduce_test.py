@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests ./dev reproduce: the rule of its verdicts, its sections, the two pages that it writes (HTML and Markdown), and
-its messages about broken inputs. The tests compute one quick section, and check the stored results of the other
-sections."""
+"""Tests ./dev reproduce: how it reaches its verdicts, its sections, the two pages that it writes (HTML and Markdown),
+and its error messages about broken inputs. The tests compute one quick section, and check the stored results of the
+others."""
 
 import html.parser
 import importlib.util
@@ -206,7 +206,7 @@ class Kept(unittest.TestCase):
         self.assertEqual(claims, {"NucoLB": ["20 %"], "Juggle": ["80 %"], "NumaLB": ["2.8 times"],
                                   "TreeMatchLB": ["16.6 %", "17 %"], "CHAMELEON": ["1.31 times", "1.20 times"]})
 
-    def test_the_stored_verdicts_on_papers_follow_from_the_stored_checks(self):
+    def test_the_stored_verdicts_on_papers_agree_with_the_stored_checks(self):
         kept = json.loads((ROOT / "bench" / "results" / "reproduce.json").read_text(encoding="utf-8"))
         ids = [section.id for paper in reproduce.PAPERS for section in paper.sections]
         self.assertEqual([row["id"] for row in kept["sections"]], ids, "run again: ./dev reproduce")

@@ -87,7 +87,7 @@ class RunTest(CliTest):
         return lines[0]
 
     def cpus(self):
-        """Returns {rank: cpu} for the ranks of the last run that may run on one cpu only."""
+        """Returns {rank: cpu} of the last run, for those ranks that were bound to a single cpu."""
         counts = {rank: [int(word) for word in (self.folder / f"rank{rank}").read_text().split()] for rank in (0, 1)}
         return {rank: first for rank, (count, first) in counts.items() if count == 1}
 
@@ -148,7 +148,8 @@ class RunTest(CliTest):
         cpus = sorted(os.sched_getaffinity(0))[:2]
         if cpus != [0, 1]:
             self.skipTest("cores 0 and 1 are not available")
-        # This srun runs the ranks one after another on this host, each with the words that follow the options.
+        # This stand-in for srun runs the ranks one after another on this host. Each rank runs the command after the
+        # options.
         srun = self.folder / "srun"
         srun.write_text("#!/bin/sh\necho \"$@\" > words\ncat \"$SLURM_HOSTFILE\" > hosts\n"
                         "while [ \"$1\" != \"${1#-}\" ]; do shift; done\n"
@@ -195,7 +196,7 @@ class RunTest(CliTest):
         self.assertEqual(self.history()["runs"], [])
         self.assertIn("the next run is profiled", self.said(done))
 
-    def test_no_rank_map_is_used_if_the_command_binds_ranks_itself(self):
+    def test_no_rank_map_is_used_if_the_launch_command_already_binds_ranks(self):
         command = self.launcher("openmpi")
         command = command[:1] + ["--bind-to", "none"] + command[1:]
         self.begin_trial(command)
@@ -249,7 +250,7 @@ class RunTest(CliTest):
         self.assertEqual(list(self.folder.glob("*.map")), [], "launcher files are left")
         self.assertEqual([run["how"] for run in self.history()["runs"][2:]], ["mapped"] * 2)
 
-    def test_the_profile_does_not_overwrite_a_history_whose_name_ends_in_poise(self):
+    def test_the_profile_does_not_overwrite_a_history_file_with_the_suffix_poise(self):
         command = self.launcher("openmpi")
         for count in (1, 2):
             done = self.run_once(command, history="h.poise")

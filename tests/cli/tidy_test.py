@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests what tests/tidy.py rejects, such as messages of commits, includes of higher layers, tests that read a wall clock,
-and many static_casts."""
+"""Tests what tests/tidy.py rejects, such as bad commit messages, includes of higher layers, tests that read a wall
+clock, and too many static_casts."""
 
 import pathlib
 import subprocess
@@ -125,7 +125,7 @@ class Tidy(unittest.TestCase):
         tidy.check_clocks_in_tests(pathlib.PurePosixPath(next(iter(tidy.CLOCKS_IN_TESTS))), ["no clock"])
         self.assertEqual(len(tidy.troubles), 2)
 
-    def test_only_the_clock_header_and_miniapps_read_a_clock_themselves(self):
+    def test_only_the_clock_header_and_miniapps_may_call_functions_that_read_a_clock(self):
         for name, is_allowed in ((tidy.CLOCK_HEADER, True), ("miniapps/cg/main.cc", True), ("bench/decide_bench.cc", False),
                                  ("runtimes/tasks/new.h", False)):
             tidy.troubles.clear()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls poise_plan_distributed() on up to three ranks with arbitrary arrays. All ranks must refuse
-// exactly the arrays that an independent check calls wrong, and a refusal must write no places.
+// exactly the arrays that an independent check finds invalid. A call that is refused must write no
+// places.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -51,8 +52,8 @@ OwnArrays arrays_of(Input& input, std::uint32_t rank, std::uint32_t num_ranks) {
     }
     own.first.push_back(own.to.size());
   }
-  // May make an entry of `first` wrong, but never the last one: it is the number of neighbours,
-  // which the library cannot check.
+  // May make an entry of `first` wrong, but never the last one: the library cannot check this
+  // entry, which is the number of neighbours.
   if (input.is_wild() && num_tasks > 0) own.first[input.below(num_tasks)] = input.below(40);
   return own;
 }

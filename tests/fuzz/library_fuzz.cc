@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls libpoise with arbitrary arrays. A call must refuse exactly the arrays that an independent
-// check calls wrong, and a refusal must change nothing. Planning with accepted arrays must either
-// fail and write no places, or return valid places and a finite iteration time.
+// Calls libpoise with arbitrary arrays. A call must be refused if and only if an independent check
+// finds its arrays invalid, and must then change nothing. With accepted arrays, planning must
+// either fail and write no places, or return valid places and a finite iteration time.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -98,7 +98,8 @@ std::pair<int, bool> set_capacity(poise_workload* w, Input& input, std::uint32_t
           true};
 }
 
-/// Calls one setter with arrays from the input; returns its result and whether it should succeed.
+/// Calls one setter with arrays from the input. Returns the result of the call, and whether the
+/// call should succeed.
 std::pair<int, bool> set_something(poise_workload* w, Input& input, std::uint32_t num_tasks) {
   const auto seconds = [&] { return input.seconds(); };
   const auto task = [&] { return input.index(num_tasks); };

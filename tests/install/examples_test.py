@@ -124,7 +124,7 @@ class Examples(unittest.TestCase):
         self.moves(self.by_cmake("in_cpp", languages="CXX", components="COMPONENTS cxx",
                                            source="../program.cc", target="poise::poise"))
 
-    def test_cmake_does_not_find_the_cpp_library_where_pkg_config_does_not_find_hwloc(self):
+    def test_cmake_does_not_find_the_cpp_library_if_pkg_config_does_not_find_hwloc(self):
         with self.assertRaisesRegex(AssertionError, r"(?s)poise_FOUND to FALSE.*pkg-config\s+does\s+not\s+find\s+hwloc"):
             self.by_cmake("no_hwloc", {"PKG_CONFIG_LIBDIR": "/nowhere"}, languages="CXX", components="COMPONENTS cxx",
                           source="../program.cc", target="poise::poise")
@@ -223,7 +223,7 @@ class Examples(unittest.TestCase):
         self.assertIn("all is right", run([*os.environ["LAUNCH"].split(), "./program"]))
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and HAS_DEALII, "there is no deal.II")
-    def test_dealii_divides_a_mesh_more_evenly_with_poise_preloaded_than_with_zoltan(self):
+    def test_dealii_divides_a_mesh_more_evenly_if_poise_is_preloaded_in_place_of_zoltan(self):
         self.build_answers("zoltan")
         run([os.environ["MPICXX"], "-std=c++17", "-w", str(ROOT / "examples" / "dealii.cc"), "-I/usr/include/trilinos",
              "-ldeal.ii", "-ltbb", "-ltrilinos_teuchoscomm", "-ltrilinos_teuchoscore", "-o", "mesh"])

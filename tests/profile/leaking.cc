@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A leak that is planted into the profile library: the linker sends its calls of host_name() to
-// this file (option --wrap), so that sanitized_test.py can show that it finds leaks of the library.
+// Plants a leak in the profile library: the linker redirects the library's calls of host_name() to
+// this file (option --wrap). The leak lets sanitized_test.py show that it would find a leak of the
+// library.
 #include <cstdlib>
 
 #include "runtimes/profile/machinery.h"

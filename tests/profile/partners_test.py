@@ -66,21 +66,21 @@ class Partners(ProfileTest):
                     self.assertEqual(samples, [ROUNDS, ROUNDS if "grid" in what else 0, ROUNDS])
                     self.assertEqual(receivers, [0] * SIZE)
 
-    def test_time_in_a_wait_call_is_waiting_until_the_last_rank_has_begun_the_non_blocking_collective(self):
+    def test_ranks_that_complete_a_nonblocking_collective_wait_for_the_last_rank_to_start_it(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "nonblocking")
                 self.check_late(waits, [0, 2])
                 self.assertEqual(samples, [ROUNDS] * SIZE)
 
-    def test_time_in_a_wait_call_that_completes_a_non_blocking_scan_is_waiting_for_lower_ranks_only(self):
+    def test_ranks_that_complete_a_nonblocking_scan_wait_for_ranks_with_lower_numbers_only(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "iscan")
                 self.check_late(waits, [2])
                 self.assertEqual(samples, [0, ROUNDS, ROUNDS])  # rank 0 never waits
 
-    def test_time_in_a_wait_call_is_waiting_until_the_last_rank_has_begun_to_duplicate_the_communicator(self):
+    def test_ranks_that_complete_a_nonblocking_dup_of_a_communicator_wait_for_the_last_rank_to_start_it(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "idup")
@@ -91,8 +91,8 @@ class Partners(ProfileTest):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, receivers = self.waits(mpi, "post")
-                # If ranks share cores, ranks 0 and 2 may see late that rank 1 has exposed its window. Rank 1 then waits for
-                # them; these waits are left out here.
+                # If ranks share cores, ranks 0 and 2 may notice late that rank 1 has exposed its window. Then rank 1
+                # waits for them. These waits of rank 1 are left out here.
                 self.check_late({pair: ns for pair, ns in waits.items() if pair[0] != 1}, [0, 2])
                 # Ranks 0 and 2 may wait in MPI_Win_start and in MPI_Win_complete, rank 1 in MPI_Win_wait.
                 self.assertEqual(samples, [2 * ROUNDS, ROUNDS, 2 * ROUNDS])
@@ -108,7 +108,7 @@ class Partners(ProfileTest):
                 self.check_late(waits, [])
                 self.assertEqual(samples, [0, 2 * ROUNDS, 0])
 
-    def test_time_in_a_wait_call_is_waiting_until_all_needed_ranks_have_started_the_persistent_collective(self):
+    def test_ranks_that_complete_a_persistent_collective_wait_until_all_ranks_that_send_to_them_have_started_it(self):
         for mpi in installations():
             program = compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread")
             if subprocess.run([program, "version"], timeout=60).returncode < 4:

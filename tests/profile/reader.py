@@ -50,7 +50,7 @@ def read_phase(reader):
              "may_wait_calls": dict(zip(WAITS, [reader.number() for _ in WAITS])), "cpu_ns": reader.signed(), "queued_ns": reader.signed(),
              "peak": reader.number(), "cpu": reader.signed()}
     # Maps (peer, is_fetched) to (messages, bytes). If is_fetched, this rank fetched the data from the peer (MPI_Get);
-    # otherwise it sent them to the peer.
+    # otherwise this rank sent the data to the peer.
     phase["traffic"] = {}
     for _ in range(reader.number()):
         key = reader.number()

@@ -4,9 +4,10 @@
 """Runs unmodified MPI programs with a profile library that is built with the address sanitizer. No rank may report an error or
 a leak of Poise.
 
-The sanitizer's run-time library is preloaded before the profile library. Both MPIs keep memory until the process ends, and at
-exit parts of them are unloaded, so their leaks have no names that a suppression could list. Therefore this test reads the
-reports itself: a leak is Poise's if the innermost frame that belongs to Poise or to MPI belongs to Poise."""
+The sanitizer's run-time library is preloaded before the profile library. Both MPIs leave memory unfreed, and parts
+of them are unloaded before the sanitizer looks for leaks at exit. Then their functions have no names that a list of
+suppressions could contain. Therefore this test reads the reports itself: a leak is Poise's if, among its frames in
+Poise or MPI, the innermost one is in Poise."""
 
 import os
 import re

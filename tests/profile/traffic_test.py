@@ -38,8 +38,8 @@ class Traffic(unittest.TestCase):
             self.skipTest("no Open MPI")
         program = compile_c("openmpi", PROGRAMS / "random_pairs.c", self.folder)
         output = self.folder / "profile"
-        # This run uses Open MPI's monitoring without the profile library, because that library's own messages would
-        # be counted as well.
+        # In this run, Open MPI's monitoring works without the profile library, because it would count the library's
+        # messages, too.
         done = launch("openmpi", SIZE, [program, 7],
                       MONITORING | {"OMPI_MCA_pml_monitoring_filename": str(self.folder / "monitored")})
         expected = monitored(self.folder)

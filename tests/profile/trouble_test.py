@@ -18,7 +18,7 @@ from reader import ENVIRONMENT, LIBRARY, PROGRAMS, compile_c, installations
 POISE = os.environ["POISE"] if "POISE" in os.environ else ""
 HAS_NAMESPACES = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
 PIECES, PIECE, THREADS, EACH, COMMUNICATORS, LATE = 32769, 65536, 4, 200, 5000, 20  # of programs/trouble.c
-SLICES = 2  # the number of Cuts::slices: phases are time slices
+SLICES = 2  # the value of Cuts::slices, which means that phases are time slices
 
 
 def launcher(mpi):
@@ -40,8 +40,8 @@ class Trouble(unittest.TestCase):
         return compile_c(mpi, PROGRAMS / "trouble.c", self.folder, "-pthread")
 
     def late_init(self, mpi, *late_s):
-        """Returns variables with which a profiled rank r returns from MPI_Init_thread after late_s[r] seconds. The seconds of
-        these ranks are tenths of real ones."""
+        """Returns environment variables with which rank r returns from MPI_Init_thread late_s[r] seconds late. The
+        clock of these ranks runs ten times as fast as usual, so that its second takes a tenth of a real one."""
         late = compile_c(mpi, PROGRAMS / "late_init.c", self.folder, "-shared", "-fPIC")
         return [f"LD_PRELOAD={LIBRARY} {late}", "LATE_INIT_S=" + "".join(f"{seconds:02}" for seconds in late_s)]
 
@@ -52,7 +52,7 @@ class Trouble(unittest.TestCase):
         return reader.read_profile(self.folder / "profile", ranks)
 
     def check(self, done, sent, ranks=2):
-        """Checks the program's output and the messages and bytes from rank 1 to rank 0. The same ranks may also have sent
+        """Checks the program's output, and that `sent` are the messages and bytes that rank 1 sent to rank 0, including
         messages of collectives."""
         self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
         self.assertIn(f"run.poise: {ranks} ranks,", done.stderr)
@@ -94,7 +94,7 @@ class Trouble(unittest.TestCase):
                 notes = [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
                 self.assertEqual(notes, ["poise profile: no profile: the program ended before a rank finished a phase"])
 
-    def test_the_same_line_is_printed_if_a_rank_was_killed_while_it_created_its_file(self):
+    def test_one_line_says_that_there_is_no_profile_if_a_rank_was_killed_while_it_created_its_file(self):
         done = self.profile("sh", "-c", 'touch "$POISE_PROFILE_PARTS/rank-0"; exit 3')
         self.assertEqual((done.returncode, done.stderr),
                          (3, "poise profile: no profile: the program ended before a rank finished a phase\n"))

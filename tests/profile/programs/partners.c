@@ -98,7 +98,7 @@ static void use_window(const char* what, int rank, int round) {
   int flag = 0;
   MPI_Group all, partners;
   if (round ==
-      0)  // MPICH 4.0.2: unless the window has a multiple of 16 bytes, MPI_Put writes beside it.
+      0)  // MPICH 4.0.2: MPI_Put writes outside a window whose size is no multiple of 16 bytes.
     MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &data, &window);
   MPI_Comm_group(MPI_COMM_WORLD, &all);
   if (rank == 1)
