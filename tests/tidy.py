@@ -403,7 +403,7 @@ def git(*words):
 
 
 def has_history():
-    """Returns false if git lacks some of the commits since FIRST_BASE, as in a shallow clone, or if there is no git."""
+    """Returns true if git has all commits since FIRST_BASE; false in a shallow clone or without git."""
     return (git("rev-parse", "--is-shallow-repository").stdout.strip() == "false"
             and not git("merge-base", "--is-ancestor", FIRST_BASE, "HEAD").returncode)
 

@@ -73,7 +73,7 @@ class Tiers(unittest.TestCase):
         status, _, err = self.main("usual", "format")
         self.assertEqual((status, err.count("\n"), self.ran), (2, 1, []))
 
-    def test_with_the_option_named_list_the_names_of_all_parts_of_a_tier_are_printed_and_no_test_runs(self):
+    def test_the_option_list_prints_the_names_of_all_parts_of_a_tier_and_runs_no_test(self):
         status, out, _ = self.main("full", "--list")
         self.assertEqual((status, [line.split()[0] for line in out.splitlines()]), (0, [part.word for part in tiers.parts("full")]))
         self.assertEqual(self.ran, [])

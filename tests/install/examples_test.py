@@ -90,7 +90,8 @@ class Examples(unittest.TestCase):
         return run(["./program"])
 
     def build_answers(self, name):
-        """Builds the library that answers the calls of ParMETIS or of Zoltan, from the source that Poise installs."""
+        """Builds the library that implements the functions of ParMETIS or of Zoltan, from the source that Poise
+        installs."""
         run([os.environ["MPICC"], "-shared", "-fPIC", "-Wall", "-Werror",
              str(PREFIX / "share" / "poise" / "partitioners" / f"poise_{name}.c"), "-isystem", "/usr/include/trilinos",
              *pkg_config("--cflags", "--libs", "poise"), "-o", f"libpoise_{name}.so", f"-Wl,-rpath,{self.library}"])

@@ -22,7 +22,7 @@ import nonsense  # noqa: E402
 
 SIZE = 2
 TIMEOUT_S = 300
-# The rank of a process, which a shell reads from the variable that Open MPI or MPICH sets for it.
+# Shell code that gives the rank of a process, from the variable that Open MPI or MPICH sets.
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}.out" 2> "$OUTPUT/{RANK}.err"', "sh"]
 # These settings keep Open MPI from looking for networks, a search that takes 0.2 s.

@@ -88,7 +88,7 @@ class Waiting(ProfileTest):
                     samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]
                     self.assertEqual(samples, [20 * calls + 1] * SIZE)
 
-    def test_waiting_for_a_late_rank_is_recorded_in_fortran_calls_on_windows_and_files(self):
+    def test_the_profile_has_the_time_that_fortran_calls_on_windows_and_files_wait_for_a_late_rank(self):
         for mpi in installations():
             if not shutil.which(f"mpifort.{mpi}") or not shutil.which("gfortran"):
                 self.skipTest("no Fortran compiler")

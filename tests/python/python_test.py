@@ -171,7 +171,7 @@ class Data(unittest.TestCase):
         self.assertGreater(costs[1], 1e6 * costs[0])
         self.assertEqual((machine.model, nuco.model, nuco.with_costs(cards=2).model), ("physical", "nuco", "nuco"))
 
-    def test_a_machine_in_a_folder_of_the_user_replaces_one_of_the_package(self):
+    def test_a_machine_file_in_the_users_folder_replaces_the_file_of_the_same_name_in_the_package(self):
         with tempfile.TemporaryDirectory() as folder:
             package, own = pathlib.Path(folder) / "poise", pathlib.Path(folder) / "own"
             shutil.copytree(pathlib.Path(poise.__file__).parent, package)
@@ -186,7 +186,7 @@ class Data(unittest.TestCase):
                                       env={**environment, "POISE_MACHINES": folders}, capture_output=True, encoding="utf-8", timeout=300)
                 self.assertEqual(done.stdout.strip(), places)
 
-    def test_a_machine_of_the_package_is_found_before_one_that_is_installed_beside_the_interpreter(self):
+    def test_a_machine_file_of_the_package_is_found_before_one_that_is_installed_beside_the_interpreter(self):
         with tempfile.TemporaryDirectory() as folder:
             package, prefix = pathlib.Path(folder) / "poise", pathlib.Path(folder) / "prefix"
             shutil.copytree(pathlib.Path(poise.__file__).parent, package)
@@ -248,7 +248,7 @@ class Data(unittest.TestCase):
                 with self.assertRaisesRegex(poise.Error, "take 5 cores"):
                     poise.plan(machine, limited, [0] * 4, "greedy")
 
-    def test_a_trace_is_unchanged_after_writing_and_reading(self):
+    def test_a_trace_that_is_written_and_read_again_is_unchanged(self):
         workload = poise.Workload([1, 2, 3], [4, 5, 6], ([0, 1], [1, 2], [7, 8], [2, 3]), positions=[[0, 1], [2, 3], [4, 5]],
                                   pinned=[False, True, False], background_s=[0.5, 0.25], footprint_bytes=[1, 2, 3],
                                   shared_block=[-1, 0, 0], shared_block_bytes=[9], place_bytes=[10, 11], overlap=0.5,

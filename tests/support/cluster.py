@@ -5,12 +5,13 @@
 
     tests/support/cluster.py --racks 2,2 --near 1ms --far 5ms -- mpirun -np 8 build/bin/leanmd
 
-COMMAND runs on the first host, node1. If COMMAND contains an mpirun of Open MPI or an mpiexec of MPICH,
-this launcher finds the hosts by itself. Ranks of one host communicate through shared memory (under MPICH
-also by TCP), ranks of different hosts by TCP through the network. The kernel limits the bandwidth of each
-host's network card and of each rack's uplink, in both directions. A process delays the messages, unless
---near and --far are 0s (cluster_network.py). Bandwidths count whole Ethernet frames of up to 9,014 bytes. `./dev bench
-cluster` measures how exact they are: within 3 % at 100 Mbit/s, and without delays also at 200 Mbit/s.
+COMMAND runs on the first host, node1. If COMMAND contains an mpirun of Open MPI or an mpiexec of MPICH, this
+launcher finds the hosts by itself. Ranks of one host communicate through shared memory (under MPICH also by TCP),
+ranks of different hosts by TCP through the network. The kernel limits the bandwidth of each host's network card
+and of each rack's uplink, in both directions. A process delays the messages, unless --near and --far are 0s
+(cluster_network.py). Bandwidths count whole Ethernet frames of up to 9,014 bytes. `./dev bench cluster` measures
+by how much real bandwidths differ from the given ones: by up to 3 % at 100 Mbit/s, and without delays also at 200
+Mbit/s.
 
 All processes and network devices live in namespaces that end with this program, so nothing is left
 of them even if this program is killed. Exit status: that of COMMAND; 77 where namespaces need more
@@ -146,7 +147,7 @@ def inside(options):
 # ---- functions that run outside the cluster: they create its namespaces, which end with this process
 
 def missing(options):
-    """Returns a text that says what this machine lacks for a cluster, or an empty text if it lacks nothing."""
+    """Returns a text that says what this machine lacks to simulate a cluster, or an empty text if it lacks nothing."""
     if options.near + options.far > 0 and not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return "/dev/net/tun cannot be opened"
     for program in ("ip", "tc", "unshare", "nsenter"):

@@ -104,7 +104,8 @@ def tune_tcp():
 # ---- the process that delays messages
 
 class Delay:
-    """Carries frames between tap devices: `wires` has those of the hosts, `ports` those of the hosts' switches."""
+    """Carries frames between tap devices: `wires` are those of the hosts, `ports` those of the switches to which they
+    are connected."""
 
     def __init__(self, wires, ports, delay_s):
         self.wires, self.ports, self.delay_s = wires, ports, delay_s

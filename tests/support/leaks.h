@@ -18,8 +18,8 @@
 
 namespace poise {
 
-/// To be called before MPI_Finalize, instead of the check at exit: ends the process with an error
-/// if memory leaked. Does nothing without the address sanitizer.
+/// Ends the process with an error if memory leaked. Replaces the check at exit, and must be called
+/// before MPI_Finalize. Does nothing without the address sanitizer.
 inline void check_leaks() {
 #ifdef POISE_LOOKS_FOR_LEAKS
   __lsan_do_leak_check();

@@ -119,9 +119,9 @@ inline OwnedProblem random_crowd(Machine machine, Random& random) {
   return crowd;
 }
 
-/// Returns the busy time of the task's place without the task; `busy_s` is the busy time of that
-/// place with the task. If no other task there has a load, the result is exactly the background
-/// load.
+/// Returns the busy time that the task's place would have without the task; `busy_s` is its busy
+/// time with the task. If no other task on the place has a load, the result is exactly the
+/// background load.
 inline double busy_without_s(const Problem& problem, const Placement& placement, TaskId task,
                              double busy_s) {
   const Workload& workload = problem.workload;

@@ -112,7 +112,7 @@ def errors(path, lines):
         begin = begins.search(line)
         if not begin or line.startswith("#include"):
             continue
-        if path.suffix == "":  # a shell script: quotes nest, so the text is the rest of the line
+        if path.suffix == "":  # a shell script, where quotes nest: the text ends at the last quote of the line
             said = re.search(r'\brefuse "(.*)"', line)
             if said:
                 yield number, said[1]

@@ -34,7 +34,8 @@ inline bool skips_slow_tests() {
   return kSanitized && (wanted == nullptr || std::string_view(wanted) != "1");
 }
 
-/// Skips a test of speed or quality where it takes long. Smaller tests reach the same code.
+/// Skips a test of speed or quality in builds that run no slow tests. Smaller tests reach the same
+/// code.
 #define POISE_SKIP_IF_SLOW() \
   if (skips_slow_tests()) GTEST_SKIP() << "slow in this build; POISE_SLOW_TESTS=1 runs it"
 

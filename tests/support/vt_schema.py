@@ -76,8 +76,8 @@ def object_troubles(value, schema, where):
 
 
 def missing_tasks(ranks):
-    """A sender or receiver of messages that is marked as migratable must be a task of some rank in the same phase.
-    Yields a line for each sender or receiver that is not. `ranks` has the file of every rank."""
+    """Yields a line for each sender or receiver of messages that is marked as migratable but is not a task of any rank
+    in the same phase. `ranks` has the file of every rank."""
     for number, phases in enumerate(zip(*(rank["phases"] for rank in ranks))):
         key = lambda entity: (entity.get("id"), entity.get("seq_id"), entity.get("home") if "seq_id" in entity else None)
         known = {key(task["entity"]) for phase in phases for task in phase["tasks"]}

@@ -30,8 +30,7 @@ bool on_one_node() {
   return std::count(nodes.begin(), nodes.end(), 0U) == count_ranks();
 }
 
-// All ranks of a node read what one of them wrote.
-TEST(Arena, every_rank_of_a_node_reads_what_the_others_wrote) {
+TEST(Arena, every_rank_of_a_node_reads_what_the_other_ranks_wrote) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   auto* here = static_cast<int*>(arena.allocate(sizeof(int)));
@@ -128,9 +127,9 @@ void double_numbers_once(std::pmr::memory_resource* memory, Context& context, st
   }
 }
 
-// Repeats double_numbers_once() until another rank has returned results: on a busy machine the
-// other ranks may begin to wait only when rank 0 has run all tasks. Returns the counters, summed
-// over ranks.
+// Repeats double_numbers_once() until another rank has returned results: on a busy machine, rank 0
+// may have run all tasks before another rank enters the wait. Returns the counters, summed over
+// ranks.
 Counters double_numbers(std::pmr::memory_resource* memory, Context& context, std::size_t length) {
   Counters all;
   for (int round = 0; round < 50 && all.returned == 0; ++round) {

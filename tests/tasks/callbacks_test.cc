@@ -215,7 +215,7 @@ TEST(Callbacks, a_call_of_wait_inside_an_on_finish_callback_is_refused) {
   }
 }
 
-// A task that yields runs other tasks, whose callbacks are then called inside it.
+// A task that yields runs other tasks. Their callbacks are then called inside the task that yields.
 const auto kYieldAndWait = function("yield and wait", [] {
   Context::current().yield();
   Context::current().wait();

@@ -55,7 +55,7 @@ TEST(Doorbells, a_message_is_pending_from_its_announcement_until_it_is_received)
 
 // Before the progress thread falls asleep, it compares this counter of wake-ups with the value that
 // it read earlier. If they differ, it has been woken in between, and stays awake.
-TEST(Doorbells, a_rank_counts_how_often_others_wake_its_progress_thread) {
+TEST(Doorbells, a_rank_counts_how_often_other_ranks_wake_its_progress_thread) {
   const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
@@ -135,7 +135,8 @@ TEST(Doorbells, a_rank_answers_steal_requests_while_it_runs_a_long_task) {
       for (int t = 0; t < 4; ++t)
         context.submit({.on_lend = [](std::span<Item>) { is_lent = true; }}, kWork, t);
     } else {
-      // A request that arrives before the long task begins needs no wake-up to be answered.
+      // The request must come during the long task: one that arrives earlier is answered without a
+      // wake-up.
       while (round_running->load() < round) std::this_thread::yield();
     }
     context.wait();

@@ -23,8 +23,8 @@ const auto kSleep = function("sleep for microseconds", sleep_us);
 const DataTask kLong =
     function("long task with data", [](std::span<const char>) { sleep_us(700); });
 
-// Runs 40 tasks of rank 0. Lending one of them takes `handing_over_us` microseconds. Returns how
-// many tasks were lent.
+// Runs 40 tasks of rank 0. Each task that is lent takes `handing_over_us` microseconds to lend.
+// Returns how many tasks were lent.
 int lent_in_a_step(Context& context, const DataTask& task, int handing_over_us) {
   const std::vector<char> data(10000);
   int lent = 0;
@@ -41,7 +41,8 @@ int lent_in_a_step(Context& context, const DataTask& task, int handing_over_us) 
   return lent;
 }
 
-// Calls lent_in_a_step() until `wanted` is true for the number that it returns, for at most 200 s.
+// Repeats lent_in_a_step(), for at most 200 s, until `wanted` is true for the number of lent tasks.
+// Returns whether that happened.
 template <typename Wanted>
 bool some_step(Context& context, const DataTask& task, int handing_over_us, Wanted wanted) {
   const double end_s = wall_now_s() + 200;
@@ -57,8 +58,8 @@ TEST(Exploration, a_rank_that_stopped_lending_lends_again_when_lending_pays) {
   Context context(MPI_COMM_WORLD);
   if (context.num_ranks() == 1) GTEST_SKIP() << "one rank lends nothing";
   ASSERT_TRUE(some_step(context, kLong, 5000, [](int lent) { return lent == 0; }));
-  // The rank has learnt that lending takes longer than these tasks, so it lends them only now and
-  // then, to measure lending again.
+  // The rank has learnt that lending a task takes longer than running it. So it lends tasks only
+  // now and then, to measure again whether lending pays.
   EXPECT_TRUE(some_step(context, kShort, 0, [](int lent) { return lent > 10; }));
 }
 

@@ -95,7 +95,7 @@ TEST(LoadTable, lending_policies_see_the_loads_of_all_ranks) {
     Context context(MPI_COMM_WORLD, {.settings = settings, .policy = policy});
     // In each round, all ranks submit tasks and wait. The rounds go on until every rank has seen a
     // load of every other rank. One round may not be enough, because a rank may begin its tasks
-    // when another rank has already finished its own.
+    // after another rank has finished all of its tasks.
     EXPECT_TRUE(happens_in_some_round([&] {
       if (count_ranks() == 1) return true;
       meet();

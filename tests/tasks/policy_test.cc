@@ -132,9 +132,9 @@ bool sees_a_busy_rank() {
   return seen;
 }
 
-// Several rounds may be necessary, because on a busy machine rank 0 may finish its tasks before it
-// hears of any other rank. Each round has a new context, in which the other ranks begin without
-// measured times.
+// Several rounds may be necessary: on a busy machine, rank 0 may finish its tasks before it
+// receives the load of another rank. Each round has a new context, in which the other ranks have
+// not yet measured any run times.
 TEST(Policy, a_policy_sees_that_a_rank_is_busy_even_if_that_rank_has_not_yet_timed_any_task) {
   EXPECT_TRUE(happens_in_some_round(
       [] { return sees_a_busy_rank() == (own_rank() == 0 && count_ranks() > 1); }));

@@ -49,9 +49,9 @@ INSTANTIATE_TEST_SUITE_P(Transports, Replicas,
                                          "policy=none,delay_us=1000",
                                          "policy=none,delay_us=1000,shared_bytes=0"));
 
-// Checks that each replicated task runs only once. Rank 0 owns all tasks. It returns false if no
-// other rank ran a task, and also if there is no shared memory and it ran too few tasks itself.
-// Other ranks return true.
+// Checks that each replicated task runs only once. Rank 0 owns all tasks. On rank 0, returns false
+// if no other rank ran a task or, without shared memory, if rank 0 itself ran too few tasks. On
+// other ranks, returns true.
 bool run_replicated_tasks(const std::string& settings) {
   Context context(MPI_COMM_WORLD, {.settings = settings});
   constexpr std::size_t kTasks = 150, kLength = 3000;
@@ -112,8 +112,8 @@ TEST_P(Replicas, every_replica_that_did_not_run_is_reported_on_the_rank_that_hol
   EXPECT_EQ(sum_over_ranks(wrong), 0u);
 }
 
-// Two tasks keep their rank busy. The first polls for messages until a copy has been sent. The
-// second ends when that copy has run, and does not poll before then.
+// Two tasks keep rank 0 busy. The first polls for messages until the replica of a third task has
+// been sent. The second does not poll, and ends when that replica has run.
 const auto kUntilRun = function("until run", [](std::span<const std::uint32_t> number) {
   const double begin_s = wall_now_s();
   while (*const_cast<const volatile std::uint32_t*>(number.data()) == 0 &&

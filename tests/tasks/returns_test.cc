@@ -62,7 +62,8 @@ class Collector : public testing::Test {
   void drain() {
     messenger_.transport.drain([this](const Transport::Arrival& arrival) { handle(arrival); });
   }
-  // Receives and sends what is due. Returns true if the owner has all results.
+  // Receives messages and sends those that are due. Returns false on the owner as long as results
+  // are missing.
   bool exchange() {
     ++messenger_.now_s;
     messenger_.transport.poll([this](const Transport::Arrival& arrival) { handle(arrival); });
@@ -115,7 +116,8 @@ TEST_F(Collector, receives_many_results_in_several_messages_and_forwards_all_res
   EXPECT_TRUE(returns_.empty());
 }
 
-// The program on the collector's rank may enter the wait only when the owner has the results.
+// Here the program on the collector's rank has not entered the wait, so the results bypass the
+// collector.
 TEST_F(Collector, receives_no_results_before_it_enters_its_first_wait) {
   if (count_ranks() < 3) GTEST_SKIP() << "needs three ranks";
   begin(true);

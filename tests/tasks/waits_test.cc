@@ -91,9 +91,9 @@ TEST(Waits, many_tasks_can_yield_until_another_task_has_run) {
   EXPECT_EQ(context.counters().ran_own, 501u);
 }
 
-// A task of rank 1 yields until rank 1 has run a task of rank 0, which lends tasks only to ranks
-// that ask. If rank 1 does not ask, the test hangs. Rank 0 stays busy until the task has returned:
-// if it were idle, it might ask for the task, and rank 1 might lend it back.
+// A task of rank 1 yields until rank 1 has run a task of rank 0. Rank 0 lends tasks only to ranks
+// that send steal requests, so the test hangs if rank 1 sends none. Rank 0 stays busy until the
+// lent task has returned: an idle rank 0 might steal the task back.
 std::atomic<bool> has_run{false}, has_returned{false};
 const auto kNote = function("note that it has run", [] { has_run = true; });
 const auto kYieldUntilNoted = function("yield until noted", [] {
@@ -107,8 +107,7 @@ const auto kStayUntilReturned = function("stay until the note has returned", [] 
   }
 });
 
-TEST(Waits,
-     a_rank_steals_a_task_of_another_rank_if_one_of_its_own_tasks_yields_until_that_task_has_run) {
+TEST(Waits, a_rank_whose_task_yields_until_a_task_of_another_rank_has_run_steals_that_task) {
   if (count_ranks() != 2) GTEST_SKIP() << "needs two ranks";
   Context context(MPI_COMM_WORLD, {.settings = "push=0"});
   has_run = has_returned = false;

@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIMEOUT_S = 300
 POLICIES = re.findall(r"(?m)^  X\((\w+),", (ROOT / "poise/base/offload_policies.h").read_text())
-# The rank of a process, which a shell reads from the variable that Open MPI or MPICH sets for it.
+# Shell code that gives the rank of a process, from the variable that Open MPI or MPICH sets.
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 # Each rank prints to a file of its own, so that its output is not mixed with the launcher's.
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}" 2>&1', "sh"]

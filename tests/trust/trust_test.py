@@ -3,8 +3,8 @@
 """Tests the benchmark that validates the cost model (bench/trust_bench.py) against times computed by hand and brute
 force. Also tests the programs that replay its workloads.
 
-The variable REPLAY holds the path of the program that replays on MPI, SIMGRID that of the one that replays in SimGrid.
-Tests of a program that is not built are skipped."""
+The variables REPLAY and SIMGRID hold the paths of the programs that replay the workloads on MPI and in SimGrid. Tests
+of a program that is not built are skipped."""
 
 import itertools
 import json
@@ -155,9 +155,9 @@ class Judge(unittest.TestCase):
         for description, expected_s in WAITING:
             self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
 
-    def test_messages_wait_for_the_work_of_their_sender_in_the_queue_model_but_of_all_places_in_the_bottleneck_model(self):
-        # Place 0 works for 1 s and sends for 4 s into node 1; place 4 works for 3 s and sends for 1 s into the same
-        # node.
+    def test_messages_wait_for_their_sender_in_the_queue_model_but_for_all_places_in_the_bottleneck_model(self):
+        # Place 0 works for 1 s, and its message takes 4 s to enter node 1. Place 4 works for 3 s, and its message takes
+        # 1 s to enter node 1.
         description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,
                                 eager_bytes=10000)
         self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), 1 + 4 + 1)

@@ -42,8 +42,8 @@ def needed(program):
 
 
 def kernel():
-    """Returns the path of the kernel that POISE_VM_KERNEL names or, by default, of Debian's cloud kernel 6.1, in which
-    the drivers for the console and the initial file system are built in."""
+    """Returns the path of the kernel. By default this is Debian's cloud kernel 6.1, which has built-in drivers for the
+    console and the initial file system. POISE_VM_KERNEL can name another one."""
     own = os.environ.get("POISE_VM_KERNEL")
     if own:
         return pathlib.Path(own)
@@ -121,8 +121,8 @@ def boot(cpus_per_domain, programs, script, timeout_s, kernel_options=""):
     """Runs the machine to its end. Returns {NAME: text} for the sections of its output. A section begins where the
     script prints the line `>>> NAME`."""
     cpus = cpus_per_domain * len(DISTANCES)
-    # The emulator may have more cpus than the host has cores. Idle emulated cpus sleep, so busy ones get the host's
-    # cores. Work is measured in cpu time, so ratios of times do not change.
+    # The emulator may have more cpus than the host has cores. Emulated cpus that are idle sleep, so busy ones get the
+    # host's cores. If they share cores, ratios of times do not change, because work is measured in cpu time.
     words = f"console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable {kernel_options}".strip()
     with tempfile.TemporaryDirectory() as folder:
         done = run_to_its_end(

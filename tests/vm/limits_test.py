@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests poise juggle on an emulated machine whose kernel limits what it can use or see: a quota of cpu time (cpu.max
-of cgroup version 2), and cpus without clock ticks (nohz_full). Judges counts, not times."""
+"""Tests poise juggle on an emulated machine whose kernel limits what the balancer can use or see: a quota of cpu time
+(cpu.max of cgroup version 2), and cpus without clock ticks (nohz_full). Checks counts, not times."""
 
 import json
 import re

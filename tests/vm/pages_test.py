@@ -26,7 +26,7 @@ class Pages(unittest.TestCase):
         before, after = domains(said, "before"), domains(said, "after")
         self.assertEqual(before, {0: PAGES})
         self.assertEqual(sum(after.values()), PAGES)
-        self.assertGreaterEqual(after.get(3, 0), 0.99 * PAGES)  # the kernel does not move a page that is in use just then
+        self.assertGreaterEqual(after.get(3, 0), 0.99 * PAGES)  # the kernel moves no page that is in use
         self.assertIn(f"here 0, moved {after[3]}, stayed {PAGES - after[3]}", said)
 
 
