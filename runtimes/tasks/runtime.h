@@ -79,7 +79,7 @@ class Runtime {
   // thread may call MPI at a time.
   std::mutex& engine_mutex_;
   std::atomic<double> last_poll_s_{0};
-  std::atomic<double> poll_cost_s_{1e-6};  // time of a poll that finds nothing while tasks wait
+  std::atomic<double> poll_cost_s_{1e-6};  // time of a poll that finds nothing, with tasks queued
   double poll_s_ = 0, patience_s_ = 0;
 
   // The current wait. The threads of a team may enter and leave it at different times.

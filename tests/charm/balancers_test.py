@@ -27,7 +27,7 @@ PIECES, MOVABLE = 64, 56
 
 
 RUN_S = 300 if IS_NETWORK else 100  # time limit of a run; several processes take longer to start on a busy host
-# Exit status of a run in which the program refuses to start, with status 2. charmrun turns this status into 1.
+# Exit status of a run in which the program refuses to start: status 2, which charmrun turns into 1.
 REFUSED = 1 if IS_NETWORK else 2
 # Processes without threads poll while they wait. If there are many more such processes than cores, each exchange takes
 # a long time.
@@ -135,7 +135,7 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.moves("+balancer", "PoiseKeepLB"), 0)
 
     def detours(self, *flags, **more):
-        """Returns how many messages went to a PE where the receiver was not, in a run in which objects have moved."""
+        """Returns how many messages went to a PE other than the receiver's, in a run in which objects have moved."""
         done = charm(*flags, **more)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.assertGreater(int(re.search(r"ring: (\d+) moves, 0 of pinned pieces; ok", done.stdout)[1]), MOVABLE / 2)

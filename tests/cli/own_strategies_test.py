@@ -119,7 +119,7 @@ class OwnStrategies(CliTest):
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
         self.assertIn("cannot start the command", row["error"])
 
-    def test_wrong_placements_of_a_strategy_program_are_refused_by_map_and_by_plan_with_capacities(self):
+    def test_map_and_plan_with_capacities_refuse_invalid_placements_of_a_strategy_program(self):
         for body, words in (("echo 1", "the workload has 12"), ("yes 1000000 | head -12", "at place 1000000")):
             (self.folder / "bad.sh").write_text("#!/bin/sh\ncat > /dev/null\n" + body + "\n")
             (self.folder / "bad.sh").chmod(0o755)

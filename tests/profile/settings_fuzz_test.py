@@ -27,7 +27,7 @@ RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}.out" 2> "$OUTPUT/{RANK}.err"', "sh"]
 # These settings keep Open MPI from looking for networks, a search that takes 0.2 s.
 QUICK_START = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"}
-# The library reads each of these variables only if the settings beside it are made, too.
+# The library reads a variable in this table only if the variables beside it are set, too.
 NEEDED = {"POISE_PROFILE_PARTS": {"POISE_PROFILE": "profile"}, "POISE_PROFILE_PERIOD_NS": {"POISE_PROFILE": "profile"},
           "POISE_REORDER_MACHINE": {"POISE_REORDER": "1"}}
 

@@ -38,8 +38,8 @@ class Traffic(unittest.TestCase):
             self.skipTest("no Open MPI")
         program = compile_c("openmpi", PROGRAMS / "random_pairs.c", self.folder)
         output = self.folder / "profile"
-        # This run has Open MPI's monitoring but not the profile library, because the monitoring would also count the messages
-        # that the library sends.
+        # This run has Open MPI's monitoring but not the profile library, because the monitoring would also count the
+        # messages that the library sends.
         done = launch("openmpi", SIZE, [program, 7],
                       MONITORING | {"OMPI_MCA_pml_monitoring_filename": str(self.folder / "monitored")})
         expected = monitored(self.folder)

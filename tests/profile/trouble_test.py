@@ -41,7 +41,7 @@ class Trouble(unittest.TestCase):
 
     def late_init(self, mpi, *late_s):
         """Returns environment variables with which rank r returns from MPI_Init_thread late_s[r] seconds late. The
-        clock of these ranks runs ten times as fast as usual, so that its second takes a tenth of a real one."""
+        clock of these ranks runs ten times as fast as usual, so 1 s on this clock takes 0.1 s."""
         late = compile_c(mpi, PROGRAMS / "late_init.c", self.folder, "-shared", "-fPIC")
         return [f"LD_PRELOAD={LIBRARY} {late}", "LATE_INIT_S=" + "".join(f"{seconds:02}" for seconds in late_s)]
 
@@ -52,8 +52,8 @@ class Trouble(unittest.TestCase):
         return reader.read_profile(self.folder / "profile", ranks)
 
     def check(self, done, sent, ranks=2):
-        """Checks the program's output, and that `sent` are the messages and bytes that rank 1 sent to rank 0, including
-        messages of collectives."""
+        """Checks the program's output, and that rank 1 sent `sent` to rank 0: (messages, bytes), including messages of
+        collectives."""
         self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
         self.assertIn(f"run.poise: {ranks} ranks,", done.stderr)
         self.assertNotIn("not all ranks came to MPI_Finalize", done.stderr)

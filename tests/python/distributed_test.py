@@ -73,8 +73,8 @@ class Rank:
 
 
 def part_of(rank, num_ranks, knows_ranks):
-    """Returns the tasks of one rank, which are part of a ring that all ranks form: 40 tasks, on rank 0 with three times
-    the load."""
+    """Returns the tasks of one rank: 40 tasks of a ring that the tasks of all ranks form. On rank 0, each task has
+    three times the load."""
     n, total = 40, 40 * num_ranks
     ids = np.arange(rank * n, (rank + 1) * n)
     neighbours = (ids + 1) % total

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Gives nonsensical values to the variables that a runtime reads, one at a time. Either the job must run as if nothing
-were wrong, or rank 0 must print one line and every rank must exit with status 2. In neither case may anything else be
-printed, or a job hang.
+were wrong, or rank 0 must print one line and every rank must exit with status 2. In both cases nothing else may be
+printed, and the job must end.
 
 settings_fuzz_test.py READERS all|some ARGUMENT… tests the variables of the runtimes READERS, which are separated by
 commas. The ARGUMENTs are those of the program. `all` tests all values. `some` tests one value for each of at most 12

@@ -75,8 +75,8 @@ class Queue {
  private:
   using Tasks = std::deque<std::unique_ptr<Task>>;
   // The tasks of one priority. by_ticket_ has addresses of pointers in these lists, which would
-  // move if a pointer between them were erased. So a task taken from the middle of a list leaves a
-  // null pointer behind. The first and the last pointer of a list are never null.
+  // move if another pointer were erased. So a task taken from the middle of a list leaves a null
+  // pointer behind. The first and the last pointer of a list are never null.
   struct Level {
     Tasks pinned, free;
   };

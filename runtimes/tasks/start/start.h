@@ -18,7 +18,7 @@ int thread_level();
 bool may_any_thread_call();
 bool is_main_thread();
 
-/// True if this context runs a progress thread. By default it does if lending is on and MPI
+/// True if this context runs a progress thread. By default it runs one if lending is on and MPI
 /// provides MPI_THREAD_MULTIPLE, so that this thread and the tasks may call MPI at the same time.
 bool wants_progress_thread(const Knobs& settings);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Doorbells: counters in shared memory with which a rank announces a message to another rank of its
-// node. A busy rank calls MPI (1 to 2 µs) only if its counters show that a message is coming. An
-// idle rank sleeps until a message is announced.
+// node. A busy rank need not call MPI (1 to 2 µs) if its counters show that no message has arrived.
+// An idle rank sleeps until a message is announced.
 #pragma once
 
 #include <atomic>
