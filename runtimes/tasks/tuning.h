@@ -10,9 +10,9 @@ namespace poise::tasks::tuning {
 /// Maximum number of tasks that wait for their children on the stack of one thread. While a task
 /// waits, its thread runs other tasks, which may wait in turn.
 inline constexpr unsigned kMaxNestedWaits = 32;
-/// Maximum number of tasks that are nested on the stack of one thread because each yielded to the
-/// next. A larger number lets more tasks yield, but leaves less stack to each. At this number, a
-/// stack of 8 MiB has 8 KiB for each task.
+/// Maximum number of tasks nested on the stack of one thread by yields: a task that yields runs the
+/// next task on the same stack. A larger number lets more tasks yield, but leaves less stack to
+/// each. With this number, a stack of 8 MiB has 8 KiB for each task.
 inline constexpr unsigned kMaxNestedYields = 1000;
 /// Maximum number of finished tasks whose memory a pool keeps for new ones (3 MiB).
 inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;

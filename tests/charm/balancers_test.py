@@ -42,8 +42,8 @@ def processes(pes):
 
 
 def moves_of_tree(by_process, by_root, pes=4):
-    """Returns how many objects move if the strategy rotate decides `by_process` times for each process and `by_root`
-    times for all PEs. A process with one PE moves nothing."""
+    """Returns how many objects the strategy rotate moves if it decides `by_process` times within each process and
+    `by_root` times for all PEs. Within a process with one PE nothing moves."""
     return MOVABLE * (by_root + (by_process if processes(pes) < pes else 0))
 
 

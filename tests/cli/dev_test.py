@@ -139,7 +139,8 @@ class Dev(unittest.TestCase):
         self.assertEqual(self.calls(None, "uninstall"), ["cmake -P ../cmake/uninstall.cmake"])
 
     def uninstall(self, folder, *installed):
-        """Uninstalls the given files of a build in `folder`, whose installation created the folder `prefix[1]`."""
+        """Uninstalls files. The folder `folder` looks like a build folder whose installation wrote the files
+        `installed` and created the folder `prefix[1]`."""
         (folder / "install_manifest.txt").write_text("\n".join(map(str, installed)))
         (folder / "install_folders.txt").write_text(f"{folder}/prefix[1]\n")
         return subprocess.run(["cmake", "-P", ROOT / "cmake" / "uninstall.cmake"], cwd=folder, timeout=60,

@@ -119,7 +119,7 @@ class Events(CliTest):
                 after = row["series"]["iteration_s"][2 if row["strategy"] else 0:]
                 self.assertAlmostEqual(row["balanced_s"], sum(after) / len(after))
 
-    def test_the_series_lists_every_decision_with_its_costs_even_if_it_takes_no_time_and_moves_nothing(self):
+    def test_the_series_of_decisions_includes_those_that_take_no_time_and_move_nothing(self):
         answer = self.json_of(*self.command, "--json")
         for row in answer["results"]:
             decisions = row["series"]["decisions"]

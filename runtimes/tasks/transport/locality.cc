@@ -51,9 +51,9 @@ std::vector<std::uint32_t> units_bound_to() {
   return units;
 }
 
-// True if the node may have several memory domains. Reading a file of Linux is faster than starting
-// hwloc, which takes about 10 ms. If environment variables make hwloc describe another machine, the
-// file does not apply, and the function returns true.
+// True if the node may have several memory domains. Reads a file of Linux, because starting hwloc
+// takes about 10 ms. If environment variables make hwloc describe another machine, returns true
+// without reading the file.
 bool has_several_domains() {
   if (std::getenv("HWLOC_SYNTHETIC") || std::getenv("HWLOC_XMLFILE")) return true;
   return line_of("/sys/devices/system/node/online").find_first_of("-,") != std::string::npos;

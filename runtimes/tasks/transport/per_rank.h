@@ -16,9 +16,9 @@
 
 namespace poise::tasks {
 
-/// Each value occupies its own cache lines and the adjacent ones, which processors prefetch. Ranks
-/// that share no memory with others see only their own value. Several processes change a value, so
-/// the members of its type T must be atomics or otherwise safe to share.
+/// Each value is alone on its cache lines and on the adjacent ones, which processors prefetch.
+/// Ranks that share no memory with others see only their own value. Several processes change a
+/// value, so the members of its type T must be atomics or otherwise safe to share.
 template <typename T>
 class PerRank {
  public:
