@@ -603,7 +603,7 @@ PAGES = {
               "two other ways to run the tasks: with `by hand`, the program itself distributes them to the ranks; "
               "with `OpenMP`, one process runs them as OpenMP tasks, with as many threads as there were ranks.", tasks("gains"), GAINS),
         Table("All tasks on the first rank, and a core for each rank",
-              "The columns are those of the table *All tasks on the first rank*. All tasks compute, and the machine "
+              "The columns are those of the table *All tasks on the first rank*. Tasks compute instead of sleeping, and the machine "
               "has a core for each rank.", tasks("cores"), GAINS),
         Table("Beside what users do without lending",
               "The first rank has all tasks, whose lengths are 0.5 to 1.5 times their mean. Each row "

@@ -156,7 +156,7 @@ std::vector<std::string> with_options(std::vector<std::string> words, const Laun
   if (!options.program_words.empty()) {
     const std::size_t program = program_index(words, launcher);
     if (program == words.size() || !is_program(words[program]))
-      fail("the program in the command was not found, so its ranks cannot be bound to cores");
+      fail("cannot tell which word of the command is the program, so its ranks cannot be bound");
     words.insert(words.begin() + static_cast<std::ptrdiff_t>(program),
                  options.program_words.begin(), options.program_words.end());
   }

@@ -385,7 +385,7 @@ std::vector<Loan> expected_loans(const LendingView& view, double min_gain) {
   return loans;
 }
 
-TEST(SizedLoans, are_those_that_the_rules_give_in_random_cases) {
+TEST(SizedLoans, match_loans_computed_directly_from_the_rules_for_random_input) {
   std::uint64_t lent = 0, refused = 0;
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);

@@ -250,7 +250,7 @@ TEST(EvenOut, makes_the_step_after_which_the_weights_of_the_fullest_and_emptiest
 TEST(EvenOut,
      relieves_the_part_above_its_tolerance_not_the_part_with_the_largest_excess_over_its_share) {
   Graph graph;
-  // The parts should weigh 20, 2 and 2, and may weigh 24, 2.4 and 2.4.
+  // The shares of the parts are 20, 2 and 2. With the tolerance, their limits are 24, 2.4 and 2.4.
   graph.weight = {21.5, 1, 1.5};
   graph.first.assign(4, 0);
   std::vector<Part> part_of{0, 1, 1};

@@ -167,7 +167,7 @@ TEST(Figures, figure_16_counts_migrations_per_second_and_per_period) {
   }
 }
 
-TEST(Figures, figure_17_shows_what_balancing_points_of_100_microseconds_and_time_slices_cost) {
+TEST(Figures, figure_17_shows_the_cost_of_time_slices_and_of_balancing_points_of_100_us) {
   POISE_SKIP_IF_SLOW();
   const FigureData data = figure_named("17").compute();
   const double period_ms[] = {0.5, 1, 2, 5, 10, 20, 50, 100, 200};

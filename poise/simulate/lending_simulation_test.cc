@@ -228,7 +228,7 @@ TEST(LendingSimulation, no_makespan_is_shorter_than_the_ideal_makespan) {
 
 // If a rank searched its queue for every copy that another rank claims, this test would run for
 // minutes.
-TEST(LendingSimulation, claiming_copies_takes_less_than_quadratic_time) {
+TEST(LendingSimulation, the_time_to_claim_replicas_grows_less_than_quadratically) {
   LendingScenario scenario = all_on_one(3, 400'000, 1e-3);
   scenario.settings.pull = scenario.settings.loans.push = false;
   scenario.replicated_share = 1;

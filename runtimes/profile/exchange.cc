@@ -16,8 +16,8 @@ namespace poise::profile {
 namespace {
 
 constexpr int kTag = 1, kClockTag = 2;
-// Tags of reports. Each call of deliver() has a tag of its own, because a rank may begin the next
-// call while others still receive. The number of the round is added to kUpTag and kDownTag.
+// Base tags of reports. Each call of deliver() is a round, whose number is added to kUpTag and
+// kDownTag, because a rank may begin the next round while others are still receiving in this one.
 constexpr int kMessagesTag = 3, kUpTag = 100, kDownTag = 200;
 constexpr std::size_t kPiece = 1 << 30;  // MPI limits messages to 2^31 - 1 bytes
 

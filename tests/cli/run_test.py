@@ -169,7 +169,7 @@ class RunTest(CliTest):
                 (self.folder / "h.json").write_text(json.dumps(history))
                 done = self.run_once(command)
                 if expected is None:
-                    self.assertIn("the program in the command was not found, so its ranks cannot be bound to cores; "
+                    self.assertIn("cannot tell which word of the command is the program, so its ranks cannot be bound; "
                                   "running the command unchanged", done.stderr)
                     self.assertEqual((self.folder / "words").read_text(), "-n4 ./none\n")
                     continue

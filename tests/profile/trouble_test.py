@@ -99,7 +99,7 @@ class Trouble(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr),
                          (3, "poise profile: no profile: the program ended before a rank finished a phase\n"))
 
-    def test_a_rank_can_call_collectives_and_free_communicators_in_a_different_thread_than_the_other_ranks(self):
+    def test_one_rank_can_use_a_second_thread_for_collectives_and_for_freeing_communicators(self):
         self.for_each("another_thread", (2, 4))  # 2 messages, 4 bytes: an empty one of the barrier, and an int
 
     def test_a_rank_can_free_a_communicator_before_it_sends_the_message_that_the_other_rank_waits_for(self):

@@ -38,7 +38,7 @@ class Waiting(ProfileTest):
         for rank in set(range(SIZE)) - set(waiting):
             self.assertLess(waits.get((rank, 1), 0), LEAST)
 
-    def test_all_ranks_wait_for_a_rank_that_is_late_in_an_allreduce(self):
+    def test_all_ranks_wait_for_a_rank_that_arrives_late_at_an_allreduce(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, ranks = self.waits(mpi, "allreduce")
