@@ -24,7 +24,8 @@ namespace {
 constexpr std::size_t kColumns = 80, kMaxNamed = 5, kMaxLate = 3;
 constexpr std::string_view kRemedies[] = {"nothing", "exclusive",   "quota",   "mapping", "binding",
                                           "juggle",  "fewer_ranks", "objects", "lending"};
-constexpr std::string_view kKinds[] = {"none", "persistent", "drifting", "random", "unknown"};
+constexpr std::string_view kKinds[] = {"none",     "persistent", "named",
+                                       "drifting", "random",     "unknown"};
 
 /// Returns "every phase", or for example "every 5 phases".
 std::string interval_text(std::uint32_t every) {
@@ -113,6 +114,12 @@ std::string imbalance_text(const Diagnosis& diagnosis) {
       return wrapped("", fmt::format("{}. This imbalance is persistent: the same ranks have more "
                                      "work in all phases. Distributing the work once removes {}.",
                                      lost, share(i.persistent_s)));
+    case ImbalanceKind::named:
+      return wrapped("", fmt::format("{}. This imbalance is persistent in phases of the same name: "
+                                     "in all of them the same ranks have more work. Distributing "
+                                     "the work once, such that the phases of each name are even, "
+                                     "removes {}.",
+                                     lost, share(i.named_s)));
     case ImbalanceKind::drifting:
       return wrapped("", fmt::format("{}. This imbalance is drifting: the ranks with more work "
                                      "change slowly. Distributing the work {} removes {} of it; "
@@ -233,7 +240,15 @@ std::string outside_text(const MeasuredRun& run) {
 /// Returns an empty text if no interval is known.
 std::string how_often(const Imbalance& imbalance) {
   if (imbalance.kind == ImbalanceKind::persistent) return " once";
+  if (imbalance.kind == ImbalanceKind::named) return " once, evenly in the phases of each name";
   return imbalance.kind == ImbalanceKind::unknown ? "" : ' ' + interval_text(imbalance.every);
+}
+
+/// True if the advice is to distribute work anew several times during the run. The prediction does
+/// not include the program's own cost of doing so, because a profile does not show this cost.
+bool is_repeated(const Imbalance& imbalance, Remedy remedy) {
+  return remedy == Remedy::objects &&
+         (imbalance.kind == ImbalanceKind::drifting || imbalance.kind == ImbalanceKind::random);
 }
 
 std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::string& file) {
@@ -326,10 +341,14 @@ std::string advice_sentence(const Diagnosis& d, const Advice& advice, const std:
     return fmt::format("{}. Saves up to {}, expected {} of the run.", what_to_do(d, advice, file),
                        seconds_text(saved.value + saved.half_width),
                        percent(saved.value / d.whole.run_s));
-  return fmt::format("{}. Saves {}{} (+-{}), {} of the run.", what_to_do(d, advice, file),
+  return fmt::format("{}. Saves {}{} (+-{}), {} of the run{}.", what_to_do(d, advice, file),
                      advice.is_bound ? "at most " : "about ", seconds_text(advice.saved.value),
                      seconds_text(advice.saved.half_width),
-                     percent(advice.saved.value / d.whole.run_s));
+                     percent(advice.saved.value / d.whole.run_s),
+                     is_repeated(d.imbalance, advice.remedy)
+                         ? fmt::format(", minus the time that the program needs for {}",
+                                       count_text(d.imbalance.distributions, "distribution"))
+                         : "");
 }
 
 std::string remedy_text(Remedy remedy) {
@@ -406,11 +425,9 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
   json["efficiencies"] = json_of(diagnosis.whole);
   for (const auto& [name, e] : diagnosis.named) json["named"][name] = json_of(e);
   const Imbalance& i = diagnosis.imbalance;
-  json["imbalance"] = {{"kind", kKinds[index_of(i.kind)]},
-                       {"total_s", i.total_s},
-                       {"persistent_s", i.persistent_s},
-                       {"periodic_s", i.periodic_s},
-                       {"every", i.every}};
+  json["imbalance"] = {{"kind", kKinds[index_of(i.kind)]}, {"total_s", i.total_s},
+                       {"persistent_s", i.persistent_s},   {"named_s", i.named_s},
+                       {"periodic_s", i.periodic_s},       {"every", i.every}};
   json["late"] = nlohmann::ordered_json::array();
   for (const LateRank& late : diagnosis.late)
     json["late"].push_back(

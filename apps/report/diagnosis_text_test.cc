@@ -122,6 +122,44 @@ TEST(diagnosis_text, a_saving_that_may_be_zero_is_given_as_an_upper_limit) {
       << sentence(1);
 }
 
+TEST(diagnosis_text, says_how_often_work_must_be_distributed_anew_because_this_time_is_not_known) {
+  Diagnosis diagnosis;
+  diagnosis.whole.run_s = 20;
+  diagnosis.imbalance = {.kind = ImbalanceKind::drifting, .every = 5, .distributions = 29};
+  const auto sentence = [&] {
+    return advice_sentence(diagnosis, {Remedy::objects, {4, 1}, false}, "x.poise");
+  };
+  const std::string repeated = "20 % of the run, minus the time that the program needs for 29 dis";
+  EXPECT_NE(sentence().find(repeated), std::string::npos) << sentence();
+  for (const auto& [kind, how] : {std::pair{ImbalanceKind::persistent, "by its cost once: "},
+                                  {ImbalanceKind::named, "once, evenly in the phases of each"}}) {
+    diagnosis.imbalance.kind = kind;
+    EXPECT_NE(sentence().find(how), std::string::npos) << sentence();
+    EXPECT_NE(sentence().find("20 % of the run."), std::string::npos) << sentence();
+  }
+}
+
+TEST(diagnosis_text, calls_an_imbalance_named_if_it_is_the_same_in_all_phases_of_a_name) {
+  MeasuredRun run{.node_of_rank = {0, 0}};
+  Trace trace;
+  for (std::uint64_t p = 0; p < 20; ++p) {
+    MeasuredPhase& phase = run.phases.emplace_back();
+    phase.name = p % 2 == 0 ? "assemble" : "solve";
+    for (const double s : {p % 2 == 0 ? 2.0 : 1.0, p % 2 == 0 ? 1.0 : 2.0})
+      phase.ranks.push_back({.wall_s = 2, .useful_s = s, .load_s = s, .waited = {2 - s, 0}});
+    trace.phases.emplace_back().placement = Placement(std::vector<PlaceId>{0, 1});
+    trace.phases.back().id = p;
+  }
+  const Diagnosis diagnosis = diagnose(run, trace);
+  const std::string text = diagnosis_text(run, diagnosis, "x.poise");
+  EXPECT_NE(text.find("This imbalance is persistent in"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(nlohmann::json::parse(diagnosis_json(run, diagnosis))["imbalance"]["kind"], "named");
+  ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::objects);
+  EXPECT_NEAR(diagnosis.advice.front().saved.value, 20 * 0.5, 1e-9);
+}
+
 TEST(diagnosis_text, says_how_long_other_programs_computed_and_on_which_node_they_computed_most) {
   MeasuredRun run{.node_of_rank = {0, 1, 1}};
   run.phases.emplace_back().ranks.assign(3, {.wall_s = 9, .useful_s = 9, .load_s = 9});

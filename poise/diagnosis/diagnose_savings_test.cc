@@ -224,16 +224,21 @@ Advice exclusive(const MeasuredRun& run, const MeasuredRun& alone) {
   double low_s = 0, middle_s = 0, high_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const MeasuredPhase &with = run.phases[p], &without = alone.phases[p];
-    const auto lost_s = [&](double RankTimes::*time) {
-      return total(of_ranks(with, time)) - total(of_ranks(without, time));
-    };
-    const double outside_s = lost_s(&RankTimes::useful_s),
-                 inside_s = positive(lost_s(&RankTimes::queued_s) - outside_s),
-                 busiest_s = longest_useful_s(with) - longest_useful_s(without);
-    low_s += busiest_s + std::min(inside_s / with.ranks.size(), exposed_s(with));
-    middle_s += busiest_s + std::min(inside_s, exposed_s(with));
+    double outside_s = 0, evenly_s = 0, perhaps_s = 0;
+    for (std::size_t r = 0; r < with.ranks.size(); ++r) {
+      const RankTimes &a = with.ranks[r], &b = without.ranks[r];
+      const double inside_s = positive((a.queued_s - a.useful_s) - (b.queued_s - b.useful_s));
+      outside_s += a.useful_s - b.useful_s;
+      const double mpi_s = a.wall_s - a.useful_s;
+      if (run.knows_waiting && mpi_s > 0) evenly_s += inside_s * transfer_s(a) / mpi_s;
+      perhaps_s += std::min(inside_s, transfer_s(a));
+    }
+    const double busiest_s = longest_useful_s(with) - longest_useful_s(without);
+    low_s += busiest_s + std::min(evenly_s / with.ranks.size(), exposed_s(with));
+    middle_s += busiest_s;
+    if (run.knows_waiting) middle_s += std::min(perhaps_s, exposed_s(with));
     high_s +=
-        std::min(outside_s + inside_s, positive(duration_s(with) - longest_useful_s(without)));
+        std::min(outside_s + perhaps_s, positive(duration_s(with) - longest_useful_s(without)));
   }
   const double value_s = (middle_s + std::max(middle_s, high_s)) / 2;
   return {Remedy::exclusive, {value_s, value_s - low_s}, false};
@@ -327,9 +332,10 @@ class Reference {
   }
 
   Seconds saved_by_distributing(bool is_once) const {
-    const Seconds by_loads = is_once
-                                 ? Seconds{imbalance_.persistent_s, imbalance_.persistent_error_s}
-                                 : Seconds{imbalance_.periodic_s, imbalance_.periodic_error_s};
+    const bool is_named = imbalance_.kind == ImbalanceKind::named;
+    Seconds by_loads{imbalance_.periodic_s, imbalance_.periodic_error_s};
+    if (is_once) by_loads = {imbalance_.persistent_s, imbalance_.persistent_error_s};
+    if (is_once && is_named) by_loads = {imbalance_.named_s, imbalance_.named_error_s};
     if (!replay_ || !replay_->is_possible() || !run_.knows_waiting) return by_loads;
     RankLoads before;
     for (const MeasuredPhase& phase : run_.phases)
@@ -349,7 +355,7 @@ class Reference {
   Advice objects() const {
     Seconds saved;
     double moved = 0, bytes = 0;
-    if (imbalance_.kind == ImbalanceKind::persistent) {
+    if (imbalance_.kind == ImbalanceKind::persistent || imbalance_.kind == ImbalanceKind::named) {
       saved = saved_by_distributing(true);
     } else if (imbalance_.kind == ImbalanceKind::unknown) {
       const Seconds a = saved_by_distributing(true), b = saved_by_distributing(false);

@@ -332,6 +332,29 @@ TEST(diagnose, recommends_keeping_other_programs_off_the_cores_instead_of_bindin
   EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::binding);
 }
 
+TEST(diagnose, queueing_behind_other_programs_while_waiting_for_a_late_rank_costs_nothing) {
+  // In each second each rank is outside MPI for 0.5 s without queueing. Then it polls MPI, on a
+  // core that it shares with another program, so it queues for half of the time.
+  auto profile = run_on_node({0.5, 0.5}, "core:2");
+  const auto set = [&](double waited_s) {
+    for (MeasuredPhase& phase : profile.run.phases)
+      for (RankTimes& rank : phase.ranks) rank.queued_s = 0.25, rank.waited = {waited_s, 0};
+  };
+  profile.run.others_s = {10 * 0.5};
+  set(0.45);  // transfers take 0.05 s; between a tenth and all of that time is queueing
+  const Advice small = advice_of(profile, Remedy::exclusive);
+  EXPECT_NEAR(small.saved.value, 10 * 0.1, 1e-9);
+  EXPECT_NEAR(small.saved.half_width, 10 * (0.1 - 0.025), 1e-9);
+  set(0.1);  // transfers take 0.4 s, so all of the queueing may delay them
+  const Advice large = advice_of(profile, Remedy::exclusive);
+  EXPECT_NEAR(large.saved.value, 10 * 0.5, 1e-9);
+  EXPECT_NEAR(large.saved.half_width, 10 * (0.5 - 0.2), 1e-9);
+  profile.run.knows_waiting = false;  // perhaps the ranks waited all the time
+  const Advice unknown = advice_of(profile, Remedy::exclusive);
+  EXPECT_NEAR(unknown.saved.value, 10 * 0.25, 1e-9);
+  EXPECT_NEAR(unknown.saved.half_width, 10 * 0.25, 1e-9);
+}
+
 /// A run of two ranks on two cores. In each second each rank computes for 0.3 s, and the kernel
 /// stops rank 0 for 0.4 s and rank 1 for 0.3 s. For each rank, 0.1 s of the stopped time is outside
 /// MPI.
@@ -372,7 +395,7 @@ TEST(diagnose, recommends_a_larger_quota_if_the_kernel_stopped_ranks_because_of_
 TEST(diagnose, the_gain_of_exclusive_nodes_or_a_larger_quota_does_not_shrink_if_ranks_share_cores) {
   auto profile = run_on_node({0.1, 0.1, 0.1, 0.1}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases)
-    for (RankTimes& rank : phase.ranks) rank.useful_s = rank.queued_s = 0.2;
+    for (RankTimes& rank : phase.ranks) rank.useful_s = rank.queued_s = 0.2, rank.waited = {};
   // The predicted loss per second is 0.4 s inside MPI, and 0.1 to 0.4 s outside. The lower end of
   // the interval is 0.2 s in total, because all ranks may always queue at the same time.
   profile.run.others_s = {10 * 0.8};
@@ -389,7 +412,7 @@ TEST(diagnose, the_gain_of_exclusive_nodes_or_a_larger_quota_does_not_shrink_if_
 TEST(diagnose, advises_exclusive_nodes_and_promises_at_most_the_idle_time_of_the_shared_cores) {
   auto profile = run_on_node({0.35, 0.35, 0.35, 0.35}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases)
-    for (RankTimes& rank : phase.ranks) rank.useful_s = 0.45, rank.queued_s = 0.2;
+    for (RankTimes& rank : phase.ranks) rank.useful_s = 0.45, rank.queued_s = 0.2, rank.waited = {};
   // In each second the cores have no work for 0.3 s, which limits the prediction: without this
   // limit, the predicted loss would be larger. The lower end of the interval is 0.075 s outside MPI
   // plus 0.075 s inside.

@@ -68,7 +68,7 @@ struct Distribution {
 /// lies between the saving of one distribution and that of repeated distributions.
 Distribution best_distribution(const Imbalance& i,
                                const std::function<Seconds(bool is_once)>& saving) {
-  if (i.kind == ImbalanceKind::persistent) return {saving(true)};
+  if (i.kind == ImbalanceKind::persistent || i.kind == ImbalanceKind::named) return {saving(true)};
   if (i.kind != ImbalanceKind::unknown) return {saving(false), i.moved_share};
   const Seconds before = saving(true), during = saving(false);
   return {{(before.value + during.value) / 2, std::abs(before.value - during.value) / 2 +
@@ -125,8 +125,11 @@ Advice advice_on_objects(const MeasuredRun& run, const Trace& trace, const Imbal
   const double byte_s = trace.machine ? trace.machine->costs().seconds_per_migrated_byte
                                       : CostModel{}.seconds_per_migrated_byte;
   const auto saving = [&](bool is_once) {
-    const Seconds by_loads = is_once ? Seconds{imbalance.persistent_s, imbalance.persistent_error_s}
-                                     : Seconds{imbalance.periodic_s, imbalance.periodic_error_s};
+    const Imbalance& i = imbalance;
+    const Seconds by_loads = !is_once ? Seconds{i.periodic_s, i.periodic_error_s}
+                             : i.kind == ImbalanceKind::named
+                                 ? Seconds{i.named_s, i.named_error_s}
+                                 : Seconds{i.persistent_s, i.persistent_error_s};
     const bool is_replayed = replay != nullptr && replay->is_possible() && run.knows_waiting;
     return is_replayed ? replayed_saving(run, *replay, imbalance, is_once, by_loads) : by_loads;
   };

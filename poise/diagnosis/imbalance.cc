@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <span>
+#include <string_view>
 
 #include "poise/diagnosis/efficiencies.h"
 #include "poise/diagnosis/tuning.h"
@@ -92,14 +94,31 @@ Savings periodic(const Loads& loads, std::size_t every) {
   return savings;
 }
 
-/// The loads in each phase if work is distributed once before the run, according to the sum of each
-/// rank's loads over all phases.
-Loads distributed_once(const Loads& loads) {
-  std::vector<double> foretold(loads[0].size());
-  for (const auto& phase : loads)
-    for (std::size_t r = 0; r < foretold.size(); ++r) foretold[r] += phase[r];
+/// Returns the group of each phase: phases of the same name form a group. Phases without a name, or
+/// with a name that fewer than kMinPhases phases have, are in group 0.
+std::vector<std::size_t> groups_by_name(const MeasuredRun& run) {
+  std::map<std::string_view, std::size_t> phases_of, group_of;
+  for (const MeasuredPhase& phase : run.phases) ++phases_of[phase.name];
+  for (const auto& [name, phases] : phases_of)
+    if (!name.empty() && phases >= diagnosis_tuning::kMinPhases)
+      group_of.emplace(name, group_of.size() + 1);
+  std::vector<std::size_t> groups;
+  for (const MeasuredPhase& phase : run.phases) {
+    const auto group = group_of.find(phase.name);
+    groups.push_back(group == group_of.end() ? 0 : group->second);
+  }
+  return groups;
+}
+
+/// The loads in each phase if work is distributed once before the run. For each group of phases,
+/// work is moved according to the sum of each rank's loads over the phases of the group.
+Loads distributed_once(const Loads& loads, std::span<const std::size_t> group_of) {
+  Loads foretold(*std::ranges::max_element(group_of) + 1, std::vector<double>(loads[0].size()));
+  for (std::size_t p = 0; p < loads.size(); ++p)
+    for (std::size_t r = 0; r < loads[p].size(); ++r) foretold[group_of[p]][r] += loads[p][r];
   Loads result;
-  for (const auto& phase : loads) result.push_back(redistributed(phase, foretold));
+  for (std::size_t p = 0; p < loads.size(); ++p)
+    result.push_back(redistributed(loads[p], foretold[group_of[p]]));
   return result;
 }
 
@@ -148,12 +167,15 @@ Imbalance imbalance_of(const MeasuredRun& run) {
   const std::vector<double> lost = lost_s(run);
   result.total_s = sum(lost);
   result.total_error_s = error_of_sum(lost, times_s, 0);
-  const Loads even_s = distributed_once(loads);
-  std::vector<double> saved_s;
-  for (std::size_t p = 0; p < loads.size(); ++p)
-    saved_s.push_back(excess(loads[p]) - excess(even_s[p]));
-  result.persistent_s = std::clamp(sum(saved_s), 0.0, result.total_s);
-  result.persistent_error_s = error_of_sum(saved_s, times_s, 0);
+  const auto save_once = [&](std::span<const std::size_t> group_of, double& s, double& error_s) {
+    const Loads even_s = distributed_once(loads, group_of);
+    std::vector<double> saved_s;
+    for (std::size_t p = 0; p < loads.size(); ++p) saved_s.push_back(lost[p] - excess(even_s[p]));
+    s = std::clamp(sum(saved_s), 0.0, result.total_s);
+    error_s = error_of_sum(saved_s, times_s, 0);
+  };
+  save_once(std::vector<std::size_t>(loads.size()), result.persistent_s, result.persistent_error_s);
+  save_once(groups_by_name(run), result.named_s, result.named_error_s);
   // Longer intervals are tried first. A shorter interval is chosen only if it saves clearly more,
   // because work is then moved more often.
   for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {
@@ -173,6 +195,8 @@ Imbalance imbalance_of(const MeasuredRun& run) {
     result.kind = ImbalanceKind::unknown;
   else if (result.persistent_s >= tuning::kPersistentShare * result.total_s)
     result.kind = ImbalanceKind::persistent;
+  else if (result.named_s >= tuning::kPersistentShare * result.total_s)
+    result.kind = ImbalanceKind::named;
   else if (result.periodic_s >= tuning::kPersistentShare * result.total_s)
     result.kind = ImbalanceKind::drifting;
   else
@@ -183,7 +207,10 @@ Imbalance imbalance_of(const MeasuredRun& run) {
 std::vector<std::vector<double>> distributed_loads_s(const MeasuredRun& run,
                                                      const Imbalance& imbalance, bool is_once) {
   const Loads loads = loads_of(run);
-  return is_once ? distributed_once(loads) : periodic(loads, imbalance.every).loads_s;
+  if (!is_once) return periodic(loads, imbalance.every).loads_s;
+  const bool is_named = imbalance.kind == ImbalanceKind::named;
+  return distributed_once(loads,
+                          is_named ? groups_by_name(run) : std::vector<std::size_t>(loads.size()));
 }
 
 }  // namespace poise

@@ -13,6 +13,7 @@ namespace poise {
 enum class ImbalanceKind : std::uint8_t {
   none,        // less than kMinShare of the run's time is lost
   persistent,  // the same ranks are the busiest in all phases
+  named,       // the same ranks are the busiest in all phases of the same name
   drifting,    // the busier ranks change slowly: the loads of a phase predict those of the next
   random,      // past loads do not predict the next ones
   unknown,     // too few phases to tell
@@ -26,14 +27,18 @@ struct Imbalance {
   double total_s = 0;
   /// The time saved if work is distributed once, before the run, by the mean loads of all phases.
   double persistent_s = 0;
+  /// The time saved if work is distributed once, before the run, such that each rank gets the same
+  /// share of the mean load of every phase name. Phases with rare names count as phases without a
+  /// name.
+  double named_s = 0;
   /// The time saved if work is redistributed at a fixed interval, each time according to the loads
   /// since the previous redistribution. `every` is this interval, in phases: the best of several
   /// that are tried. The cost of moving the work is not subtracted.
   double periodic_s = 0;
   std::uint32_t every = 1;
-  // Half widths of the 95 % confidence intervals of total_s, persistent_s and periodic_s, computed
-  // from the spread over phases.
-  double total_error_s = 0, persistent_error_s = 0, periodic_error_s = 0;
+  // Half widths of the 95 % confidence intervals of total_s, persistent_s, named_s and periodic_s,
+  // computed from the spread over phases.
+  double total_error_s = 0, persistent_error_s = 0, named_error_s = 0, periodic_error_s = 0;
   double moved_share = 0;  // fraction of all work that moves, summed over redistributions
   std::uint64_t distributions = 0;
 };
@@ -45,9 +50,9 @@ std::vector<double> lost_s(const MeasuredRun& run);
 /// load. O(phases x ranks).
 Imbalance imbalance_of(const MeasuredRun& run);
 
-/// The loads of all ranks in each phase after work is redistributed, once before the run if
-/// `is_once`, otherwise every `imbalance.every` phases. `imbalance` is the result of
-/// imbalance_of().
+/// The loads of all ranks in each phase after work is redistributed. If `is_once`, this happens
+/// once before the run, for each phase name if `imbalance.kind` is ImbalanceKind::named; otherwise
+/// it happens every `imbalance.every` phases. `imbalance` is the result of imbalance_of().
 std::vector<std::vector<double>> distributed_loads_s(const MeasuredRun& run,
                                                      const Imbalance& imbalance, bool is_once);
 

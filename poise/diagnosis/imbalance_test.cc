@@ -56,6 +56,30 @@ TEST(imbalance, redistribution_does_not_remove_an_imbalance_that_alternates_betw
   EXPECT_LT(i.periodic_s, 0.2 * i.total_s);
 }
 
+/// A run in which rank 0 is busier in phases called "a" and rank 1 in phases called "b". Each of
+/// the two names occurs `times` times.
+MeasuredRun run_with_names(int times) {
+  std::vector<std::vector<double>> loads;
+  for (int p = 0; p < 2 * times; ++p)
+    loads.push_back(p % 2 == 0 ? std::vector<double>{4, 0} : std::vector<double>{0, 4});
+  MeasuredRun run = run_of(loads);
+  for (std::size_t p = 0; p < run.phases.size(); ++p) run.phases[p].name = p % 2 == 0 ? "a" : "b";
+  return run;
+}
+
+TEST(imbalance, one_redistribution_removes_an_imbalance_that_is_the_same_in_phases_of_one_name) {
+  const MeasuredRun run = run_with_names(20);
+  const Imbalance i = imbalance_of(run);
+  EXPECT_EQ(i.kind, ImbalanceKind::named);
+  EXPECT_NEAR(i.persistent_s, 0, 1e-9);
+  EXPECT_NEAR(i.named_s, 80, 1e-9);
+  EXPECT_THAT(distributed_loads_s(run, i, true), testing::Each(ElementsAre(2, 2)));
+  // With fewer than four phases, a name says nothing about further phases of this name.
+  EXPECT_EQ(imbalance_of(run_with_names(4)).kind, ImbalanceKind::named);
+  EXPECT_EQ(imbalance_of(run_with_names(3)).kind, ImbalanceKind::random);
+  EXPECT_NEAR(imbalance_of(run_with_names(3)).named_s, 0, 1e-9);
+}
+
 TEST(imbalance, frequent_redistribution_removes_an_imbalance_that_moves_slowly_from_rank_to_rank) {
   std::vector<std::vector<double>> loads;
   for (int p = 0; p < 80; ++p) {
@@ -194,9 +218,12 @@ MeasuredRun random_run(Random& random, Values& times_s) {
   for (double& load : base) load = random.uniform();
   const std::uint64_t lasts = 1 + random.below(40);
   const double noise = random.below(2) == 0 ? 0.01 : 0.5;
+  const bool has_names = random.below(2) == 0;
   for (std::size_t p = 0, phases = 1 + random.below(130); p < phases; ++p) {
     if (random.below(lasts) == 0) std::rotate(base.begin(), base.begin() + 1, base.end());
     MeasuredPhase& phase = run.phases.emplace_back();
+    if (has_names) phase.name = std::vector<std::string>{"", "a", "a", "b"}[random.below(4)];
+    if (phase.name == "a") std::ranges::reverse(base);
     const double scale = random.below(10) == 0 ? 0 : random.uniform(0.5, 1.5);
     times_s.push_back(0);
     for (const double load : base) {
@@ -205,6 +232,7 @@ MeasuredRun random_run(Random& random, Values& times_s) {
       times_s.back() = std::max(times_s.back(), wall_s);
       phase.ranks.push_back({.wall_s = wall_s, .useful_s = load_s, .load_s = load_s});
     }
+    if (phase.name == "a") std::ranges::reverse(base);
   }
   return run;
 }
@@ -213,7 +241,27 @@ ImbalanceKind kind_of(const Imbalance& i, double run_s, std::size_t phases) {
   if (i.total_s <= 0.02 * run_s) return ImbalanceKind::none;
   if (phases < 4) return ImbalanceKind::unknown;
   if (i.persistent_s >= 0.6 * i.total_s) return ImbalanceKind::persistent;
+  if (i.named_s >= 0.6 * i.total_s) return ImbalanceKind::named;
   return i.periodic_s >= 0.6 * i.total_s ? ImbalanceKind::drifting : ImbalanceKind::random;
+}
+
+/// The loads if work is distributed once before the run, evenly for each name that at least four
+/// phases have, and evenly for all other phases.
+std::vector<Values> evened_by_name(const std::vector<Values>& loads, const MeasuredRun& run) {
+  const auto name_of = [&](std::size_t p) {
+    const std::string& name = run.phases[p].name;
+    const auto has_name = [&](const MeasuredPhase& phase) { return phase.name == name; };
+    return std::ranges::count_if(run.phases, has_name) < 4 ? "" : name;
+  };
+  std::vector<Values> result;
+  for (std::size_t p = 0; p < loads.size(); ++p) {
+    Values foretold(loads[p].size());
+    for (std::size_t q = 0; q < loads.size(); ++q)
+      for (std::size_t r = 0; r < foretold.size() && name_of(q) == name_of(p); ++r)
+        foretold[r] += loads[q][r];
+    result.push_back(evened(loads[p], foretold));
+  }
+  return result;
 }
 
 TEST(Imbalance, the_result_for_a_random_run_equals_that_of_a_simple_reference_implementation) {
@@ -221,7 +269,7 @@ TEST(Imbalance, the_result_for_a_random_run_equals_that_of_a_simple_reference_im
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    Values times_s, lost, once_s;
+    Values times_s, lost, once_s, named_s;
     const MeasuredRun run = random_run(random, times_s);
     std::vector<Values> loads, once;
     for (const MeasuredPhase& phase : run.phases) {
@@ -233,7 +281,12 @@ TEST(Imbalance, the_result_for_a_random_run_equals_that_of_a_simple_reference_im
       once.push_back(evened(row, sum_of(loads, 0, loads.size())));
       once_s.push_back(excess_s(row) - excess_s(once.back()));
     }
+    const std::vector<Values> named = evened_by_name(loads, run);
+    for (std::size_t p = 0; p < loads.size(); ++p)
+      named_s.push_back(excess_s(loads[p]) - excess_s(named[p]));
     const Imbalance found = imbalance_of(run);
+    EXPECT_NEAR(found.named_s, std::clamp(total(named_s), 0.0, total(lost)), 1e-9);
+    EXPECT_NEAR(found.named_error_s, half_width(named_s, times_s, 0), 1e-9);
     EXPECT_THAT(lost_s(run), testing::Pointwise(testing::DoubleNear(1e-9), lost));
     EXPECT_NEAR(found.total_s, total(lost), 1e-9);
     EXPECT_NEAR(found.total_error_s, half_width(lost, times_s, 0), 1e-9);
@@ -259,7 +312,8 @@ TEST(Imbalance, the_result_for_a_random_run_equals_that_of_a_simple_reference_im
     const Periodic periodic(loads, found.every);
     for (std::size_t p = 0; p < loads.size(); ++p) {
       EXPECT_THAT(distributed_loads_s(run, found, true)[p],
-                  testing::Pointwise(testing::DoubleNear(1e-9), once[p]));
+                  testing::Pointwise(testing::DoubleNear(1e-9),
+                                     found.kind == ImbalanceKind::named ? named[p] : once[p]));
       EXPECT_THAT(distributed_loads_s(run, found, false)[p],
                   testing::Pointwise(testing::DoubleNear(1e-9), periodic.loads[p]));
     }

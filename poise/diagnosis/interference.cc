@@ -26,6 +26,23 @@ struct Queue {
   double queued = 0, wall_s = 0;
 };
 
+/// The seconds for which a rank queued behind other programs in a phase: outside MPI, and inside
+/// MPI while it was not waiting for a late rank. How much of the queueing inside MPI coincided with
+/// such waiting is unknown. The least assumes that it was evenly distributed over the time in MPI.
+struct Queued {
+  double computing_s = 0, least_in_mpi_s = 0, most_in_mpi_s = 0;
+};
+
+/// `alone` holds the times of the same rank and phase without the other programs. If waiting was
+/// not measured, the rank may have waited for all its time in MPI, or never.
+Queued queued_behind_others(const RankTimes& rank, const RankTimes& alone, bool knows_waiting) {
+  const double computing_s = rank.useful_s - alone.useful_s;
+  const double in_mpi_s = std::max(0.0, rank.queued_s - alone.queued_s - computing_s);
+  const double transfer_s = std::max(0.0, rank.wall_s - rank.useful_s - rank.waited.value);
+  const double evenly_s = in_mpi_s * transfer_s / std::max(rank.wall_s - rank.useful_s, 1e-300);
+  return {computing_s, knows_waiting ? evenly_s : 0, std::min(in_mpi_s, transfer_s)};
+}
+
 /// Returns the fraction f for which the sum of wall_s * min(queued, f) over `queues` is `sum_s`.
 /// Returns 1 if this sum is below `sum_s` for every f.
 double fraction_with_sum(std::vector<Queue> queues, double sum_s) {
@@ -96,19 +113,19 @@ Advice advice_on_other_programs(const MeasuredRun& run, const MeasuredRun& alone
   double least_s = 0, low_s = 0, high_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const auto& ranks = run.phases[p].ranks;
-    double queued_s = 0, computing_s = 0;  // seconds queued behind other programs: in total, and
-                                           // outside MPI
+    Queued sum;
     for (std::size_t r = 0; r < ranks.size(); ++r) {
-      const RankTimes& other = alone.phases[p].ranks[r];
-      queued_s += ranks[r].queued_s - other.queued_s;
-      computing_s += ranks[r].useful_s - other.useful_s;
+      const Queued queued =
+          queued_behind_others(ranks[r], alone.phases[p].ranks[r], run.knows_waiting);
+      sum.computing_s += queued.computing_s;
+      sum.least_in_mpi_s += queued.least_in_mpi_s;
+      sum.most_in_mpi_s += queued.most_in_mpi_s;
     }
     const double alone_s = largest_useful_s(alone.phases[p]);
     const double busiest_s = largest_useful_s(run.phases[p]) - alone_s;
-    const double in_mpi_s = std::max(0.0, queued_s - computing_s);
-    least_s += busiest_s + std::min(in_mpi_s / ranks.size(), exposed_s[p]);
-    low_s += busiest_s + std::min(in_mpi_s, exposed_s[p]);
-    high_s += std::min(computing_s + in_mpi_s, std::max(0.0, phases_s[p] - alone_s));
+    least_s += busiest_s + std::min(sum.least_in_mpi_s / ranks.size(), exposed_s[p]);
+    low_s += busiest_s + std::min(run.knows_waiting ? sum.most_in_mpi_s : 0, exposed_s[p]);
+    high_s += std::min(sum.computing_s + sum.most_in_mpi_s, std::max(0.0, phases_s[p] - alone_s));
   }
   const double middle_s = (low_s + std::max(low_s, high_s)) / 2;
   return {Remedy::exclusive, {middle_s, middle_s - least_s}, false};

@@ -21,11 +21,15 @@ MeasuredRun without_quota(MeasuredRun run);
 
 /// Advice: keep other programs off the cores of the run. `alone` is without_others(run). What a
 /// phase loses depends on when its ranks queue behind other programs, and on how often ranks wait
-/// for each other. Inside MPI, where ranks wait for each other, the prediction is the sum of their
-/// queued times, but at most the time in which the busiest rank does not compute. Outside MPI, it
-/// is the mean of two values: the queued time of the busiest rank, and the sum over all ranks. The
-/// lower end of the interval assumes that all ranks queue at the same time. So this end is the mean
-/// of the ranks' queued times inside MPI, plus the busiest rank's queued time outside MPI.
+/// for each other. Inside MPI, queueing costs nothing while the rank would have waited for a late
+/// rank anyway. So of each rank's queued time inside MPI, the prediction counts at most the rank's
+/// transfer time. The sum over the ranks is limited to the time in which the busiest rank does not
+/// compute. Outside MPI, the prediction is the mean of two values: the queued time of the busiest
+/// rank, and the sum over all ranks. The lower end of the interval assumes that all ranks queue at
+/// the same time, and inside MPI as much while they wait for late ranks as at other times. So this
+/// end is the mean over the ranks of the part of the queued time that is not waiting, plus the
+/// busiest rank's queued time outside MPI. If waiting was not measured, the prediction is the mean
+/// of two cases: ranks waited during all of their time in MPI, and ranks never waited.
 Advice advice_on_other_programs(const MeasuredRun& run, const MeasuredRun& alone);
 
 /// Advice: ask for a larger CPU quota. `unlimited` is without_quota(run). The kernel stops all

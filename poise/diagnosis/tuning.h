@@ -13,8 +13,9 @@ inline constexpr double kMinShare = 0.02;
 /// If a run has fewer phases than this, the kind of its imbalance is not determined.
 inline constexpr std::size_t kMinPhases = 4;
 /// The imbalance is called persistent if one redistribution of the work removes at least this
-/// fraction of it. Otherwise it is called drifting if periodic redistribution removes that
-/// fraction.
+/// fraction of it; or persistent in phases of the same name, if one redistribution that evens the
+/// work of each name removes this fraction. Otherwise it is called drifting if periodic
+/// redistribution removes that fraction.
 inline constexpr double kPersistentShare = 0.6;
 /// Numbers of phases after which the work could be distributed anew among the ranks. The best of
 /// these intervals is chosen.
