@@ -18,6 +18,10 @@ REMOVED = {"Address": (2, 3), "Errhandler_create": (2, 3), "Errhandler_get": (2,
            "Type_extent": (2, 3), "Type_hindexed": (5, 6), "Type_hvector": (5, 6), "Type_lb": (2, 3),
            "Type_struct": (5, 6), "Type_ub": (2, 3)}
 
+# Functions whose Fortran version takes an ierror that the standard does not list, so a wrapper must pass it on. In MPICH's
+# mpi_f08, MPI_Pcontrol has an optional one. An MPI that has none does not read the register in which it is passed.
+WITH_IERROR = {"Pcontrol"}
+
 # Functions without a wrapper. They neither wait nor send, and programs call them in inner loops. Programs also look
 # some of them up to find out which MPI library is loaded, if any (mpi4py: MPI_Get_version and MPI_Abi_get_version).
 LOCAL = re.compile(r"T_.*|.*_(f2c|c2f|c2f08|f082c|f2f08|f082f|fromint|toint)|Wtime|Wtick|Aint_.*|Initialized|Finalized"
@@ -151,7 +155,8 @@ def fortran_arity(procedure):
     arguments = re.search(r"MPI_\w+\((.*?)\)", text.splitlines()[0])[1]
     strings = sum(len(re.sub(r"\([^)]*\)", "", line.split(None, 1)[1]).split(","))
                   for line in text.splitlines()[1:] if line.strip().startswith("CHARACTER"))
-    return len([a for a in arguments.split(",") if a.strip()]) + strings, strings
+    unlisted = procedure._parseset["name"].removeprefix("MPI_") in WITH_IERROR
+    return len([a for a in arguments.split(",") if a.strip()]) + strings + unlisted, strings
 
 
 def row(name, c_arity, fortran, kind, meaning, positions, mode):

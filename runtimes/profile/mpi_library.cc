@@ -170,10 +170,11 @@ void MpiLibrary::find_constants() {
   }
   proc_null = -1;
   any_source = -2;
-  // In MPICH, only mpi_f08 has constants of its own for ignored statuses. Calls through mpif.h need
-  // no such constants, because they reach the C functions.
+  // MPICH has one pair of constants for mpi_f08, and another pair for mpif.h and `use mpi`.
   fortran_ignored_[0] = object("MPIR_F08_MPI_STATUS_IGNORE_OBJ");
   fortran_ignored_[1] = object("MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
+  mpif_ignored_[0] = reinterpret_cast<const Word*>(object("MPI_F_STATUS_IGNORE"));
+  mpif_ignored_[1] = reinterpret_cast<const Word*>(object("MPI_F_STATUSES_IGNORE"));
   graph = 1, cart = 2, dist_graph = 3;
   world = 0x44000000;
   comm_null = 0x04000000;

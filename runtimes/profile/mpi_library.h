@@ -115,7 +115,11 @@ struct MpiLibrary {
   /// True if the status argument of a call is MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE.
   bool is_status_ignored(Language language, Word status) const {
     if (language == Language::c) return status == status_ignore;
-    return status == 0 || status == fortran_ignored_[0] || status == fortran_ignored_[1];
+    const auto is_in = [&](const Word* variable) {
+      return variable != nullptr && status == *variable;
+    };
+    return status == 0 || status == fortran_ignored_[0] || status == fortran_ignored_[1] ||
+           is_in(mpif_ignored_[0]) || is_in(mpif_ignored_[1]);
   }
   /// Returns the source rank that an MPI_Status contains. C and Fortran store it at the same
   /// position.
@@ -148,6 +152,9 @@ struct MpiLibrary {
   void find_constants();
   Word in_place_ = 0;
   Word fortran_ignored_[2] = {};  // addresses
+  /// With MPICH, variables that hold further addresses: those of mpif.h and `use mpi`. MPICH sets
+  /// these variables in the first call from Fortran.
+  const Word* mpif_ignored_[2] = {};
   /// With Open MPI, the address of Fortran's MPI_IN_PLACE. With MPICH, the address of a variable
   /// that holds this address.
   Word fortran_in_place_ = 0;

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, installations, launch, read_profile
+from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, compile_fortran, installations, launch, read_profile
 
 SIZE, ROUNDS, LATE_NS = 3, 20, 20_000_000
 # Threshold in ns for the time that a rank waits in all rounds: half of the time for which the late rank sleeps. A rank
@@ -21,11 +21,15 @@ class Partners(ProfileTest):
         return self.profiled(mpi, size, [compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread"), what])
 
     def waits(self, mpi, what, size=SIZE):
-        """Runs the program partners.c in the mode `what`. Returns a table {(rank, late rank): ns for which the rank
-        waited for the late rank}, and two lists with one number per rank: how many calls had their waiting time
-        measured, and for how many ns the rank waited for receivers."""
-        waits, samples, receivers = {}, [0] * size, [0] * size
-        for rank in self.run_ranks(mpi, what, size):
+        """Runs the program partners.c in the mode `what`, and returns what waits_of() finds in its profile."""
+        return self.waits_of(self.run_ranks(mpi, what, size))
+
+    def waits_of(self, ranks):
+        """Returns a table {(rank, late rank): ns for which the rank waited for the late rank}, and two lists with one
+        number per rank: how many calls had their waiting time measured, and for how many ns the rank waited for
+        receivers."""
+        waits, samples, receivers = {}, [0] * len(ranks), [0] * len(ranks)
+        for rank in ranks:
             self.assertTrue(rank["flags"] & 4)
             for phase in rank["phases"]:
                 waiting = phase["waiting"]["message"]
@@ -56,6 +60,18 @@ class Partners(ProfileTest):
                     self.assertEqual(samples[0], ROUNDS)
                     self.assertEqual(samples[2], ROUNDS)
                     self.assertLess(receivers[0], LEAST)
+
+    def test_fortran_receivers_from_any_source_that_ignore_the_status_wait_for_a_late_sender(self):
+        for mpi in installations():
+            for head, request in (("mpi", "integer"), ("mpi_f08", "type(MPI_Request)")):
+                with self.subTest(mpi=mpi, head=head):
+                    program = compile_fortran(mpi, head, PROGRAMS / "any.f90", self.folder, f"-DMPI_REQUEST_HANDLE={request}")
+                    ranks = self.profiled(mpi, SIZE, [program], "before the end\n")
+                    waits, samples, _ = self.waits_of(ranks)
+                    self.check_late(waits, [0, 2])
+                    self.assertEqual(samples, [ROUNDS + 1, 2 * (ROUNDS + 1), ROUNDS + 1])
+                    for rank in ranks:
+                        self.assertEqual([phase["label"] for phase in rank["phases"]], [0, 1])
 
     def test_in_a_neighbourhood_collective_each_rank_waits_for_the_late_neighbour_that_sends_to_it(self):
         for mpi in installations():

@@ -138,6 +138,16 @@ def compile_c(mpi, source, folder, *options):
     return program
 
 
+def compile_fortran(mpi, head, source, folder, *options):
+    """`head` is the module of MPI, mpi or mpi_f08. Skips the test if there is no Fortran compiler."""
+    if not shutil.which(f"mpifort.{mpi}") or not shutil.which("gfortran"):
+        raise unittest.SkipTest("no Fortran compiler")
+    program = folder / f"{pathlib.Path(source).stem}.{head}.{mpi}"
+    subprocess.run([f"mpifort.{mpi}", "-cpp", "-w", "-ffree-line-length-none", "-fallow-argument-mismatch", f"-DMPI_HEAD={head}",
+                    *options, source, "-o", program], check=True, timeout=300)
+    return program
+
+
 class ProfileTest(unittest.TestCase):
     """The tests of a class share a folder, so that each program is compiled once."""
     @classmethod

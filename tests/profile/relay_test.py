@@ -103,8 +103,8 @@ def declared(mpi, folder):
 
 def fortran_arity(name, parameters):
     """Returns the number of parameters in Fortran: C's parameters, a hidden length for each string, and ierror."""
-    if name == "Pcontrol":  # the Fortran version has one parameter and no ierror
-        return 1
+    if name == "Pcontrol":  # level and, in MPICH's mpi_f08, ierror; C's variable arguments do not exist in Fortran
+        return 2
     if name in WITHOUT_ARGV:
         return len(parameters) - 1
     texts = sum(re.search(r"\bchar\b", parameter) is not None for parameter in parameters)

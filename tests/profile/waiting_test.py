@@ -3,12 +3,10 @@
 
 """Tests which ranks wait for which in collectives and in other functions that all ranks of a communicator, a window or a
 file call. In all programs rank 1 is late on purpose."""
-import shutil
-import subprocess
 import sys
 import unittest
 
-from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, installations
+from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, compile_fortran, installations
 
 SIZE, LATE_NS = 3, 20 * 20_000_000
 # On a busy machine ranks are late without sleeping. Therefore ranks that wait for the sleeping rank must have waited
@@ -90,14 +88,10 @@ class Waiting(ProfileTest):
 
     def test_the_profile_has_the_time_that_fortran_calls_on_windows_and_files_wait_for_a_late_rank(self):
         for mpi in installations():
-            if not shutil.which(f"mpifort.{mpi}") or not shutil.which("gfortran"):
-                self.skipTest("no Fortran compiler")
             for head, window, file in (("mpi", "integer", "integer"), ("mpi_f08", "type(MPI_Win)", "type(MPI_File)")):
                 with self.subTest(mpi=mpi, head=head):
-                    program = self.folder / f"late.{head}.{mpi}"
-                    names = [f"-DMPI_HEAD={head}", f"-DMPI_WINDOW={window}", f"-DMPI_FILE_HANDLE={file}"]
-                    subprocess.run([f"mpifort.{mpi}", "-cpp", "-w", "-ffree-line-length-none", "-fallow-argument-mismatch", *names,
-                                    PROGRAMS / "late.f90", "-o", program], check=True, timeout=300)
+                    program = compile_fortran(mpi, head, PROGRAMS / "late.f90", self.folder, f"-DMPI_WINDOW={window}",
+                                              f"-DMPI_FILE_HANDLE={file}")
                     waits, ranks = self.waits(mpi, str(self.folder / "data"), program)
                     self.check_late(waits, [0, 2])
                     samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]
