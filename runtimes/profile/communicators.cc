@@ -69,11 +69,21 @@ Communicator* Communicators::of(Word communicator) {
     }
     entry = std::make_unique<Communicator>(mpi_, group, world_group_, is_inter != 0);
     entry->handle = communicator;
-    if (const auto id = ids_.find(communicator); id != ids_.end() && is_inter == 0)
-      entry->id = id->second;
+    if (const auto id = ids_.find(communicator); id != ids_.end()) entry->id = id->second;
   }
   last_ = communicator;
   return last_found_ = entry.get();
+}
+
+std::uint64_t Communicators::hash_of_members(Word communicator) {
+  const Communicator* const known = of(communicator);
+  if (known == nullptr) return 0;
+  if (!known->is_inter) return known->hash_of_members();
+  Word local = 0;
+  mpi_.comm_group(communicator, &local);
+  // The sum is the same in both groups.
+  return known->hash_of_members() +
+         Communicator(mpi_, local, world_group_, false).hash_of_members();
 }
 
 Communicator* Communicators::of_window(Word window) {

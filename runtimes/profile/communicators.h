@@ -53,7 +53,8 @@ class Communicator {
 
   /// The rank of the peer in MPI_COMM_WORLD, or -1 if it is not in MPI_COMM_WORLD.
   int world_rank(int peer);
-  /// A hash of the world ranks of all members, in the order of the members. O(size).
+  /// A hash of the world ranks of all members, in the order of the members; of an
+  /// intercommunicator, of the members of the remote group. O(size).
   std::uint64_t hash_of_members() const;
 
  private:
@@ -80,6 +81,9 @@ class Communicators {
   bool is_known(Word communicator) const {
     return ids_.contains(communicator) || communicators_.contains(communicator);
   }
+  /// A hash of the world ranks of all members of a communicator, the same on all its ranks; 0 if the
+  /// communicator is not known. O(size).
+  std::uint64_t hash_of_members(Word communicator);
   Communicator* of_window(Word window);
   bool is_known_window(Word window) const { return windows_.contains(window); }
   /// Lists a group's members by their ranks in MPI_COMM_WORLD. Leaves out members that are not in

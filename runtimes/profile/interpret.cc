@@ -189,15 +189,13 @@ void Interpreter::add_communicator(const Function& function, const Arguments& ar
   // MPI_Comm_create_group is collective over the new communicator only, and its ranks may have
   // created different numbers of communicators before. So the new communicator is identified by its
   // parent, its tag, its members, and the number of communicators with the same parent, tag and
-  // members created so far. MPI_Intercomm_merge and MPI_Comm_create_from_group have no parent and
-  // no tag.
-  Communicator* const own = communicators_.of(made);
-  if (own == nullptr) return;
+  // members created so far. MPI_Intercomm_create has a different parent in each group, and
+  // MPI_Intercomm_merge and MPI_Comm_create_from_group have neither a parent nor a tag.
   const Word parent = function.comm < 0 ? mpi_.world : arguments.comm(function.comm);
   const std::uint64_t tag = function.tag < 0
                                 ? std::uint64_t{1} << 32
                                 : static_cast<std::uint32_t>(arguments.number(function.tag));
-  communicators_.created(parent, made, mixed(tag, own->hash_of_members()));
+  communicators_.created(parent, made, mixed(tag, communicators_.hash_of_members(made)));
 }
 
 void Interpreter::add_point_to_point(const Function& function, const Arguments& arguments,

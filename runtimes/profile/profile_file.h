@@ -38,8 +38,8 @@ struct RankProfile {
   Cuts cuts = Cuts::slices;
   bool is_complete = true;    // the rank reached MPI_Finalize
   bool knows_waiting = true;  // clocks are comparable, so waiting in collectives is known
-  /// True if it is known how long the rank waited for messages, because the order of its messages
-  /// was recorded during the whole run, or all but a small part of it (tuning::kMaxUnrecorded).
+  /// False if waiting was not recorded during a notable part of the run (tuning::kMaxUnrecorded):
+  /// in collectives on intercommunicators, or because the order of messages is not known.
   bool knows_message_waits = true;
   /// Maximum difference, after correction, between this host's clock and the clock of rank 0.
   std::uint64_t clock_error_ns = 0;

@@ -424,12 +424,13 @@ std::int64_t Session::message_ns() {
   return totals.mpi_ns[index_of(Kind::point_to_point)] + totals.mpi_ns[index_of(Kind::wait)];
 }
 
-/// False if the rank stopped recording messages, and has since spent a notable part of the run in
-/// calls that may wait for messages. For example, recording stops when the program cancels a
-/// receive. Many programs cancel receives only at their end, so nearly all their waits are known.
+/// False if the rank has spent a notable part of the run in calls whose waiting is not recorded:
+/// collectives on intercommunicators and, since the rank stopped recording messages, calls that may
+/// wait for messages. For example, recording stops when the program cancels a receive. Many
+/// programs cancel receives only at their end, so nearly all their waits are known.
 bool Session::knows_message_waits() {
-  if (!recorded_ns_) return true;
-  return message_ns() - *recorded_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);
+  const std::int64_t messages_ns = recorded_ns_ ? message_ns() - *recorded_ns_ : 0;
+  return messages_ns + inter_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);
 }
 
 /// Records that a non-blocking collective has begun. A neighbourhood collective is recorded by
@@ -469,7 +470,11 @@ Communicator* Session::sample(const Call& call, const Arguments& arguments, std:
           ? interpreter_.communicators().of(arguments.comm(function.comm))
       : call.freed != nullptr ? call.freed
                               : interpreter_.joint(function, arguments);
-  if (communicator == nullptr || communicator->is_inter) return nullptr;
+  if (communicator == nullptr) return nullptr;
+  if (communicator->is_inter) {
+    if (is_main && is_collective(function.meaning)) inter_ns_ += now_ns - call.entered_ns;
+    return nullptr;
+  }
   if (is_neighbourhood(function.meaning)) {
     const std::int64_t left_ns = is_main ? now_ns : call.entered_ns;
     if (messages_.after_neighbourhood(*communicator, interpreter_.neighbours(*communicator),

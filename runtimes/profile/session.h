@@ -104,6 +104,7 @@ class Session {
   bool is_multiple_ = false;
   std::int64_t begun_ns_ = 0;
   std::optional<std::int64_t> recorded_ns_;  // message_ns() when the record of messages ended
+  std::int64_t inter_ns_ = 0;   // time in blocking collectives on intercommunicators
   std::int64_t period_ns_ = 0;  // length of phases that the user set; 0: Poise finds the phases
   std::vector<Wait> waits_;
   /// Samples of freed communicators, windows, files and requests; finish() adds those that still

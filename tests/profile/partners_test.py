@@ -53,13 +53,20 @@ class Partners(ProfileTest):
 
     def test_receivers_wait_for_a_late_sender(self):
         for mpi in installations():
-            for what in ("sender", "waitall", "any", "probe", "persistent", "persistent_any", "persistent_some", "split"):
+            for what in ("sender", "waitall", "any", "probe", "persistent", "persistent_any", "persistent_some", "split",
+                         "inter"):
                 with self.subTest(mpi=mpi, what=what):
                     waits, samples, receivers = self.waits(mpi, what)
                     self.check_late(waits, [0, 2])
                     self.assertEqual(samples[0], ROUNDS)
                     self.assertEqual(samples[2], ROUNDS)
                     self.assertLess(receivers[0], LEAST)
+
+    def test_waiting_in_collectives_on_intercommunicators_is_not_known(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                ranks = self.run_ranks(mpi, "inter_barrier")
+                self.assertEqual([ranks[r]["flags"] & 4 for r in (0, 2)], [0, 0])
 
     def test_fortran_receivers_from_any_source_that_ignore_the_status_wait_for_a_late_sender(self):
         for mpi in installations():

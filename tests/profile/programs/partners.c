@@ -14,6 +14,9 @@
 // - chain: each rank receives from the rank before it, sleeps 20 ms and sends to the rank after it;
 //   in the first round, rank 0 sleeps 400 ms
 // - split: as sender, on a communicator that each round creates and frees
+// - inter: as sender, but on an intercommunicator, whose groups are rank 1 and ranks 0 and 2, and in
+//   every second round on a copy of it
+// - inter_barrier: ranks call MPI_Barrier on the intercommunicator
 // - grid, igrid: all ranks call MPI_Neighbor_allgather on the grid 0 - 1 - 2, or
 //   MPI_Ineighbor_allgather and MPI_Wait
 // - nonblocking: ranks wait by one call for two non-blocking collectives and for a message
@@ -182,6 +185,28 @@ static void begin_and_wait(const char* what, int rank, int round) {
   if (what[1] == 'd') MPI_Comm_free(&made);
 }
 
+static void use_intercommunicator(const char* what, int rank, int round) {
+  static MPI_Comm local, made[2];
+  int data = round;
+  if (round == 0) {
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 1, rank, &local);
+    MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, rank == 1 ? 0 : 1, 7, &made[0]);
+    MPI_Comm_dup(made[0], &made[1]);
+  }
+  if (rank == 1) usleep(LATE_US);
+  if (!strcmp(what, "inter_barrier"))
+    MPI_Barrier(made[0]);
+  else if (rank == 1)
+    for (int to = 0; to < 2; ++to) MPI_Send(&round, 1, MPI_INT, to, 5, made[round % 2]);
+  else
+    MPI_Recv(&data, 1, MPI_INT, round % 3 ? 0 : MPI_ANY_SOURCE, 5, made[round % 2],
+             MPI_STATUS_IGNORE);
+  if (data != round) fprintf(stderr, "rank %d got %d in round %d\n", rank, data, round), exit(4);
+  if (round + 1 < ROUNDS) return;
+  for (int i = 0; i < 2; ++i) MPI_Comm_free(&made[i]);
+  MPI_Comm_free(&local);
+}
+
 static void with_thread(int rank, int size, int round, MPI_Request* persistent);
 
 static void one_round(const char* what, int rank, int size, int round, char* large,
@@ -210,6 +235,10 @@ static void one_round(const char* what, int rank, int size, int round, char* lar
   }
   if (!strcmp(what, "post") || !strcmp(what, "complete") || !strcmp(what, "win_test")) {
     use_window(what, rank, round);
+    return;
+  }
+  if (!strncmp(what, "inter", 5)) {
+    use_intercommunicator(what, rank, round);
     return;
   }
   if (!strcmp(what, "iscan") || !strcmp(what, "idup")) {
