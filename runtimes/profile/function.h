@@ -92,9 +92,6 @@ enum class Meaning : std::uint8_t {
 /// True for collectives that send messages, and for their non-blocking and persistent versions.
 constexpr bool is_collective(Meaning meaning) { return meaning >= Meaning::barrier; }
 
-constexpr bool is_test(Meaning meaning) {
-  return meaning >= Meaning::test && meaning <= Meaning::testsome;
-}
 constexpr bool starts_requests(Meaning meaning) {
   return meaning == Meaning::start || meaning == Meaning::startall;
 }
@@ -127,6 +124,11 @@ struct Function {
   bool is_large = false;    // counts are MPI_Count
   Mode mode = Mode::none;
 };
+
+/// True for functions that only ask whether something has happened, like MPI_Test.
+constexpr bool is_poll(const Function& function) {
+  return function.flag >= 0 || function.meaning == Meaning::testsome;
+}
 
 enum class Language : std::uint8_t { c, fortran };  // Fortran passes all arguments by address
 

@@ -115,6 +115,12 @@ bool Arguments::is_in_place() const {
   return function_.buffer >= 0 && mpi_.is_in_place(language_, words_[function_.buffer]);
 }
 
+bool found_nothing(const Function& function, const Arguments& arguments) {
+  if (!is_poll(function)) return false;
+  const int position = function.flag >= 0 ? function.flag : function.index_count;
+  return *reinterpret_cast<const int*>(arguments.word(position)) == 0;
+}
+
 Completed::Completed(const Function& function, const Arguments& arguments)
     : function_(function), arguments_(arguments) {
   are_all_ = function.meaning == Meaning::wait || function.meaning == Meaning::waitall;

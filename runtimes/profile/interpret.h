@@ -49,6 +49,9 @@ class Arguments {
   const Word* words_;
 };
 
+/// True if the call is a poll that found nothing: for example, no message has arrived.
+bool found_nothing(const Function& function, const Arguments& arguments);
+
 /// The requests that a successful call, such as MPI_Waitsome, has completed.
 class Completed {
  public:

@@ -14,7 +14,7 @@ namespace poise::profile {
 /// The call that waited for a sampled non-blocking collective.
 struct Completion {
   std::uint64_t communicator = 0, sequence = 0;  // the collective's sample (samples.h)
-  std::int64_t wait_begun_ns = 0, took_ns = 0;   // start and duration of the call
+  std::int64_t wait_begun_ns = 0, took_ns = 0;   // start and duration of the wait
 };
 
 class PendingCollectives {
@@ -29,9 +29,10 @@ class PendingCollectives {
   /// To be called before the initial thread waits for requests or tests them, unless is_idle() is
   /// true.
   void before(const Function& function, const Arguments& arguments);
-  /// To be called after a call that waits for requests or tests them, if it succeeded. Returns true
-  /// if the call may have waited for other ranks.
-  bool after(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
+  /// To be called after a call that waits for requests or tests them, if it succeeded. The wait
+  /// began at `begun_ns`, when the call or a loop of such tests began, and ended at `left_ns`.
+  /// Returns true if the rank may have waited for other ranks.
+  bool after(const Function& function, const Arguments& arguments, std::int64_t begun_ns,
              std::int64_t left_ns);
   /// Forgets the requests of the call for which before() was called last. To be called if that call
   /// failed, because then it is not known which of its requests still exist.

@@ -152,8 +152,7 @@ bool PointToPoint::after_send(const Function& function, const Arguments& argumen
 
 bool PointToPoint::after_receive(const Function& function, const Arguments& arguments,
                                  std::int64_t entered_ns, std::int64_t left_ns) {
-  const bool is_polled = function.flag >= 0;  // MPI_Improbe
-  if (is_polled && *reinterpret_cast<const int*>(arguments.word(function.flag)) == 0) return false;
+  if (found_nothing(function, arguments)) return false;  // MPI_Improbe
   const int tag = function.receive_tag >= 0 ? function.receive_tag : function.tag;
   auto envelope = envelope_of(function, arguments, function.source, tag);
   if (!envelope) return false;
@@ -164,6 +163,11 @@ bool PointToPoint::after_receive(const Function& function, const Arguments& argu
   if (is_now && !envelope->is_exact() &&
       !see_met(function, arguments, arguments.comm(function.comm), *envelope, 0))
     return false;
+  if (probed_ && probed_->envelope == *envelope) {
+    ends_.received(*envelope, entered_ns, probed_->entered_ns, probed_->took_ns);
+    probed_.reset();
+    return false;  // MPI_Probe was counted
+  }
   if (!is_now) {
     const Id id = ends_.begin_receive(*envelope, entered_ns);
     if (id != MessageEnds::kNone)
@@ -171,19 +175,13 @@ bool PointToPoint::after_receive(const Function& function, const Arguments& argu
             {.id = id, .communicator = arguments.comm(function.comm)});
     return false;
   }
-  if (probed_ && probed_->envelope == *envelope) {
-    ends_.received(*envelope, entered_ns, probed_->entered_ns, probed_->took_ns);
-    probed_.reset();
-    return false;  // MPI_Probe was counted
-  }
-  return ends_.received(*envelope, entered_ns, entered_ns, is_polled ? 0 : left_ns - entered_ns) &&
-         !is_polled;
+  return ends_.received(*envelope, entered_ns, entered_ns, left_ns - entered_ns);
 }
 
 bool PointToPoint::after_probe(const Function& function, const Arguments& arguments,
                                std::int64_t entered_ns, std::int64_t left_ns) {
   probed_.reset();
-  if (function.flag >= 0) return false;  // MPI_Iprobe: it does not wait
+  if (found_nothing(function, arguments)) return false;  // MPI_Iprobe
   auto envelope = envelope_of(function, arguments, function.source, function.tag);
   if (!envelope) return false;
   if (!envelope->is_exact() &&
@@ -251,12 +249,10 @@ bool PointToPoint::after_window_call(const Function& function, const Arguments& 
       accessed.clear();
       return may_wait;
     default: {  // MPI_Win_wait, MPI_Win_test
-      const bool is_polled = function.flag >= 0;
-      if (is_polled && *reinterpret_cast<const int*>(arguments.word(function.flag)) == 0)
-        return false;
-      may_wait = receive_from(exposed_to, stream(kCompleted), entered_ns, is_polled ? 0 : took_ns);
+      if (found_nothing(function, arguments)) return false;
+      may_wait = receive_from(exposed_to, stream(kCompleted), entered_ns, took_ns);
       exposed_to.clear();
-      return may_wait && !is_polled;
+      return may_wait;
     }
   }
 }
@@ -353,7 +349,6 @@ bool PointToPoint::see_met(const Function& function, const Arguments& arguments,
 bool PointToPoint::after_wait(const Function& function, const Arguments& arguments,
                               std::int64_t entered_ns, std::int64_t left_ns) {
   bool may_wait = false;
-  const bool is_polled = is_test(function.meaning);
   Completed completed(function, arguments);
   for (const Active& active : active_) {
     const Id id = active.state.id;
@@ -366,8 +361,8 @@ bool PointToPoint::after_wait(const Function& function, const Arguments& argumen
         !see_met(function, arguments, active.state.communicator, envelope, active.index))
       return false;
     requests_.erase(active.request);
-    complete(active.state, entered_ns, is_polled ? 0 : left_ns - entered_ns);
-    may_wait = may_wait || !is_polled;
+    complete(active.state, entered_ns, left_ns - entered_ns);
+    may_wait = true;
   }
   return may_wait;
 }

@@ -27,8 +27,9 @@ class PointToPoint {
   /// To be called before the MPI call. After a receive from any source, the source is read from the
   /// status. If the program ignores the status, MPI gets one that belongs to the profile.
   void before(const Function& function, const Arguments& arguments, Word* words);
-  /// Called after a call that succeeded and lasted from `entered_ns` to `left_ns`. Returns true if
-  /// the call may have waited for a partner.
+  /// Called after a call that succeeded and lasted from `entered_ns` to `left_ns`. A loop of polls
+  /// counts as one call, which ends with the poll that finds something. Returns true if the call may
+  /// have waited for a partner.
   bool after(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
              std::int64_t left_ns);
 
@@ -65,7 +66,8 @@ class PointToPoint {
     int index;  // the request's index in the call's array of requests
     Request state;
   };
-  /// A message that MPI_Probe has waited for, and that a later receive will take.
+  /// A message that MPI_Probe or a loop of MPI_Iprobe has waited for, and that a later receive will
+  /// take.
   struct Probed {
     Envelope envelope;
     std::int64_t entered_ns = 0, took_ns = 0;

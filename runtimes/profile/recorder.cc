@@ -41,6 +41,13 @@ double Recorder::share_on_cpu(std::int64_t now_ns, std::int64_t cpu_ns,
   return std::clamp((cpu_ns - cpu_ns_ - short_ns) / wall_ns, 0.0, 1.0);
 }
 
+/// True if a long stretch between two polls, which ends now, is a pause: the rank slept, or yielded
+/// its core to others. Between the last read of the CPU clock and the stretch, the rank polled, so
+/// it is assumed to have run.
+bool Recorder::is_pause(std::int64_t cpu_ns) const {
+  return cpu_ns - cpu_ns_ - (left_ns_ - cpu_read_ns_) < tuning::kPollGapCpu_ns;
+}
+
 void Recorder::add_long(std::int64_t wall_ns, double share_on_cpu) {
   sums_.totals.long_wall_ns += wall_ns;
   sums_.totals.long_cpu_ns += static_cast<std::int64_t>(wall_ns * share_on_cpu);
@@ -55,12 +62,12 @@ void Recorder::keep_read(std::int64_t now_ns, std::int64_t cpu_ns) {
 void Recorder::read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns) {
   const std::int64_t stretch_ns = now_ns - left_ns_;
   const double share = share_on_cpu(now_ns, cpu_ns, sums_.totals.useful_ns - stretch_ns);
-  if (is_in_loop_ && stretch_ns * share < tuning::kPollGapCpu_ns) {
-    // The rank slept, or yielded its core to others, before it polled again.
+  if (is_in_loop_ && is_pause(cpu_ns)) {
     sums_.totals.useful_ns -= stretch_ns;
     sums_.totals.mpi_ns[index_of(Kind::wait)] += stretch_ns;
   } else {
     add_long(stretch_ns, share);
+    wait_begun_ns_ = now_ns;
   }
   keep_read(now_ns, cpu_ns);
   read_pause_ns_ = tuning::kLongStretch_ns;
@@ -81,13 +88,15 @@ Phase Recorder::cut(Cuts cuts, std::int64_t now_ns, const Machinery& machinery,
 }
 
 std::vector<Phase> Recorder::cut_slices(std::int64_t now_ns, std::int64_t cpu_ns,
-                                        const Machinery& machinery) {
+                                        const Machinery& machinery, bool is_poll) {
   Series& slices = series(Cuts::slices);
   const Machinery before = slices.machinery();
   const std::int64_t begin_ns = slices.begin_ns();
   const double share = share_on_cpu(now_ns, cpu_ns, sums_.totals.useful_ns);
   const bool is_long = now_ns - left_ns_ >= tuning::kLongStretch_ns;
   std::vector<Phase> ended;
+  if (is_poll && was_poll_empty_ && is_long && is_pause(cpu_ns)) return ended;
+  was_poll_empty_ = false;  // if the program polled in a loop, it has computed since the last poll
   for (; slice_is_over(now_ns); slice_end_ns_ += slice_ns_) {
     const std::int64_t part_ns = std::max<std::int64_t>(0, slice_end_ns_ - left_ns_);
     sums_.totals.useful_ns += part_ns;

@@ -34,16 +34,20 @@ class Recorder {
   /// before leave().
   /// `is_poll`: the call only asks whether messages have arrived, like MPI_Test. A short time
   /// between a poll that found nothing and the next poll is part of a waiting loop, so it counts
-  /// as time in MPI.
+  /// as time in MPI. Such a loop is treated like one call that waits.
   bool enter(std::int64_t now_ns, bool is_poll = false) {
     const std::int64_t stretch_ns = now_ns - left_ns_;
     entered_ns_ = now_ns;
     is_in_loop_ = is_poll && was_poll_empty_;
-    if (is_in_loop_ && stretch_ns < tuning::kPollGap_ns)
+    const bool is_long = stretch_ns >= tuning::kLongStretch_ns;
+    if (is_in_loop_ && is_gap_of_loop(now_ns)) {
       sums_.totals.mpi_ns[index_of(Kind::wait)] += stretch_ns;
-    else
+    } else {
       sums_.totals.useful_ns += stretch_ns;
-    return stretch_ns >= tuning::kLongStretch_ns;
+      // After a long stretch between two polls, read_cpu_at_entry() decides if the loop continues.
+      if (!is_in_loop_ || !is_long) wait_begun_ns_ = now_ns;
+    }
+    return is_long;
   }
   /// Stores `cpu_ns`: what the CPU clock showed at the entry of the call for which enter()
   /// returned true.
@@ -63,6 +67,9 @@ class Recorder {
   void forget_call() { left_ns_ = entered_ns_; }
   /// Records that the call which has just returned was a poll that found nothing.
   void poll_was_empty() { was_poll_empty_ = true; }
+  /// When the program began to wait for what the current call waits for: the entry of the call or,
+  /// in a loop of polls, of the loop's first poll.
+  std::int64_t wait_begun_ns() const { return wait_begun_ns_; }
   /// Records that the call which has just returned may have waited for another rank.
   void may_wait(WaitsFor what, std::int64_t took_ns) {
     const auto w = index_of(what);
@@ -79,19 +86,30 @@ class Recorder {
   /// Records that the initial thread called a collective of all ranks. If this function returns
   /// true, an iteration has ended and the caller must call cut().
   bool collective(std::uint64_t token);
-  /// True if the current time slice is over.
-  bool slice_is_over(std::int64_t now_ns) const { return now_ns >= slice_end_ns_; }
+  /// True if the current time slice is over and can end now. A slice does not end inside a loop of
+  /// polls, just as it does not end inside a call.
+  bool slice_is_over(std::int64_t now_ns, bool is_poll = false) const {
+    return now_ns >= slice_end_ns_ && !(is_poll && was_poll_empty_ && is_gap_of_loop(now_ns));
+  }
   /// Ends the current phase of one division of the run (by MPI_Pcontrol, by iterations or by time)
   /// and returns this phase. The next phase of this division gets the label `label`.
   Phase cut(Cuts cuts, std::int64_t now_ns, const Machinery& machinery, std::uint64_t label = 0);
   /// Ends all time slices that are over. To be called before enter(), so that the time since the
   /// last MPI call is divided among all slices that it spans. `cpu_ns` is what the CPU clock shows.
   std::vector<Phase> cut_slices(std::int64_t now_ns, std::int64_t cpu_ns,
-                                const Machinery& machinery);
+                                const Machinery& machinery, bool is_poll = false);
 
   Series& series(Cuts cuts) { return series_[index_of(cuts)]; }
 
  private:
+  /// True if the time from an empty poll to the next poll at `now_ns` is so short that the rank did
+  /// not compute in between.
+  bool is_gap_of_loop(std::int64_t now_ns) const {
+    const std::int64_t gap_ns = now_ns - left_ns_;
+    return gap_ns < tuning::kPollGap_ns || (gap_ns < tuning::kLongStretch_ns &&
+                                            gap_ns * tuning::kPollGapShare < now_ns - wait_begun_ns_);
+  }
+  bool is_pause(std::int64_t cpu_ns) const;
   double share_on_cpu(std::int64_t now_ns, std::int64_t cpu_ns, std::int64_t useful_ns) const;
   void add_long(std::int64_t wall_ns, double share_on_cpu);
   void keep_read(std::int64_t now_ns, std::int64_t cpu_ns);
@@ -101,6 +119,7 @@ class Recorder {
   PhaseFinder finder_;
   std::int64_t left_ns_ = 0;                   // when the last call of MPI returned
   std::int64_t entered_ns_ = 0;                // when the program last called MPI
+  std::int64_t wait_begun_ns_ = 0;             // see wait_begun_ns()
   bool was_poll_empty_ = false;                // the last call was a poll that found nothing
   bool is_in_loop_ = false;                    // the last stretch was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock

@@ -105,8 +105,53 @@ TEST(recorder, computations_between_polls_count_as_useful_time) {
     recorder.enter(20'000 * (i + 1), true);
     recorder.leave(20'000 * (i + 1), 20'000 * (i + 1), Kind::wait);
     recorder.poll_was_empty();
+    EXPECT_EQ(recorder.wait_begun_ns(), 20'000 * (i + 1));
   }
   EXPECT_EQ(recorder.sums().totals.useful_ns, 200'000);
+}
+
+/// A rank that computes for 1 ms and then polls for 2 ms, every microsecond.
+struct Polling {
+  Recorder recorder;
+  std::int64_t now_ns = kMs, cpu_ns = kMs;
+  Polling() {
+    recorder.start(0, 0, {}, 5 * kMs);
+    for (int i = 0; i < 2000; ++i) poll(500);
+  }
+  void poll(std::int64_t gap_ns, std::int64_t gap_cpu_ns = 0) {
+    now_ns += gap_ns;
+    cpu_ns += std::max(gap_cpu_ns, gap_ns < 1000 ? gap_ns : 0);
+    if (recorder.slice_is_over(now_ns, true)) recorder.cut_slices(now_ns, cpu_ns, {}, true);
+    if (recorder.enter(now_ns, true)) recorder.read_cpu_at_entry(now_ns, cpu_ns);
+    now_ns += 500;
+    cpu_ns += 500;
+    if (recorder.leave(now_ns - 500, now_ns, Kind::wait))
+      recorder.read_cpu_at_exit(now_ns, cpu_ns);
+    recorder.poll_was_empty();
+  }
+};
+
+constexpr std::int64_t kFirstPoll_ns = kMs + 500;
+
+TEST(recorder, a_rank_waits_since_the_first_poll_of_a_loop_even_if_interrupts_delay_polls) {
+  Polling polling;
+  polling.poll(15'000);
+  polling.poll(4 * kMs);  // the rank has no core
+  EXPECT_EQ(polling.recorder.wait_begun_ns(), kFirstPoll_ns);
+  EXPECT_EQ(polling.recorder.sums().totals.useful_ns, kFirstPoll_ns);
+  polling.poll(4 * kMs, 3 * kMs);
+  EXPECT_EQ(polling.recorder.wait_begun_ns(), polling.now_ns - 500);
+  EXPECT_EQ(polling.recorder.sums().totals.useful_ns, kFirstPoll_ns + 4 * kMs);
+}
+
+TEST(recorder, a_time_slice_does_not_end_in_a_loop_of_polls) {
+  Polling polling;
+  for (int i = 0; i < 5000; ++i) polling.poll(500);
+  polling.poll(4 * kMs);
+  EXPECT_EQ(polling.recorder.series(Cuts::slices).phases().size(), 0u);
+  EXPECT_EQ(polling.recorder.wait_begun_ns(), kFirstPoll_ns);
+  ASSERT_TRUE(polling.recorder.slice_is_over(polling.now_ns));
+  EXPECT_EQ(polling.recorder.cut_slices(polling.now_ns, polling.cpu_ns, {}).size(), 2u);
 }
 
 TEST(recorder, a_computation_longer_than_a_time_slice_is_divided_among_all_slices_that_it_spans) {

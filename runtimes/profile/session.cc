@@ -54,11 +54,6 @@ bool has_succeeded(const Call& call, int result) {
   return error == nullptr || *error == 0;
 }
 
-/// True if the call asked whether messages have arrived, and none had.
-bool is_empty_poll(const Function& function, const Arguments& arguments) {
-  return function.flag >= 0 && *reinterpret_cast<const int*>(arguments.word(function.flag)) == 0;
-}
-
 /// Reads a text from an address that the program passed to MPI_Pcontrol. The address may be
 /// invalid.
 std::string text_at(Word address) {
@@ -283,8 +278,9 @@ void Session::enter(Call& call) {
   if (is_multiple_) lock.lock();
   call.entered_ns = call_time_ns(ticks_);
   if (is_main) {
-    if (recorder_.slice_is_over(call.entered_ns)) cut_slices(call.entered_ns);
-    if (recorder_.enter(call.entered_ns, call.function.flag >= 0))
+    const bool polls = is_poll(call.function);
+    if (recorder_.slice_is_over(call.entered_ns, polls)) cut_slices(call.entered_ns, polls);
+    if (recorder_.enter(call.entered_ns, polls))
       recorder_.read_cpu_at_entry(call.entered_ns, thread_cpu_now_ns());
   }
   if (call.function.meaning == Meaning::nothing) return;
@@ -401,7 +397,7 @@ void Session::note(Call& call, std::int64_t now_ns) {
     interpreter_.add_object(call.function, arguments, *communicator);
   if (!is_main) return;
   if (!recorded_ns_ && messages_.ends().has_given_up()) recorded_ns_ = message_ns();
-  if (is_empty_poll(call.function, arguments)) recorder_.poll_was_empty();
+  if (found_nothing(call.function, arguments)) recorder_.poll_was_empty();
   if (call.function.meaning == Meaning::pcontrol) note_pcontrol(call, now_ns);
   if (communicator != nullptr && is_collective(call.function.meaning))
     note_collective(call, arguments, *communicator, now_ns);
@@ -410,12 +406,13 @@ void Session::note(Call& call, std::int64_t now_ns) {
 void Session::note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
   // Only the time of the initial thread is recorded.
   const std::int64_t left_ns = is_main ? now_ns : call.entered_ns;
-  bool may_wait = messages_.after(call.function, arguments, call.entered_ns, left_ns);
+  const std::int64_t begun_ns = is_main ? recorder_.wait_begun_ns() : call.entered_ns;
+  bool may_wait = messages_.after(call.function, arguments, begun_ns, left_ns);
   if (!is_main) return;
   if (completes_requests(call.function.meaning) &&
-      collectives_.after(call.function, arguments, call.entered_ns, now_ns))
+      collectives_.after(call.function, arguments, begun_ns, now_ns))
     may_wait = true;
-  if (may_wait) recorder_.may_wait(WaitsFor::message, now_ns - call.entered_ns);
+  if (may_wait) recorder_.may_wait(WaitsFor::message, now_ns - begun_ns);
 }
 
 /// The time spent so far in calls that send, receive or wait for messages.
@@ -571,8 +568,9 @@ void Session::cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label) {
   recorder_.resume(wall_now_ns());
 }
 
-void Session::cut_slices(std::int64_t now_ns) {
-  for (const Phase& phase : recorder_.cut_slices(now_ns, thread_cpu_now_ns(), meter_.read()))
+void Session::cut_slices(std::int64_t now_ns, bool is_poll) {
+  for (const Phase& phase :
+       recorder_.cut_slices(now_ns, thread_cpu_now_ns(), meter_.read(), is_poll))
     journal_.append(Cuts::slices, phase, names_);
 }
 

@@ -78,7 +78,7 @@ class Session {
   void keep_samples(Communicator& communicator, std::size_t max_samples);
   void note_pcontrol(const Call& call, std::int64_t now_ns);
   void cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label = 0);
-  void cut_slices(std::int64_t now_ns);
+  void cut_slices(std::int64_t now_ns, bool is_poll = false);
   void cut_all(std::int64_t now_ns);
   RankProfile head() const;
   std::int64_t message_ns();

@@ -20,10 +20,15 @@ inline constexpr std::int64_t kMaxReadPause_ns = 4 * kLongStretch_ns;
 /// the time between the polls does not count as useful. One round of such a loop takes less than
 /// 1 us. Programs that poll while they compute do so less often, because a poll costs 0.1 us.
 inline constexpr std::int64_t kPollGap_ns = 3'000;
+/// The same holds for a longer time, up to kLongStretch_ns, if the loop has lasted at least this
+/// many times as long: an interrupt has delayed the poll. At most 1 % of the time in such a loop is
+/// then counted wrongly.
+inline constexpr std::int64_t kPollGapShare = 100;
 /// A rank that waits in a loop of polls may sleep or yield its core between two polls. A long
 /// stretch between two polls counts as such a pause, not as useful time, if the rank used less than
-/// this CPU time in the stretch. The limit allows for a few context switches.
-inline constexpr std::int64_t kPollGapCpu_ns = 20'000;
+/// this CPU time in the stretch. The limit allows for a few context switches; on a virtual machine,
+/// one took up to 33 us.
+inline constexpr std::int64_t kPollGapCpu_ns = 50'000;
 
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,
 /// pairs of phases with the same label are merged.

@@ -11,10 +11,14 @@
 // - receiver: ranks 0 and 2 send 4 MiB to rank 1, so they must wait for rank 1 (rendezvous)
 // - eager: ranks 0 and 2 send one byte to rank 1
 // - polled: as sender, but ranks 0 and 2 sleep and call MPI_Test until the message arrives
+// - polled_test, polled_some, polled_probe, polled_irecv, polled_mprobe: as polled, but without
+//   sleeping, and by MPI_Test, by MPI_Testsome, by MPI_Iprobe and then MPI_Recv or MPI_Irecv, or by
+//   MPI_Improbe
 // - chain: each rank receives from the rank before it, sleeps 20 ms and sends to the rank after it;
 //   in the first round, rank 0 sleeps 400 ms
 // - split: as sender, on a communicator that each round creates and frees
-// - inter: as sender, but on an intercommunicator, whose groups are rank 1 and ranks 0 and 2, and in
+// - inter: as sender, but on an intercommunicator, whose groups are rank 1 and ranks 0 and 2, and
+// in
 //   every second round on a copy of it
 // - inter_barrier: ranks call MPI_Barrier on the intercommunicator
 // - grid, igrid: all ranks call MPI_Neighbor_allgather on the grid 0 - 1 - 2, or
@@ -31,6 +35,7 @@
 // - init_scan: ranks start MPI_Scan_init and wait by MPI_Waitany
 // - init_grid: as grid, but by MPI_Neighbor_allgather_init, MPI_Startall and MPI_Waitsome
 // - version: the program ends with the version of MPI as its exit status
+// - polled_scan: as iscan, but the ranks call MPI_Test until the scan is complete
 // - win_test: as complete, but ranks 0 and 2 sleep and call MPI_Win_test
 #include <mpi.h>
 #include <pthread.h>
@@ -44,7 +49,7 @@
 #define LARGE (4 << 20)
 
 static void receive(const char* what, int rank, MPI_Comm comm, int round, MPI_Request* persistent) {
-  int data = -1, other = -1, flag = 0;
+  int data = -1, other = -1, flag = 0, index;
   MPI_Status status;
   MPI_Request requests[3];
   if (!strcmp(what, "waitall")) {
@@ -74,6 +79,25 @@ static void receive(const char* what, int rank, MPI_Comm comm, int round, MPI_Re
     while (!flag) {
       usleep(200);
       MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+    }
+  } else if (!strcmp(what, "polled_test") || !strcmp(what, "polled_some")) {
+    MPI_Irecv(&data, 1, MPI_INT, 1, 5, comm, &requests[0]);
+    while (!flag)
+      if (what[7] == 't')
+        MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+      else
+        MPI_Testsome(1, requests, &flag, &index, MPI_STATUSES_IGNORE);
+  } else if (!strcmp(what, "polled_mprobe")) {
+    MPI_Message message;
+    while (!flag) MPI_Improbe(1, 5, comm, &flag, &message, MPI_STATUS_IGNORE);
+    MPI_Mrecv(&data, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+  } else if (!strncmp(what, "polled_", 7)) {
+    while (!flag) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &status);
+    if (what[7] == 'p') {
+      MPI_Recv(&data, 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, comm, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Irecv(&data, 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, comm, &requests[0]);
+      MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     }
   } else {
     MPI_Recv(&data, 1, MPI_INT, 1, 5, comm, MPI_STATUS_IGNORE);
@@ -173,15 +197,16 @@ static void start_collectives(const char* what, int rank, int round) {
 }
 
 static void begin_and_wait(const char* what, int rank, int round) {
-  int all;
+  int all, flag = 0;
   MPI_Comm made;
   MPI_Request request;
   if (rank == 1) usleep(LATE_US);
-  if (what[1] == 's')
+  if (what[1] != 'd')
     MPI_Iscan(&round, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   else
     MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  while (what[0] == 'p' && !flag) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  if (!flag) MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (what[1] == 'd') MPI_Comm_free(&made);
 }
 
@@ -205,6 +230,20 @@ static void use_intercommunicator(const char* what, int rank, int round) {
   if (round + 1 < ROUNDS) return;
   for (int i = 0; i < 2; ++i) MPI_Comm_free(&made[i]);
   MPI_Comm_free(&local);
+}
+
+static void begin_several_and_wait(int rank, int round) {
+  static MPI_Comm another;
+  int all, data;
+  MPI_Request requests[4];
+  if (round == 0) MPI_Comm_dup(MPI_COMM_WORLD, &another);
+  if (rank == 1) usleep(LATE_US);
+  MPI_Iallreduce(&round, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+  MPI_Ibarrier(another, &requests[1]);
+  MPI_Irecv(&data, 1, MPI_INT, (rank + 2) % 3, 5, MPI_COMM_WORLD, &requests[2]);
+  MPI_Isend(&round, 1, MPI_INT, (rank + 1) % 3, 5, MPI_COMM_WORLD, &requests[3]);
+  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  if (round + 1 == ROUNDS) MPI_Comm_free(&another);
 }
 
 static void with_thread(int rank, int size, int round, MPI_Request* persistent);
@@ -241,21 +280,12 @@ static void one_round(const char* what, int rank, int size, int round, char* lar
     use_intercommunicator(what, rank, round);
     return;
   }
-  if (!strcmp(what, "iscan") || !strcmp(what, "idup")) {
+  if (!strcmp(what, "iscan") || !strcmp(what, "polled_scan") || !strcmp(what, "idup")) {
     begin_and_wait(what, rank, round);
     return;
   }
   if (!strcmp(what, "nonblocking")) {
-    int all, data;
-    MPI_Request requests[4];
-    if (round == 0) MPI_Comm_dup(MPI_COMM_WORLD, &another);
-    if (rank == 1) usleep(LATE_US);
-    MPI_Iallreduce(&round, &all, 1, MPI_INT, MPI_SUM, comm, &requests[0]);
-    MPI_Ibarrier(another, &requests[1]);
-    MPI_Irecv(&data, 1, MPI_INT, (rank + 2) % 3, 5, comm, &requests[2]);
-    MPI_Isend(&round, 1, MPI_INT, (rank + 1) % 3, 5, comm, &requests[3]);
-    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
-    if (round + 1 == ROUNDS) MPI_Comm_free(&another);
+    begin_several_and_wait(rank, round);
     return;
   }
   if (!strcmp(what, "split")) MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
