@@ -81,8 +81,8 @@ class Communicators {
   bool is_known(Word communicator) const {
     return ids_.contains(communicator) || communicators_.contains(communicator);
   }
-  /// A hash of the world ranks of all members of a communicator, the same on all its ranks; 0 if the
-  /// communicator is not known. O(size).
+  /// A hash of the world ranks of all members of a communicator, the same on all its ranks; 0 if
+  /// the communicator is not known. O(size).
   std::uint64_t hash_of_members(Word communicator);
   Communicator* of_window(Word window);
   bool is_known_window(Word window) const { return windows_.contains(window); }

@@ -16,6 +16,14 @@ namespace {
 // The lowest file descriptor that the profile uses: programs may expect lower ones to be free.
 constexpr int kFirstDescriptor = 500;
 
+void read_schedstat(int file, Machinery& result) {
+  char text[64];
+  const ssize_t size = file < 0 ? -1 : ::pread(file, text, sizeof text - 1, 0);
+  if (size <= 0) return;
+  text[size] = '\0';
+  parse_schedstat(text, result.run_ns, result.queued_ns);
+}
+
 }  // namespace
 
 ThreadMeter::ThreadMeter() {
@@ -34,17 +42,18 @@ ThreadMeter::~ThreadMeter() {
 
 Machinery ThreadMeter::read() const {
   Machinery result;
-  char text[64];
-  const ssize_t size = schedstat_ < 0 ? -1 : ::pread(schedstat_, text, sizeof text - 1, 0);
-  if (size > 0) {
-    text[size] = '\0';
-    parse_schedstat(text, result.run_ns, result.queued_ns);
-  }
+  read_schedstat(schedstat_, result);
   rusage usage{};
   if (::getrusage(RUSAGE_SELF, &usage) == 0)
     result.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
   result.cpu = ::sched_getcpu();
   return result;
+}
+
+std::int64_t ThreadMeter::queued_ns() const {
+  Machinery result;
+  read_schedstat(schedstat_, result);
+  return result.queued_ns;
 }
 
 std::string host_name() {

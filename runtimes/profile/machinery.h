@@ -18,6 +18,8 @@ class ThreadMeter {
   ThreadMeter& operator=(const ThreadMeter&) = delete;
 
   Machinery read() const;
+  /// Returns Machinery::queued_ns alone.
+  std::int64_t queued_ns() const;
 
  private:
   int schedstat_ = -1;  // open file; -1: the kernel has none, so waits for a cpu are unknown

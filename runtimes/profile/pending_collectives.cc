@@ -34,8 +34,8 @@ bool PendingCollectives::after(const Function& function, const Arguments& argume
     pending_.erase(active.request);
     may_wait = true;
     if (active.collective.communicator != 0 && completions_.size() < tuning::kMaxCompletions)
-      completions_.push_back({active.collective.communicator, active.collective.sequence,
-                              begun_ns, left_ns - begun_ns});
+      completions_.push_back({active.collective.communicator, active.collective.sequence, begun_ns,
+                              left_ns - begun_ns});
   }
   active_.clear();
   return may_wait;

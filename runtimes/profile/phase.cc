@@ -17,6 +17,7 @@ void combine(Totals& into, const Totals& other, const Combine& how) {
   into.useful_ns = how(into.useful_ns, other.useful_ns);
   into.long_wall_ns = how(into.long_wall_ns, other.long_wall_ns);
   into.long_cpu_ns = how(into.long_cpu_ns, other.long_cpu_ns);
+  into.useful_queued_ns = how(into.useful_queued_ns, other.useful_queued_ns);
   for (std::size_t k = 0; k < kNumKinds; ++k) {
     into.mpi_ns[k] = how(into.mpi_ns[k], other.mpi_ns[k]);
     into.calls[k] = how(into.calls[k], other.calls[k]);

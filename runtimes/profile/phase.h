@@ -24,6 +24,7 @@ struct Totals {
   std::int64_t useful_ns = 0;
   /// Wall and CPU time of the long stretches between MPI calls, for which the CPU clock was read.
   std::int64_t long_wall_ns = 0, long_cpu_ns = 0;
+  std::int64_t useful_queued_ns = 0;  // part of useful_ns: ready to run, but not on a cpu
   std::array<std::int64_t, kNumKinds> mpi_ns = {};
   std::array<std::uint64_t, kNumKinds> calls = {};
   std::uint64_t not_understood = 0;    // calls that may send, but whose traffic is not known

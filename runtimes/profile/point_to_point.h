@@ -28,8 +28,8 @@ class PointToPoint {
   /// status. If the program ignores the status, MPI gets one that belongs to the profile.
   void before(const Function& function, const Arguments& arguments, Word* words);
   /// Called after a call that succeeded and lasted from `entered_ns` to `left_ns`. A loop of polls
-  /// counts as one call, which ends with the poll that finds something. Returns true if the call may
-  /// have waited for a partner.
+  /// counts as one call, which ends with the poll that finds something. Returns true if the call
+  /// may have waited for a partner.
   bool after(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
              std::int64_t left_ns);
 

@@ -15,10 +15,10 @@
 
 namespace poise::profile {
 
-/// The digit at the end is the version of the format. Older versions can be read, too: version 5
-/// lacks the quota in CpuUse, version 4 lacks all of CpuUse, version 3 also lacks TeamUse, and
-/// version 2 also lacks Reorderings.
-inline constexpr std::string_view kMagic = "POISE PROFILE 6\n";
+/// The digit at the end is the version of the format. Older versions can be read, too: version 6
+/// lacks useful_queued_ns in Totals, version 5 also lacks the quota in CpuUse, version 4 lacks all
+/// of CpuUse, version 3 also lacks TeamUse, and version 2 also lacks Reorderings.
+inline constexpr std::string_view kMagic = "POISE PROFILE 7\n";
 inline constexpr int kOldestVersion = 2;
 
 /// The topologies that this process created with reorder = true while POISE_REORDER was set.

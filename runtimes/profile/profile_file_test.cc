@@ -13,6 +13,7 @@ namespace {
 RankProfile example(std::uint32_t rank) {
   Phase phase{.label = 3, .begin_ns = -5, .end_ns = 1'000'000'000'000};
   phase.totals.useful_ns = 77;
+  phase.totals.useful_queued_ns = 44;
   phase.totals.mpi_ns = {1, 2, 3, 4, 5};
   phase.totals.calls = {6, 7, 8, 9, 10};
   phase.totals.not_understood = 11;
@@ -57,6 +58,7 @@ TEST(profile_file, a_profile_is_unchanged_after_writing_and_reading) {
   EXPECT_EQ(ranks[1].cpus.own_ns, 70);
   EXPECT_EQ(ranks[1].cpus.quota_cpus, 2.5);
   EXPECT_EQ(ranks[1].cpus.stopped_ns, 9);
+  EXPECT_EQ(ranks[1].phases[0].totals.useful_queued_ns, 44);
 }
 
 /// The phases are empty, like those that whole() adds for a rank that died before it wrote
@@ -93,6 +95,7 @@ TEST(profile_file, reads_files_of_format_version_2_which_stores_no_reordering_of
   expected.reorderings = {};
   expected.team = {};
   expected.cpus = {};
+  expected.phases[0].totals.useful_queued_ns = expected.phases[0].queued_ns;
   EXPECT_EQ(encode(ranks[0]), encode(expected));
 }
 
@@ -104,10 +107,12 @@ TEST(profile_file, reads_files_of_format_version_3_which_stores_no_data_about_th
   EXPECT_EQ(ranks[0].cpus.all_ns, -1);
 }
 
-/// The bytes of the example without its last `count` numbers about cpus, as in an older file
-/// format. Each number is stored as 0 and so takes one byte.
+/// The bytes of the example without its last `count` numbers, as in an older file format: one
+/// number for each of its two phases, and before them numbers about cpus. Each number is stored as
+/// 0 and so takes one byte.
 std::string without_last_numbers(std::size_t count) {
   RankProfile profile = example(1);
+  profile.phases[0].totals.useful_queued_ns = 0;
   profile.cpus = {.all_ns = 0, .own_ns = 0};
   std::string block = encode(profile);
   block.resize(block.size() - count);
@@ -116,17 +121,23 @@ std::string without_last_numbers(std::size_t count) {
 }
 
 TEST(profile_file, reads_files_of_format_version_4_which_stores_no_cpu_time_of_other_programs) {
-  const auto ranks = decode("x", "POISE PROFILE 4\n" + without_last_numbers(4));
+  const auto ranks = decode("x", "POISE PROFILE 4\n" + without_last_numbers(6));
   ASSERT_EQ(ranks.size(), 1u);
   EXPECT_EQ(ranks[0].team.threads[1].only_cpu, 5);
   EXPECT_EQ(ranks[0].cpus.all_ns, -1);
 }
 
 TEST(profile_file, reads_files_of_format_version_5_which_stores_no_cpu_quota) {
-  const auto ranks = decode("x", "POISE PROFILE 5\n" + without_last_numbers(2));
+  const auto ranks = decode("x", "POISE PROFILE 5\n" + without_last_numbers(4));
   ASSERT_EQ(ranks.size(), 1u);
   EXPECT_EQ(ranks[0].cpus.all_ns, 0);
   EXPECT_EQ(ranks[0].cpus.quota_cpus, 0);
+}
+
+TEST(profile_file, in_files_of_format_version_6_all_queued_time_may_be_outside_mpi) {
+  const auto ranks = decode("x", "POISE PROFILE 6\n" + without_last_numbers(2));
+  ASSERT_EQ(ranks.size(), 1u);
+  EXPECT_EQ(ranks[0].phases[0].totals.useful_queued_ns, 55);
 }
 
 TEST(profile_file, the_work_of_openmp_threads_is_stored_only_if_it_is_known) {
@@ -147,8 +158,8 @@ TEST(profile_file, an_incomplete_block_at_the_end_is_ignored) {
 }
 
 TEST(profile_file, refuses_damaged_files_and_files_of_other_formats) {
-  for (const std::string start : {"no profile", "POISE PROFILE 1\n", "POISE PROFILE 7\n",
-                                  "POISE PROFILE x\n", "POISE PROFILE 6 ", "POISE"})
+  for (const std::string start : {"no profile", "POISE PROFILE 1\n", "POISE PROFILE 8\n",
+                                  "POISE PROFILE x\n", "POISE PROFILE 7 ", "POISE"})
     EXPECT_THROW(decode("x", start), Error) << start;
   std::string bytes = std::string(kMagic) + encode(example(0));
   for (std::size_t i = kMagic.size(); i < bytes.size(); ++i) {  // decode() must not crash

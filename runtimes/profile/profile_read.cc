@@ -182,6 +182,8 @@ RankProfile profile_from(Reader& reader, int version) {
     if (!(profile.cpus.quota_cpus >= 0 && profile.cpus.quota_cpus < 1e9))
       reader.refuse("the stored CPU quota is not a valid number; the file is damaged");
   }
+  for (Phase& phase : profile.phases)
+    phase.totals.useful_queued_ns = version >= 7 ? reader.signed_number() : phase.queued_ns;
   if (version >= 4 && reader.remaining() > 0) {
     profile.omp_work_ns.resize(reader.count());
     for (std::int64_t& ns : profile.omp_work_ns) ns = reader.signed_number();

@@ -111,6 +111,7 @@ std::string encode(const RankProfile& profile) {
   add_signed(block, profile.cpus.own_ns);
   add(block, std::bit_cast<std::uint64_t>(profile.cpus.quota_cpus));
   add_signed(block, profile.cpus.stopped_ns);
+  for (const Phase& phase : profile.phases) add_signed(block, phase.totals.useful_queued_ns);
   if (!profile.omp_work_ns.empty()) {
     add(block, profile.omp_work_ns.size());
     for (const std::int64_t ns : profile.omp_work_ns) add_signed(block, ns);

@@ -49,9 +49,18 @@ class Recorder {
     }
     return is_long;
   }
-  /// Stores `cpu_ns`: what the CPU clock showed at the entry of the call for which enter()
-  /// returned true.
-  void read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns);
+  /// Stores what was read at the entry of the call for which enter() returned true: `cpu_ns`, what
+  /// the CPU clock showed, and `queued_ns`, for how long the thread has been ready to run but not
+  /// on a cpu since it started.
+  void read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns, std::int64_t queued_ns);
+  /// True if the thread has been off the cpu for a notable time since the last read of the CPU
+  /// clock. Otherwise the caller need not find out for how long the thread has been queued, and
+  /// passes queued_ns() instead.
+  bool was_off_cpu(std::int64_t now_ns, std::int64_t cpu_ns) const {
+    return now_ns - cpu_read_ns_ - (cpu_ns - cpu_ns_) >= tuning::kLongStretch_ns;
+  }
+  /// The queued time that was stored last.
+  std::int64_t queued_ns() const { return queued_ns_; }
 
   /// To be called when the MPI call returns. Returns true if read_cpu_at_exit() must be called.
   bool leave(std::int64_t entered_ns, std::int64_t now_ns, Kind kind) {
@@ -76,7 +85,7 @@ class Recorder {
     sums_.totals.may_wait_ns[w] += took_ns;
     ++sums_.totals.may_wait_calls[w];
   }
-  void read_cpu_at_exit(std::int64_t now_ns, std::int64_t cpu_ns);
+  void read_cpu_at_exit(std::int64_t now_ns, std::int64_t cpu_ns, std::int64_t queued_ns);
   /// To be called just before the profile returns control to the program. The time since leave(),
   /// in which the profile itself worked, is not counted as the program's.
   void resume(std::int64_t now_ns) { left_ns_ = now_ns; }
@@ -106,13 +115,19 @@ class Recorder {
   /// not compute in between.
   bool is_gap_of_loop(std::int64_t now_ns) const {
     const std::int64_t gap_ns = now_ns - left_ns_;
-    return gap_ns < tuning::kPollGap_ns || (gap_ns < tuning::kLongStretch_ns &&
-                                            gap_ns * tuning::kPollGapShare < now_ns - wait_begun_ns_);
+    return gap_ns < tuning::kPollGap_ns ||
+           (gap_ns < tuning::kLongStretch_ns &&
+            gap_ns * tuning::kPollGapShare < now_ns - wait_begun_ns_);
   }
   bool is_pause(std::int64_t cpu_ns) const;
-  double share_on_cpu(std::int64_t now_ns, std::int64_t cpu_ns, std::int64_t useful_ns) const;
-  void add_long(std::int64_t wall_ns, double share_on_cpu);
-  void keep_read(std::int64_t now_ns, std::int64_t cpu_ns);
+  /// The fractions of a stretch in which the thread ran on a cpu, and in which it waited for one.
+  struct Shares {
+    double on_cpu = 0, queued = 0;
+  };
+  Shares shares(std::int64_t now_ns, std::int64_t cpu_ns, std::int64_t queued_ns,
+                std::int64_t useful_ns) const;
+  void add_long(std::int64_t wall_ns, const Shares& shares);
+  void keep_read(std::int64_t now_ns, std::int64_t cpu_ns, std::int64_t queued_ns);
 
   Sums sums_;
   std::array<Series, kNumCuts> series_;
@@ -124,6 +139,7 @@ class Recorder {
   bool is_in_loop_ = false;                    // the last stretch was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock
   std::int64_t useful_at_read_ns_ = 0;         // the useful time until the last read
+  std::int64_t queued_ns_ = 0;                 // see queued_ns()
   /// Minimum time from a read of the CPU clock to the next read at the end of a call.
   std::int64_t read_pause_ns_ = tuning::kLongStretch_ns;
   std::int64_t slice_ns_ = tuning::kSlice_ns, slice_end_ns_ = 0;

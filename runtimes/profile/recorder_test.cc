@@ -38,13 +38,31 @@ TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
   Recorder recorder;
   recorder.start(0, 0, {});
   ASSERT_TRUE(recorder.enter(10 * kMs));
-  recorder.read_cpu_at_entry(10 * kMs, 3 * kMs);
+  recorder.read_cpu_at_entry(10 * kMs, 3 * kMs, 0);
   ASSERT_TRUE(recorder.leave(10 * kMs, 20 * kMs, Kind::wait));
-  recorder.read_cpu_at_exit(20 * kMs, 3 * kMs);
+  recorder.read_cpu_at_exit(20 * kMs, 3 * kMs, 0);
   const Phase phase =
       recorder.cut(Cuts::pcontrol, 20 * kMs, {.run_ns = 3 * kMs, .queued_ns = 7 * kMs});
   EXPECT_EQ(phase.totals.useful_ns, 10 * kMs);
   EXPECT_EQ(phase.useful_cpu_ns, 3 * kMs);
+}
+
+TEST(recorder, distinguishes_waits_for_a_cpu_outside_mpi_from_those_inside_and_from_sleep) {
+  Recorder recorder;
+  recorder.start(0, 0, {.queued_ns = 5 * kMs});
+  ASSERT_TRUE(recorder.enter(10 * kMs));  // the rank has slept
+  ASSERT_TRUE(recorder.was_off_cpu(10 * kMs, 0));
+  recorder.read_cpu_at_entry(10 * kMs, 0, 5 * kMs);
+  ASSERT_TRUE(recorder.leave(10 * kMs, 30 * kMs, Kind::wait));
+  ASSERT_TRUE(recorder.was_off_cpu(30 * kMs, 8 * kMs));
+  recorder.read_cpu_at_exit(30 * kMs, 8 * kMs, 17 * kMs);  // queued for 12 ms inside MPI
+  ASSERT_TRUE(recorder.enter(50 * kMs));                   // computed 10, queued 7, slept 3 ms
+  recorder.read_cpu_at_entry(50 * kMs, 18 * kMs, 24 * kMs);
+  EXPECT_EQ(recorder.sums().totals.useful_ns, 30 * kMs);
+  EXPECT_NEAR(static_cast<double>(recorder.sums().totals.useful_queued_ns), 7 * kMs, 2);
+  ASSERT_TRUE(recorder.leave(50 * kMs, 60 * kMs, Kind::wait));
+  EXPECT_FALSE(recorder.was_off_cpu(60 * kMs, 28 * kMs));
+  EXPECT_EQ(recorder.queued_ns(), 24 * kMs);
 }
 
 /// A thread that is preempted for 7 ms in every 200th of its computations of 20 us. In MPI it
@@ -59,11 +77,11 @@ TEST(recorder, the_cpu_time_of_long_computations_is_read_and_that_of_short_ones_
     cpu_ns += 20'000;
     computed_ns += 20'000;
     EXPECT_EQ(recorder.enter(now_ns), is_preempted);
-    if (is_preempted) recorder.read_cpu_at_entry(now_ns, cpu_ns);
+    if (is_preempted) recorder.read_cpu_at_entry(now_ns, cpu_ns, 0);
     now_ns += 10'000;
     cpu_ns += 10'000;
     if (recorder.leave(now_ns - 10'000, now_ns, Kind::wait))
-      recorder.read_cpu_at_exit(now_ns, cpu_ns);
+      recorder.read_cpu_at_exit(now_ns, cpu_ns, 0);
   }
   const Phase phase = recorder.cut(Cuts::pcontrol, now_ns, {.queued_ns = now_ns - cpu_ns});
   EXPECT_EQ(phase.totals.useful_ns, computed_ns + 5 * 7 * kMs);
@@ -77,9 +95,9 @@ Totals polled(std::int64_t pause_ns) {
   recorder.start(0, 0, {});
   std::int64_t now_ns = kMs, cpu_ns = kMs;
   for (int i = 0; i < 10; ++i) {
-    if (recorder.enter(now_ns, true)) recorder.read_cpu_at_entry(now_ns, cpu_ns);
+    if (recorder.enter(now_ns, true)) recorder.read_cpu_at_entry(now_ns, cpu_ns, 0);
     if (recorder.leave(now_ns, now_ns + 100, Kind::wait))
-      recorder.read_cpu_at_exit(now_ns + 100, cpu_ns + 100);
+      recorder.read_cpu_at_exit(now_ns + 100, cpu_ns + 100, 0);
     if (i < 9) recorder.poll_was_empty();
     now_ns += 100 + pause_ns;
     cpu_ns += 1100;
@@ -122,11 +140,11 @@ struct Polling {
     now_ns += gap_ns;
     cpu_ns += std::max(gap_cpu_ns, gap_ns < 1000 ? gap_ns : 0);
     if (recorder.slice_is_over(now_ns, true)) recorder.cut_slices(now_ns, cpu_ns, {}, true);
-    if (recorder.enter(now_ns, true)) recorder.read_cpu_at_entry(now_ns, cpu_ns);
+    if (recorder.enter(now_ns, true)) recorder.read_cpu_at_entry(now_ns, cpu_ns, 0);
     now_ns += 500;
     cpu_ns += 500;
     if (recorder.leave(now_ns - 500, now_ns, Kind::wait))
-      recorder.read_cpu_at_exit(now_ns, cpu_ns);
+      recorder.read_cpu_at_exit(now_ns, cpu_ns, 0);
     recorder.poll_was_empty();
   }
 };
@@ -162,14 +180,16 @@ TEST(recorder, a_computation_longer_than_a_time_slice_is_divided_among_all_slice
   const std::vector<Phase> ended =
       recorder.cut_slices(now_ns, now_ns / 4, {.queued_ns = 3 * now_ns / 4});
   ASSERT_TRUE(recorder.enter(now_ns));
-  recorder.read_cpu_at_entry(now_ns, now_ns / 4);
+  recorder.read_cpu_at_entry(now_ns, now_ns / 4, 3 * now_ns / 4);
   ASSERT_EQ(ended.size(), 2u);
   for (const Phase& phase : ended) {
     EXPECT_EQ(phase.totals.useful_ns, tuning::kSlice_ns);
     EXPECT_NEAR(static_cast<double>(phase.useful_cpu_ns), tuning::kSlice_ns / 4, 2);
     EXPECT_NEAR(static_cast<double>(phase.queued_ns), 3 * tuning::kSlice_ns / 4, 2);
+    EXPECT_NEAR(static_cast<double>(phase.totals.useful_queued_ns), 3 * tuning::kSlice_ns / 4, 2);
   }
   EXPECT_EQ(recorder.sums().totals.useful_ns, now_ns);
+  EXPECT_NEAR(static_cast<double>(recorder.sums().totals.useful_queued_ns), 3 * now_ns / 4, 4);
   EXPECT_EQ(recorder.sums().totals.long_wall_ns, now_ns);
   EXPECT_NEAR(static_cast<double>(recorder.sums().totals.long_cpu_ns), now_ns / 4, 2);
 }

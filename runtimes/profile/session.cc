@@ -280,8 +280,10 @@ void Session::enter(Call& call) {
   if (is_main) {
     const bool polls = is_poll(call.function);
     if (recorder_.slice_is_over(call.entered_ns, polls)) cut_slices(call.entered_ns, polls);
-    if (recorder_.enter(call.entered_ns, polls))
-      recorder_.read_cpu_at_entry(call.entered_ns, thread_cpu_now_ns());
+    if (recorder_.enter(call.entered_ns, polls)) {
+      const std::int64_t cpu_ns = thread_cpu_now_ns();
+      recorder_.read_cpu_at_entry(call.entered_ns, cpu_ns, queued_ns(call.entered_ns, cpu_ns));
+    }
   }
   if (call.function.meaning == Meaning::nothing) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
@@ -312,6 +314,12 @@ void Session::enter(Call& call) {
       collectives_.forget(call.function, arguments);
   }
   interpreter_.before(call.function, arguments);
+}
+
+/// For how long the thread has been queued since it started. Because the read costs 1 us, it is
+/// left out if the result has hardly changed.
+std::int64_t Session::queued_ns(std::int64_t now_ns, std::int64_t cpu_ns) const {
+  return recorder_.was_off_cpu(now_ns, cpu_ns) ? meter_.queued_ns() : recorder_.queued_ns();
 }
 
 void Session::free_operation(Word request) {
@@ -352,8 +360,10 @@ void Session::leave(Call& call, int result) {
   const std::int64_t now_ns = call_time_ns(ticks_);
   std::unique_lock lock(mutex_, std::defer_lock);
   if (is_multiple_) lock.lock();
-  if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind))
-    recorder_.read_cpu_at_exit(now_ns, thread_cpu_now_ns());
+  if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind)) {
+    const std::int64_t cpu_ns = thread_cpu_now_ns();
+    recorder_.read_cpu_at_exit(now_ns, cpu_ns, queued_ns(now_ns, cpu_ns));
+  }
   if (call.function.meaning == Meaning::nothing) return;
   if (has_succeeded(call, result))
     note(call, now_ns);

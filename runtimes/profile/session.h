@@ -73,6 +73,7 @@ class Session {
   Communicator* sample(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_collective(const Call& call, const Arguments& arguments,
                        const Communicator& communicator, std::int64_t now_ns);
+  std::int64_t queued_ns(std::int64_t now_ns, std::int64_t cpu_ns) const;
   void free_operation(Word request);
   void keep_freed(Communicator& communicator);
   void keep_samples(Communicator& communicator, std::size_t max_samples);
@@ -104,7 +105,7 @@ class Session {
   bool is_multiple_ = false;
   std::int64_t begun_ns_ = 0;
   std::optional<std::int64_t> recorded_ns_;  // message_ns() when the record of messages ended
-  std::int64_t inter_ns_ = 0;   // time in blocking collectives on intercommunicators
+  std::int64_t inter_ns_ = 0;                // time in blocking collectives on intercommunicators
   std::int64_t period_ns_ = 0;  // length of phases that the user set; 0: Poise finds the phases
   std::vector<Wait> waits_;
   /// Samples of freed communicators, windows, files and requests; finish() adds those that still

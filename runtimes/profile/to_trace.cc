@@ -117,7 +117,8 @@ Hosts hosts_of(const std::vector<RankProfile>& ranks) {
 
 double load_s(const profile::Phase& phase) {
   // A rank that slept or waited for an accelerator was not waiting for a cpu; a preempted rank was.
-  const std::int64_t ns = std::max(phase.useful_cpu_ns, phase.totals.useful_ns - phase.queued_ns);
+  const std::int64_t ns =
+      std::max(phase.useful_cpu_ns, phase.totals.useful_ns - phase.totals.useful_queued_ns);
   return 1e-9 * std::max<std::int64_t>(0, ns);
 }
 

@@ -56,9 +56,11 @@ TEST(to_trace, waiting_for_a_cpu_does_not_count_as_load_but_sleeping_does) {
   phase.useful_cpu_ns = 3;
   // The rank did not wait for a cpu, so it slept or an accelerator worked for it.
   EXPECT_DOUBLE_EQ(load_s(phase), 10e-9);
-  phase.queued_ns = 7;
-  EXPECT_DOUBLE_EQ(load_s(phase), 3e-9);
-  phase.queued_ns = 50;  // most of this wait for a cpu was inside MPI
+  phase.queued_ns = 50;  // inside MPI
+  EXPECT_DOUBLE_EQ(load_s(phase), 10e-9);
+  phase.totals.useful_queued_ns = 4;
+  EXPECT_DOUBLE_EQ(load_s(phase), 6e-9);
+  phase.totals.useful_queued_ns = 7;
   EXPECT_DOUBLE_EQ(load_s(phase), 3e-9);
 }
 

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-MAGIC = b"POISE PROFILE 6\n"
+MAGIC = b"POISE PROFILE 7\n"
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 LIBRARY = os.environ.get("POISE_PROFILE_LIBRARY", "")
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -95,6 +95,8 @@ def read_profile(path, num_ranks=None):
         rank["team"] = read_team(reader)
         rank["cpus"] = {"all_ns": reader.signed(), "own_ns": reader.signed(),
                         "quota_cpus": struct.unpack("<d", reader.number().to_bytes(8, "little"))[0], "stopped_ns": reader.signed()}
+        for phase in rank["phases"]:
+            phase["useful_queued_ns"] = reader.signed()
         rank["omp_work_ns"] = [reader.signed() for _ in range(reader.number())] if reader.at < end else []
         ranks.append(rank)
     return sorted(ranks, key=lambda rank: rank["rank"])
