@@ -612,6 +612,8 @@ Cuts Session::agreed_cuts() {
     if (cuts == Cuts::collectives && is_one_iteration) continue;
     const std::size_t k = 2 * index_of(cuts);
     if (ends[k] == -ends[k + 1] && ends[k] > 1) return cuts;
+    if (cuts == Cuts::pcontrol && ends[k] > 1 && exchange_.rank() == 0)
+      print_note("MPI_Pcontrol marks no phases, because ranks call it differently often");
   }
   // Ranks may reach MPI_Finalize in different time slices. A rank that has fewer slices than others
   // adds empty ones.
@@ -677,6 +679,12 @@ void Session::write(const std::string& bytes) const {
     check(std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size());
     check(std::fclose(file) == 0);  // writes what is still in the buffer
   }
+  // link() succeeds only once, and only if another program of the command has written its profile.
+  if (error == 0 && !settings().parts.empty() &&
+      ::link(output_.c_str(), (output_ + ".first").c_str()) == 0)
+    print_note(
+        "the command runs several MPI programs: only the profile of the one that ends "
+        "last is kept");
   if (error == 0) check(std::rename(partial.c_str(), output_.c_str()) == 0);
   if (error == 0) return;
   print_note("no profile: cannot write " + output_ + " on " + host_name() + ": " +

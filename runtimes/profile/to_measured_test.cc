@@ -13,7 +13,7 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   Phase phase{.label = 3, .begin_ns = 0, .end_ns = 10'000'000'000};
   phase.totals.useful_ns = 4'000'000'000;
   phase.useful_cpu_ns = 3'000'000'000;
-  phase.queued_ns = 500'000'000;
+  phase.totals.useful_queued_ns = 500'000'000;
   phase.totals.mpi_ns[index_of(Kind::io)] = 500'000'000;
   phase.totals.outside_messages = 3;
   phase.totals.may_wait_calls = {2, 10};

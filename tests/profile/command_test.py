@@ -180,6 +180,25 @@ class Command(unittest.TestCase):
                 self.assertAlmostEqual(json.loads((self.folder / "run.json").read_text())["threads"]["even"], 2 / 3, delta=0.1)
                 self.assertIn("Inside ranks, the load balance of the threads", " ".join(done.stderr.split()))
 
+    def test_only_the_profile_of_the_last_mpi_program_is_kept_and_one_line_says_so(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
+                script = "".join(" ".join(map(str, [*launcher(mpi, ranks), program, "bcast0", "\n"])) for ranks in (1, 2, 3))
+                done = self.poise("profile", "-o", "run.poise", "--", "sh", "-c", script)
+                self.assertEqual((done.returncode, len(self.said(done))), (0, 2), done.stderr)
+                self.assertIn("runs several MPI programs", self.said(done)[0])
+                self.assertIn("3 ranks", self.said(done)[1])
+                self.assert_only("run.poise")
+                self.check_trace()
+
+    def test_one_line_says_that_calls_of_mpi_pcontrol_are_ignored_if_ranks_call_it_differently_often(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                done = self.profile(mpi, "uneven")
+                self.assertEqual((done.returncode, len(self.said(done))), (0, 2), done.stderr)
+                self.assertIn("MPI_Pcontrol marks no phases", done.stderr)
+
     def test_the_option_period_sets_the_length_of_the_recorded_phases(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):

@@ -2,7 +2,8 @@
 
 /* Rank 1 sleeps 20 ms before each of 20 collectives. Argument: allreduce, bcast (from 0 or 1),
    reduce (to 0 or 1), scan, exscan, a function that all ranks of a communicator, window or file
-   call, abort, exit, or kill: how the program ends after them. */
+   call, pcontrol or uneven (only rank 0 calls MPI_Pcontrol), abort, exit, or kill: how the program
+   ends after them. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -109,6 +110,7 @@ int main(int argc, char** argv) {
       if (i % 10 == 9) MPI_Pcontrol(2);
     }
   }
+  if (!strcmp(what, "uneven") && rank == 0) MPI_Pcontrol(1);
   if (rank == 0) printf("before the end\n"), fflush(stdout);
   if (!strcmp(what, "abort") && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
   if (!strcmp(what, "exit")) exit(3);
