@@ -42,8 +42,14 @@ int exec_error(const std::vector<std::string>& command) {
 }
 
 Ending ending_of_failure(const std::vector<std::string>& command, int error) {
+  const std::string& name = command[0];
+  // A name with a slash is not searched for in PATH.
+  const bool exists = name.find('/') != name.npos && ::access(name.c_str(), F_OK) == 0;
+  const char* const reason = error == ENOENT && exists
+                                 ? "the file exists, but the interpreter that it needs does not"
+                                 : std::strerror(error);
   return {.status = error == ENOENT ? kNotFound : kNotExecutable,
-          .text = fmt::format("cannot run \"{}\": {}", command[0], std::strerror(error))};
+          .text = fmt::format("cannot run \"{}\": {}", name, reason)};
 }
 
 /// Runs in the child process and replaces it by the command. If that fails, writes errno to the

@@ -148,6 +148,14 @@ class Statuses(JuggleTest):
         (self.folder / "text").write_text("no program")
         self.assertEqual(self.status_of("./text").returncode, 126)
 
+    def test_the_message_says_if_a_script_exists_but_its_interpreter_does_not(self):
+        script = self.folder / "script"
+        script.write_text("#!/no/such/interpreter\n")
+        script.chmod(0o755)
+        done = self.status_of("./script")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn('"./script": the file exists, but the interpreter that it needs does not', done.stderr)
+
     def test_the_program_ends_normally_although_the_balancer_cannot_write_its_messages(self):
         reader, broken = os.pipe()
         os.close(reader)
