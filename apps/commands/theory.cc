@@ -169,8 +169,9 @@ void add_theory(CLI::App& app) {
                           "Time between two balancing points, such as 500us");
   auto* phases =
       add_count(*command, "--phases", "N", options->phases, "Number of consecutive phases", 1);
-  auto* domains = add_count(*command, "--domains", "N", options->domains,
-                            "Memory domains of equal size that threads do not leave", 1);
+  auto* domains = add_count(
+      *command, "--domains", "N", options->domains,
+      "Memory domains that threads do not leave; their sizes differ by at most one cpu", 1);
   auto* jitter = command
                      ->add_option("--jitter", options->jitter,
                                   "Random variation of each period, as a share of it, below 1")
