@@ -112,6 +112,15 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
   const std::string where = is_on_a_cpu
                                 ? fmt::format("cpu {}", facts.cpus[most - facts.taken_s.begin()])
                                 : "one of the cpus";
+  // Threads that end before they are measured also make other threads wait.
+  if (facts.births > tuning.notable_births_per_s * facts.watched_s) {
+    causes.push_back(
+        {Kind::short_lived, 1,
+         fmt::format("short-lived threads of the program, or another program, take {:.0f}% of {} "
+                     "from the other threads: to tell which, let threads live longer",
+                     100 * share, where)});
+    return;
+  }
   const std::string cure = facts.threads == cpus && cpus > 1
                                ? fmt::format("stop it, or use {}", threads_text(cpus - 1))
                                : "stop it, or leave that cpu to it (--cpus)";
@@ -143,8 +152,8 @@ std::vector<JuggleCause> causes_of(const JuggleFacts& facts, const JuggleTuning&
 bool is_for_user(JuggleCause::Kind kind) { return kind == Kind::spinning || kind == Kind::quota; }
 
 const char* name_of(JuggleCause::Kind kind) {
-  constexpr const char* kNames[] = {"unknown", "spinning", "one_cpu", "bound_unevenly",
-                                    "quota",   "stranger", "nothing"};
+  constexpr const char* kNames[] = {"unknown", "spinning", "one_cpu",     "bound_unevenly",
+                                    "quota",   "stranger", "short_lived", "nothing"};
   return kNames[index_of(kind)];
 }
 

@@ -30,6 +30,7 @@ struct JuggleFacts {
   /// How many times the kernel put a thread on a cpu; the maximum over all threads.
   double turns = 0;
   double acted_s = 0;  // how long the threads were balanced
+  double births = 0;   // how many new threads of the program were found
   /// True if waiting threads of the program are known to spin, from its settings or its libraries.
   bool waits_actively = false;
 };
@@ -43,6 +44,7 @@ struct JuggleCause {
     bound_unevenly,  // more threads are bound to one cpu than to another
     quota,           // the cpu quota is too small for the threads that compute
     stranger,        // another program uses one of the cpus
+    short_lived,     // another program, or threads that live too briefly to be measured, use a cpu
     nothing          // nothing to gain
   };
   Kind kind = Kind::nothing;

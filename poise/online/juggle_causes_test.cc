@@ -185,9 +185,22 @@ TEST(JuggleCauses, stopping_another_program_gains_back_the_share_of_a_cpu_that_i
   }
 }
 
+TEST(JuggleCauses,
+     does_not_blame_only_another_program_if_the_program_creates_threads_all_the_time) {
+  for (const double births : {9.9, 10.1}) {
+    const JuggleCause cause = first_cause([&](JuggleFacts& f) {
+      f.lost_cpu_s = 4.9;
+      f.births = births;
+    });
+    EXPECT_EQ(cause.kind, births < 10 ? Kind::stranger : Kind::short_lived);
+    EXPECT_THAT(cause.text, HasSubstr("49% of one of the cpus"));
+    EXPECT_EQ(cause.text.find("short-lived threads") == cause.text.npos, births < 10);
+  }
+}
+
 TEST(JuggleCauses, only_spinning_and_quotas_have_to_be_removed_by_the_user) {
   for (const Kind kind : {Kind::unknown, Kind::spinning, Kind::one_cpu, Kind::bound_unevenly,
-                          Kind::quota, Kind::stranger, Kind::nothing})
+                          Kind::quota, Kind::stranger, Kind::short_lived, Kind::nothing})
     EXPECT_EQ(is_for_user(kind), kind == Kind::spinning || kind == Kind::quota) << name_of(kind);
 }
 
@@ -474,6 +487,7 @@ TEST(JuggleCauses, the_cause_is_unknown_if_the_program_ran_too_briefly) {
 
 TEST(JuggleCauses, every_kind_of_cause_has_a_name) {
   EXPECT_STREQ(name_of(Kind::unknown), "unknown");
+  EXPECT_STREQ(name_of(Kind::short_lived), "short_lived");
   EXPECT_STREQ(name_of(Kind::nothing), "nothing");
 }
 

@@ -46,6 +46,7 @@ namespace poise {
   X(double,        max_lead_periods,  20,    1,    1e6,  "periods",           "maximum lead or lag of a thread: longer ones come from earlier phases") \
   /* Whether threads are balanced. */ \
   X(double,        max_births_per_s,  20,    1,    1e6,  "threads per s",     "if more threads are created, none is moved, because many are still on the cpu of their parent") \
+  X(double,        notable_births_per_s, 1,  1e-3, 1e6,  "threads per s",     "if more new threads are found, the diagnosis says that short-lived threads may take cpu time: in long runs a balancer finds only a few threads per second, however many are created") \
   X(double,        watch_s,           1,     0.01, 1e4,  "s",                 "time for which threads are watched in short rounds; also the first pause after balancing stopped; each further pause is twice as long")
 // clang-format on
 

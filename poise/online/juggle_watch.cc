@@ -157,11 +157,11 @@ void JuggleWatch::close_window(const JuggleCrew& crew, JuggleAction action, doub
     close_for(member, std::min(window_s, now_s - member.seen_s));
   births_per_s_ += tuning_.fading * (births_ / window_s - births_per_s_);
   if (windows_ == 0) births_per_s_ = 0;  // excludes threads born at the program's start
-  births_ = 0;
   ++windows_;
   last_window_s_ = window_s;
   window_s_ = now_s;
   add_to_facts(crew, action, lost_cpus, window_s);
+  births_ = 0;
   taken_s_.assign(taken_s_.size(), 0);
 }
 
@@ -180,6 +180,7 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   facts_.lost_cpu_s += lost_cpus * window_s;
   facts_.asleep_s += asleep * window_s;
   facts_.turns += turns_per_s * window_s;
+  facts_.births += births_;
   for (PlaceId p = 0; p < taken_s_.size(); ++p) facts_.taken_s[p] += taken_s_[p];
   if (action != JuggleAction::leave) facts_.acted_s += window_s;
   // The numbers of bound threads per cpu (bound_on) are kept from the time when most threads

@@ -252,9 +252,11 @@ TEST(JuggleWatch, the_sums_leave_out_windows_in_which_a_thread_was_not_observed_
     watch.begin(0);
     crew.set_windows(kTuning.enough_windows);
     crew.members[1].windows = windows;
+    watch.add_birth();
     watch.close_window(crew.view(), kRotate, 0, 2);
     const bool is_known = windows == kTuning.enough_windows - 1;
     EXPECT_EQ(watch.facts().watched_s, is_known ? 2 : 0);
+    EXPECT_EQ(watch.facts().births, is_known ? 1 : 0);
     EXPECT_EQ(watch.facts().threads, is_known ? 2u : 0u);
     crew.team.clear();
     watch.close_window(crew.view(), kRotate, 0, 3);
