@@ -59,6 +59,8 @@ std::string Linux::shortage() const {
   if (finder_.lacks_files())
     return "the limit of open files is too low (ulimit -n; each thread needs two), so some threads "
            "are not balanced";
+  if (finder_.meets_balancer())
+    return "another `poise juggle` balances some of the processes; this one leaves them alone";
   if (finder_.lacks_clocks())
     return fmt::format(
         "cpus {} have no clock ticks (nohz_full), and the system refuses to count cpu time "

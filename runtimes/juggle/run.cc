@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "runtimes/juggle/claim.h"
 #include "runtimes/juggle/guard.h"
 #include "runtimes/juggle/tuning.h"
 #include "runtimes/juggle/wait_watch.h"
@@ -222,6 +223,13 @@ void listen_to_waits(const BalancerOptions& options, std::optional<WaitWatch>& w
 }  // namespace
 
 Outcome run_balanced(const std::vector<std::string>& command, const BalancerOptions& options) {
+  const std::optional<Descriptor> claimed = claim(::getpid());
+  if (!claimed) {
+    if (options.on_note)
+      options.on_note(
+          "another `poise juggle` balances this program already; this one only runs it");
+    return {replace_process_by(command), {}};
+  }
   std::optional<Signals> signals;
   std::optional<Guard> guard;
   try {
@@ -246,6 +254,9 @@ Outcome attach_balanced(pid_t pid, const BalancerOptions& options) {
   check(options);
   const Signals signals;
   Program program = Program::attach(pid);
+  const std::optional<Descriptor> claimed = claim(pid);
+  if (!claimed)
+    fail("--attach {}: another `poise juggle` balances this process already; end it first", pid);
   Guard guard;
   return Watch(program, guard, signals, options, nullptr).run();
 }

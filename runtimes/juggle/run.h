@@ -19,12 +19,14 @@ struct Outcome {
 
 /// Runs the command under the balancer until the command ends. Signals to this process go to the
 /// command, and a guard process restores affinities if this process is killed or stopped. If the
-/// system refuses something that balancing needs, the command runs unbalanced, and on_note tells
-/// why. Throws Error for cpus that are not allowed.
+/// system refuses something that balancing needs, or another balancer already balances this
+/// process, the command only runs, and on_note tells why. Throws Error for cpus that are not
+/// allowed.
 Outcome run_balanced(const std::vector<std::string>& command, const BalancerOptions& options);
 
 /// Balances a running process and its children until that process ends or a signal (INT, TERM, HUP,
-/// QUIT) tells the balancer to leave it. Throws Error if that process cannot be balanced.
+/// QUIT) tells the balancer to leave it. Throws Error if that process cannot be balanced, or if
+/// another balancer already balances it.
 Outcome attach_balanced(pid_t pid, const BalancerOptions& options);
 
 }  // namespace poise::juggle

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtimes/juggle/claim.h"
 #include "runtimes/juggle/counter.h"
 
 #include "poise/base/text.h"
@@ -169,7 +170,8 @@ Changes ThreadFinder::scan() {
   while (!waiting.empty()) {
     const pid_t process = waiting.back();
     waiting.pop_back();
-    if (seen.insert(process).second) scan_process(process, waiting, changes);
+    if (seen.insert(process).second && !is_for_other(process))
+      scan_process(process, waiting, changes);
   }
   for (auto process = processes_.begin(); process != processes_.end();) {
     if (seen.contains(process->first)) {
@@ -183,6 +185,14 @@ Changes ThreadFinder::scan() {
     process = processes_.erase(process);
   }
   return changes;
+}
+
+/// True if another balancer balances this process and its descendants. Known processes are not
+/// asked again: this balancer's own lock keeps others away from them.
+bool ThreadFinder::is_for_other(pid_t process) {
+  if (process == root_ || processes_.contains(process) || !is_claimed(process)) return false;
+  meets_balancer_ = true;
+  return true;
 }
 
 /// True if no thread of the process is new and none has ended since its threads were last listed.

@@ -66,7 +66,7 @@ struct Changes {
 };
 
 /// Follows the threads of `root` and of all its descendants. Ignores threads of other users, kernel
-/// threads, and all threads beyond max_threads.
+/// threads, descendants that another balancer balances, and all threads beyond max_threads.
 class ThreadFinder {
  public:
   /// `root` is the first process to follow. If `with_adopted` is true, the calling thread must be
@@ -92,6 +92,8 @@ class ThreadFinder {
   /// From now on, ignores `process`, a child of this process. A child that an earlier call excluded
   /// is found again.
   void do_not_follow(pid_t process) { not_followed_ = process; }
+  /// True if a process was ignored because another balancer balances it (claim.h).
+  bool meets_balancer() const { return meets_balancer_; }
   /// True if the process still belongs to the user for whom the balancer runs.
   bool is_ours(pid_t process) const;
 
@@ -108,6 +110,7 @@ class ThreadFinder {
   void scan_process(pid_t process, std::vector<pid_t>& children, Changes& changes);
   bool is_as_seen(pid_t id, const Process& process) const;
   void list_threads(pid_t id, Process& process, Changes& changes);
+  bool is_for_other(pid_t process);
   void open_clock(FoundThread& thread);
   void add_thread(pid_t process, pid_t id, Process& of, Changes& changes);
 
@@ -116,7 +119,7 @@ class ThreadFinder {
   /// The file in /proc that lists this process's children; not open if they are not followed.
   Descriptor own_children_;
   std::size_t max_threads_;
-  bool is_full_ = false, lacks_files_ = false;
+  bool is_full_ = false, lacks_files_ = false, meets_balancer_ = false;
   bool counts_run_times_ = false, lacks_clocks_ = false;
   std::uint64_t next_key_ = 1;
   std::map<pid_t, Process> processes_;

@@ -272,6 +272,22 @@ class Affinities(JuggleTest):
             self.assertEqual(process.returncode, 0)
             self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
 
+    def test_a_second_balancer_cannot_attach_to_a_program_that_is_balanced(self):
+        program, workers = self.start_busy_alone()
+        first = self.start(*QUICK, "--attach", str(program.pid))
+        self.assertTrue(eventually(lambda: all(len(affinity(pid)) == 1 for pid in workers)))
+        for pid in (program.pid, workers[0]):
+            self.assert_refused("juggle", *QUICK, "--attach", str(pid), says="balances this process already")
+        first.send_signal(signal.SIGINT)
+        self.assertEqual(first.communicate(timeout=WAIT_S)[1], "")
+        self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
+
+    def test_a_balancer_that_another_one_runs_only_runs_its_program(self):
+        done = self.run_poise("juggle", "--", POISE, "juggle", "--", "sh", "-c", "exit 7")
+        self.assertEqual(done.returncode, 7)
+        self.assertEqual(done.stderr, "poise juggle: another `poise juggle` balances this program already; "
+                                      "this one only runs it\n")
+
     def test_child_processes_of_an_attached_program_get_their_affinities_back_even_if_their_parent_dies(self):
         program = self.start_alone("sh", "-c", f"sh -c '{BUSY}' & wait; exec sleep 60")
         self.assertTrue(eventually(lambda: any(len(children(pid)) == 3 for pid in children(program.pid))))

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Keeps two balancers from setting the affinities of the same threads.
+//
+// A balancer locks one process's folder in /proc: its own folder if it starts the program, because
+// then all of the program's processes descend from it, or else that of the process to which it is
+// attached. The kernel removes the lock when the balancer ends, also after SIGKILL.
+#pragma once
+
+#include <optional>
+#include <sys/types.h>
+
+#include "runtimes/juggle/threads.h"
+
+namespace poise::juggle {
+
+/// Locks `process` and its descendants for this balancer, until the result is destroyed. Returns
+/// nothing if another balancer has locked the process or one of its ancestors. If the system
+/// refuses such locks, returns a descriptor that is not open: balancers then do not notice each
+/// other.
+std::optional<Descriptor> claim(pid_t process);
+
+/// True if a balancer has locked this process. Does not look at the ancestors of the process.
+bool is_claimed(pid_t process);
+
+}  // namespace poise::juggle
