@@ -168,6 +168,13 @@ void Affinities::add(std::uint64_t key) {
   kept.own = own;
 }
 
+bool Affinities::have_new_children() const {
+  return std::any_of(kept_.begin(), kept_.end(), [&](const auto& entry) {
+    const auto& [key, kept] = entry;
+    return (kept.cpu || !kept.wide.empty()) && kernel_.has_new_child(key);
+  });
+}
+
 void Affinities::refresh_own() {
   for (auto& [key, kept] : kept_) {
     const auto thread = kernel_.threads().find(key);

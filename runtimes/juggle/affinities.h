@@ -72,6 +72,9 @@ class Affinities {
   /// process or of an ancestor) that was passed to pin() or widen(), gives it the affinity that the
   /// program gave the older thread.
   void add(std::uint64_t key);
+  /// True if a thread that was passed to pin() or widen() has started a process that the last scan
+  /// did not find. That process has inherited the affinity.
+  bool have_new_children() const;
   /// To be called at the end of a scan, when all threads that were created before the scan have
   /// been added.
   void end_scan();

@@ -127,6 +127,13 @@ bool Balancer::learn_speeds() {
   return begins;
 }
 
+/// A process that a pinned thread has just started is pinned to the same cpu. It is looked for at
+/// every balancing point, because many programs count their cpus soon after they start.
+bool Balancer::is_time_to_scan() {
+  return watcher_.is_time_to_scan() ||
+         (team_.is_balancing() && watcher_.may_have_births() && affinities_.have_new_children());
+}
+
 void Balancer::scan() {
   const Changes changes = watcher_.scan();
   // New threads are added before dead ones are removed, because a new thread may have inherited the
@@ -284,7 +291,7 @@ void Balancer::round() {
     places_ = places();
     team_.set_places(places_);
   }
-  const bool scans = watcher_.is_time_to_scan();
+  const bool scans = is_time_to_scan();
   if (scans) scan();
   if (!scans && (now_s < kTuning.check_s || now_s - asked_own_s_ >= kTuning.check_s)) refresh_own();
   if (now_s - asked_quota_s_ >= kTuning.quota_s) respect_quota();

@@ -72,6 +72,7 @@ class Balancer {
   void choose_progress();
   std::vector<JugglePlace> places() const;
   bool learn_speeds();
+  bool is_time_to_scan();
   void scan();
   void refresh_own();
   void respect_own_choices();

@@ -96,6 +96,17 @@ TEST_F(BalancerTest,
   EXPECT_EQ(kernel.on(200), kCpus);
 }
 
+TEST_F(BalancerTest, a_process_that_a_pinned_thread_starts_is_freed_at_the_next_balancing_point) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 60);  // processes are now looked for once per second
+  for (pid_t id = 200; id < 205; ++id) {
+    kernel.start(id, id, kernel.on(101), 100);
+    balancer.round();
+    EXPECT_EQ(kernel.on(id), kCpus);
+    kernel.compute(balancer.next_s());
+  }
+}
+
 TEST_F(BalancerTest, pins_all_threads_again_after_the_guard_process_has_restored_their_affinities) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);

@@ -41,6 +41,8 @@ class Kernel {
   virtual std::size_t num_processes() const = 0;
   /// True if the number of threads of a known process has changed since the last scan.
   virtual bool has_changed() const = 0;
+  /// True if the thread with this key has started a process that the last scan did not find.
+  virtual bool has_new_child(std::uint64_t key) const = 0;
   /// Returns the last thread id assigned on this host, or nothing if it cannot be read.
   virtual std::optional<std::uint64_t> last_born() const = 0;
   /// Returns the cpu time of a thread, or nothing if the thread has ended.
@@ -79,6 +81,7 @@ class Linux : public Kernel {
   const Threads& threads() const override { return finder_.threads(); }
   std::size_t num_processes() const override { return finder_.num_processes(); }
   bool has_changed() const override { return finder_.has_changed(); }
+  bool has_new_child(std::uint64_t key) const override { return finder_.has_new_child(key); }
   std::optional<std::uint64_t> last_born() const override { return last_born_.id(); }
   std::optional<CpuTime> read_time(const FoundThread& thread) const override;
   std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) const override;

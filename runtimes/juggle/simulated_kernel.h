@@ -109,6 +109,13 @@ class SimulatedKernel : public Kernel {
   const Threads& threads() const override { return found_; }
   std::size_t num_processes() const override { return processes; }
   bool has_changed() const override { return changed; }
+  bool has_new_child(std::uint64_t key) const override {
+    const FoundThread& parent = found_.at(key);
+    return std::any_of(unseen_.begin(), unseen_.end(), [&](pid_t id) {
+      const Thread& thread = threads_by_id.at(id);
+      return thread.process != parent.process && thread.parent == parent.process;
+    });
+  }
   std::optional<std::uint64_t> last_born() const override { return born; }
   std::optional<CpuTime> read_time(const FoundThread& thread) const override {
     if (start_time_of(thread.process, thread.id) != thread.start_time) return {};

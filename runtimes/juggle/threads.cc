@@ -298,6 +298,14 @@ bool ThreadFinder::is_ours(pid_t process) const {
          status.st_uid == ::geteuid();
 }
 
+bool ThreadFinder::has_new_child(std::uint64_t key) const {
+  std::vector<pid_t> children;
+  const auto thread = threads_.find(key);
+  if (thread != threads_.end()) add_children(thread->second.children, children);
+  return std::any_of(children.begin(), children.end(),
+                     [&](pid_t child) { return !processes_.contains(child); });
+}
+
 bool ThreadFinder::has_changed() const {
   struct stat status {};
   for (const auto& [id, process] : processes_)

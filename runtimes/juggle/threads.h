@@ -83,17 +83,20 @@ class ThreadFinder {
   Changes scan();
   /// True if the number of threads of a known process has changed. Costs one fstat per process.
   bool has_changed() const;
+  /// True if the thread with this key has a child process that the last scan did not find. Reads
+  /// one file.
+  bool has_new_child(std::uint64_t key) const;
   std::size_t num_processes() const { return processes_.size(); }
 
   const std::map<std::uint64_t, FoundThread>& threads() const { return threads_; }
   bool is_full() const { return is_full_; }
   /// True if a thread was ignored because this process cannot open more files.
   bool lacks_files() const { return lacks_files_; }
+  /// True if a process was ignored because another balancer balances it (claim.h).
+  bool meets_balancer() const { return meets_balancer_; }
   /// From now on, ignores `process`, a child of this process. A child that an earlier call excluded
   /// is found again.
   void do_not_follow(pid_t process) { not_followed_ = process; }
-  /// True if a process was ignored because another balancer balances it (claim.h).
-  bool meets_balancer() const { return meets_balancer_; }
   /// True if the process still belongs to the user for whom the balancer runs.
   bool is_ours(pid_t process) const;
 
@@ -107,10 +110,10 @@ class ThreadFinder {
     pid_t parent = 0;  // the parent at the time when the threads were last listed
     std::map<pid_t, std::uint64_t> key_of;
   };
+  bool is_for_other(pid_t process);
   void scan_process(pid_t process, std::vector<pid_t>& children, Changes& changes);
   bool is_as_seen(pid_t id, const Process& process) const;
   void list_threads(pid_t id, Process& process, Changes& changes);
-  bool is_for_other(pid_t process);
   void open_clock(FoundThread& thread);
   void add_thread(pid_t process, pid_t id, Process& of, Changes& changes);
 

@@ -184,6 +184,22 @@ TEST(Threads, threads_of_a_process_that_started_after_the_last_scan_are_found) {
   EXPECT_THAT(finder.threads(), SizeIs(2));
 }
 
+TEST(Threads, a_thread_has_a_new_child_until_a_scan_has_found_the_child) {
+  const Told told([] {},
+                  [] {
+                    if (::fork() == 0) ::_exit(0);
+                  });
+  told.hear();
+  ThreadFinder finder(told.child, false, -1, 100);
+  const std::uint64_t key = finder.scan().born.at(0);
+  EXPECT_FALSE(finder.has_new_child(key));
+  told.go_on();
+  EXPECT_TRUE(finder.has_new_child(key));
+  finder.scan();
+  EXPECT_FALSE(finder.has_new_child(key));
+  EXPECT_FALSE(finder.has_new_child(key + 1000)) << "there is no such thread";
+}
+
 TEST(Threads, a_thread_that_reuses_the_id_of_an_ended_thread_counts_as_new) {
   std::optional<std::thread> one, other;
   std::atomic<bool> may_end = false;

@@ -19,10 +19,14 @@ bool Watcher::is_time_to_scan() {
     if (kernel_.has_changed()) return true;
   }
   if (has_few && !is_due) return false;
-  const auto born = kernel_.last_born();
-  if (!born || born != born_at_scan_) return is_due || kernel_.has_changed();
+  if (may_have_births()) return is_due || kernel_.has_changed();
   if (has_few) scanned_s_ = now_s;  // no new thread: wait as if a scan had just ended
   return false;
+}
+
+bool Watcher::may_have_births() const {
+  const auto born = kernel_.last_born();
+  return !born || born != born_at_scan_;
 }
 
 Changes Watcher::scan() {

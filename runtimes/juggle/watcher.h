@@ -25,6 +25,10 @@ class Watcher {
   /// have been created at the same time.
   void saw_death() { saw_death_ = true; }
 
+  /// True if a process or thread was created on this host since the last scan, or if that is
+  /// unknown.
+  bool may_have_births() const;
+
   Changes scan();
 
  private:
