@@ -88,7 +88,13 @@ Signals::Signals() {
   ::sigaction(SIGPIPE, &ignored, &pipe_before_);
 }
 
-Signals::~Signals() { restore(); }
+Signals::~Signals() {
+  // A signal that has arrived is for the program, which has ended. If it stayed pending, it would
+  // end this process now, and the program's exit status would be lost.
+  while (next()) {
+  }
+  restore();
+}
 
 void Signals::restore() const {
   ::sigaction(SIGCHLD, &child_before_, nullptr);

@@ -35,6 +35,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 class Signals {
  public:
   Signals();
+  /// Discards the signals that have arrived and were not taken by next().
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
