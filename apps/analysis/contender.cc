@@ -91,6 +91,17 @@ Contender contender_named(std::string_view text, double limit_s) {
   return std::move(contenders.front());
 }
 
+std::vector<std::string> strategy_files(std::string_view list) {
+  std::vector<std::string> files;
+  for (const std::string_view item : split(list, ',')) {
+    if (item.starts_with(kPlugin)) files.emplace_back(item.substr(kPlugin.size()));
+    if (!item.starts_with(kExec)) continue;
+    for (const std::string_view word : split_at_blanks(item.substr(kExec.size())))
+      files.emplace_back(word);
+  }
+  return files;
+}
+
 Contender contender_of_file(const std::string& name_and_file) {
   const std::size_t equals = name_and_file.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == name_and_file.size())

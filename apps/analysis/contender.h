@@ -33,6 +33,10 @@ std::vector<Contender> parse_contenders(std::string_view list, double limit_s);
 /// Parses a text that must name exactly one strategy. Throws Error otherwise.
 Contender contender_named(std::string_view text, double limit_s);
 
+/// Returns the files that the items exec: and plugin: of such a list may name. They are inputs, so
+/// no result may overwrite them. Every word of a command counts as a file.
+std::vector<std::string> strategy_files(std::string_view list);
+
 /// Reads a placement from NAME=FILE. Throws Error naming the file.
 Contender contender_of_file(const std::string& name_and_file);
 

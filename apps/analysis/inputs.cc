@@ -70,10 +70,10 @@ std::vector<std::string> InputOptions::files() const {
   return files;
 }
 
-std::vector<std::string> InputOptions::kept_files() const {
-  std::vector<std::string> files = machines;
-  files.push_back(trace);
-  return files;
+std::vector<std::string> InputOptions::kept_files(std::vector<std::string> others) const {
+  others.insert(others.end(), machines.begin(), machines.end());
+  for (std::string& file : trace_files(trace)) others.push_back(std::move(file));
+  return others;
 }
 
 void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag) {

@@ -28,9 +28,10 @@ struct InputOptions {
   std::uint64_t capacity = 0;  // maximum number of tasks per place; 0: no limit
 
   std::vector<std::string> files() const;  // all input files
-  /// The input files that no result may overwrite: those of the trace and the machines. The file
-  /// with the current placement is not among them: a command may overwrite it with its result.
-  std::vector<std::string> kept_files() const;
+  /// The input files that no result may overwrite: those of the trace and the machines, and
+  /// `others`. The file with the current placement is not among them: a command may overwrite it
+  /// with a new placement.
+  std::vector<std::string> kept_files(std::vector<std::string> others = {}) const;
 };
 
 /// Throws Error if more than one of `files` is "-", which stands for stdin.

@@ -146,18 +146,24 @@ Comparison compare_on(const Problem& problem, const std::vector<Contender>& cont
   return comparison;
 }
 
-void check_stdin_of(const CompareOptions& options) {
+std::vector<std::string> input_files(const CompareOptions& options) {
   std::vector<std::string> files = options.input.files();
   files.insert(files.end(), options.timelines.begin(), options.timelines.end());
   for (const std::string& also : options.also) files.push_back(also.substr(also.find('=') + 1));
-  check_stdin(files);
+  return files;
+}
+
+void check_html(const CompareOptions& options) {
+  std::vector<std::string> kept = input_files(options);
+  for (std::string& file : strategy_files(options.strategies.value_or("")))
+    kept.push_back(std::move(file));
+  check_outputs({options.html}, options.input.kept_files(std::move(kept)));
 }
 
 void compare(const CompareOptions& options) {
-  check_stdin_of(options);
+  check_stdin(input_files(options));
   const std::vector<Contender> contenders = contenders_of(options);
-  check_writable(options.html);
-  check_differs(options.html, options.input.kept_files());
+  check_html(options);
   std::vector<Timeline> timelines;
   timelines.reserve(options.timelines.size());
   for (const std::string& path : options.timelines) timelines.push_back(read_timeline(path));

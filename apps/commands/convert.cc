@@ -91,6 +91,7 @@ void convert(const ConvertOptions& options) {
   check_stdin({options.input, options.placement});
   if (options.output == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
   if (!is_table(options)) check_trace_form(options);
+  check_differs(options.output, std::vector{options.placement});
   // With --recover, a program may still append phases to the input file. If the output replaced
   // this file, these phases would be lost.
   if (options.reading.recover) check_differs(options.output, std::vector{options.input});

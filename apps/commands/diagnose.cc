@@ -34,13 +34,7 @@ void run(DiagnoseOptions& options) {
   if (options.json == "false") options.json.clear();  // --json=false: no JSON
   if (!options.html.empty() && options.files.size() == 2)
     fail("--html works with one profile; two profiles can be compared only as text");
-  check_writable(options.html);
-  check_differs(options.html, options.files);
-  if (options.json != kStdout) {
-    check_writable(options.json);
-    check_differs(options.json, options.files);
-    check_differs(options.json, std::vector{options.html});
-  }
+  check_outputs({options.html, options.json == kStdout ? "" : options.json}, options.files);
   const ProfiledRun first = read_profiled(options.files[0]);
   if (options.files.size() == 2) {
     if (!options.json.empty())

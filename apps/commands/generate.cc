@@ -123,7 +123,7 @@ void run(const GenerateOptions& options) {
   parse_recipe(options.kind);  // an unknown kind is reported before missing options
   if (!options.tasks) fail("--tasks N is missing; it is the number of tasks");
   if (options.output.empty()) fail("-o TRACE is missing; it is the file to write");
-  check_writable(options.output);
+  check_outputs({options.output}, {options.machine});
   check_form(options.output);
   const Trace trace = trace_of(options);
   write_trace(trace, options.output);

@@ -166,7 +166,8 @@ juggle::BalancerOptions options_from(const JuggleOptions& options) {
   result.first_cpu = ::getpid();
   result.waits_library = preloaded_library("libpoise_juggle_waits.so");
   result.wants_stays = !options.trace.empty();
-  for (const std::string& path : {options.json, options.trace}) check_writable(path);
+  check_outputs({options.json, options.trace},
+                {options.command.empty() ? "" : options.command.front()});
   if (options.live)
     result.on_round = [picture = Picture()](const juggle::Tally& tally) mutable {
       picture.show(tally);

@@ -240,10 +240,10 @@ void map_trace(MapOptions& options) {
   const bool prints_placement = options.output == "-";
   if (prints_placement && options.json)
     fail("--output - and --json both write to stdout; drop one");
-  if (!prints_placement) {
-    check_writable(options.output);
-    check_differs(options.output, options.input.kept_files());
-  }
+  std::vector<std::string> kept = strategy_files(options.strategy);
+  kept.push_back(options.hosts);
+  kept = options.input.kept_files(std::move(kept));
+  if (!prints_placement) check_outputs({options.output}, kept);
   const RankMapOptions map = rank_map_options(options);
   const Contender contender = mapper(options, map);
   Inputs inputs(options.input);
@@ -262,12 +262,8 @@ void map_trace(MapOptions& options) {
     result.launch =
         launch_plan({problem.machine, placement, map.shape, hosts}, launcher, options.launch_file);
   }
-  std::vector<std::string> taken = options.input.kept_files();
-  taken.insert(taken.end(), {options.output, options.hosts});
-  for (const LaunchFile& file : result.launch.files) {
-    check_writable(file.path);
-    check_differs(file.path, taken);
-  }
+  kept.insert(kept.end(), {options.output, options.input.current});
+  for (const LaunchFile& file : result.launch.files) check_outputs({file.path}, kept);
   if (!options.output.empty() && !prints_placement) write_placement(options.output, placement);
   for (const LaunchFile& file : result.launch.files) write_file(file.path, file.text);
   if (prints_placement) return print(placement_to_text(placement), inputs.notes());

@@ -144,7 +144,7 @@ std::string destination(const MeasureCommandOptions& options, const Machine& dis
           "{}: an XML file of hwloc cannot store the network that --launcher measures; name a "
           ".json file, or leave out --launcher",
           options.output);
-    check_writable(options.output);
+    check_outputs({options.output});
     return options.output;
   }
   std::string path = measurement_file(discovered);
@@ -157,7 +157,7 @@ std::string destination(const MeasureCommandOptions& options, const Machine& dis
   if (error)
     fail("cannot create the folder for {}: {}; choose another file with -o FILE", path,
          error.message());
-  check_writable(path);
+  check_outputs({path});
   return path;
 }
 

@@ -61,10 +61,8 @@ void plan(const PlanOptions& options) {
   const bool prints_placement = options.output == "-";
   if (prints_placement && options.json)
     fail("--output - and --json both write to stdout; drop one");
-  if (!prints_placement) {
-    check_writable(options.output);
-    check_differs(options.output, options.input.kept_files());
-  }
+  if (!prints_placement)
+    check_outputs({options.output}, options.input.kept_files(strategy_files(options.strategy)));
   Inputs inputs(options.input);
   Problem problem = inputs.on(0);
   problem.steps = options.every;

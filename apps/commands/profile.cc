@@ -72,9 +72,7 @@ void write_trace_of(const Profiled& profiled, const ProfileOptions& options) {
 void run(const ProfileOptions& options) {
   if (options.command.empty())
     fail("COMMAND is missing; example: poise profile -- mpirun -np 4 ./program");
-  for (const std::string& file : {options.output, options.json, options.html}) check_writable(file);
-  check_differs(options.json, std::vector{options.output});
-  check_differs(options.html, std::vector{options.output, options.json});
+  check_outputs({options.output, options.json, options.html}, {options.command.front()});
   const std::int64_t period_ns = period_ns_of(options.period);
   std::optional<ProfiledLaunch> launch;
   try {

@@ -268,7 +268,9 @@ void check_timeline(const SimulateOptions& options, const Replayer& replayer) {
 void simulate_once(const SimulateOptions& options, const std::vector<Contender>& contenders,
                    const ReplayPlan& plan) {
   const DecisionCost cost = decision_cost_of(options.decision_time);
-  for (const std::string& path : {options.html, options.timeline}) check_writable(path);
+  std::vector<std::string> kept = strategy_files(options.strategies);
+  kept.push_back(options.input.current);
+  check_outputs({options.html, options.timeline}, options.input.kept_files(std::move(kept)));
   Inputs inputs(options.input);
   const Replayer replayer = replayer_of(inputs, plan);
   check_timeline(options, replayer);

@@ -60,8 +60,7 @@ nlohmann::ordered_json json_of(const Timeline& timeline) {
 }
 
 void show(const TimelineOptions& options) {
-  check_writable(options.html);
-  check_differs(options.html, options.files);
+  check_outputs({options.html}, options.files);
   std::vector<Timeline> timelines;
   std::string text;
   auto json = nlohmann::ordered_json::array();

@@ -20,6 +20,25 @@
 
 namespace poise::apps {
 
+namespace {
+
+/// Throws Error if no file can be written to `path`. Ignores an empty path.
+void check_writable(const std::string& path) {
+  if (path.empty()) return;
+  if (path == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
+  std::error_code ignored;  // if a check fails, writing the file reports why
+  if (is_written_in_place(path) && !std::filesystem::is_directory(path, ignored)) return;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+    fail("cannot write {}: {}", path, std::strerror(errno));
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+    fail("cannot write {}: {} is not a directory", path, folder.string());
+  if (std::filesystem::is_directory(path, ignored))
+    fail("cannot write {}: it is a directory", path);
+}
+
+}  // namespace
+
 void print(std::string_view text, std::span<const std::string> notes) {
   for (const std::string& note : notes) say(fmt::format("poise: {}\n", note));
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
@@ -38,18 +57,12 @@ std::string reason(const std::exception& error) {
   return is_memory ? "there is not enough memory" : error.what();
 }
 
-void check_writable(const std::string& path) {
-  if (path.empty()) return;
-  if (path == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
-  std::error_code ignored;  // if a check fails, writing the file reports why
-  if (is_written_in_place(path) && !std::filesystem::is_directory(path, ignored)) return;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
-    fail("cannot write {}: {}", path, std::strerror(errno));
-  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
-    fail("cannot write {}: {} is not a directory", path, folder.string());
-  if (std::filesystem::is_directory(path, ignored))
-    fail("cannot write {}: it is a directory", path);
+void check_outputs(const std::vector<std::string>& outputs, std::vector<std::string> inputs) {
+  for (const std::string& output : outputs) {
+    check_writable(output);
+    check_differs(output, inputs);
+    inputs.push_back(output);
+  }
 }
 
 void check_differs(const std::string& path, std::span<const std::string> others) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace poise::apps {
 
@@ -28,12 +29,13 @@ void say(std::string_view text);
 /// only the name of the class.
 std::string reason(const std::exception& error);
 
-/// Throws Error if no file can be written to `path`. Ignores an empty path. Commands call this
-/// before a long computation, whose result would otherwise be lost.
-void check_writable(const std::string& path);
+/// Throws Error if one of the files `outputs` cannot be written, or if writing to it would destroy
+/// one of `inputs` or another output. Ignores empty paths. Every command calls this before a long
+/// computation, whose result would otherwise be lost.
+void check_outputs(const std::vector<std::string>& outputs, std::vector<std::string> inputs = {});
 
-/// Throws Error if `path` names the same file as one of `others`, because writing to `path` would
-/// destroy that file. Ignores empty paths.
+/// Throws Error if `path` names the same file as one of `others`. Ignores empty paths. For commands
+/// that may not call check_outputs(), because their output may be a stem of several files.
 void check_differs(const std::string& path, std::span<const std::string> others);
 
 /// True if stdout is a terminal that shows bold and colours, and neither NO_COLOR nor TERM=dumb is

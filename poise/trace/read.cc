@@ -151,6 +151,17 @@ Trace read_trace(const std::string& path, const ReadOptions& options) {
   return trace;
 }
 
+std::vector<std::string> trace_files(const std::string& path) {
+  std::vector<std::string> files{path};
+  if (path == kStdin) return files;
+  try {
+    for (const std::string& file : vt::find_rank_files(path)) files.push_back(file);
+    for (const charm::SeriesFile& file : charm::find_series(path)) files.push_back(file.path);
+  } catch (const Error&) {  // read_trace() says which files are missing
+  }
+  return files;
+}
+
 void check(const Trace& trace) {
   if (trace.phases.empty()) fail("the trace has no phases; at least 1 is needed");
   std::optional<std::uint64_t> before;

@@ -276,11 +276,39 @@ class BadInput(CliTest):
                         ["map", "g.graph", "-m", "core:4", "-o", "m", "--for", "openmpi", "--launch-file", "m"],
                         ["profile", "-o", "run", "--json", "run", "--", "true"],
                         ["convert", "--recover", "g.poise", "./g.poise"],
+                        ["convert", "g.graph", "places", "--to", "native", "--placement", "places"],
                         ["diagnose", "run", "--json=run"], ["diagnose", "g.poise", "--json=d", "--html", "d"]):
             with self.subTest(command):
                 self.assert_refused(*command, says="also reads or writes it")
         plan = self.run_poise("plan", "g.graph", "-m", "core:2", "--placement", "places", "-o", "places")
         self.assertEqual(plan.returncode, 0, "a new placement may replace the old one")
+
+    def test_pages_and_timelines_overwrite_no_input_and_not_each_other(self):
+        self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
+        self.write("m.json", self.run_poise("topo", "-m", "core:2", "--json").stdout)
+        self.write("own.py", "print(0)\n")
+        simulate = "simulate", "g.poise", "-s", "keep", "--engine", "events", "--steps", 3
+        self.run_poise(*simulate, "--timeline", "t.json")
+        files.write_vt(self.folder, "vt", [[[1.0]], [[2.0]]])
+        (self.folder / "run").mkdir()
+        files.write_vt(self.folder / "run", "vt", [[[1.0]], [[2.0]]])
+        compare = "compare", "g.poise", "-s", "keep"
+        for command in ([*simulate, "--timeline", "g.poise"], [*simulate, "--html", "./g.poise"],
+                        [*simulate, "-m", "m.json", "--timeline", "m.json"],
+                        [*simulate, "--placement", "places", "--html", "places"],
+                        [*simulate, "--html", "x", "--timeline", "x"],
+                        [*compare, "--also", "x=places", "--html", "places"],
+                        [*compare, "--placement", "places", "--html", "places"],
+                        [*compare, "--timeline", "t.json", "--html", "t.json"],
+                        [*compare[:2], "-s", "keep,exec:python3 own.py", "--html", "own.py"],
+                        ["plan", "g.poise", "-s", "exec:python3 own.py", "-o", "own.py"],
+                        ["compare", "vt", "-s", "keep", "--html", "vt.1.json"],
+                        ["compare", "vt.0.json", "-s", "keep", "--html", "vt.1.json"],
+                        ["compare", "run", "-s", "keep", "--html", "run/vt.0.json"],
+                        ["generate", "ring", "--tasks", 4, "-m", "m.json", "-o", "m.json"],
+                        ["juggle", "--json", "x", "--trace", "x", "--", "true"]):
+            with self.subTest(command):
+                self.assert_refused(*command, says="also reads or writes it")
 
     def test_an_output_file_with_an_unknown_suffix_is_refused_before_the_work_starts(self):
         huge = "generate", "ring", "--tasks", 4_000_000_000, "-o"
