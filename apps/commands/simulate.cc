@@ -423,7 +423,8 @@ void add_lending_options(CLI::App& command, SimulateOptions& options) {
 
 void add_ranges(CLI::App& command, SimulateOptions& options) {
   add_text(command, "--every", "K", options.every,
-           "Steps between two decisions; a list such as 5,10,20 or auto finds the best");
+           "Steps between two decisions, within which migrations must pay off for strategy poise; "
+           "a list such as 5,10,20 or auto finds the best");
   command.remove_option(command.get_option("--seed"));
   add_text(command, "--seed", "N", options.seeds,
            "Seed for strategies, loads and routes that use random numbers; 1..10 shows the spread");

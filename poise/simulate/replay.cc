@@ -197,14 +197,13 @@ class Replayer::Run {
     const Placement before = placement_of(objects, place_of_);
     const auto past = past_loads_s(step - 1);
     const CostModel& costs = replayer_.machine_.costs();
-    const TimedDecision decision =
-        decide({.machine = replayer_.machine_,
-                .workload = workload,
-                .current = before,
-                .costs = costs,
-                .seed = replayer_.plan_.seed,
-                .past_loads_s = past,
-                .steps = std::max<double>(kUsualSteps, replayer_.plan_.every)});
+    const TimedDecision decision = decide({.machine = replayer_.machine_,
+                                           .workload = workload,
+                                           .current = before,
+                                           .costs = costs,
+                                           .seed = replayer_.plan_.seed,
+                                           .past_loads_s = past,
+                                           .steps = 1.0 * replayer_.plan_.every});
     check(decision.placement, workload.num_tasks(), replayer_.machine_.num_places());
     const MigrationCost moved =
         migration_cost(replayer_.machine_, workload, costs, before, decision.placement);

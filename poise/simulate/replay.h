@@ -96,11 +96,11 @@ struct Replay {
 ///
 /// Before every K-th step, where K is the plan's `every`, the strategy gets what was measured in
 /// the previous step: tasks, loads, messages, background load and placement, and the loads of
-/// earlier steps (up to 128 MB and 1000 steps). The strategy is told to expect that its placement
-/// lasts K steps, or kUsualSteps if K is less, since later decisions may keep a good placement. The
-/// program stops for the decision and the migrations. Tasks are identified by name. A new task
-/// starts at its place in the trace or, without one, at place (object ID % places). A task that
-/// disappears and comes back is at the same place as before.
+/// earlier steps (up to 128 MB and 1000 steps). The strategy is told that its placement lasts K
+/// steps, although later decisions may keep it: if loads change, migrations that pay off later than
+/// that are often wasted. The program stops for the decision and the migrations. Tasks are
+/// identified by name. A new task starts at its place in the trace or, without one, at place
+/// (object ID % places). A task that disappears and comes back is at the same place as before.
 class Replayer {
  public:
   /// Starts from `start`, the placement of the first phase's tasks. Background loads of places that

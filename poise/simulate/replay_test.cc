@@ -412,7 +412,7 @@ TEST(Replay, gives_the_strategy_the_seed_and_the_number_of_steps_that_its_placem
                             {.steps = every + 1, .every = every, .seed = 7});
     int decisions = 0;
     replayer.run([&](const Problem& problem) {
-      EXPECT_EQ(problem.steps, std::max<double>(kUsualSteps, static_cast<double>(every)));
+      EXPECT_EQ(problem.steps, static_cast<double>(every));
       EXPECT_EQ(problem.seed, 7u);
       ++decisions;
       return TimedDecision{problem.current};
