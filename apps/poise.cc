@@ -45,7 +45,7 @@ void print_help(const CLI::App& app, const CLI::ParseError& request) {
 void print_error(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  poise::apps::say(fmt::format("poise: {}\n", text));
+  poise::apps::say_line("poise", text);
 }
 
 /// Prints a note for every environment variable whose name seems misspelt. Also stores these names
@@ -57,7 +57,7 @@ void note_misspelt_variables() {
   std::string names = noted == nullptr ? "" : noted;
   const auto notes = poise::notes_on_misspelt(environ);
   for (const auto& [misspelt, note] : notes) {
-    poise::apps::say(fmt::format("poise: {}\n", note));
+    poise::apps::say_line("poise", note);
     names += (names.empty() ? "" : " ") + misspelt;
   }
   if (!notes.empty()) ::setenv(name.c_str(), names.c_str(), 1);

@@ -172,7 +172,7 @@ juggle::BalancerOptions options_from(const JuggleOptions& options) {
     result.on_round = [picture = Picture()](const juggle::Tally& tally) mutable {
       picture.show(tally);
     };
-  result.on_note = [](std::string_view note) { say(fmt::format("poise juggle: {}\n", note)); };
+  result.on_note = [](std::string_view note) { say_line("poise juggle", note); };
   note_unusable(result, options.cpus);
   return result;
 }
@@ -193,14 +193,14 @@ void run(const JuggleOptions& options) {
   const std::string diagnosis =
       options.diagnose ? juggle::diagnosis_text(outcome.tally) : juggle::advice_text(outcome.tally);
   for (const std::string_view line : split(diagnosis, '\n'))
-    if (!options.summary && !line.empty()) say(fmt::format("poise juggle: {}\n", line));
+    if (!options.summary && !line.empty()) say_line("poise juggle", line);
   try {
     if (!options.json.empty()) write_file(options.json, juggle::summary_json(outcome.tally));
     if (!options.trace.empty()) write_file(options.trace, juggle::trace_json(outcome.tally));
   } catch (const Error& trouble) {  // poise still exits with the program's status
     settings.on_note(trouble.what());
   }
-  if (!outcome.ending.text.empty()) say(fmt::format("poise: {}\n", outcome.ending.text));
+  if (!outcome.ending.text.empty()) say_line("poise", outcome.ending.text);
   juggle::end_like(outcome.ending);
 }
 

@@ -92,7 +92,7 @@ PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t ho
 }  // namespace
 
 void note(std::string_view command, std::string_view text) {
-  say(fmt::format("poise {}: {}\n", command, text));
+  say_line(fmt::format("poise {}", command), text);
 }
 
 KnownLauncher launcher_of(const std::string& command) {

@@ -21,6 +21,7 @@
 #include "apps/text/table.h"
 
 #include "poise/base/file.h"
+#include "poise/base/text.h"
 
 namespace poise::apps {
 
@@ -36,13 +37,13 @@ std::string text_of(const Timeline& timeline) {
   Table table{{"place"}, {}};
   std::array<std::vector<std::optional<double>>, 3> seconds;
   for (std::size_t p = 0; p < timeline.places.size(); ++p) {
-    table.rows.push_back({{name_of(timeline, p)}});
+    table.rows.push_back({{printable(name_of(timeline, p))}});
     const auto of_place = seconds_of(timeline.places[p]);
     for (std::size_t a = 0; a < of_place.size(); ++a) seconds[a].emplace_back(of_place[a]);
   }
   for (std::size_t a = 0; a < seconds.size(); ++a)
     add_figures(table, {std::string(kActivities[a]), seconds[a], time_unit});
-  return fmt::format("{}: {}, {}\n\n{}", timeline.title,
+  return fmt::format("{}: {}, {}\n\n{}", printable(timeline.title),
                      count_text(timeline.places.size(), "place"), seconds_text(end_s(timeline)),
                      render(table, terminal_width()));
 }

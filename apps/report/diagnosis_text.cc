@@ -15,6 +15,7 @@
 #include "apps/text/output.h"
 
 #include "poise/base/enum_index.h"
+#include "poise/base/text.h"
 #include "poise/diagnosis/tuning.h"
 
 namespace poise::apps {
@@ -366,9 +367,9 @@ std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
   text += efficiencies_text(diagnosis.whole, nodes > 1, run.knows_waiting);
   for (std::size_t i = 0; i < std::min(kMaxNamed, diagnosis.named.size()); ++i) {
     const auto& [name, e] = diagnosis.named[i];
-    text += fmt::format("  {:.20}: {} = {} load balance x {} communication, {}\n", name,
-                        percent(e.parallel), percent(e.load_balance), percent(e.communication),
-                        seconds_text(e.run_s));
+    text += wrapped("  ", fmt::format("{}: {} = {} load balance x {} communication, {}",
+                                      printable(name), percent(e.parallel), percent(e.load_balance),
+                                      percent(e.communication), seconds_text(e.run_s)));
   }
   if (!run.knows_waiting)
     text += "Waiting cannot be distinguished from transfer: the profile is incomplete.\n";

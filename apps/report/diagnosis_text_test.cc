@@ -71,6 +71,15 @@ TEST(diagnosis_text, states_efficiencies_and_late_ranks_and_imbalance_in_text_an
   EXPECT_EQ(json["advice"][0]["remedy"], "objects");
 }
 
+TEST(diagnosis_text, phase_names_are_shown_whole_and_cannot_control_the_terminal) {
+  Diagnosis diagnosis;
+  diagnosis.advice = {{.remedy = Remedy::nothing}};
+  diagnosis.named = {{"matrix_assembly_of_cells", {}}, {"a\n\x1b[31m", {}}};
+  const std::string text = diagnosis_text({.node_of_rank = {0}}, diagnosis, "x.poise");
+  EXPECT_NE(text.find("  matrix_assembly_of_cells: "), std::string::npos) << text;
+  EXPECT_NE(text.find("  a\\x0a\\x1b[31m: "), std::string::npos) << text;
+}
+
 TEST(diagnosis_text, says_how_much_time_ranks_spent_in_file_functions_of_mpi) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   RankTimes times{.wall_s = 4, .useful_s = 3, .load_s = 3};

@@ -17,6 +17,7 @@
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
+#include "poise/base/text.h"
 
 namespace poise::apps {
 
@@ -40,7 +41,7 @@ void check_writable(const std::string& path) {
 }  // namespace
 
 void print(std::string_view text, std::span<const std::string> notes) {
-  for (const std::string& note : notes) say(fmt::format("poise: {}\n", note));
+  for (const std::string& note : notes) say_line("poise", note);
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0)
     throw std::runtime_error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
@@ -51,6 +52,10 @@ std::string document_text(const nlohmann::ordered_json& document) {
 }
 
 void say(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+void say_line(std::string_view speaker, std::string_view text) {
+  say(fmt::format("{}: {}\n", speaker, printable(text)));
+}
 
 std::string reason(const std::exception& error) {
   const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;

@@ -25,6 +25,10 @@ std::string document_text(const nlohmann::ordered_json& document);
 /// not end a program that Poise runs.
 void say(std::string_view text);
 
+/// Writes the line "SPEAKER: TEXT" to stderr. Bytes of the text that could control the terminal are
+/// written as escapes, because the text may quote a file.
+void say_line(std::string_view speaker, std::string_view text);
+
 /// Returns the error as text. std::bad_alloc gets a text of its own, because its what() returns
 /// only the name of the class.
 std::string reason(const std::exception& error);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -21,6 +22,27 @@ std::optional<Number> parse_whole(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+/// Returns the number of bytes of the character in UTF-8 with which the text begins. Returns 0 if
+/// the text does not begin with one, or if the character controls a terminal.
+std::size_t printable_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) -> std::uint32_t {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  const std::uint32_t first = byte(0);
+  if (first < 0x80) return first >= ' ' && first != 0x7F ? 1 : 0;
+  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  std::uint32_t character = first & (0x7Fu >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+    character = character << 6 | (byte(i) & 0x3F);
+  }
+  constexpr std::uint32_t kLeast[] = {0xA0, 0x800, 0x10000};  // of 2, 3 and 4 bytes
+  const bool is_surrogate = character >= 0xD800 && character <= 0xDFFF;
+  const bool is_valid =
+      first >= 0xC0 && first < 0xF8 && character >= kLeast[size - 2] && character <= 0x10FFFF;
+  return is_valid && !is_surrogate ? size : 0;
 }
 
 }  // namespace
@@ -74,6 +96,19 @@ std::optional<double> parse_duration_s(std::string_view text) {
     return *count / unit.per_s;
   }
   return std::nullopt;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t bytes = printable_bytes(text);
+    if (bytes == 0)
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    else
+      result.append(text.substr(0, bytes));
+    text.remove_prefix(std::max<std::size_t>(1, bytes));
+  }
+  return result;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -26,6 +26,10 @@ std::optional<unsigned long long> parse_unsigned(std::string_view text);
 /// "20ns"). Returns nothing for any other text and for durations below 0.
 std::optional<double> parse_duration_s(std::string_view text);
 
+/// Returns the text with an escape such as \x1b in place of each byte that controls a terminal
+/// (below 32, 127, and U+0080 to U+009F) and of each byte that is not UTF-8.
+std::string printable(std::string_view text);
+
 /// The edit distance: the number of characters to insert, remove or replace, ignoring case.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

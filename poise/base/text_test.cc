@@ -22,6 +22,19 @@ TEST(Text, parses_and_prints_durations_with_their_unit) {
     EXPECT_EQ(parse_duration_s(text), std::nullopt) << text;
 }
 
+TEST(Text, bytes_that_control_a_terminal_or_are_not_utf_8_are_printed_as_escapes) {
+  for (const char* text : {"", "a b~", "µs", "…", "\xF0\x9F\x98\x80", "\xC2\xA0"})
+    EXPECT_EQ(printable(text), text);
+  EXPECT_EQ(printable("a\x1b[31m\tb\x7f\n"), "a\\x1b[31m\\x09b\\x7f\\x0a");
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(printable("\xC2\x9B"), "\\xc2\\x9b") << "control sequence introducer";
+  EXPECT_EQ(printable("\xFF\x80\xC3"), "\\xff\\x80\\xc3");
+  EXPECT_EQ(printable("\xC3(\xE2\x80"), "\\xc3(\\xe2\\x80") << "too few bytes";
+  EXPECT_EQ(printable("\xC0\xAF\xED\xA0\x80"), "\\xc0\\xaf\\xed\\xa0\\x80")
+      << "too long, and a surrogate";
+  EXPECT_EQ(printable("\xF4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "above U+10FFFF";
+}
+
 TEST(Text, a_text_is_split_at_each_separator_and_pieces_may_be_empty) {
   const auto pieces = [](std::string_view text) { return split(text, ','); };
   using Pieces = std::vector<std::string_view>;

@@ -67,7 +67,9 @@ class Value {
 
   std::string text() const {
     if (!json_->is_string()) refuse("{} is not a string");
-    return json_->get<std::string>();
+    const std::string text = json_->get<std::string>();
+    if (printable(text) != text) refuse("{} contains a control character");
+    return text;
   }
   double number() const {
     if (!json_->is_number()) refuse("{} is not a number");
@@ -179,6 +181,7 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
           depth, groups, kMaxGroups);
     Level& part = parts.levels.emplace_back();
     part.name = level.at("name").text();
+    if (part.name.empty()) level.refuse("{} has an empty name; name it, for example, core");
     read(level, "also", part.also);
     read(level, "latency_factor", part.latency_factor);
     read(level, "bandwidth_factor", part.bandwidth_factor);

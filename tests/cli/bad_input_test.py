@@ -116,6 +116,16 @@ class BadInput(CliTest):
         topology = f'<topology version="2.0"><object type="Machine" {sets}>{unit}</object></topology>'
         self.assert_refused(*compare, self.write("m.xml", topology), says="m.xml")
 
+    def test_errors_show_control_characters_of_files_as_escapes(self):
+        self.write("red", "\x1b[31m\x07\n")
+        self.write("m.json", json.dumps({"poise_machine": 1, "levels": [], "a\nb\x1b[31m": 1}))
+        self.write("a.mtx", "%%MatrixMarket matrix coordinate real general\n\x1b[31m 1 1\n")
+        for command in (["evaluate", "g.graph", "-m", "core:4", "-p", "red"], ["topo", "-m", "m.json"],
+                        ["compare", "a.mtx"]):
+            with self.subTest(command):
+                message = self.assert_refused(*command, says="\\x1b[31m")
+                self.assertTrue(message.rstrip("\n").isprintable(), message)
+
     def test_a_machine_with_fewer_places_than_the_placement_uses_is_refused(self):
         self.write("wide", "0\n1\n2\n5\n")
         message = self.assert_refused("compare", "g.graph", "--placement", "wide", "--machine",
