@@ -27,6 +27,9 @@ using RowId = std::pair<std::int64_t, std::int64_t>;
 /// The name of a time slice in which a place works on tasks that another place has lent to it.
 constexpr std::string_view kBorrowed = "borrowed";
 
+/// The longest time in a timeline. It is as long as the largest load of a task in a trace.
+constexpr double kMax_us = 1e21;
+
 struct Rows {
   std::map<RowId, std::vector<Span>> spans;
   std::map<std::int64_t, std::string> group_names;
@@ -58,8 +61,10 @@ Span span_of(const element& event, Activity activity, const std::string& where) 
   const auto start_us = field<double>(event, "ts"), time_us = field<double>(event, "dur");
   if (!start_us || !time_us)
     fail("{}: the fields \"ts\" (start) and \"dur\" (duration) must be numbers", where);
-  if (!(0 <= *start_us && 0 <= *time_us))
-    fail("{} begins at {} us and lasts {} us; both must be at least 0", where, *start_us, *time_us);
+  const auto is_time = [](double us) { return 0 <= us && us <= kMax_us; };
+  if (!is_time(*start_us) || !is_time(*time_us))
+    fail("{} begins at {} us and lasts {} us; both must be from 0 to {} us", where, *start_us,
+         *time_us, kMax_us);
   const bool is_borrowed = field<std::string_view>(event, "name") == kBorrowed;
   return {*start_us / 1e6, (*start_us + *time_us) / 1e6, activity, is_borrowed};
 }

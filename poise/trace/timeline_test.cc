@@ -120,10 +120,11 @@ TEST_F(TimelineTest, refuses_invalid_files_and_says_why) {
               ThrowsMessage<Error>(HasSubstr("event 1: the fields \"ts\" (start) and \"dur\"")));
   EXPECT_THAT(refusal_of(file_with(R"({"ph":"X","cat":"work","pid":"a","ts":0,"dur":1})")),
               ThrowsMessage<Error>(HasSubstr("event 0: the field \"pid\" must be an integer")));
-  for (const char* times : {R"("ts":0,"dur":-1)", R"("ts":-1,"dur":1)"})
+  for (const char* times : {R"("ts":0,"dur":-1)", R"("ts":-1,"dur":1)", R"("ts":1e308,"dur":1e308)",
+                            R"("ts":0,"dur":1.1e21)", R"("ts":1.1e21,"dur":0)"})
     EXPECT_THAT(
         refusal_of(file_with(std::string(R"({"ph":"X","cat":"work","pid":0,)") + times + "}")),
-        ThrowsMessage<Error>(HasSubstr("both must be at least 0")));
+        ThrowsMessage<Error>(HasSubstr("both must be from 0 to 1e+21 us")));
 }
 
 }  // namespace
