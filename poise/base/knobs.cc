@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 
 #include "poise/base/check.h"
 #include "poise/base/error.h"
@@ -77,10 +78,13 @@ void Knobs::set(std::string_view owner, std::string_view name, std::string_view 
 }
 
 void Knobs::set_all(std::string_view owner, std::string_view settings) {
+  std::set<std::string_view> names;
   for (const std::string_view setting : split(settings, ',')) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string_view::npos)
       fail("{}: \"{}\" is not of the form KNOB=VALUE", owner, setting);
+    if (!names.insert(setting.substr(0, equals)).second)
+      fail("{}: {} is set twice; set it once", owner, setting.substr(0, equals));
     set(owner, setting.substr(0, equals), setting.substr(equals + 1));
   }
 }

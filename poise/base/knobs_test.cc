@@ -47,6 +47,7 @@ TEST(Knobs, refuse_wrong_values_with_an_error_that_says_which_values_would_work)
                 HasSubstr("is not a number; give a number from 0"));
   EXPECT_THAT(error_of("colour=gren"), HasSubstr("did you mean \"green\""));
   EXPECT_THAT(error_of("alpha"), HasSubstr("KNOB=VALUE"));
+  EXPECT_THAT(error_of("count=1,alpha=1,count=2"), HasSubstr("strategy x: count is set twice"));
   EXPECT_EQ(error_of("count=2e0"), "no error");
   EXPECT_THAT(error_of("count=2.5"), HasSubstr("is not a whole number; give one from 0 to 9"));
 }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "poise/base/error.h"
+#include "poise/base/repeated_keys.h"
 #include "poise/base/text.h"
 #include "poise/machine/json.h"
 #include "poise/machine/sequence.h"
@@ -553,7 +554,7 @@ Machine machine_from_json(std::string_view text, const std::string& file,
                           std::uint32_t max_places) {
   Json json;
   try {
-    json = Json::parse(text);
+    json = Json::parse(text, refusing_repeated_keys(file));
   } catch (const Json::parse_error& error) {
     fail("{}: invalid JSON: syntax error at byte {}", file, error.byte);
   } catch (const Json::exception&) {

@@ -108,6 +108,8 @@ TEST(MachineJson, errors_name_the_file_and_the_json_key_that_is_wrong) {
       {head + R"("numa": {"latency_factor": [[2, 2], [2, 1]]}})", "must be 1"},
       {head + R"("numa": {"latency_factor": [[1]]}})",
        "file.json: machine: node 0 has 2 memory domains"},
+      {head + R"("name": "a", "name": "b"})",
+       "file.json: the key \"name\" is given twice in one JSON object"},
       {head + R"("name": "a\u001b[31m"})", "name contains a control character"},
       {R"({"poise_machine": 1, "levels": [{"name": "", "count": 2}]})",
        "levels[0] has an empty name"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "poise/base/error.h"
@@ -161,8 +162,13 @@ void read_level(const Word& word, Spec& spec) {
 
 Spec read_spec(std::string_view text) {
   Spec spec;
-  for (const Word& word : words_of(text))
-    if (!read_setting(word, spec)) read_level(word, spec);
+  std::set<std::string_view> settings;
+  for (const Word& word : words_of(text)) {
+    if (!read_setting(word, spec))
+      read_level(word, spec);
+    else if (!settings.insert(word.key).second)
+      fail("machine text: \"{}\" is given twice; give it once", word.key);
+  }
   if (spec.levels.empty())
     fail(
         "machine text: \"{}\" names no level; an example is \"node:2 numa:2 core:4 "

@@ -9,6 +9,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
+#include "poise/base/repeated_keys.h"
 #include "poise/base/text.h"
 #include "poise/machine/limits.h"
 #include "poise/trace/lines.h"
@@ -21,7 +22,7 @@ constexpr PlaceId kMaxPlace = kMaxPlaces - 1;
 
 Placement placement_from_json(const std::string& name, std::string_view text) {
   using nlohmann::json;
-  const json document = json::parse(text, nullptr, false);
+  const json document = json::parse(text, refusing_repeated_keys(name), false);
   if (document.is_discarded())
     fail("{}: the file contains neither lines of place numbers nor JSON", name);
   if (!document.is_object() || !document.contains("placement") || !document["placement"].is_array())

@@ -38,6 +38,8 @@ TEST(PlacementFile, placements_are_unchanged_after_writing_and_reading_lines_or_
 }
 
 TEST(PlacementFile, errors_give_the_file_and_the_number_of_the_invalid_line_or_item) {
+  EXPECT_THAT(error_of(R"({"placement": [0, 1], "placement": [1, 1]})"),
+              HasSubstr("p.part: the key \"placement\" is given twice"));
   EXPECT_THAT(error_of("0\nx\n"), HasSubstr("p.part:2: \"x\" is not a place number"));
   EXPECT_THAT(error_of("0\n\n1\n"), HasSubstr("p.part:2:"));
   EXPECT_THAT(error_of("-1\n"), HasSubstr("p.part:1:"));

@@ -101,6 +101,8 @@ class BadInput(CliTest):
         self.assert_refused(*compare, "node:2 core:2 factors:1", says="factors")
         self.assert_refused(*compare, "node:2 core:2 factors:10,-1", says="-1")
         self.assert_refused(*compare, "core:99999999999", says="core")
+        self.assert_refused(*compare, "core:2 bus:1 bus:2", says='"bus" is given twice')
+        self.assert_refused(*compare, "core:2 speeds:1,0.5 speeds:1", says='"speeds" is given twice')
         self.assert_refused(*compare, "NUMA33", says='did you mean "NUMA32"?')
         self.assert_refused(*compare, "numa32", says='did you mean "NUMA32"?')
         self.assert_refused(*compare, "claix", says='did you mean "CLAIX"?')
