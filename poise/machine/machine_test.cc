@@ -212,16 +212,18 @@ TEST(Machine, refuses_a_machine_whose_nodes_have_too_many_memory_domains) {
 }
 
 TEST(Machine, errors_name_the_word_of_the_text_that_is_wrong) {
-  for (const char* text : {"", "node", "node:0", "node:x", "core:4 factors:1,2", "core:-1",
-                           "node:2 node:2", "node:2 torus:2x2", "core:99999999999", "core:4 hop:a",
-                           "core:4 factors:1e308", "core:4 speeds:1e-300", "core:4 speeds:1e10",
-                           "core:4 byte:1e300", "node:2 core:2 factors:1e10,1"})
+  for (const char* text :
+       {"", "node", "node:0", "node:x", "core:4 factors:1,2", "core:-1", "node:2 node:2",
+        "node:2 torus:2x2", "core:99999999999", "core:4 hop:a", "core:4 factors:1e308",
+        "core:4 speeds:1e-300", "core:4 speeds:1e10", "core:4 byte:1e300",
+        "node:2 core:2 factors:1e10,1", "core:4 bus:1 bus:2", "node:4 core:8 card:2",
+        "core:2 hop:0.5", "node:2 core:4 uplink:1e9"})
     EXPECT_THROW(machine_from_text(text), Error) << text;
 }
 
 TEST(Machine, refuses_bandwidths_so_small_that_times_would_be_infinite) {
   for (const char* setting : {"bandwidth", "bus", "uplink", "shared_network"}) {
-    const std::string text = std::string("node:2 core:2 ") + setting + ":";
+    const std::string text = std::string("rack:2 node:2 core:2 ") + setting + ":";
     EXPECT_THROW(machine_from_text(text + "1e-308"), Error) << setting;
     EXPECT_NO_THROW(machine_from_text(text + "0")) << setting;
     EXPECT_NO_THROW(machine_from_text(text + "1")) << setting;

@@ -127,12 +127,13 @@ bool read_setting(const Word& word, Spec& spec) {
 /// Refuses a word that resembles a setting. Levels may have any name, so a misspelt setting would
 /// otherwise become a level.
 void refuse_misspelt_setting(const Word& word) {
-  static constexpr std::string_view kLong[] = {
+  static constexpr std::string_view kNames[] = {
       "factors", "speeds",  "message",  "migrated_byte",  "bandwidth",
-      "uplink",  "latency", "overhead", "shared_network", "migrated_task"};
-  constexpr std::size_t kTypos = 2;
-  for (const std::string_view name : kLong)
-    if (edit_distance(word.key, name) <= kTypos)
+      "uplink",  "latency", "overhead", "shared_network", "migrated_task",
+      "cards",   "copy",    "byte"};
+  constexpr std::size_t kLong = 6;  // a shorter name with two typos may well be that of a level
+  for (const std::string_view name : kNames)
+    if (edit_distance(word.key, name) <= (name.size() < kLong ? 1 : 2))
       fail("machine text: \"{}\" is neither a setting nor a level; did you mean \"{}\"?", word.key,
            name);
 }
@@ -259,6 +260,21 @@ void add_tiers(const Spec& spec, const std::vector<double>& factors, Network& ne
   }
 }
 
+/// Refuses settings of costs that no message on this machine has.
+void refuse_useless_settings(const Spec& spec, std::size_t num_tiers) {
+  if (spec.per_hop && spec.network.shape == Network::Shape::tree)
+    fail(
+        "machine text: \"hop\" has an effect only on a torus, mesh or dragonfly; leave it out, or "
+        "begin with a shape such as torus:4x4");
+  const std::size_t uplinks = spec.costs.uplink_bytes_per_s.size();
+  if (uplinks > num_tiers)
+    fail(
+        "machine text: the number of bandwidths after \"uplink:\" is {}, but that of the tiers is "
+        "{}; "
+        "a tier is a level above the nodes, such as rack:4",
+        uplinks, num_tiers);
+}
+
 }  // namespace
 
 Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
@@ -274,6 +290,7 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
   parts.costs = spec.costs;
   parts.network = spec.network;
   if (levels_to_node(spec) > 0) add_tiers(spec, factors, parts.network);
+  refuse_useless_settings(spec, parts.network.tiers.size());
   if (levels_to_domain(spec) == 0) parts.root_latency_factor = factors[0];
   parts.node_kinds = {node_kind(spec, factors)};
   parts.kind_of_node.assign(groups_below(spec, 0, levels_to_node(spec)), 0);
