@@ -58,6 +58,7 @@ void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command = app.add_subcommand("evaluate", "Print all metrics of a given placement");
   add_input_options(*command, options->input, "--from");
+  command->remove_option(command->get_option("--seed"));  // for strategies only
   add_text(*command, "-p,--placement", "FILE", options->placement,
            "Placement to evaluate: one place number per line, task by task, or .json")
       ->required();

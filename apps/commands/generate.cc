@@ -118,6 +118,8 @@ std::string summary_of(const GenerateOptions& options, const Trace& trace) {
 }
 
 void run(const GenerateOptions& options) {
+  if (options.list && (!options.kind.empty() || options.tasks || !options.output.empty()))
+    fail("--list writes no trace; leave out --list, or KIND, --tasks and -o");
   if (options.list) return print(options.json ? json_of_kinds() : list_of_kinds());
   if (options.kind.empty()) fail("KIND is missing; poise generate --list shows the kinds");
   parse_recipe(options.kind);  // an unknown kind is reported before missing options

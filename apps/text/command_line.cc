@@ -161,7 +161,13 @@ CLI::Option* add_count(CLI::App& command, const char* flag, const char* type,
 
 CLI::Option* add_text(CLI::App& command, const char* flag, const char* type, std::string& value,
                       const std::string& help) {
-  return command.add_option(flag, value, help)->type_name(type)->capture_default_str();
+  const auto check = [type](const std::string& text) {
+    return text.empty() ? fmt::format("takes {}, not an empty text", type) : std::string();
+  };
+  return command.add_option(flag, value, help)
+      ->check(CLI::Validator(check, ""))
+      ->type_name(type)
+      ->capture_default_str();
 }
 
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {

@@ -24,8 +24,8 @@ CLI::Option* add_count(CLI::App& command, const char* flag, const char* type, st
 CLI::Option* add_count(CLI::App& command, const char* flag, const char* type,
                        std::optional<std::uint64_t>& value, const char* help);
 
-/// Adds an option for a text. The help shows it as `flag TYPE`, with the default unless that is
-/// empty.
+/// Adds an option for a text, which must not be empty: an empty text usually comes from an unset
+/// variable of the shell. The help shows it as `flag TYPE`, with the default unless that is empty.
 CLI::Option* add_text(CLI::App& command, const char* flag, const char* type, std::string& value,
                       const std::string& help);
 

@@ -292,7 +292,7 @@ Trace read(const std::string& name, std::string_view bytes, Reading reading) {
       return trace;
     }
   }
-  if (reading == Reading::whole)
+  if (reading == Reading::whole && !trace.phases.empty())
     file.fail_here("{}; `poise convert --recover` can save the phases before: {}", damage,
                    trace.phases.size());
   if (trace.phases.empty()) file.fail_here("{}; there is no complete phase before", damage);

@@ -93,6 +93,9 @@ Trace read_vt(const std::string& path, const std::string& bytes) {
 
 Trace read_file_as(std::string_view format, const std::string& path, const std::string& bytes,
                    const ReadOptions& options) {
+  if (options.recover && format != "native")
+    fail("{}: --recover reads only .poise files, but this file has the format {}; leave it out",
+         path, format);
   if (format == "native")
     return native::read(path, bytes,
                         options.recover ? native::Reading::recover : native::Reading::whole);

@@ -272,6 +272,17 @@ class BadInput(CliTest):
         self.assert_refused("generate", "lenmd", says=['"lenmd"', 'did you mean "leanmd"?'])
         self.assert_refused("generate", "leanmd", says="--tasks")
 
+    def test_options_without_effect_are_refused(self):
+        self.assert_refused("evaluate", "g.graph", "-m", "core:4", "-p", "places", "--seed", 3, says="--seed")
+        self.assert_refused("generate", "--list", "--tasks", 3, "-o", "x.poise", says="--list")
+        self.assert_refused("convert", "--recover", "g.graph", "x.poise", says=["g.graph", "--recover"])
+
+    def test_an_empty_text_is_refused_as_the_value_of_an_option(self):
+        plan = "plan", "g.graph", "-m", "core:4"
+        self.assert_refused(*plan, "-o", "", says="--output takes FILE, not an empty text")
+        self.assert_refused("compare", *plan[1:], "--html", "", says="--html takes FILE")
+        self.assert_refused("juggle", "--cpus", "", "--", "true", says="--cpus takes LIST")
+
     # Outputs.
 
     def test_paths_of_output_files_that_cannot_be_written_are_refused(self):
