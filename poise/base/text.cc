@@ -82,18 +82,20 @@ std::optional<unsigned long long> parse_unsigned(std::string_view text) {
 std::optional<double> parse_duration_s(std::string_view text) {
   struct Unit {
     std::string_view name;
-    double per_s;
+    double per_s, seconds;  // one of them is 1, so that 100ms is exactly 0.1 s
   };
-  constexpr Unit kUnits[] = {// "s" is last, because all other units end in it.
-                             {"ns", 1e9},
-                             {"us", 1e6},
-                             {"ms", 1e3},
-                             {"s", 1}};
+  constexpr Unit kUnits[] = {{"min", 1, 60},
+                             {"h", 1, 3600},
+                             // "s" is last, because the units above it end in it.
+                             {"ns", 1e9, 1},
+                             {"us", 1e6, 1},
+                             {"ms", 1e3, 1},
+                             {"s", 1, 1}};
   for (const Unit& unit : kUnits) {
     if (!text.ends_with(unit.name)) continue;
     const auto count = parse_number(text.substr(0, text.size() - unit.name.size()));
     if (!count || *count < 0) return std::nullopt;
-    return *count / unit.per_s;
+    return *count * unit.seconds / unit.per_s;
   }
   return std::nullopt;
 }

@@ -22,8 +22,8 @@ std::vector<std::string_view> split_at_blanks(std::string_view text);
 std::optional<double> parse_number(std::string_view text);
 std::optional<unsigned long long> parse_unsigned(std::string_view text);
 
-/// Returns, in seconds, the duration that the text states with a unit ("30s", "100ms", "5us",
-/// "20ns"). Returns nothing for any other text and for durations below 0.
+/// Returns, in seconds, the duration that the text states with a unit ("2h", "5min", "30s",
+/// "100ms", "5us", "20ns"). Returns nothing for any other text and for durations below 0.
 std::optional<double> parse_duration_s(std::string_view text);
 
 /// Returns the text with an escape such as \x1b in place of each byte that controls a terminal

@@ -13,12 +13,14 @@ namespace {
 
 TEST(Text, parses_and_prints_durations_with_their_unit) {
   EXPECT_EQ(parse_duration_s("30s"), 30);
+  EXPECT_EQ(parse_duration_s("24h"), 86400);
+  EXPECT_EQ(parse_duration_s("1.5min"), 90);
   EXPECT_EQ(parse_duration_s("100ms"), 0.1);
   EXPECT_EQ(parse_duration_s("2.5us"), 2.5e-6);
   EXPECT_EQ(parse_duration_s("20ns"), 2e-8);
   EXPECT_EQ(parse_duration_s("0s"), 0);
   for (const char* text :
-       {"", "s", "30", "30 s", "-1s", "nans", "infs", "1m", "1h", "ms", "1e999s"})
+       {"", "s", "30", "30 s", "-1s", "nans", "infs", "1m", "h", "1H", "ms", "1e999s"})
     EXPECT_EQ(parse_duration_s(text), std::nullopt) << text;
 }
 
