@@ -187,7 +187,8 @@ std::optional<Profiled> ProfiledLaunch::collect(bool failed) const {
     // A rank creates its file in MPI_Init, so an empty folder means that no rank called MPI_Init.
     const bool has_begun = !fs::is_empty(folder_, error) && !error;
     note(command_, has_begun ? "no profile: the program ended before a rank finished a phase"
-                   : failed  ? "no profile: no rank called MPI_Init before the command failed"
+                   : failed  ? "no profile: the command ended with an error, and no rank called "
+                               "MPI_Init with Poise's library loaded"
                              : "no profile: no rank called MPI_Init of a shared MPI library on a "
                                "file system that this host sees; is it an MPI program, not linked "
                                "statically?");

@@ -225,11 +225,14 @@ std::string running_text(const RunHistory& history, const NextRun& next) {
                      next.kind == RunKind::mapped ? "is mapped" : "has the launcher's order");
 }
 
-/// Returns one line that says what the runs so far show about a map of the ranks.
-std::string verdict(const RunHistory& history) {
+/// Returns one line that says what the runs so far show about a map of the ranks. `succeeded` is
+/// false if the program of the last run failed.
+std::string verdict(const RunHistory& history, bool succeeded) {
   const NextRun next = next_run(trial_of(history));
   switch (next.state) {
-    case TrialState::unprofiled: return "nothing is known yet; the next run is profiled";
+    case TrialState::unprofiled:
+      return fmt::format("nothing is known yet{}; the next run is profiled",
+                         succeeded ? "" : ", as a run that ends with an error does not count");
     case TrialState::no_gain:
       return "no map of the ranks promises a gain; the launcher's order stays";
     case TrialState::noise:
@@ -318,7 +321,11 @@ class Launch {
 void run(RunOptions& options) {
   if (options.command.empty())
     fail("COMMAND is missing; example: poise run -- mpirun -np 4 ./program");
-  if (options.history.empty()) options.history = usual_history_file(options.command);
+  if (options.history.empty()) {
+    options.history = usual_history_file(options.command);
+    std::error_code ignored;  // if this fails, writing the history reports why
+    fs::create_directories(fs::path(options.history).parent_path(), ignored);
+  }
   RunHistory history;
   try {
     if (options.history.empty())
@@ -340,10 +347,10 @@ void run(RunOptions& options) {
       const HistoryLock lock(options.history);
       // Reads the history again: other runs of the command may have ended since this run began.
       history = read_history(options.history, options.command);
-      if (ending.text.empty())
-        launch.note_in(history, options.history, ending.status == 0 && ending.signal == 0);
+      const bool succeeded = ending.status == 0 && ending.signal == 0;
+      if (ending.text.empty()) launch.note_in(history, options.history, succeeded);
       write_history(options.history, history);
-      note(verdict(history));
+      note(verdict(history, succeeded));
     } catch (const Error& trouble) {  // poise still exits with the program's status
       note(fmt::format("this run was not added to the history: {}", trouble.what()));
     }

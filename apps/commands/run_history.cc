@@ -64,6 +64,11 @@ RunHistory history_from(const Json& json) {
   return history;
 }
 
+[[noreturn]] void refuse_history(const std::string& path, std::string_view why) {
+  fail("{}: this file is not a history that poise run can read ({}); remove it to begin a new one",
+       path, why);
+}
+
 }  // namespace
 
 MapHistory trial_of(const RunHistory& history) {
@@ -105,10 +110,12 @@ RunHistory read_history(const std::string& path, const std::vector<std::string>&
   RunHistory history;
   try {
     history = history_from(Json::parse(read_file(path)));
-  } catch (const std::exception& trouble) {
-    fail(
-        "{}: this file is not a history that poise run can read ({}); remove it to begin a new one",
-        path, trouble.what());
+  } catch (const Json::parse_error&) {
+    refuse_history(path, "it is not JSON");
+  } catch (const Json::exception&) {
+    refuse_history(path, "an entry is missing or has the wrong type");
+  } catch (const Error& trouble) {
+    refuse_history(path, trouble.what());
   }
   if (history.command != command)
     fail("{}: this file is the history of another command, {}; name another file with --history",
@@ -117,10 +124,6 @@ RunHistory read_history(const std::string& path, const std::vector<std::string>&
 }
 
 void write_history(const std::string& path, const RunHistory& history) {
-  std::error_code error;
-  const fs::path folder = fs::path(path).parent_path();
-  if (!folder.empty())
-    fs::create_directories(folder, error);  // if this fails, writing the file reports why
   Json json{{"poise_run", kVersion},
             {"command", history.command},
             {"hosts", history.hosts},

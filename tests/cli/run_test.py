@@ -194,7 +194,8 @@ class RunTest(CliTest):
         done = self.run_once(command)
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertEqual(self.history()["runs"], [])
-        self.assertIn("the next run is profiled", self.said(done))
+        self.assertIn("nothing is known yet, as a run that ends with an error does not count; the next run is profiled",
+                      self.said(done))
 
     def test_no_rank_map_is_used_if_the_launch_command_already_binds_ranks(self):
         command = self.launcher("openmpi")
@@ -259,7 +260,8 @@ class RunTest(CliTest):
             self.assertEqual(self.run_poise("diagnose", "h.poise.poise").returncode, 0)
 
     def test_the_command_runs_unchanged_if_the_history_of_its_earlier_runs_is_invalid(self):
-        for path, text, says in (("broken.json", "{", "this file is not a history that poise run can read"),
+        for path, text, says in (("broken.json", "{", "this file is not a history that poise run can read (it is not JSON)"),
+                                 ("empty.json", "{}", "can read (an entry is missing or has the wrong type)"),
                                  ("other.json", json.dumps({"poise_run": 1, "command": ["x"], "hosts": [], "map": [],
                                                             "map_failed": False, "predicted": 0, "runs": []}), "of another command, x"),
                                  ("zero.json", json.dumps({"poise_run": 1, "command": ["sh", "-c", "exit 7"], "hosts": [], "map": [],
@@ -271,9 +273,11 @@ class RunTest(CliTest):
             self.assertEqual(done.returncode, 7)
             self.assertIn(says, self.said(done))
             self.assertEqual((self.folder / path).read_text(), text)
-        done = self.run_once(["sh", "-c", "exit 7"], history="/proc/none/h.json")
-        self.assertEqual(done.returncode, 7)
-        self.assertIn("running the command unchanged", self.said(done))
+        for path in "/proc/none/h.json", "absent/folder/h.json":
+            done = self.run_once(["sh", "-c", "exit 7"], history=path)
+            self.assertEqual(done.returncode, 7)
+            self.assertIn(f"cannot write {path}: No such file or directory; running the command unchanged", self.said(done))
+        self.assertFalse((self.folder / "absent").exists())
         self.assertEqual(self.run_once(["./none"]).returncode, 127)
 
     def test_a_command_with_bytes_that_are_not_utf8_runs_unchanged(self):

@@ -226,7 +226,7 @@ class Command(unittest.TestCase):
             done = self.poise("profile", "--", *words)
             self.assertEqual(done.returncode, 4, done.stderr)
             self.assertEqual(set(done.stdout.splitlines()), {"hello"})
-            self.assertIn("no rank called MPI_Init before the command failed", done.stderr)
+            self.assertIn("no rank called MPI_Init with Poise's library loaded", done.stderr)
             self.assertEqual(len(self.said(done)), 1)
             self.assert_only()
 
