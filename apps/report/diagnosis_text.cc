@@ -271,8 +271,8 @@ std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::stri
       return fmt::format("Start at most {} on a node", count_text(d.cores_per_node, "rank"));
     case Remedy::objects:
       return fmt::format(
-          "Distribute the work by its cost{}: with the program's own means (LAMMPS: balance), or "
-          "as objects (docs/objects.md)",
+          "Distribute the work by its cost{}: by the program's own load balancing if it has any, "
+          "such as LAMMPS's command balance, or as objects (docs/objects.md)",
           how_often(d.imbalance));
     case Remedy::lending: return "Lend tasks to ranks that wait (docs/tasks.md)";
     default: return "";
@@ -303,16 +303,18 @@ double useful_sum_s(const MeasuredRun& run) {
   return sum;
 }
 
-nlohmann::ordered_json json_of(const Efficiencies& e) {
+nlohmann::ordered_json json_of(const Efficiencies& e, bool knows_waiting) {
+  using Json = nlohmann::ordered_json;
+  const auto if_known = [&](double value) { return knows_waiting ? Json(value) : Json(nullptr); };
   return {{"run_s", e.run_s},
           {"parallel", e.parallel},
           {"load_balance", e.load_balance},
           {"inside_nodes", e.inside_nodes},
           {"between_nodes", e.between_nodes},
           {"communication", e.communication},
-          {"serialisation", e.serialisation},
-          {"transfer", e.transfer},
-          {"transfer_half_width", e.transfer_half_width},
+          {"serialisation", if_known(e.serialisation)},
+          {"transfer", if_known(e.transfer)},
+          {"transfer_half_width", if_known(e.transfer_half_width)},
           {"work_balance", e.work_balance},
           {"queued", e.queued}};
 }
@@ -342,14 +344,16 @@ std::string advice_sentence(const Diagnosis& d, const Advice& advice, const std:
     return fmt::format("{}. Saves up to {}, expected {} of the run.", what_to_do(d, advice, file),
                        seconds_text(saved.value + saved.half_width),
                        percent(saved.value / d.whole.run_s));
-  return fmt::format("{}. Saves {}{} (+-{}), {} of the run{}.", what_to_do(d, advice, file),
-                     advice.is_bound ? "at most " : "about ", seconds_text(advice.saved.value),
-                     seconds_text(advice.saved.half_width),
-                     percent(advice.saved.value / d.whole.run_s),
-                     is_repeated(d.imbalance, advice.remedy)
-                         ? fmt::format(", minus the time that the program needs for {}",
-                                       count_text(d.imbalance.distributions, "distribution"))
-                         : "");
+  const std::string width =
+      saved.half_width > 0 ? fmt::format(" (+-{})", seconds_text(saved.half_width)) : "";
+  const std::string repeated =
+      is_repeated(d.imbalance, advice.remedy)
+          ? fmt::format(", minus the time that the program needs for {}",
+                        count_text(d.imbalance.distributions, "distribution"))
+          : "";
+  return fmt::format("{}. Saves {}{}{}, {} of the run{}.", what_to_do(d, advice, file),
+                     advice.is_bound ? "at most " : "about ", seconds_text(saved.value), width,
+                     percent(saved.value / d.whole.run_s), repeated);
 }
 
 std::string remedy_text(Remedy remedy) {
@@ -423,8 +427,8 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
   json["ranks"] = run.num_ranks();
   json["phases"] = run.phases.size();
   json["knows_waiting"] = run.knows_waiting;
-  json["efficiencies"] = json_of(diagnosis.whole);
-  for (const auto& [name, e] : diagnosis.named) json["named"][name] = json_of(e);
+  json["efficiencies"] = json_of(diagnosis.whole, run.knows_waiting);
+  for (const auto& [name, e] : diagnosis.named) json["named"][name] = json_of(e, run.knows_waiting);
   const Imbalance& i = diagnosis.imbalance;
   json["imbalance"] = {{"kind", kKinds[index_of(i.kind)]}, {"total_s", i.total_s},
                        {"persistent_s", i.persistent_s},   {"named_s", i.named_s},

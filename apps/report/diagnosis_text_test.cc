@@ -73,7 +73,7 @@ TEST(diagnosis_text, states_efficiencies_and_late_ranks_and_imbalance_in_text_an
 
 TEST(diagnosis_text, phase_names_are_shown_whole_and_cannot_control_the_terminal) {
   Diagnosis diagnosis;
-  diagnosis.advice = {{.remedy = Remedy::nothing}};
+  diagnosis.advice = {Advice{}};
   diagnosis.named = {{"matrix_assembly_of_cells", {}}, {"a\n\x1b[31m", {}}};
   const std::string text = diagnosis_text({.node_of_rank = {0}}, diagnosis, "x.poise");
   EXPECT_NE(text.find("  matrix_assembly_of_cells: "), std::string::npos) << text;
@@ -104,6 +104,33 @@ TEST(diagnosis_text, does_not_claim_that_ranks_wait_if_waiting_is_unknown) {
   run.knows_waiting = false;
   EXPECT_NE(text().find("Nothing here: ranks wait for each other, or time goes"), std::string::npos)
       << text();
+}
+
+TEST(diagnosis_text,
+     json_has_no_numbers_for_efficiencies_that_an_incomplete_profile_does_not_give) {
+  MeasuredRun run{.node_of_rank = {0, 0}};
+  Diagnosis diagnosis;
+  diagnosis.named = {{"solve", {}}};
+  const auto json = [&] { return nlohmann::json::parse(diagnosis_json(run, diagnosis)); };
+  for (const char* key : {"serialisation", "transfer", "transfer_half_width"}) {
+    run.knows_waiting = true;
+    EXPECT_TRUE(json()["efficiencies"][key].is_number()) << key;
+    run.knows_waiting = false;
+    EXPECT_TRUE(json()["efficiencies"][key].is_null()) << key;
+    EXPECT_TRUE(json()["named"]["solve"][key].is_null()) << key;
+  }
+  EXPECT_TRUE(json()["efficiencies"]["parallel"].is_number());
+}
+
+TEST(diagnosis_text, a_saving_without_an_interval_is_stated_without_one) {
+  Diagnosis diagnosis;
+  diagnosis.whole.run_s = 4;
+  Advice advice{.remedy = Remedy::binding, .saved = {.value = 2, .half_width = 0.5}};
+  EXPECT_NE(advice_sentence(diagnosis, advice, "x").find("about 2.000 s (+-500.0 ms), 50 %"),
+            std::string::npos);
+  advice.saved.half_width = 0;
+  EXPECT_NE(advice_sentence(diagnosis, advice, "x").find("about 2.000 s, 50 %"), std::string::npos)
+      << advice_sentence(diagnosis, advice, "x");
 }
 
 TEST(diagnosis_text, says_that_processes_outside_the_run_are_not_profiled) {
