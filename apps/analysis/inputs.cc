@@ -150,9 +150,11 @@ void Inputs::choose_phase() {
   const auto found = std::find_if(trace_.phases.begin(), trace_.phases.end(),
                                   [&](const Phase& p) { return p.id == *options_.phase; });
   if (found == trace_.phases.end())
-    fail("{}: there is no phase {}; the trace has {} phases, with ids from {} to {}",
-         options_.trace, *options_.phase, trace_.phases.size(), trace_.phases.front().id,
-         trace_.phases.back().id);
+    fail("{}: there is no phase {}; the trace has {}", options_.trace, *options_.phase,
+         trace_.phases.size() == 1
+             ? fmt::format("only phase {}", trace_.phases.front().id)
+             : fmt::format("{} phases, with ids from {} to {}", trace_.phases.size(),
+                           trace_.phases.front().id, trace_.phases.back().id));
   phase_ = found - trace_.phases.begin();
 }
 
@@ -163,7 +165,10 @@ void Inputs::count_all_messages() {
         return other.workload.num_tasks() == phase().workload.num_tasks() &&
                other.names == phase().names;
       });
-  if (have_same_tasks) trace_.phases[phase_].workload.messages = traffic_of(trace_).messages;
+  if (have_same_tasks) {
+    trace_.phases[phase_].workload.messages = traffic_of(trace_).messages;
+    counted_phases_ = trace_.phases.size();
+  }
   notes_.push_back(
       have_same_tasks
           ? fmt::format("{}: the messages of all {} phases count (change with --phase)",
@@ -186,8 +191,8 @@ Machine Inputs::machine_named(const std::string& text, const Placement* stand_in
   if (places == 0)
     fail("{}: the trace has neither a machine nor a placement; give --machine", options_.trace);
   notes_.push_back(
-      fmt::format("{} records no machine: taking {} equal places (change with --machine)",
-                  options_.trace, places));
+      fmt::format("{} records no machine: taking {} equal place{} (change with --machine)",
+                  options_.trace, places, places == 1 ? "" : "s"));
   return flat_machine(places);
 }
 

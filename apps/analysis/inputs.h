@@ -64,6 +64,8 @@ class Inputs {
   /// its own messages. In both cases, adds a note that says which messages are used. Does nothing
   /// if the user selected a phase or if there is only one phase.
   void count_all_messages();
+  /// Number of phases whose messages phase() has: 1, or all after count_all_messages().
+  std::size_t counted_phases() const { return counted_phases_; }
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;
   /// The assumptions made so far, one line each, to be shown to the user.
@@ -85,7 +87,7 @@ class Inputs {
   InputOptions options_;
   Trace trace_;
   CostFormula formula_ = CostFormula::nuco;
-  std::size_t phase_ = 0;
+  std::size_t phase_ = 0, counted_phases_ = 1;
   std::optional<Placement> given_;  // read from the placement file
   std::vector<double> recorded_background_s_;
   std::vector<std::uint64_t> recorded_place_bytes_;

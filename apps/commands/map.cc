@@ -206,7 +206,7 @@ Result result_of(const Contender& contender, const Problem& problem, const Place
 std::string text_of(const MapOptions& options, const Inputs& inputs, const Problem& problem,
                     const Result& result) {
   std::string text =
-      heading_text(options.input, inputs.phase(), problem.machine) +
+      heading_text(options.input, inputs.phase(), problem.machine, inputs.counted_phases()) +
       fmt::format("{}: decided in {} of CPU time ({} wall)\n\n", result.strategy,
                   seconds_text(result.decision.cpu_s), seconds_text(result.decision.wall_s)) +
       table_of(result.before, result.after, options.distance,
@@ -222,6 +222,7 @@ std::string json_text(const MapOptions& options, const Inputs& inputs, const Pro
                       const Result& result) {
   nlohmann::ordered_json json{{"strategy", result.strategy}, {"distance", options.distance}};
   json.update(json_of_problem(options.input, inputs.phase(), problem.machine));
+  if (inputs.counted_phases() > 1) json["phase"] = nullptr;
   json["decision_s"] = result.decision.cpu_s;
   json["decision_wall_s"] = result.decision.wall_s;
   json["before"] = json_of_cost(result.before);
@@ -237,6 +238,8 @@ std::string json_text(const MapOptions& options, const Inputs& inputs, const Pro
 }
 
 void map_trace(MapOptions& options) {
+  if (options.launcher.empty() && !(options.launch_file.empty() && options.hosts.empty()))
+    fail("--launch-file and --hosts have an effect only together with --for LAUNCHER");
   const bool prints_placement = options.output == "-";
   if (prints_placement && options.json)
     fail("--output - and --json both write to stdout; drop one");

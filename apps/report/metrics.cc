@@ -51,15 +51,19 @@ nlohmann::ordered_json json_of(const MakespanBounds& bounds) {
           {"pinned_s", bounds.pinned_s}};
 }
 
-std::string trace_text(const InputOptions& options, const Phase& phase) {
-  return fmt::format("{}, phase {}: {}, {}", options.trace, phase.id,
+std::string trace_text(const InputOptions& options, const Phase& phase,
+                       std::size_t counted_phases) {
+  const std::string phases = counted_phases > 1 ? fmt::format("all {} phases", counted_phases)
+                                                : fmt::format("phase {}", phase.id);
+  return fmt::format("{}, {}: {}, {}", options.trace, phases,
                      count_text(phase.workload.num_tasks(), "task"),
                      count_text(num_messages(phase.workload), "message"));
 }
 
-std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine) {
-  return fmt::format("{}\non {}: {}, {}, {}\n", trace_text(options, phase), machine.name(),
-                     count_text(machine.num_places(), "place"),
+std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine,
+                         std::size_t counted_phases) {
+  return fmt::format("{}\non {}: {}, {}, {}\n", trace_text(options, phase, counted_phases),
+                     machine.name(), count_text(machine.num_places(), "place"),
                      count_text(machine.num_domains(), "domain"),
                      count_text(machine.num_nodes(), "node"));
 }

@@ -27,10 +27,12 @@ void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics, bool has_
 nlohmann::ordered_json json_of(const MakespanBounds& bounds);
 
 /// Returns a text such as "step.poise, phase 0: 4,096 tasks, 24,576 messages".
-std::string trace_text(const InputOptions& options, const Phase& phase);
+std::string trace_text(const InputOptions& options, const Phase& phase,
+                       std::size_t counted_phases = 1);
 
 /// Returns two lines that describe the trace and the machine.
-std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine);
+std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine,
+                         std::size_t counted_phases = 1);
 
 /// Returns a text such as "no placement has a makespan below 12.30 ms (average …)".
 std::string text_of(const MakespanBounds& bounds);

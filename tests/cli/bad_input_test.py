@@ -267,6 +267,7 @@ class BadInput(CliTest):
         self.assert_refused("convert", "two", "one.poise", "--phase", "-1", says="--phase")
         self.assert_refused("convert", "two", "one.poise", "--phase", "2", says=["two", "phase 2"])
         self.assert_refused("plan", "two", "-s", "keep", "--phase", "2", says=["phase 2", "0 to 1"])
+        self.assert_refused("plan", "g.graph", "-m", "core:2", "--phase", "2", says="the trace has only phase 0")
 
     def test_generate_reports_an_unknown_kind_of_workload_before_it_reports_missing_options(self):
         self.assert_refused("generate", "lenmd", says=['"lenmd"', 'did you mean "leanmd"?'])

@@ -175,6 +175,7 @@ class Map(CliTest):
                 self.assertEqual((report["before"]["internode_bytes"], report["after"]["internode_bytes"]), (before, after))
         done = self.run_poise("map", "t", "-m", "node:2 core:2")
         self.assertIn("the messages of all 2 phases count", done.stdout + done.stderr)
+        self.assertIn(", all 2 phases: 4 tasks", done.stdout)
 
     def test_poise_map_refuses_too_many_ranks_and_wrong_host_lists_and_invalid_options(self):
         self.assert_refused("map", "g.graph", "-m", "node:2 core:4", says=["16 ranks", "--capacity"])
@@ -184,6 +185,8 @@ class Map(CliTest):
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "openmpy", says='"openmpi"')
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "-o", "-", "--json", says="stdout")
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "slurm", says="--hosts")
+        for option, value in ("--hosts", "a,b,c,d"), ("--launch-file", "x"):
+            self.assert_refused("map", "g.graph", "-m", "node:4 core:4", option, value, says="--for LAUNCHER")
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "slurm", "--hosts", "a,b",
                             says="2 host names are given, but the map uses 4 nodes")
         (self.folder / "nodes").write_text("a\na\nb\nb\n")
