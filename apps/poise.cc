@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 
 #include "apps/commands/commands.h"
 #include "apps/text/command_line.h"
@@ -75,7 +76,16 @@ void name_file_of_bare_json(int argc, char** argv) {
   }
 }
 
+/// Lets `poise help` and `poise help COMMAND` show what --help shows.
+void take_help_as_option(int argc, char** argv) {
+  static char option[] = "--help";
+  if (argc < 2 || argc > 3 || std::string_view(argv[1]) != "help") return;
+  argv[1] = option;
+  if (argc == 3) std::swap(argv[1], argv[2]);
+}
+
 void run(CLI::App& app, int argc, char** argv) {
+  take_help_as_option(argc, argv);
   name_file_of_bare_json(argc, argv);
   try {
     app.parse(argc, argv);

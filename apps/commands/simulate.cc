@@ -289,7 +289,13 @@ void simulate_once(const SimulateOptions& options, const std::vector<Contender>&
                simulate_page(simulation,
                              trace_text(options.input, inputs.phase()) + "; " + plan_text(plan),
                              timelines, json));
-  print(options.json ? json : heading + text_of(simulation), inputs.notes());
+  std::vector<std::string> notes(inputs.notes().begin(), inputs.notes().end());
+  if (plan.every >= plan.steps)
+    notes.push_back(fmt::format(
+        "no strategy decides anything, because the run ends after step {} and the first decision "
+        "comes after step {}; lower --every or raise --steps",
+        plan.steps, plan.every));
+  print(options.json ? json : heading + text_of(simulation), notes);
 }
 
 /// Replays the trace on one machine with every combination of balancing period and seed.
@@ -330,7 +336,8 @@ void simulate_sweep(const SimulateOptions& options, const Ranges& ranges,
     Inputs inputs(input);
     const Machine machine = inputs.on(0).machine;
     if (heading.empty()) {
-      heading = heading_text(input, inputs.phase(), machine);
+      heading = ranges.places.empty() ? heading_text(input, inputs.phase(), machine)
+                                      : trace_text(input, inputs.phase()) + "\n";
       problem = json_of_problem(input, inputs.phase(), machine);
     }
     sweep_on(options, ranges, contenders, inputs, sweep);
@@ -440,6 +447,8 @@ void add_simulate(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("simulate", "Replay a trace with each strategy over many steps");
   add_input_options(*command, options->input, "--placement");
+  command->get_option("--phase")->description(
+      "Begin with this phase of the trace, by its number there (default: the first)");
   add_capacity(*command, options->input);
   add_text(*command, "-s,--strategies", "LIST", options->strategies,
            "Strategies: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "

@@ -104,9 +104,10 @@ Table table_of(const Simulation& simulation) {
 
 std::string plan_text(const ReplayPlan& plan) {
   return fmt::format(
-      "{} steps, a decision every {}{}{}{}{}", count_text(plan.steps), count_text(plan.every),
+      "{} steps, a decision every {}{}{}{}{}{}", count_text(plan.steps), count_text(plan.every),
       plan.loads ? "; loads " + plan.loads->text() : "",
-      plan.lending.is_on() ? "; places lend tasks within a step" : "",
+      plan.lending.lends ? "; places lend tasks within a step" : "",
+      plan.lending.replicated_share > 0 ? "; idle places run copies of tasks" : "",
       plan.events ? fmt::format("; event by event, sharing: {}", name_of(plan.events->sharing))
                   : "",
       plan.events && plan.events->routing.policy

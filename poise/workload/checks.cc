@@ -56,6 +56,11 @@ void check_capacity(const Workload& workload, std::uint32_t num_places) {
   if (!capacity.of_domains.empty())
     available = std::min(available, std::accumulate(capacity.of_domains.begin(),
                                                     capacity.of_domains.end(), std::uint64_t{0}));
+  if (wanted > available && capacity.cores.empty())
+    fail(
+        "workload: there are {} tasks, but all places together may hold only {}; allow more per "
+        "place",
+        wanted, available);
   if (wanted > available)
     fail("workload: the tasks take {} cores in total, but all places together have only {}", wanted,
          available);

@@ -166,6 +166,8 @@ TEST(Workload, throws_if_the_tasks_take_more_cores_than_all_places_or_all_domain
   EXPECT_EQ(with({0, {}, {}, {100, 100}}), "no error") << "there is no limit";
   EXPECT_EQ(with({1, {}, {}, {}}), "no error") << "each task takes one core";
   EXPECT_EQ(with({2, {}, {}, {3, 1}}), "no error");
+  EXPECT_THAT(with({0, {1, 0}, {}, {}}),
+              HasSubstr("there are 2 tasks, but all places together may hold only 1"));
   EXPECT_THAT(with({2, {}, {}, {3, 2}}),
               HasSubstr("the tasks take 5 cores in total, but all places together have only 4"));
   EXPECT_EQ(with({0, {1, 3}, {}, {2, 2}}), "no error");

@@ -72,6 +72,10 @@ class Output(CliTest):
 
     # Contracts.
 
+    def test_poise_help_shows_what_the_option_help_shows(self):
+        self.assertEqual(self.run_poise("help").stdout, self.run_poise("--help").stdout)
+        self.assertEqual(self.run_poise("help", "plan").stdout, self.run_poise("plan", "--help").stdout)
+
     def test_help_of_every_command_has_an_example(self):
         overview = self.run_poise("--help").stdout
         commands = re.findall(r"(?m)^  ([a-z]+) ", overview.partition("Subcommands:")[2])

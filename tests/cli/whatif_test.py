@@ -44,6 +44,11 @@ class Simulate(CliTest):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
 
+    def test_a_note_says_that_the_run_ends_before_the_first_decision(self):
+        for steps in 9, 10, 11:
+            done = self.run_poise(*self.command, "-s", "greedy", "--steps", steps, "--every", 10)
+            self.assertEqual("no strategy decides anything" in done.stderr, steps <= 10, done.stderr)
+
     def test_a_simulation_can_start_at_a_later_phase_of_the_trace(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 2, "--phase", 2, "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [12, 12])
@@ -205,6 +210,9 @@ class Events(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         for words in ("places lend tasks within a step", "saved by", "lent"):
             self.assertIn(words, done.stdout)
+        copied = self.run_poise(*self.command, "--replicate", 0.5).stdout
+        self.assertIn("idle places run copies of tasks", copied)
+        self.assertNotIn("places lend tasks", copied)
         page, timeline = ((self.folder / name).read_text() for name in ("lent.html", "lent.json"))
         self.assertIn("saved by lending", page)
         self.assertIn('"borrowed"', timeline)
