@@ -6,10 +6,10 @@
 /// bipartitioning of process and architecture graphs", 1996; for remap=1 Fourestier and Pellegrini,
 /// "Adaptation au repartitionnement de graphes d'une méthode d'optimisation globale par diffusion",
 /// 2011. A message costs its seconds times the machine's factor at the level that it crosses.
-/// Distances are ignored if places or groups differ in size and some task is not movable (see
-/// machine_distances()). Pinned tasks and background load are fixed vertices. With remap=1, Scotch
-/// starts from the current placement, and a migration costs its seconds times `migration`. Uses the
-/// problem's seed. O((n + m) log p) for n tasks, m messages and p places.
+/// Pinned tasks are fixed vertices without weight, because Scotch 7.0.3 ignores their weight on
+/// most machines. Instead, pinned tasks and background load reduce the size of their place. With
+/// remap=1, Scotch starts from the current placement, and a migration costs its seconds times
+/// `migration`. Uses the problem's seed. O((n + m) log p) for n tasks, m messages and p places.
 #include <algorithm>
 #include <cmath>
 #include <cstdarg>
@@ -27,6 +27,7 @@
 
 #include "poise/base/error.h"
 #include "poise/partition/task_graph.h"
+#include "poise/placement/fair_shares.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {
@@ -183,16 +184,16 @@ std::vector<SCOTCH_Num> children_of(const Machine& machine,
 }
 
 /// The machine's tree as a graph for Scotch. The vertices are first the places, whose weights are
-/// their speeds, then the groups of each level from the finest, then the root. The edge from a
-/// vertex to its parent has the length in `links` for the vertex's level. A path between two
-/// places goes up and down the tree, so it is twice as long as the distance in Scotch's own form
-/// of trees.
-Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
+/// the shares of the movable work that they should get, then the groups of each level from the
+/// finest, then the root. The edge from a vertex to its parent has the length in `links` for the
+/// vertex's level. A path between two places goes up and down the tree, so it is twice as long as
+/// the distance in Scotch's own form of trees.
+Rows tree_rows(const Problem& problem, const std::vector<const Level*>& levels,
                const std::vector<SCOTCH_Num>& links) {
-  std::vector<double> speeds;
-  for (const Place& place : machine.places()) speeds.push_back(place.speed);
+  const Machine& machine = problem.machine;
+  const std::vector<double> shares = fair_shares(machine, problem.workload, problem.current);
   Rows rows;
-  for (const std::int32_t weight : whole_weights(speeds, 1000.0 * machine.num_places()))
+  for (const std::int32_t weight : whole_weights(shares, 1000.0 * machine.num_places()))
     rows.weight.push_back(std::max(weight, 1));
   struct Join {
     SCOTCH_Num inner, outer, link;
@@ -221,28 +222,32 @@ Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
   return rows;
 }
 
+/// True if every place can run an equal share of the tasks.
+bool can_share_evenly(const Problem& problem) {
+  const Workload& workload = problem.workload;
+  return problem.machine.has_equal_speeds() &&
+         std::ranges::all_of(workload.tasks, [](const Task& task) { return task.movable; }) &&
+         std::ranges::all_of(workload.background_s, [](double load_s) { return load_s == 0; });
+}
+
 /// Describes the machine to Scotch and returns the longest distance. Scotch has a special form for
 /// trees whose places are equal and whose groups are of equal size. Other trees are given as
-/// graphs, but then Scotch 7.0.3 ignores the weights of fixed vertices.
-double describe(const Machine& machine, bool all_may_move, double longest, Context& context,
+/// graphs.
+double describe(const Problem& problem, double longest, Context& context,
                 Architecture& architecture) {
+  const Machine& machine = problem.machine;
   const std::vector<const Level*> levels = levels_that_split(machine);
   const std::vector<SCOTCH_Num> links = links_of(machine, levels, longest);
   const double sum = std::accumulate(links.begin(), links.end(), 0.0);
   const std::vector<SCOTCH_Num> children = children_of(machine, levels);
   const SCOTCH_Num num_places = machine.num_places();
-  if (machine.has_equal_speeds() && !children.empty()) {
+  if (can_share_evenly(problem) && !children.empty()) {
     check_status(
         SCOTCH_archTleaf(&architecture.arch, children.size(), children.data(), links.data()),
         "the machine's tree");
     return sum;
   }
-  architecture.rows = tree_rows(machine, levels, links);
-  if (!all_may_move) {
-    check_status(SCOTCH_archCmpltw(&architecture.arch, num_places, architecture.rows.weight.data()),
-                 "the machine's places");
-    return 1;
-  }
+  architecture.rows = tree_rows(problem, levels, links);
   build(architecture.rows, architecture.graph, "the graph of the machine");
   std::vector<SCOTCH_Num> places(machine.num_places());
   std::iota(places.begin(), places.end(), 0);
@@ -254,42 +259,24 @@ double describe(const Machine& machine, bool all_may_move, double longest, Conte
   return 2 * sum;
 }
 
-/// The vertices of the graph that Scotch maps: one per task, then one per place with background
-/// load.
-struct Vertices {
-  std::vector<SCOTCH_Num> weight;
-  std::vector<SCOTCH_Num> place;  // kFree, or the place where the vertex is fixed
-};
-
-Vertices vertices_of(const Problem& problem) {
-  const Workload& workload = problem.workload;
-  Vertices vertices;
-  std::vector<double> loads_s;
-  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
-    const Task& task = workload.tasks[t];
-    loads_s.push_back(task.load_s);
-    vertices.place.push_back(task.movable ? kFree : problem.current.of(t));
-  }
-  for (PlaceId p = 0; p < workload.background_s.size(); ++p) {
-    if (workload.background_s[p] == 0) continue;
-    loads_s.push_back(workload.background_s[p] * problem.machine.speed_of(p));
-    vertices.place.push_back(p);
-  }
-  for (const std::int32_t weight : whole_weights(loads_s, kTotalLoad))
-    vertices.weight.push_back(std::max(weight, 1));
-  return vertices;
+/// Returns for each task the place where it is fixed, or kFree.
+std::vector<SCOTCH_Num> fixed_places(const Problem& problem) {
+  std::vector<SCOTCH_Num> places;
+  for (TaskId t = 0; t < problem.workload.num_tasks(); ++t)
+    places.push_back(problem.workload.tasks[t].movable ? kFree : problem.current.of(t));
+  return places;
 }
 
-/// Returns for each vertex the cost of moving it by one unit of distance. These costs have the same
+/// Returns for each task the cost of moving it by one unit of distance. These costs have the same
 /// unit as the edge weights that Scotch gets.
-std::vector<SCOTCH_Num> migration_weights(const Problem& problem, const Vertices& vertices,
-                                          double weight, double edge_total, double longest) {
+std::vector<SCOTCH_Num> migration_weights(const Problem& problem, double weight, double edge_total,
+                                          double longest) {
   const UnitCosts unit = unit_costs(problem.machine, problem.costs);
   double messages_s = 0;
   for (const Message& message : problem.workload.messages)
     if (message.from != message.to)
       messages_s += message.count * unit.message_s + message.bytes * unit.byte_s;
-  std::vector<double> costs(vertices.weight.size(), 0);
+  std::vector<double> costs(problem.workload.num_tasks(), 0);
   double sum = 0;
   for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
     const double migration_s =
@@ -310,32 +297,33 @@ SCOTCH_Num effort_of(const Knobs& knobs) {
   return remap | (knobs.choice("effort") == "best" ? SCOTCH_STRATQUALITY : SCOTCH_STRATDEFAULT);
 }
 
-Rows rows_of(const Problem& problem, const Vertices& vertices, double edge_total) {
+/// The graph that Scotch maps: a vertex for each task.
+Rows rows_of(const Problem& problem, double edge_total) {
+  std::vector<double> loads_s;
+  for (const Task& task : problem.workload.tasks) loads_s.push_back(task.movable ? task.load_s : 0);
   std::vector<TaskId> tasks(problem.workload.num_tasks());
   std::iota(tasks.begin(), tasks.end(), 0);
   const TaskGraph graph = task_graph(problem, tasks, edge_total);
-  Rows rows{vertices.weight,
+  Rows rows{{},
             {graph.first.begin(), graph.first.end()},
             {graph.neighbour.begin(), graph.neighbour.end()},
             {graph.edge_weight.begin(), graph.edge_weight.end()}};
-  rows.first.resize(vertices.weight.size() + 1, rows.first.back());
+  for (const std::int32_t weight : whole_weights(loads_s, kTotalLoad))
+    rows.weight.push_back(std::max(weight, 1));
   return rows;
 }
 
-/// Runs Scotch and returns the place of each vertex.
+/// Runs Scotch and returns the place of each task.
 std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   const std::scoped_lock lock(scotch_in_use);
   last_error.clear();
   Architecture architecture;
   const double entries = 2.0 * problem.workload.messages.size() + 1;
-  const Vertices vertices = vertices_of(problem);
-  const bool all_may_move = std::all_of(vertices.place.begin(), vertices.place.end(),
-                                        [](SCOTCH_Num place) { return place == kFree; });
   Context context(problem.seed);
-  const double longest = describe(problem.machine, all_may_move,
-                                  std::max(1.0, kTotalCost / entries), context, architecture);
+  const double longest =
+      describe(problem, std::max(1.0, kTotalCost / entries), context, architecture);
   const double edge_total = kTotalCost / longest;
-  const Rows rows = rows_of(problem, vertices, edge_total);
+  const Rows rows = rows_of(problem, edge_total);
   ScotchGraph graph, bound;
   build(rows, graph, "the graph of tasks");
   check_status(SCOTCH_contextBindGraph(&context.context, &graph.graph, &bound.graph),
@@ -345,7 +333,7 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   check_status(SCOTCH_stratGraphMapBuild(&plan.strategy, effort_of(knobs),
                                          problem.machine.num_places(), knobs["tolerance"] - 1),
                "the plan");
-  std::vector<SCOTCH_Num> place = vertices.place;
+  std::vector<SCOTCH_Num> place = fixed_places(problem);
   if (knobs["remap"] == 0) {
     check_status(
         SCOTCH_graphMapFixed(&bound.graph, &architecture.arch, &plan.strategy, place.data()),
@@ -354,9 +342,8 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   }
   const auto tasks = problem.current.places();
   std::vector<SCOTCH_Num> before(tasks.begin(), tasks.end());
-  before.insert(before.end(), place.begin() + tasks.size(), place.end());
   const std::vector<SCOTCH_Num> migration =
-      migration_weights(problem, vertices, knobs["migration"], edge_total, longest);
+      migration_weights(problem, knobs["migration"], edge_total, longest);
   check_status(SCOTCH_graphRemapFixed(&bound.graph, &architecture.arch, before.data(), 1,
                                       migration.data(), &plan.strategy, place.data()),
                "remapping");

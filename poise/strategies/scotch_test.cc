@@ -67,6 +67,37 @@ TEST_F(Scotch, loads_are_proportional_to_the_speeds_of_places_and_pinned_tasks_d
   for (PlaceId p = 1; p < 4; ++p) EXPECT_NEAR(busy_s[p] / busy_s[0], 1, 0.12) << p;
 }
 
+TEST_F(Scotch, spreads_movable_tasks_around_fixed_load_on_equal_places) {
+  for (const char* machine : {"core:4", "node:2 numa:2 core:2"})
+    for (const char* strategy : {"scotch", "scotch:remap=1"})
+      for (const bool is_pinned : {true, false}) {
+        SCOPED_TRACE(fmt::format("{} {} pinned: {}", machine, strategy, is_pinned));
+        Example fixed =
+            example(machine, std::vector<double>(4000, 1), std::vector<PlaceId>(4000, 0));
+        const PlaceId places = fixed.machine.num_places();
+        for (TaskId t = 0; t < 400 && is_pinned; ++t) fixed.workload.tasks[t].movable = false;
+        if (!is_pinned) (fixed.workload.background_s = std::vector<double>(places))[0] = 400;
+        EXPECT_LT(fixed.metrics(fixed.placed(strategy)).imbalance, 1.06);
+      }
+}
+
+TEST_F(Scotch, gives_no_tasks_to_a_place_that_is_overloaded_by_fixed_load) {
+  Example fixed = example("core:4", std::vector<double>(400, 1), std::vector<PlaceId>(400, 0));
+  fixed.workload.background_s = {1000, 0, 0, 0};
+  const Placement placed = fixed.placed("scotch");
+  const auto on_the_first =
+      std::ranges::count_if(placed.places(), [](PlaceId place) { return place == 0; });
+  EXPECT_LT(on_the_first, 20);
+}
+
+TEST_F(Scotch, puts_communicating_tasks_close_together_if_some_tasks_are_pinned) {
+  Example square = grid("node:4 core:4 factors:20,1", 64);
+  for (TaskId t = 0; t < 40; ++t) square.workload.tasks[t * 101].movable = false;
+  const Metrics metrics = square.metrics(square.placed("scotch"));
+  EXPECT_LT(metrics.internode_bytes, 10u * 64 * 2 * 4);
+  EXPECT_LT(metrics.imbalance, 1.1);
+}
+
 TEST_F(Scotch, moves_fewer_tasks_with_the_options_remap_and_migration_than_without_them) {
   Example drifted = grid("node:4 core:4", 48);
   drifted.current = drifted.placed("scotch");
