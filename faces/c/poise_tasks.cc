@@ -2,6 +2,7 @@
 
 #include "faces/c/poise_tasks.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -144,7 +145,8 @@ std::vector<std::uint32_t> replicas_of(const poise_with& with) {
 
 tasks::With with_of(const poise_with& with) {
   tasks::With how;
-  if (!(with.cost >= 0)) poise::fail("poise_with::cost is {}; it must be 0 or more", with.cost);
+  if (!(with.cost >= 0) || std::isinf(with.cost))
+    poise::fail("poise_with::cost is {}; it must be a finite number of 0 or more", with.cost);
   if (with.cost > 0) how.cost = with.cost;
   how.priority = with.priority;
   how.pinned = with.pinned != 0;
@@ -246,7 +248,9 @@ poise_tasks* poise_tasks_current(void) {
   return reinterpret_cast<poise_tasks*>(current);
 }
 
-void poise_task_fail(const char* text) { failure = text ? text : ""; }
+void poise_task_fail(const char* text) {
+  if (!failure) failure = text && *text ? text : "no reason given";
+}
 
 int poise_task_integer(const char* name, int64_t* value) { return copy_annotation(name, value); }
 int poise_task_real(const char* name, double* value) { return copy_annotation(name, value); }

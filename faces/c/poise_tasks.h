@@ -86,7 +86,8 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
                        int num_items, const poise_with* with);
 
 /* Waits until the tasks of all ranks are done. Collective. A call inside a task is not collective,
-   and waits only for the tasks that this task has submitted. */
+   and waits only for the tasks that this task has submitted. If some of them failed, the call
+   returns POISE_FAILED; the calling task counts as failed only if it calls poise_task_fail(). */
 int poise_tasks_wait(poise_tasks* context);
 /* Like poise_tasks_wait(), but num_threads threads of the program wait together: each calls it. */
 int poise_tasks_wait_team(poise_tasks* context, int num_threads);
@@ -100,7 +101,8 @@ int poise_tasks_poll(poise_tasks* context);
 
 /* Returns the context of the task that this thread runs; null outside of tasks. */
 poise_tasks* poise_tasks_current(void);
-/* To be called in a task: reports that the task failed, with the reason. */
+/* To be called in a task: reports that the task failed, with the reason. Of several calls in a
+   task, the first counts. */
 void poise_task_fail(const char* text);
 
 /* To be called in a task: stores the value of the task's annotation with this name, and returns 1.

@@ -77,15 +77,18 @@ static void be_child(void** data, const size_t* bytes, int num_items) {
   ++*(int*)data[0];
 }
 
-/* Only the task with this name fails. */
+/* The task fails if its name is 'p'. If the name is 'c', its child fails, and so does the task. */
 static void be_parent(void** data, const size_t* bytes, int num_items) {
   (void)bytes, (void)num_items;
   const char who = *(char*)data[1];
   const poise_item items[] = {{data[0], sizeof(int), POISE_INOUT}, {data[1], 1, POISE_LITERAL}};
   if (who == 'p') poise_task_fail("the parent, on purpose");
-  if (poise_tasks_submit(poise_tasks_current(), child, items, who == 'c' ? 2 : 1, &kHere) ||
-      poise_tasks_wait(poise_tasks_current()))
-    poise_task_fail("children are refused");
+  works(poise_tasks_submit(poise_tasks_current(), child, items, who == 'c' ? 2 : 1, &kHere));
+  const int result = poise_tasks_wait(poise_tasks_current());
+  check(result == (who == 'c' ? POISE_FAILED : POISE_OK),
+        "the wait tells whether the child failed");
+  if (result == POISE_FAILED) poise_task_fail(poise_tasks_last_error());
+  if (result == POISE_FAILED) poise_task_fail("only the first reason is kept");
   if (*(int*)data[0] != 1)
     poise_task_fail("the parent task continued before its child task had ended");
 }
@@ -184,13 +187,14 @@ static void submit_family(int* children, const char* who) {
   works(poise_tasks_submit(tasks, parent, items, 2, &kHere));
 }
 
-static void a_failure_is_of_one_task_only(void) {
+static void a_failure_is_reported_to_the_task_that_waits(void) {
   int children[3] = {0};
   submit_family(children, "-");
   works(poise_tasks_wait(tasks));
   submit_family(children + 1, "c");
   check(wait_fails("the child, on purpose") && !strstr(poise_tasks_last_error(), "more"),
-        "the child fails alone");
+        "the parent fails because of its child");
+  check(strstr(poise_tasks_last_error(), "\"parent\" failed") != NULL, "the parent fails");
   submit_family(children + 2, "p");
   check(wait_fails("the parent, on purpose") && !strstr(poise_tasks_last_error(), "more"),
         "the parent fails alone");
@@ -303,7 +307,7 @@ int main(int argc, char** argv) {
   ordered_tasks_keep_their_order();
   succeeds(replicated_tasks_run_once_some_of_them_elsewhere, "some run where their copy is");
   succeeds(a_task_fails_elsewhere, "a task that fails elsewhere is reported on its owner rank");
-  a_failure_is_of_one_task_only();
+  a_failure_is_reported_to_the_task_that_waits();
   yield_runs_one_task();
   succeeds(a_team_waits_together_for_tasks_that_run_elsewhere, "others run a team's tasks, too");
   works(poise_tasks_poll(tasks));

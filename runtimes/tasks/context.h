@@ -34,8 +34,9 @@
 namespace poise::tasks {
 
 /// Thrown by wait on the rank that submitted a task, if the task ended with an exception on any
-/// rank. The text names the task's function and With::name, the rank that ran the task and, if an
-/// argument is in(…), out(…) or inout(…), the source line that submitted the task.
+/// rank. The outputs of a failed task may be old, new or partly written. The text names the task's
+/// function and With::name, the rank that ran the task and, if an argument is in(…), out(…) or
+/// inout(…), the source line that submitted the task.
 class TaskFailed : public std::runtime_error {
  public:
   TaskFailed(const Failure& first, std::size_t num_failures);
@@ -140,10 +141,13 @@ class Context {
   }
 
   /// Runs tasks until no rank has an unfinished one. Every rank must call it, even without tasks.
-  /// If tasks of this rank failed, throws TaskFailed when all tasks have ended. A call inside a
-  /// task is not collective and waits for that task's children. If several threads of the program
-  /// wait together, `team` is their number; with MPI_THREAD_FUNNELED, the main thread must be one
-  /// of them.
+  /// If tasks of this rank failed, throws TaskFailed when all tasks have ended. If several threads
+  /// of the program wait together, `team` is their number; with MPI_THREAD_FUNNELED, the main
+  /// thread must be one of them.
+  ///
+  /// A call inside a task is not collective. It waits for that task's children, and throws
+  /// TaskFailed if some of them failed. Failures of children for which their parent never waited
+  /// are thrown by the wait outside of tasks, on the rank that ran the parent.
   void wait(unsigned team = 1);
 
   /// Polls for messages. Long tasks may call it now and then, so that other ranks are answered.

@@ -85,6 +85,10 @@ void store_items(Task& task, std::span<const Item> items) {
   if (end > room) store_many_literals(task, end);
 }
 
+void throw_if_any(const std::vector<Failure>& failures) {
+  if (!failures.empty()) throw TaskFailed(failures.front(), failures.size());
+}
+
 // Ends the job. Destructors call it, because they must not throw.
 [[noreturn]] void end_job(const char* why) {
   std::fprintf(stderr, "poise: %s\n", why);
@@ -393,6 +397,7 @@ void Runtime::wait_for_children(Children& children) {
   pool_->set_waiting(true);
   work([&] { return children.open.load(std::memory_order_acquire) == 0; }, [&] { progress(); });
   pool_->set_waiting(false);
+  throw_if_any(pool_->take_failures_of(children));
 }
 
 std::uint64_t Runtime::enter(unsigned team) {
@@ -445,8 +450,7 @@ void Runtime::wait(unsigned team) {
   if (recorder_) recorder_->waited(begin_s, wall_now_s());
   leave();
   { const std::lock_guard lock(engine_mutex_); }  // waits until all other threads have left MPI
-  const auto failures = pool_->take_failures();
-  if (!failures.empty()) throw TaskFailed(failures.front(), failures.size());
+  throw_if_any(pool_->take_failures());
 }
 
 void Runtime::work_in_background() {

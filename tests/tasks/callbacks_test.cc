@@ -80,6 +80,43 @@ TEST(Callbacks, wait_throws_the_exception_of_a_task_on_the_rank_that_submitted_t
   context.wait();  // the context still works
 }
 
+const auto kParent = function("parent of a child that throws", [](bool waits, bool catches) {
+  Context& context = Context::current();
+  context.submit(kThrow, 3);
+  if (!waits) return 1;
+  try {
+    context.wait();
+  } catch (const TaskFailed&) {
+    if (!catches) throw;
+  }
+  return 2;
+});
+
+TEST(Callbacks, a_task_whose_wait_finds_that_a_child_failed_fails_unless_it_catches_the_exception) {
+  Context context(MPI_COMM_WORLD);
+  for (const bool catches : {false, true}) {
+    std::vector<Future<int>> parents;
+    for (int t = 0; t < 20 && is_first(); ++t)
+      parents.push_back(context.submit(kParent, true, catches));
+    const std::string text = thrown_by_wait(context);
+    for (const auto& parent : parents) EXPECT_EQ(parent.ready(), catches);
+    if (catches || !is_first()) {
+      EXPECT_EQ(text, "");
+      continue;
+    }
+    EXPECT_THAT(text, HasSubstr("a task of function \"parent of a child that throws\" failed on "));
+    EXPECT_THAT(text, HasSubstr("a task of function \"throw\" failed on rank "));
+    EXPECT_THAT(text, HasSubstr("no luck with 3 (and 19 more)"));
+  }
+}
+
+TEST(Callbacks, the_wait_outside_of_tasks_reports_failures_of_tasks_whose_parent_did_not_wait) {
+  Context context(MPI_COMM_WORLD);
+  const auto parent = context.submit({.pinned = true}, kParent, false, false);
+  EXPECT_THAT(thrown_by_wait(context), HasSubstr("a task of function \"throw\" failed on rank "));
+  EXPECT_EQ(parent.get(), 1);
+}
+
 TEST(Callbacks, exceptions_of_any_type_in_lent_tasks_are_reported_to_the_lender) {
   Context context(MPI_COMM_WORLD,
                   {.settings = "progress_thread=off", .policy = all_to_the_last_rank()});

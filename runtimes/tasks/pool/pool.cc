@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -140,6 +141,15 @@ void TaskPool::call(Batch& batch) {
     task.fail(thrown_text());
   }
   running_of_thread = before;
+  if (children) end_parent(*children);
+}
+
+// Once a task has ended, the program's own wait on this rank reports failures of its children.
+void TaskPool::end_parent(Children& children) {
+  const std::lock_guard lock(mutex_);
+  children.parent_has_ended = true;
+  std::ranges::move(children.failures, std::back_inserter(failures_));
+  children.failures.clear();
 }
 
 // Takes the next task to run. If the current task of this thread has children, these come first.
@@ -279,8 +289,10 @@ void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   task.enter(TaskState::finished);
   if (task.failed) {
     ++counters_.failed;
-    failures_.push_back({functions_[task.function]->name, std::move(task.extras.make().error),
-                         ran_on, task.extras->name, task.submitted_at});
+    const bool has_parent = task.siblings && !task.siblings->parent_has_ended;
+    std::vector<Failure>& failures = has_parent ? task.siblings->failures : failures_;
+    failures.push_back({functions_[task.function]->name, std::move(task.extras.make().error),
+                        ran_on, task.extras->name, task.submitted_at});
   }
   if (task.extras && task.extras->ordered)
     for (auto& next : tracker_of(task).finish(*task.extras->ordered))
@@ -467,6 +479,11 @@ TaskPool::State TaskPool::state() const {
 std::vector<Failure> TaskPool::take_failures() {
   const std::lock_guard lock(mutex_);
   return std::exchange(failures_, {});
+}
+
+std::vector<Failure> TaskPool::take_failures_of(Children& children) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(children.failures, {});
 }
 
 Counters TaskPool::counters() const {

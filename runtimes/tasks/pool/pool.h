@@ -116,7 +116,10 @@ class TaskPool {
     times_.learn(function, seconds, cost);
   }
   const Registered& function(std::uint32_t number) const { return *functions_[number]; }
+  /// Takes the failures of tasks that have no parent, or whose parent ended without reporting them.
   std::vector<Failure> take_failures();
+  /// Takes the failures of a task's children.
+  std::vector<Failure> take_failures_of(Children& children);
   Counters counters() const;
 
  private:
@@ -134,6 +137,7 @@ class TaskPool {
   void count_run(std::unique_ptr<Task>& task);
   bool deliver(Task& task);
   void count_finished(Task& task, std::uint32_t ran_on);
+  void end_parent(Children& children);
   void enqueue(std::unique_ptr<Task> task, bool newest_first);
   DependencyTracker& tracker_of(const Task& task);
   bool is_ours(std::unique_ptr<Task>& task);

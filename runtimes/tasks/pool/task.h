@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtimes/archive/buffer.h"
+#include "runtimes/tasks/counters.h"
 #include "runtimes/tasks/pool/item.h"
 #include "runtimes/tasks/pool/task_state.h"
 #include "runtimes/tasks/pool/token.h"
@@ -34,6 +35,9 @@ struct Children {
   // Children in the queue of this rank; guarded by the pool's mutex.
   std::size_t queued = 0;
   std::unique_ptr<DependencyTracker> dependencies;  // created with the first ordered child
+  // Failed children that no wait inside the parent has reported; guarded by the pool's mutex.
+  std::vector<Failure> failures;
+  bool parent_has_ended = false;  // guarded by the pool's mutex
 };
 
 struct DependencyNode;
