@@ -14,6 +14,13 @@ inline constexpr unsigned kMaxNestedWaits = 32;
 /// next task on the same stack. A larger number lets more tasks yield, but leaves less stack to
 /// each. With this number, a stack of 8 MiB has 8 KiB for each task.
 inline constexpr unsigned kMaxNestedYields = 1000;
+/// If less than this share of a thread's stack is free, a task that is nested in other tasks on
+/// this stack fails instead of running. With a stack of 8 MiB, 512 KiB remain for the last
+/// nested task.
+inline constexpr double kReservedStackShare = 1.0 / 16;
+/// Maximum number of bytes of the error text of a failed task. Of longer texts, the beginning and
+/// the end are kept. If many nested tasks fail because of one another, the text grows with each.
+inline constexpr std::size_t kMaxErrorBytes = 4096;
 /// Maximum number of finished tasks whose memory a pool keeps for new ones (3 MiB).
 inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;
 /// Maximum number of bytes of results that a borrower keeps in shared memory instead of sending

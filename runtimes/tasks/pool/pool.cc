@@ -6,6 +6,8 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <pthread.h>
+#include <span>
 #include <utility>
 
 #include "runtimes/tasks/tuning.h"
@@ -31,6 +33,36 @@ struct Current {
   unsigned depth = 0;
 };
 thread_local Current running_of_thread;
+
+// The stack of this thread, from its lowest address; empty if it is unknown.
+std::span<const char> stack_of_thread() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
+  void* begin = nullptr;
+  std::size_t bytes = 0;
+  pthread_attr_getstack(&attributes, &begin, &bytes);
+  pthread_attr_destroy(&attributes);
+  return {static_cast<const char*>(begin), bytes};
+}
+
+// True if little of the thread's stack is free. False if the caller runs on another stack, such as
+// that of a user-level thread.
+bool is_stack_nearly_full() {
+  thread_local const std::span<const char> stack = stack_of_thread();
+  const auto* const here = static_cast<const char*>(__builtin_frame_address(0));
+  return here >= stack.data() &&
+         here < stack.data() + static_cast<std::size_t>(tuning::kReservedStackShare * stack.size());
+}
+
+// Throws Error if the stack is nearly full. Not inline, so that its variables take no stack in the
+// function that is nested.
+[[gnu::noinline]] void check_stack(unsigned depth) {
+  if (is_stack_nearly_full())
+    fail(
+        "{} tasks are nested on the stack of a thread, which is nearly full; nest fewer tasks, or "
+        "raise the limit of the stack (ulimit -s)",
+        depth);
+}
 
 // An unused Task object per thread, for its next task: reusing it is faster than malloc.
 thread_local std::unique_ptr<Task> blank_of_thread;
@@ -136,6 +168,7 @@ void TaskPool::call(Batch& batch) {
   const Current before = std::exchange(
       running_of_thread, {this, &task, &batch, &children, running_of_thread.depth + 1});
   try {
+    if (before.depth > 0) check_stack(before.depth);
     functions_[task.function]->body(task.items);
   } catch (...) {
     task.fail(thrown_text());

@@ -3,8 +3,11 @@
 #include "runtimes/tasks/pool/pool.h"
 
 #include <algorithm>
+#include <functional>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <pthread.h>
 #include <stdexcept>
 
 #include "runtimes/tasks/tuning.h"
@@ -119,10 +122,25 @@ TEST_F(Batches, end_after_a_failed_task_and_leave_its_run_time_out_of_time_estim
   EXPECT_EQ(pool_.times().per_unit(kFails), 0);
 }
 
+/// Calls `what` in a thread with a stack of 1 MiB.
+void call_on_small_stack(std::function<void()> what) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 1 << 20);
+  const auto call = [](void* function) -> void* {
+    (*static_cast<std::function<void()>*>(function))();
+    return nullptr;
+  };
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(&thread, &attributes, call, &what), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
 /// Each task waits for a child, and meanwhile runs other tasks from the pool.
 class NestedWaits : public ::testing::Test {
  protected:
-  enum : std::uint32_t { kChild, kWaits, kOther, kCounts };
+  enum : std::uint32_t { kChild, kWaits, kOther, kCounts, kDives };
 
   std::unique_ptr<Task> task(std::uint32_t function) {
     auto made = TaskPool::blank();
@@ -165,15 +183,24 @@ class NestedWaits : public ::testing::Test {
     num_running_.push_back(pool_.state().running);
   }
 
+  // Submits a task of the same function, runs it, and fails if it has failed.
+  void dive() {
+    pool_.submit(task(kDives));
+    run();
+    const auto failures = pool_.take_failures_of(*pool_.children());
+    if (!failures.empty()) throw std::runtime_error("my child: " + failures[0].text);
+  }
+
   std::vector<std::size_t> num_running_;
   std::size_t depth_ = 0, deepest_ = 0, ran_other_when_deep_ = 9, ran_child_when_deep_ = 9;
   bool was_deep_ = false;
-  const Registered functions_[4] = {
+  const Registered functions_[5] = {
       {"child", "", [](std::span<const Item>) {}},
       {"waits", "", [this](std::span<const Item>) { wait_for_a_child(); }},
       {"other", "", [](std::span<const Item>) {}},
-      {"counts", "", [this](std::span<const Item>) { count_running(); }}};
-  TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3}};
+      {"counts", "", [this](std::span<const Item>) { count_running(); }},
+      {"dives", "", [this](std::span<const Item>) { dive(); }}};
+  TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3, functions_ + 4}};
 };
 
 TEST_F(NestedWaits,
@@ -190,6 +217,19 @@ TEST_F(NestedWaits, a_task_that_waits_for_its_children_does_not_count_as_running
   pool_.submit(task(kCounts));
   run();
   EXPECT_EQ(num_running_, (std::vector<std::size_t>{1, 0, 1}));
+}
+
+TEST_F(NestedWaits, a_task_fails_if_it_would_overflow_the_stack_of_its_thread) {
+  pool_.submit(task(kDives));
+  call_on_small_stack([&] { run(); });
+  const std::vector<Failure> failures = pool_.take_failures();
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_THAT(failures[0].text, testing::StartsWith("my child: my child: "));
+  EXPECT_THAT(
+      failures[0].text,
+      testing::HasSubstr("tasks are nested on the stack of a thread, which is nearly full"));
+  EXPECT_LT(failures[0].text.size(), tuning::kMaxErrorBytes + 10);
+  EXPECT_TRUE(pool_.state().idle());
 }
 
 }  // namespace

@@ -145,9 +145,7 @@ struct Task {
   std::uint32_t ran_on = 0;  // the rank that ran the task
 
   /// Marks the task as failed. Keeps the first error only.
-  void fail(std::string text) {
-    if (!std::exchange(failed, true)) extras.make().error = std::move(text);
-  }
+  void fail(std::string text);
   void forget_copies() {
     if (extras) extras.make().copies.clear();
   }
