@@ -21,6 +21,7 @@
 #include "runtimes/objects/tuning.h"
 #include "runtimes/objects/when_to_balance.h"
 #include "runtimes/tasks/start/end_job.h"
+#include "runtimes/tasks/start/start.h"
 
 #include "poise/placement/initial.h"
 
@@ -38,11 +39,26 @@ MPI_Comm duplicate(MPI_Comm comm) {
 int threads_of(const CollectionOptions& options) {
 #ifdef _OPENMP
   if (options.threads > 0) return options.threads;
-  return std::getenv("OMP_NUM_THREADS") != nullptr ? omp_get_max_threads() : 1;
+  const char* const text = std::getenv("OMP_NUM_THREADS");
+  if (text == nullptr || *text == '\0') return 1;
+  // OpenMP ignores a wrong value and starts a thread on every core.
+  return std::atoi(text) > 0 ? omp_get_max_threads() : 0;
 #else
   (void)options;
   return 1;
 #endif
+}
+
+/// Ends the job if a rank has too few or too many threads. Collective.
+void check_threads(MPI_Comm comm, const CollectionOptions& options) {
+  std::string problem;
+  if (std::clamp<int>(threads_of(options), 1, tasks::kMaxThreads) != threads_of(options))
+    problem = fmt::format("{} is not allowed; a rank can have 1 to {} threads",
+                          options.threads > 0
+                              ? fmt::format("CollectionOptions::threads={}", options.threads)
+                              : fmt::format("OMP_NUM_THREADS={}", std::getenv("OMP_NUM_THREADS")),
+                          tasks::kMaxThreads);
+  tasks::end_job_on_error(comm, problem);
 }
 
 /// Ends the job if the ranks have different numbers of places. Collective.
@@ -71,6 +87,7 @@ void check_num_objects(MPI_Comm comm, ObjectId num_objects) {
 }
 
 JobLayout layout_of(MPI_Comm comm, const CollectionOptions& options) {
+  check_threads(comm, options);
   const std::vector<int> threads = allgather_rows(comm, std::vector<int>{threads_of(options)});
   if (options.place_per_thread) check_places(comm, threads);
   JobLayout layout =

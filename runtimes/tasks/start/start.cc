@@ -21,7 +21,6 @@ extern char** environ;
 namespace poise::tasks {
 
 namespace {
-constexpr unsigned kMaxThreads = 4096;
 // Settings that must be equal on all ranks, because the message format and collective calls depend
 // on them.
 constexpr const char* kEqualOnAllRanks[] = {"large_bytes", "chunk_bytes", "shared_bytes",

@@ -11,6 +11,9 @@
 
 namespace poise::tasks {
 
+/// Maximum number of threads of a rank.
+inline constexpr unsigned kMaxThreads = 4096;
+
 /// Throws Error unless MPI is initialized with at least MPI_THREAD_FUNNELED.
 void check_mpi();
 /// The level at which MPI runs: MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE.
