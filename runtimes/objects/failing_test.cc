@@ -5,8 +5,8 @@
 // is asked for its memory. kill: object 5 kills its rank in the step after the fourth decision.
 // count: ranks pass different numbers of objects. some: only rank 0 sets subphase_of_step. unlike:
 // ranks return different subphases, Poise checks whether balancing pays, and in the end the program
-// balances. none: nothing fails, and the program exits with status 0 after 10 steps.
-// tests/mpi/crash_test.py checks how the job ends.
+// balances. subphase: subphase_of_step returns 64. none: nothing fails, and the program exits with
+// status 0 after 10 steps. tests/mpi/crash_test.py checks how the job ends.
 #include <csignal>
 #include <stdexcept>
 #include <string_view>
@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (failure == "unlike" || (failure == "some" && rank == 0))
     options.subphase_of_step = [rank](std::uint64_t) { return static_cast<std::uint32_t>(rank); };
+  if (failure == "subphase") options.subphase_of_step = [](std::uint64_t) { return 64u; };
   if (failure == "unlike") {
     options.period = 0;
     options.is_automatic = true;

@@ -63,8 +63,7 @@ CollectionOptions with_environment(CollectionOptions options,
   if (options.lend && options.place_per_thread)
     fail(
         "POISE_LEND=1 needs POISE_PLACES=rank, because ranks, not threads, lend the work of "
-        "objects "
-        "to each other");
+        "objects to each other");
   if (const Strategy& strategy = *parse_strategy(options.strategy).strategy;
       options.mode == Mode::hierarchical && !strategy.needs.empty())
     fail(
@@ -72,6 +71,8 @@ CollectionOptions with_environment(CollectionOptions options,
         "them in this mode; use POISE_MODE=root or another strategy",
         strategy.name, strategy.needs);
   initial_placement(options.placement, 1, 1, 0);
+  if (!(options.budget_s >= 0))
+    fail("objects: budget_s is {}; it must be 0 (no limit) or more", options.budget_s);
   if (options.max_piece_bytes < kMinPieceBytes || options.max_piece_bytes > kMaxPieceBytes)
     fail("objects: max_piece_bytes is {}; it must be from {} to {}", options.max_piece_bytes,
          kMinPieceBytes, kMaxPieceBytes);

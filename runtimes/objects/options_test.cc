@@ -2,6 +2,7 @@
 
 #include "runtimes/objects/options.h"
 
+#include <cmath>
 #include <gmock/gmock.h>
 #include <map>
 
@@ -98,6 +99,11 @@ TEST(CollectionOptions, the_maximum_message_size_must_have_room_for_a_header_and
     EXPECT_EQ(read({}, {.max_piece_bytes = bytes}).max_piece_bytes, bytes);
   for (const std::size_t bytes : {std::size_t{63}, std::size_t{1} << 31, std::size_t{1} << 32})
     EXPECT_THROW(read({}, {.max_piece_bytes = bytes}), Error);
+}
+
+TEST(CollectionOptions, the_budget_of_a_decision_must_not_be_negative) {
+  for (const double budget_s : {-1.0, std::nan("")})
+    EXPECT_THROW(read({}, {.budget_s = budget_s}), Error);
 }
 
 TEST(CollectionOptions, errors_name_the_variable_and_suggest_valid_values) {

@@ -38,6 +38,7 @@ std::string problem_of_subphases(MPI_Comm comm, const CollectionOptions& options
 }  // namespace
 
 CollectionOptions agreed_options(MPI_Comm comm, const CollectionOptions& options) {
+  tasks::end_job_on_uncaught_errors();
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   tasks::end_job_on_error(comm, problem_of_subphases(comm, options));

@@ -70,6 +70,11 @@ class CrashTest(unittest.TestCase):
         self.assertIn("1 of 2 ranks set subphase_of_step", line)
         self.assertEqual(self.status, 2)
 
+    def test_the_job_ends_if_the_number_of_a_subphase_is_too_large(self):
+        line, = self.trouble_of("subphase")
+        self.assertIn("subphase_of_step returned 64 for step 0; it must return 0 to 63", line)
+        self.assertEqual(self.status, 2)
+
     def test_if_ranks_measure_different_numbers_of_subphases_the_check_whether_balancing_pays_does_not_hang(self):
         line, = self.trouble_of("unlike")
         self.assertIn("ranks have measured different numbers of subphases", line)
