@@ -12,7 +12,7 @@
 //   checked as far as O(n) allows (not finite, negative, out of range, an inconsistent CSR), and
 //   the line names index and value. A call that fails changes nothing: neither handles nor results.
 // - Tasks and places are numbered from 0 and fit in 32 bits; counts are 64-bit. Times are in
-//   seconds, sizes in bytes.
+//   seconds, sizes in bytes. All loads of a workload together are at most 1e15 s.
 // - The library copies what it keeps: arrays may be freed after the call. Handles belong to the
 //   caller; each poise_X_destroy() accepts null. Pointers that a handle returns live as long as the
 //   handle.
@@ -73,8 +73,8 @@ int poise_machine_set_cost(poise_machine* machine, const char* name, double valu
 /* Tasks with their loads, and the messages between them. */
 typedef struct poise_workload poise_workload;
 
-/* Creates a workload without messages. load_s has the load of each task: its seconds on a place of
-   speed 1. */
+/* Creates a workload without messages, of 1 to 2^31 - 1 tasks. load_s has the load of each task:
+   its seconds on a place of speed 1. */
 int poise_workload_create(uint64_t num_tasks, const double* load_s, poise_workload** workload);
 void poise_workload_destroy(poise_workload* workload);
 uint64_t poise_workload_num_tasks(const poise_workload* workload);
@@ -206,18 +206,20 @@ typedef struct poise_own_tasks {
      indptr[t] <= i < indptr[t + 1]. All of them may be null if there are no messages. */
   const uint64_t* indptr;
   const uint64_t* neighbours;
-  const uint32_t* neighbour_ranks; /* ranks of the neighbours; null: they are looked up */
-  const uint64_t* counts;          /* number of messages to each neighbour; null: 1 each */
-  const uint64_t* message_bytes;   /* bytes of all these messages together; null: 0 */
-  double background_s;             /* work of this rank's place that belongs to no task */
+  /* Ranks of the neighbours, which are not checked; null: they are looked up. */
+  const uint32_t* neighbour_ranks;
+  const uint64_t* counts;        /* number of messages to each neighbour; null: 1 each */
+  const uint64_t* message_bytes; /* bytes of all these messages together; null: 0 */
+  double background_s;           /* work of this rank's place that belongs to no task */
 } poise_own_tasks;
 
 /* Collective over `ranks` (poise/poise_mpi.h makes one from an MPI communicator). Rank r is place r
    of the machine. Machine, strategy and seed must be the same on all ranks. If strategies, seeds or
    the machines' groups of places differ, all ranks return an error; other differences between
    machines, such as the speeds of single places, are not noticed. On ranks with messages,
-   neighbour_ranks must be null everywhere or nowhere. The strategy decides about clusters of tasks
-   (docs/distributed.md); it should start from the current placement, as `poise` does.
+   neighbour_ranks must be null everywhere or nowhere. The strategy, which cannot be
+   "plugin:FILE.so" or "exec:COMMAND", decides about clusters of tasks (docs/distributed.md); it
+   should start from the current placement, as `poise` does.
 
    Writes the rank of each own task to rank_of_task. `exports` lists the tasks that leave this rank,
    in the order of tasks; `imports` lists the tasks that arrive, sorted by the rank from which they

@@ -58,7 +58,8 @@ constexpr Knob kTaskSettings[] = {
      kProgressThread},
     {"progress_us", 2000, 1, 1e9, "min microseconds between two polls of the progress thread"},
     {"large_bytes", 16384, 1, 1e9, "items from this size are sent separately, without a copy"},
-    {"chunk_bytes", 1073741824, 1, 2147483647, "max bytes of one MPI message"},
+    {"chunk_bytes", 1073741824, 1, 2147483647,
+     "max bytes of one MPI message; items of thousands of messages are slow"},
     {"batch_bytes", 4194304, 1, 1e15, "max bytes lent per decision, and waiting at a borrower"},
     {"shared_bytes", 68719476736, 0, 1e15, "address space per rank for memory shared in the node"},
     {"delay_us", 0, 0, 1e6, "for tests: max microseconds by which messages are delayed at random"},
@@ -73,8 +74,8 @@ constexpr Variable kBefore[] = {
     // The objects runtime applies its variables in this order. POISE_PERIOD comes after
     // POISE_STRATEGY, so a period that the user sets replaces the one (auto) that a strategy
     // implies.
-    {"POISE_STRATEGY", objects | charm, "a strategy with its knobs, as for poise plan", "",
-     "the strategy that balances; objects: if no period is set, it implies POISE_PERIOD=auto"},
+    {"POISE_STRATEGY", objects | charm, "a strategy that poise strategies lists, with its knobs",
+     "", "the strategy that balances; objects: if no period is set, it implies POISE_PERIOD=auto"},
     {"POISE_PERIOD", objects | charm, "a number of steps, 0 (never) or auto", "0",
      "steps between decisions; 0: only when the program asks; auto: when it pays; Charm++: only "
      "the mini-apps read it"},
@@ -97,10 +98,13 @@ constexpr Variable kBefore[] = {
     {"POISE_PLACES", objects, "", "rank", "what holds objects: each rank or each of its threads",
      kPlaces},
     {"POISE_LEND", objects, "", "0",
-     "1: idle ranks run steps of other ranks' objects; the variables of tasks then apply", kSwitch},
+     "1: idle ranks run steps of other ranks' objects; needs POISE_PLACES=rank; the variables of "
+     "tasks then apply",
+     kSwitch},
     {"POISE_RANKS_PER_HOST", objects, "a number of ranks", "0",
      "number of consecutive ranks that count as one host; 0: ranks that share memory"},
-    {"OMP_NUM_THREADS", objects, "a number of threads", "", "threads of a rank; unset: 1"},
+    {"OMP_NUM_THREADS", objects, "a number of threads", "",
+     "threads of a rank, at most 4096; unset: 1"},
     {"POISE_MACHINE", charm, "a machine, as for --machine", "",
      "description of each host; unset: it is discovered"},
 };
