@@ -188,9 +188,7 @@ TEST(diagnosis_text, calls_an_imbalance_named_if_it_is_the_same_in_all_phases_of
   }
   const Diagnosis diagnosis = diagnose(run, trace);
   const std::string text = diagnosis_text(run, diagnosis, "x.poise");
-  EXPECT_NE(text.find("This imbalance is persistent in"),
-            std::string::npos)
-      << text;
+  EXPECT_NE(text.find("This imbalance is persistent in"), std::string::npos) << text;
   EXPECT_EQ(nlohmann::json::parse(diagnosis_json(run, diagnosis))["imbalance"]["kind"], "named");
   ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::objects);
   EXPECT_NEAR(diagnosis.advice.front().saved.value, 20 * 0.5, 1e-9);

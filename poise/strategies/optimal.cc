@@ -168,8 +168,7 @@ Placement optimal(const Problem& problem, const Knobs& knobs) {
   if (placements > knobs["placements"])
     fail(
         "strategy optimal: {} movable tasks have {} possible placements on {} places, but the "
-        "limit "
-        "(knob placements) is {:.0e}; strategy anneal finds nearly optimal placements",
+        "limit (knob placements) is {:.0e}; strategy anneal finds nearly optimal placements",
         num_movable, std::isfinite(placements) ? fmt::format("{:.0e}", placements) : "over 1e+308",
         problem.machine.num_places(), knobs["placements"]);
   return BranchAndBound(problem, poise_strategy(problem)).result();
