@@ -288,7 +288,7 @@ TEST(Library, plans_respect_capacities_and_balance_each_kind_of_work) {
             POISE_OK);
   EXPECT_NE(poise_plan(handles.machine, handles.workload, current, "poise", 0, places.data()),
             POISE_OK);
-  EXPECT_THAT(poise_last_error(), testing::HasSubstr("4 cores"));
+  EXPECT_THAT(poise_last_error(), testing::HasSubstr("there are 4 tasks"));
 }
 
 TEST(Library, errors_do_not_tell_callers_to_give_options_of_the_program_poise) {

@@ -97,7 +97,7 @@ class Dev(unittest.TestCase):
                 (pathlib.Path(folder) / tool).write_text("#!/bin/sh\necho builds\nexit 1\n")
                 (pathlib.Path(folder) / tool).chmod(0o755)
             for *arguments, said in (["bench", "decied", "unknown benchmark decied"], ["reproduce", "numa", "unknown paper or section numa"],
-                                     ["fuzz", "long", "takes the seconds"]):
+                                     ["fuzz", "long", "takes the number of seconds"]):
                 done = subprocess.run([ROOT / "dev", *arguments], timeout=60, capture_output=True, text=True, check=False,
                                       env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
