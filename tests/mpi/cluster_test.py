@@ -118,7 +118,11 @@ class ClusterTest(unittest.TestCase):
                 break
         print(f"one way: {1e3 * near_s:.2f} ms of {1e3 * NEAR_S:g} ms in a rack, "
               f"{1e3 * far_s:.2f} ms of {1e3 * FAR_S:g} ms between racks")
-        self.assertTrue(is_about(near_s, NEAR_S) and is_about(far_s, FAR_S), seen_s)
+        if os.getloadavg()[0] <= len(os.sched_getaffinity(0)):
+            self.assertTrue(is_about(near_s, NEAR_S) and is_about(far_s, FAR_S), seen_s)
+        # Other programs on the cores may delay messages, but no message arrives too early.
+        self.assertGreaterEqual(near_s, 0.8 * NEAR_S)
+        self.assertGreaterEqual(far_s, 0.8 * FAR_S)
 
         for program in PROGRAMS:
             sent, checksums = {}, set()
