@@ -43,7 +43,7 @@ struct NextRun {
   TrialState state = TrialState::unprofiled;
   std::uint32_t pairs = 0;   // number of compared pairs: a run with the map and one without
   double gain = 0;           // fraction of the time that the map saved; negative: it cost time
-  double low = 0, high = 0;  // interval of the gain; both 0 with fewer than kMinPairs pairs
+  double low = 0, high = 0;  // confidence interval of the gain; 0 with < kMinPairs pairs
   double noise = 0;          // standard deviation of run times / their mean; 0: not known
 };
 

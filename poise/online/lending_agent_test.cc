@@ -208,7 +208,8 @@ TEST(LendingAgent, declines_each_request_once_unless_it_first_lends_tasks_to_the
 }
 
 // Confirmations bring further results, but a thief that is declined brings nothing.
-TEST(LendingAgent, confirms_all_results_but_declines_only_a_few_requests_between_two_polls) {
+TEST(LendingAgent,
+     between_two_polls_confirms_every_result_but_sends_only_a_limited_number_of_refusals) {
   LendingAgent agent = agent_on_first_node();
   agent.enter(1, 0);
   for (const std::uint32_t rank : {5, 6}) EXPECT_TRUE(agent.asked_by({rank, 1, 0.1}));

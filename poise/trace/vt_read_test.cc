@@ -289,7 +289,7 @@ TEST(VtRead, reads_the_load_of_each_task_in_each_subphase) {
   EXPECT_THAT(trace.phases[0].workload.subphase_load_s, ElementsAre(ElementsAre(1, 2)));
 }
 
-TEST(VtRead, a_receiver_that_cannot_move_and_that_no_rank_lists_becomes_a_task_without_load) {
+TEST(VtRead, a_pinned_receiver_in_no_list_of_a_rank_becomes_a_task_without_load) {
   const Trace trace = join_texts(
       {rank_file(phase(0, task(object(1, 0), 1), message(object(1, 0), object(4, 1, false), 1, 8))),
        rank_file(phase(0, ""))});

@@ -29,8 +29,8 @@ def _messages_of(messages: Any, num_tasks: int) -> tuple[str, list[np.ndarray | 
         messages = {name: messages[name].to_numpy() for name in ("from", "to", "count", "bytes") if name in messages.columns}
         messages = (messages["from"], messages["to"], messages.get("bytes"), messages.get("count"))
     if not isinstance(messages, tuple) or not 2 <= len(messages) <= 4:
-        raise lib.Error("messages must be a scipy.sparse matrix of bytes, a pandas.DataFrame with the columns from and to, "
-                        "or a tuple (from, to[, bytes[, count]])")
+        raise lib.Error("messages must be a scipy.sparse matrix of byte counts, a pandas.DataFrame with the columns 'from' and "
+                        "'to', or a tuple (from, to[, bytes[, count]])")
     from_task = lib.as_array(messages[0], np.uint32, (None,), "messages.from")
     same = (len(from_task),)
     sent, counts = (messages[2:] + (None, None))[:2]
