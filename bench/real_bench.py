@@ -236,10 +236,9 @@ def text_of(row):
     if "saving" in row:
         middle, low, high = (100 * share for share in row["saving"])
         text += (f"  measured {middle:5.1f} % [{low:.1f}, {high:.1f}] of {len(row['plain_s'])} pairs, {statistics.median(row['plain_s']):.2f} s to "
-                 f"{statistics.median(row['followed_s']):.2f} s")
+                 f"{statistics.median(row['followed_s']):.2f} s; {verdict_of_gain(row['predicted_saving'], row['saving'])}")
     if "beside" in row:
         text += "; {} {:.1%} [{:.1%}, {:.1%}]".format(row["beside"], *row["beside_saving"])
-        text += "; " + verdict_of_gain(row["predicted_saving"], row["saving"])
     return text + ("  WRONG" if row["is_right"] is False else "")
 
 
