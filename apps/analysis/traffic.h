@@ -25,7 +25,7 @@ Grouping grouping_of(const Machine& machine, std::uint32_t most);
 struct Traffic {
   Grouping grouping;
   bool in_bytes = true;        // false: `amount` counts messages, because their sizes are unknown
-  std::vector<double> amount;  // element [from * groups + to]; messages inside a place do not count
+  std::vector<double> amount;  // element [from * groups + to], without messages inside a place
   double largest = 0;
 };
 

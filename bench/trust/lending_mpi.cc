@@ -31,8 +31,8 @@ namespace {
 namespace tasks = poise::tasks;
 using poise::wall_now_s;
 
-// When ranks agree on the start time of a step, it is this many seconds in the future, so that no
-// rank learns of it too late.
+// Ranks agree on a start time for each step that is this many seconds in the future, so that every
+// rank learns of the start time before it has passed.
 constexpr double kStartMargin_s = 0.02;
 
 struct Settings {

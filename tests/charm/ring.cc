@@ -6,8 +6,8 @@
 // sends a message to all pieces by a multicast. "apart": pieces do not wait for each other, and
 // those on the fourth PE take a long time to pack, so that PEs get out of step. "checkpoint
 // FOLDER": writes a checkpoint to FOLDER.STEP after each balancing step; +restart FOLDER.20
-// continues from the second checkpoint. "given N": Charm++ does not measure the pieces; their loads
-// rise from 1 to N ms along the ring.
+// continues from the second checkpoint. "given N": Charm++ does not measure the pieces; instead,
+// the load of a piece is set to a value that rises from 1 ms (first piece) to N ms (last piece).
 #include <chrono>
 #include <ckmulticast.h>
 #include <cmath>

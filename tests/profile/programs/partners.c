@@ -17,9 +17,8 @@
 // - chain: each rank receives from the rank before it, sleeps 20 ms and sends to the rank after it;
 //   in the first round, rank 0 sleeps 400 ms
 // - split: as sender, on a communicator that each round creates and frees
-// - inter: as sender, but on an intercommunicator, whose groups are rank 1 and ranks 0 and 2, and
-// in
-//   every second round on a copy of it
+// - inter: as sender, but on an intercommunicator with the groups {1} and {0, 2}; every second
+//   round uses a duplicate of it
 // - inter_barrier: ranks call MPI_Barrier on the intercommunicator
 // - grid, igrid: all ranks call MPI_Neighbor_allgather on the grid 0 - 1 - 2, or
 //   MPI_Ineighbor_allgather and MPI_Wait
