@@ -825,6 +825,20 @@ TEST(JuggleTeam, a_thread_is_left_out_only_after_it_has_slept_for_five_times_its
   }
 }
 
+TEST(JuggleTeam, a_thread_that_was_left_out_takes_part_again_after_two_busy_rounds) {
+  Rounds rounds(kOff, places(1), 1);
+  const auto takes_part_after = [&](double gained_s) {
+    rounds.round(0.2, {gained_s});
+    return rounds.team.num_taking_part() == 1;
+  };
+  EXPECT_FALSE(takes_part_after(0.012));
+  EXPECT_TRUE(takes_part_after(0.012));
+  EXPECT_TRUE(takes_part_after(0));
+  EXPECT_FALSE(takes_part_after(0)) << "it slept for 400 ms";
+  EXPECT_FALSE(takes_part_after(0.012));
+  EXPECT_TRUE(takes_part_after(0.012));
+}
+
 TEST(JuggleTeam, progress_is_run_time_weighted_by_the_speed_of_the_place) {
   Rounds rounds(proactive(), {{0, 1}, {0, 0.5}}, 2);
   for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.02, 0.01});
