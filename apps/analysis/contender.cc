@@ -10,6 +10,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/placement/answer.h"
 #include "poise/placement/capacity.h"
 #include "poise/trace/placement_file.h"
 
@@ -33,7 +34,7 @@ Contender kept_within_capacity(Contender contender) {
   return {std::move(contender.name),
           [decide = std::move(contender.decide)](const Problem& problem) {
             const Placement placement = decide(problem);
-            check(placement, problem.workload.num_tasks(), problem.machine.num_places());
+            check_answer(problem, placement);
             return within_capacity(problem, placement);
           }};
 }

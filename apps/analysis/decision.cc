@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "poise/base/clock.h"
+#include "poise/placement/answer.h"
 
 namespace poise::apps {
 
@@ -27,7 +28,7 @@ Decision decide(const Contender& contender, const Problem& problem) {
   Decision decision{contender.decide(problem)};
   decision.cpu_s = cpu_time_s() - cpu_s;
   decision.wall_s = wall_now_s() - wall_s;
-  check(decision.placement, problem.workload.num_tasks(), problem.machine.num_places());
+  check_answer(problem, decision.placement);
   return decision;
 }
 

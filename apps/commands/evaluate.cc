@@ -11,6 +11,7 @@
 #include "apps/text/output.h"
 
 #include "poise/base/error.h"
+#include "poise/placement/answer.h"
 #include "poise/trace/placement_file.h"
 
 namespace poise::apps {
@@ -31,7 +32,7 @@ void evaluate_placement(const EvaluateOptions& options) {
   const Placement given = read_placement(options.placement);
   const Problem problem = inputs.on(0, &given);
   try {
-    check(given, problem.workload.num_tasks(), problem.machine.num_places());
+    check_answer(problem, given);
   } catch (const Error& error) {
     fail("{}: {}", options.placement, error.what());
   }

@@ -458,8 +458,9 @@ void add_simulate(CLI::App& app) {
   add_ranges(*command, *options);
   add_engine_options(*command, *options);
   add_lending_options(*command, *options);
-  add_text(*command, "--beyond", "HOW", options->beyond,
-           "Steps after the last phase: hold repeats the last one, cycle repeats all");
+  add_text(
+      *command, "--beyond", "HOW", options->beyond,
+      "Steps after the last phase: hold repeats the last one, cycle repeats all, from --phase on");
   add_text(*command, "--subphases", "HOW", options->subphases,
            "Loads per subphase in the trace: no_wait adds them up, wait lets all places "
            "wait after each, overlap runs them at the same time");

@@ -21,7 +21,7 @@ void add_loans(Json& series, const Replay& replay) {
   series["lending_saved_s"] = std::move(saved_s);
 }
 
-Json series_of(const Replay& replay, const ReplayPlan& plan) {
+Json series_of(const Replay& replay, const ReplayPlan& plan, bool knows_sizes) {
   Json iteration_s = Json::array(), makespan_s = Json::array(), end_s = Json::array();
   Json decisions = Json::array();
   for (std::size_t step = 0; step < replay.steps.size(); ++step) {
@@ -30,11 +30,12 @@ Json series_of(const Replay& replay, const ReplayPlan& plan) {
     makespan_s.push_back(result.makespan_s);
     end_s.push_back(result.overlapped_end_s);
     if (replay.decisions == 0 || step == 0 || step % plan.every != 0) continue;
-    decisions.push_back({{"before_step", step},
-                         {"decision_s", result.decision_s},
-                         {"migration_s", result.migration_s},
-                         {"migrations", result.migrations},
-                         {"migrated_bytes", result.migrated_bytes}});
+    decisions.push_back(
+        {{"before_step", step},
+         {"decision_s", result.decision_s},
+         {"migration_s", result.migration_s},
+         {"migrations", result.migrations},
+         {"migrated_bytes", knows_sizes ? Json(result.migrated_bytes) : Json(nullptr)}});
     if (plan.events) decisions.back()["collection_s"] = result.collection_s;
   }
   Json series{{"iteration_s", std::move(iteration_s)},
@@ -70,7 +71,7 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
     json["formula_s"] = replay.formula_s;
   }
   json["received_messages"] = replay.received_messages;
-  json["series"] = series_of(replay, simulation.plan);
+  json["series"] = series_of(replay, simulation.plan, knows_cost);
   if (simulation.plan.lending.is_on()) {
     json["lent_tasks"] = replay.loans.tasks;
     if (simulation.plan.lending.replicated_share > 0) json["copies_run"] = replay.loans.copies_run;

@@ -8,6 +8,8 @@
 #include "faces/library/moves.h"
 #include "faces/library/problem.h"
 
+#include "poise/placement/answer.h"
+
 using poise::library::array;
 using poise::library::CheckedProblem;
 using poise::library::guarded;
@@ -57,7 +59,7 @@ int poise_plan(const poise_machine* machine, const poise_workload* workload,
       poise::fail("\"{}\" is a list of strategies, but only one strategy can be given here", text);
     const poise::Problem view = problem.view();
     const poise::Placement placement = contenders[0].decide(view);
-    check(placement, view.workload.num_tasks(), view.machine.num_places());
+    check_answer(view, placement);
     std::copy(placement.places().begin(), placement.places().end(), result);
   });
 }
@@ -70,6 +72,7 @@ int poise_evaluate(const poise_machine* machine, const poise_workload* workload,
     const poise::Problem view = problem.view();
     const poise::Placement placement = poise::library::placement_or_blocks(
         after, view.workload.num_tasks(), view.machine.num_places(), "after");
+    check_answer(view, placement);
     result = poise::library::metrics_of(
         evaluate(view.machine, view.workload, view.costs, view.current, placement));
   });

@@ -42,7 +42,11 @@ Machine read_machine_file(const std::string& path) {
                                       [](unsigned char c) { return std::isspace(c) != 0; });
   if (first == bytes.end()) fail("{}: the file is empty", path);
   if (*first == '<') return machine_from_hwloc_xml(bytes, path);
-  return machine_from_json(bytes, path);
+  Machine machine = machine_from_json(bytes, path);
+  if (!machine.name().empty()) return machine;
+  MachineParts parts = machine.parts();
+  parts.name = fs::path(path).stem().string();
+  return Machine(std::move(parts));
 }
 
 /// True if the text has hwloc's synthetic syntax: a word that begins with "pu:", or a bracket.

@@ -65,6 +65,8 @@ TEST(FindMachine, reads_a_file_given_by_path_or_by_name_in_the_folder_set_by_POI
   write_file(path, machine_to_json(machine_from_text("numa:2 core:3")));
   EXPECT_EQ(find_machine(path).num_places(), 6u);
   EXPECT_EQ(find_machine("mine").num_places(), 6u);
+  write_file(path, R"({"poise_machine": 1, "levels": [{"name": "core", "count": 6}]})");
+  EXPECT_EQ(find_machine("mine").name(), "mine") << "a file without a name";
   EXPECT_THAT(machine_names(), ::testing::Contains("mine"));
 }
 

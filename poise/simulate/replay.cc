@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "poise/base/error.h"
+#include "poise/placement/answer.h"
 #include "poise/placement/metrics.h"
 #include "poise/simulate/event_steps.h"
 #include "poise/simulate/overlap.h"
@@ -54,9 +55,10 @@ double juggled_bound_s(const Workload& workload, const MakespanBounds& bounds) {
   return bound_s;
 }
 
-/// Means over steps.
+/// Means over steps. Without balancing, balanced_s is over the same steps as with balancing, so
+/// that the two can be compared although loads change.
 void summarise(const ReplayPlan& plan, Replay& replay) {
-  const std::uint64_t first = replay.decisions > 0 ? plan.every : 0;
+  const std::uint64_t first = plan.every < plan.steps ? plan.every : 0;
   double idle_s = 0, since_s = 0;
   for (std::uint64_t step = 0; step < plan.steps; ++step) {
     const ReplayStep& result = replay.steps[step];
@@ -197,14 +199,15 @@ class Replayer::Run {
     const Placement before = placement_of(objects, place_of_);
     const auto past = past_loads_s(step - 1);
     const CostModel& costs = replayer_.machine_.costs();
-    const TimedDecision decision = decide({.machine = replayer_.machine_,
-                                           .workload = workload,
-                                           .current = before,
-                                           .costs = costs,
-                                           .seed = replayer_.plan_.seed,
-                                           .past_loads_s = past,
-                                           .steps = 1.0 * replayer_.plan_.every});
-    check(decision.placement, workload.num_tasks(), replayer_.machine_.num_places());
+    const Problem problem{.machine = replayer_.machine_,
+                          .workload = workload,
+                          .current = before,
+                          .costs = costs,
+                          .seed = replayer_.plan_.seed,
+                          .past_loads_s = past,
+                          .steps = 1.0 * replayer_.plan_.every};
+    const TimedDecision decision = decide(problem);
+    check_answer(problem, decision.placement);
     const MigrationCost moved =
         migration_cost(replayer_.machine_, workload, costs, before, decision.placement);
     result.decision_s = decision.decision_s;

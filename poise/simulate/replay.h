@@ -78,8 +78,8 @@ struct Replay {
   double total_s = 0;  // time of the whole run: the sum of the next four times
   double iteration_s = 0, migration_s = 0, decision_s = 0, collection_s = 0;
   double formula_s = 0;  // time of all iterations by the formula of metrics.h
-  /// The mean time of the iterations after the first decision; without decisions, of all
-  /// iterations.
+  /// The mean time of the iterations after the first decision. Without balancing, of the same
+  /// iterations; of all iterations if the run ends before the first decision.
   double balanced_s = 0;
   /// Idle time of all places divided by their total time. Only the event engine computes it.
   double idle_share = 0;

@@ -15,6 +15,7 @@
 
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
+#include "poise/placement/answer.h"
 
 namespace poise::balance {
 
@@ -26,13 +27,10 @@ Placement solve(const OwnedProblem& problem) {
   const auto& [workload, current] = problem.phase;
   check(workload, problem.machine.num_places());
   check(current, workload.num_tasks(), problem.machine.num_places());
-  Placement placement =
-      problem.choice.rebalance({problem.machine, workload, current, problem.machine.costs(),
-                                problem.seed, problem.past_loads_s});
-  check(placement, workload.num_tasks(), problem.machine.num_places());
-  for (const Migration& migration : migrations(current, placement))
-    if (!workload.tasks[migration.task].movable)
-      fail("the new placement moves task {}, which is not movable", migration.task);
+  const Problem view{problem.machine,         workload,     current,
+                     problem.machine.costs(), problem.seed, problem.past_loads_s};
+  Placement placement = problem.choice.rebalance(view);
+  check_answer(view, placement);
   return placement;
 }
 

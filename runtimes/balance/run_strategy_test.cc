@@ -77,7 +77,7 @@ TEST(RunStrategy, keeps_the_current_placement_if_a_pinned_task_would_move) {
                                          return Placement({1, 0, 1});
                                        }),
                                        0);
-  EXPECT_THAT(outcome.trouble, HasSubstr("moves task 2, which is not movable"));
+  EXPECT_THAT(outcome.trouble, HasSubstr("task 2 is pinned to place 0"));
   EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
 }
 

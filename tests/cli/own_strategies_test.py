@@ -9,6 +9,7 @@ import subprocess
 import time
 import unittest
 
+import files
 from run_poise import CliTest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -53,6 +54,28 @@ class OwnStrategies(CliTest):
         self.assertEqual(own["iteration_s"], also["iteration_s"])
         self.assertEqual(own["nuco_messages"], also["nuco_messages"])
         self.assertGreater(own["decision_s"], 1e-3, "the program's own time counts")
+
+    def test_a_placement_that_moves_a_pinned_task_is_refused_and_says_which_task(self):
+        for rank in range(4):
+            tasks = files.vt_rank(rank, [[1, 1, 1]])
+            tasks["phases"][0]["tasks"][0]["entity"]["migratable"] = False
+            (self.folder / f"pinned.{rank}.json").write_text(json.dumps(tasks))
+        (self.folder / "t.poise").unlink()
+        self.run_poise("convert", "pinned", "t.poise")
+        moved = [1, 1, 2, 2, 2, 3, 3, 3, 0, 0, 0]  # vt's entity 0, if it cannot migrate, is no task
+        (self.folder / "places").write_text("".join(f"{p}\n" for p in moved))
+        (self.folder / "mine.py").write_text(f'print("""{json.dumps({"placement": moved})}""")\n')
+        self.assertEqual(self.rows()["keep"].get("error"), None)
+        rows = self.rows("-s", "keep,exec:python3 mine.py", "--also", "also=places")
+        words = "task 2 is pinned to place 1, but the new placement has it at place 2"
+        self.assertIn(words, rows["exec:python3 mine.py"]["error"])
+        self.assertIn(words, rows["also"]["error"])
+        self.assertTrue(rows["keep"]["best"])
+        machine = "-m", "node:2 core:2"
+        self.assert_refused("evaluate", "t.poise", *machine, "-p", "places", says="places: " + words)
+        self.assert_refused("plan", "t.poise", *machine, "-s", "exec:python3 mine.py", "-o", "p", says=words)
+        self.assert_refused("simulate", "t.poise", *machine, "-s", "exec:python3 mine.py", "--steps", "20", says=words,
+                            status=1)
 
     def test_a_strategy_program_reads_the_problem_from_stdin(self):
         self.rows("-s", "exec:python3 mine.py")
