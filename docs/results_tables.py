@@ -32,6 +32,13 @@ def where(**wanted):
     return lambda whole: [row for row in whole["results"] if all(row.get(column) == value for column, value in wanted.items())]
 
 
+def costs_of_all_ranks(whole):
+    """Yields the rows of decisions by all ranks, with the speed-up over one rank's decision and the CPU time per rank."""
+    for row in where(name="cost")(whole):
+        yield {**row, "speed_up": row["central_cpu_s"] / row["busiest_rank_cpu_s"],
+               "ms_per_rank": 1e3 * row["cpu_s"] / row["ranks"]}
+
+
 def spread(ratios):
     return {"median": statistics.median(ratios), "worst": max(ratios), "arithmetic": statistics.mean(ratios),
             "geometric": statistics.geometric_mean(ratios), "cases": len(ratios), "lost": sum(r > 1 + 1e-9 for r in ratios)}
@@ -831,7 +838,7 @@ PAGES = {
               "ranks are threads of one process. CPU times do not include communication functions. The cost of a placement is the "
               "predicted time of 10 steps, plus that of the migrations before them. `cost over central` is the cost of the "
               "placement by all ranks divided by the cost of the central one; `over keeping` is the same cost divided by the cost "
-              "of keeping the placement.", where(name="cost"),
+              "of keeping the placement.", costs_of_all_ranks,
               {"workload": "`{recipe}`", "tasks": "{tasks:,}", "ranks": "{ranks}", "central, CPU s": "{central_cpu_s:.2f}", "all ranks, CPU s": "{cpu_s:.2f}",
                "busiest rank, CPU s": "{busiest_rank_cpu_s:.2f}", "cost over central": "{cost_over_central:.3f}", "over keeping": "{cost_over_keeping:.3f}",
                "collectives": "{collectives}"}),
