@@ -53,6 +53,10 @@ class Tidy(unittest.TestCase):
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a_test.cc"), [line])
         self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["runtimes/tasks/a.cc:2"])
 
+    def test_text_in_markdown_after_a_comment_that_begins_the_line_is_rejected(self):
+        tidy.check_markdown(pathlib.Path("a.md"), ["a", "<!-- given: b --> c", "<!-- d -->", "e <!-- f --> g", "```", "<!-- h --> i"])
+        self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["a.md:2"])
+
     def test_a_header_whose_licence_shares_a_line_with_other_text_is_rejected(self):
         for end, count in (("", 0), (" Sorts tasks.", 1)):
             tidy.troubles.clear()
