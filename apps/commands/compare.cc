@@ -139,11 +139,12 @@ Comparison compare_on(const Problem& problem, const std::vector<Contender>& cont
                               contenders.size()));
     add_row(comparison, contender, problem);
   }
-  if (!comparison.best)
-    throw std::runtime_error(
-        fmt::format("every strategy failed on this problem; {} failed with: {}",
-                    comparison.rows[0].strategy, comparison.rows[0].error));
   return comparison;
+}
+
+std::string failure_of(const Comparison& comparison) {
+  return fmt::format("every strategy failed on {}; {} failed with: {}", comparison.machine.name(),
+                     comparison.rows[0].strategy, comparison.rows[0].error);
 }
 
 std::vector<std::string> input_files(const CompareOptions& options) {
@@ -169,7 +170,7 @@ void compare(const CompareOptions& options) {
   for (const std::string& path : options.timelines) timelines.push_back(read_timeline(path));
   Inputs inputs(options.input);
   auto results = nlohmann::ordered_json::array();
-  std::string text;
+  std::string text, failure;
   Table summary{{"machine", "places", "now", "best", "iteration", "against now", "above bound"},
                 {}};
   std::vector<ComparePart> parts;
@@ -178,25 +179,30 @@ void compare(const CompareOptions& options) {
     problem.steps = options.every;
     Comparison comparison = compare_on(problem, contenders);
     std::vector<CurvePoint> curve;
-    if (options.curve) curve = curve_of(problem, comparison.best_placement);
+    if (options.curve && comparison.best) curve = curve_of(problem, comparison.best_placement);
     for (auto& row : json_of_comparison(comparison, curve, options, inputs.phase()))
       results.push_back(std::move(row));
-    text += (m > 0 ? "\n" : "") +
+    if (!comparison.best) {
+      failure = failure_of(comparison);
+      continue;
+    }
+    text += (text.empty() ? "" : "\n") +
             (options.markdown ? markdown_of_comparison(comparison, options, inputs.phase())
                               : text_of_comparison(comparison, curve, options, inputs.phase()));
     summary.rows.push_back(summary_row(comparison));
     if (!options.html.empty())
       parts.push_back(with_pictures(std::move(comparison), problem, inputs.trace()));
   }
-  if (inputs.num_machines() > 1)
+  if (summary.rows.size() > 1)
     text += "\n" + (options.markdown ? markdown(summary) : render(summary, terminal_width()));
   if (options.csv) text = csv_of(results);
   const std::string json = document_text({{"results", std::move(results)}});
   if (options.json) text = json;
-  if (!options.html.empty())
+  if (!options.html.empty() && !parts.empty())
     write_file(options.html, compare_page(parts, trace_text(options.input, inputs.phase()),
                                           options.every, timelines, json));
-  print(text, inputs.notes());
+  if (!text.empty()) print(text, inputs.notes());
+  if (!failure.empty()) throw std::runtime_error(failure);
 }
 
 }  // namespace

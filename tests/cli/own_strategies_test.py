@@ -142,6 +142,23 @@ class OwnStrategies(CliTest):
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
         self.assertIn("cannot start the command", row["error"])
 
+    def test_compare_prints_json_and_csv_also_if_every_strategy_fails_on_a_machine(self):
+        words = "compare", "t.poise", "-s", "exec:./absent", "--machine", "core:4", "--machine", "node:2 core:2"
+        done = self.run_poise(*words, "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("every strategy failed on", done.stderr)
+        rows = json.loads(done.stdout)["results"]
+        self.assertEqual(["cannot start the command" in row["error"] for row in rows], [True, True])
+        self.assertEqual(self.run_poise(*words, "--csv").stdout.count("cannot start the command"), 2)
+
+    def test_compare_prints_the_table_of_a_machine_although_every_strategy_failed_on_another_one(self):
+        script = self.folder / "four.sh"
+        script.write_text("#!/bin/sh\ngrep -q '\"num_places\":4' && yes 0 | head -12\n")
+        script.chmod(0o755)
+        done = self.run_poise("compare", "t.poise", "-s", "exec:./four.sh", "--machine", "core:8", "--machine", "core:4")
+        self.assertEqual((done.returncode, done.stdout.count("* best: exec:./four.sh")), (1, 1), done.stderr)
+        self.assertIn("every strategy failed on core:8", done.stderr)
+
     def test_map_and_plan_with_capacities_refuse_invalid_placements_of_a_strategy_program(self):
         for body, words in (("echo 1", "the workload has 12"), ("yes 1000000 | head -12", "at place 1000000")):
             (self.folder / "bad.sh").write_text("#!/bin/sh\ncat > /dev/null\n" + body + "\n")
