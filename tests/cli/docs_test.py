@@ -17,13 +17,26 @@ sys.path.append(str(ROOT / "docs"))
 import generated  # noqa: E402
 
 
+def keys_of(document):
+    """Returns the keys of a JSON document and of everything in it."""
+    if isinstance(document, list):
+        return {key for value in document for key in keys_of(value)}
+    return set(document).union(*map(keys_of, document.values())) if isinstance(document, dict) else set()
+
+
 class Docs(CliTest):
     def test_every_key_of_the_json_output_is_documented(self):
         (self.folder / "g.graph").write_text(files.GRAPH)
         page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-        row = self.json_of("compare", "g.graph", "-m", "core:2", "-s", "keep", "--json")["results"][0]
-        for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
-            self.assertIn(f"`{key}`", page)
+        simulate = "simulate", "g.graph", "-m", "core:2", "-s", "greedy", "--steps", "4"
+        for command in (("compare", "g.graph", "-m", "core:2", "-s", "greedy,exec:./absent", "--curve"), ("strategies",), ("variables",),
+                        ("plan", "g.graph", "-m", "core:2", "-s", "keep"), ("generate", "--list"), (*simulate, "--every", "2,3"),
+                        (*simulate, "--every", "2", "--overlap"), (*simulate, "--every", "2", "--engine", "events"),
+                        ("map", "g.graph", "-m", "core:2", "--capacity", "9", "--for", "openmpi"),
+                        ("theory", "--figure", "9"), ("theory", "--threads", "8", "--cpus", "7", "--phase", "1s")):
+            with self.subTest(command):
+                keys = keys_of(self.json_of(*command, "--json"))
+                self.assertEqual({key for key in keys if f"`{key}`" not in page and f'`{{"{key}":' not in page}, set())
 
     def test_generated_documents_match_the_help_texts_of_the_program(self):
         made = generated.pages(POISE)

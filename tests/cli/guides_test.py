@@ -180,7 +180,7 @@ class Rules(unittest.TestCase):
 
     def test_tables_of_measured_gains_are_on_the_pages_of_results_only(self):
         for page in GUIDES:
-            if page.name != "which.md":
+            if page.name not in ("which.md", "scale.md"):  # scale.md extrapolates from measured times
                 rows = re.findall(r"(?m)^\|.*<!-- figure: .*", page.read_text(encoding="utf-8"))
                 self.assertEqual(rows, [], f"{page.name}: link to which.md or results.md")
 
