@@ -27,6 +27,9 @@ class Table:
     note: callable = None  # a function of the rows that returns the paragraph below the table
 
 
+TRIED = "`tried value` is half or twice the value at the commit of the measurement; the constant may have another value now. "
+
+
 def where(**wanted):
     """Returns a function that selects the rows whose columns have the wanted values, such as part="beside"."""
     return lambda whole: [row for row in whole["results"] if all(row.get(column) == value for column, value in wanted.items())]
@@ -478,25 +481,25 @@ PAGES = {
                "other tools, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
     "tuning": ("What the tuned numbers are worth", [
         Table("Half and double", "The strategy `poise` has constants that were chosen by measurement. For each row of this table, one of these "
-              "constants was halved or doubled. The cases of the table were not used to choose the constant. `total` is the "
+              "constants was halved or doubled. " + TRIED + "The cases of the table were not used to choose the constant. `total` is the "
               "predicted time of all steps and the migration. `from scratch` is the predicted time of an iteration if all tasks are placed anew "
               "(`poise:from_scratch=1`). Each value is the time with the changed constant divided by the time with the unchanged "
               "one: the geometric mean over the cases, and in brackets the smallest and the largest ratio.", tuned,
-              {"number": "`{number}`", "value": "{value}", "cases": "{cases}",
+              {"number": "`{number}`", "tried value": "{value}", "cases": "{cases}",
                "total": "{total[geometric_mean]:.4f} ({total[least]:.3f} to {total[largest]:.3f})",
                "from scratch": "{from_scratch[geometric_mean]:.4f} ({from_scratch[least]:.3f} to {from_scratch[largest]:.3f})"}),
         Table("Half and double: `poise juggle`",
-              "In each row, one of the constants of `poise juggle` was halved or doubled. The cases are programs on "
+              "In each row, one of the constants of `poise juggle` was halved or doubled. " + TRIED + "The cases are programs on "
               "two to four simulated cpus. Their threads are bound to cpus or not, and sleep or wait actively at "
               "barriers. Some run beside other programs, and some change while they run. `decided differently` counts "
               "the programs in which the changed constant changed a decision. `work` is the work of the slowest "
               "thread with the changed constant, divided by the same work with the unchanged one (above 1: the change helps). "
               "The value is the geometric mean over the programs; the smallest and the largest ratio are in brackets.", tuned_juggle,
-              {"number": "`{number}`", "value": "{value}", "programs": "{cases}", "decided differently": "{changed}",
+              {"number": "`{number}`", "tried value": "{value}", "programs": "{cases}", "decided differently": "{changed}",
                "work": "{work[geometric_mean]:.4f} ({work[least]:.3f} to {work[largest]:.3f})"})]),
     "lending_tuning": ("What the tuned numbers of lending are worth", [
         Table("Half and double: lending",
-              "In each row, one of the constants of `poise/online/lending_tuning.h` was halved or doubled. Steps in "
+              "In each row, one of the constants of `poise/online/lending_tuning.h` was halved or doubled. " + TRIED + "Steps in "
               "which ranks lend tasks were simulated, in virtual time. There are nine kinds of steps, and 24 random "
               "steps of each kind. Kinds differ in the number of ranks, in the lengths of tasks (1 µs to 5 ms, equal "
               "or unequal), and in whether ranks are slow, other programs compete for the cores, or messages are late. "
@@ -505,7 +508,7 @@ PAGES = {
               "with the smallest and the largest mean. The numbers of messages are divided and averaged in the same "
               "way; the last column shows the smallest and the largest mean. Constants that have no effect in these "
               "steps, such as those for threads that poll, are left out.", tuned_lending,
-              {"number": "`{number}`", "value": "{value}", "shortest": "{least[makespan]:.3f} ± {least[makespan_error]:.3f} ({least[kind]})",
+              {"number": "`{number}`", "tried value": "{value}", "shortest": "{least[makespan]:.3f} ± {least[makespan_error]:.3f} ({least[kind]})",
                "longest": "{largest[makespan]:.3f} ± {largest[makespan_error]:.3f} ({largest[kind]})", "messages": "{messages[0]:.2f} to {messages[8]:.2f}"})]),
     "decide": ("How long decisions take", [
         Table("CPU time of one decision", "Each strategy ran once, on one thread. [This plot](../bench/results/growth.svg) shows how the time of a decision grows with the number of tasks.", decisions,
