@@ -84,7 +84,7 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
       ->required();
   command
       .add_option("-m,--machine", options.machines,
-                  "Machine: \"live\", a name such as NUMA32, a .json or .xml file, or "
+                  "Machine: \"live\", \"job\", a name such as NUMA32, a .json or .xml file, or "
                   "text such as \"node:2 numa:2 core:4\" (default: the trace's)")
       ->type_name("M")
       ->expected(1)

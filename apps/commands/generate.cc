@@ -144,7 +144,7 @@ void add_generate(CLI::App& app) {
   add_count(*command, "--phases", "P", options->phases,
             "Number of phases; the knobs drift, hot_speed and hot_growth change loads", 1);
   add_text(*command, "-m,--machine", "M", options->machine,
-           "Machine to record in the trace: live, a file, a name or text");
+           "Machine to record in the trace: live, job, a file, a name or text");
   add_count(*command, "--places", "N", options->places, "Number of places when no machine is given",
             1);
   command->get_option("--places")->excludes(command->get_option("--machine"));

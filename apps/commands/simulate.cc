@@ -376,8 +376,8 @@ void add_engine_options(CLI::App& command, SimulateOptions& options) {
            "How messages share a resource: fluid (max-min fair) or queue (first come, first "
            "served)");
   add_text(command, "--routing", "POLICY", options.routing,
-           "Routes through the links of a torus, mesh, dragonfly or tree: minimal, random (a "
-           "detour for each pair of places) or adaptive (the detour where it is faster)");
+           "Routes through the links of a torus, mesh, dragonfly or tree with uplinks: minimal, "
+           "random (a detour for each pair of places) or adaptive (the detour where it is faster)");
   command
       .add_option("--link-bandwidth", options.link_bytes_per_s,
                   "Bytes per second of a link of the network (default: the network card's)")

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/core.h>
 #include <memory>
@@ -67,10 +68,14 @@ class HelpStyle : public CLI::Formatter {
 };
 
 /// Accepts whole numbers only. CLI11's own conversion, which comes afterwards, would read -1 as
-/// 2^64 - 1, and 010 as an octal number. So this check refuses -1 and removes leading zeros.
+/// 2^64 - 1, and 010 as an octal number. So this check refuses -1 and removes leading zeros. It
+/// accepts 1e9, as options for other numbers do, up to 1e15: a double holds these numbers exactly.
 CLI::Validator whole_number(std::uint64_t least) {
   const auto check = [least](std::string& text) {
-    const auto value = parse_unsigned(text);
+    auto value = parse_unsigned(text);
+    if (const auto number = parse_number(text);
+        !value && number && *number >= 0 && *number <= 1e15 && *number == std::floor(*number))
+      value = *number;
     if (!value || *value < least)
       return fmt::format("takes a whole number from {}, not \"{}\"", least, text);
     text = std::to_string(*value);
@@ -141,7 +146,7 @@ CLI::Validator number_between(double least, double most) {
                ? std::string()
                : fmt::format("takes a number from {:g} to {:g}, not \"{}\"", least, most, text);
   };
-  return CLI::Validator(check, fmt::format("FLOAT in [{:g} - {:g}]", least, most));
+  return CLI::Validator(check, "");
 }
 
 void set_help_style(CLI::App& app) { app.formatter(std::make_shared<HelpStyle>()); }

@@ -50,12 +50,12 @@ class BadInput(CliTest):
     def test_option_values_that_are_out_of_range_or_not_whole_numbers_are_refused(self):
         plan = "plan", "g.graph", "--strategy=keep", "--machine=core:2"
         for flag in "--seed", "--phase", "--every":
-            for text in "-1", "1.5", "x", "", "99999999999999999999":
+            for text in "-1", "1.5", "15e-1", "1e16", "x", "", "99999999999999999999":
                 self.assert_refused(*plan, f"{flag}={text}", says=flag)
         self.assert_refused(*plan, "--every=0", says="from 1")
 
-    def test_numbers_with_leading_zeros_are_decimal(self):
-        for text, number in ("010", 10), ("08", 8), ("0007", 7):
+    def test_whole_numbers_are_decimal_and_may_have_an_exponent(self):
+        for text, number in ("010", 10), ("08", 8), ("0007", 7), ("1e9", 10**9), ("2.5e3", 2500):
             plan = self.json_of("plan", "g.graph", "--strategy=keep", "--machine=core:2", "--every", text, "--json")
             self.assertEqual(plan["every"], number)
 
