@@ -50,7 +50,7 @@ def spread(ratios):
 def against_tools(whole):
     """Yields a row per tool. The row has the median, the worst case and the means, over all cases, of a ratio: the
     iteration time with `poise` divided by that with the tool. The row also has the percentage of tasks that the tool
-    moves."""
+    moves in the median case."""
     cases = [row for row in whole["results"] if row["name"] != "summary"]
     tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
     others = [tool for tool in tools if tool != "poise"]
@@ -62,7 +62,7 @@ def against_tools(whole):
         moved = [100 * rows[0]["migrations"] / case["tasks"] for case, rows in found if rows]
         text = f"{statistics.median(moved):.1f} %; {max(moved):.1f} %; {statistics.mean(moved):.1f} %"
         yield {"tool": name, "measured": cases[0]["measured"], "moved": text if len(members) == 1 else "",
-               "moved_percent": statistics.mean(moved), **spread(ratios)}
+               "moved_percent": statistics.median(moved), **spread(ratios)}
 
 
 def from_scratch(whole):

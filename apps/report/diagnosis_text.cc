@@ -323,7 +323,7 @@ std::string advice_text(const Diagnosis& d, const std::string& file) {
   std::string text = "\nWhat would help most";
   if (d.advice.front().remedy == Remedy::nothing)
     return text + ":\n" + wrapped("  ", advice_sentence(d, d.advice.front(), file));
-  text += " (first: much of the best saving for the least effort):\n";
+  text += " (the first saves much for little effort):\n";
   for (std::size_t i = 0; i < d.advice.size(); ++i)
     text += wrapped(fmt::format("  {}. ", i + 1), advice_sentence(d, d.advice[i], file));
   return text;
