@@ -21,6 +21,8 @@ TEST(Format, a_number_rounded_up_to_a_power_of_ten_has_four_digits) {
   EXPECT_EQ(digits(9.99996), "10.00");
   EXPECT_EQ(digits(99.9999), "100.0");
   EXPECT_EQ(digits(999.99), "1000");
+  EXPECT_EQ(seconds_text(0.99999), "1.000 s");
+  EXPECT_EQ(seconds_text(0.9999), "999.9 ms");
   EXPECT_EQ(digits(1e7), "1e+07");
 }
 
