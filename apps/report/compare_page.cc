@@ -103,12 +103,10 @@ std::string load_figures(const ComparePart& part) {
     return html_figure(load_picture(comparison.machine, times, bound_s, top_s, label), caption);
   };
   const Comparison::Row& best = comparison.best_row();
-  std::string key =
+  const std::string key =
       "<p class=\"faint\"><span class=\"key work\"></span>work<span class=\"key comm\"></span>"
       "receiving messages<span class=\"key bound\"></span>lower bound: " +
       seconds_text(bound_s);
-  if (comparison.machine.num_places() > 200)
-    key += "<span class=\"key peak\"></span>busiest of the places that share a bar";
   return "<h3>Busy time of every place</h3>\n" + key + "</p>\n" +
          html_row({figure(part.times_before, comparison.keep, "now"),
                    figure(part.times_after, best.metrics, "after " + best.strategy)});

@@ -34,6 +34,13 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+std::string shortened(const std::string& name, std::size_t most) {
+  if (name.size() <= most) return name;
+  std::size_t end = most - 1;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+  return name.substr(0, end) + "…";
+}
+
 std::string html_page(std::string_view title, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -99,6 +106,11 @@ std::vector<double> axis_ticks(double top, int most) {
   std::vector<double> ticks;
   for (int i = 0; i * step <= top * (1 + 1e-9); ++i) ticks.push_back(i * step);
   return ticks;
+}
+
+std::string axis_title(std::string_view what, std::size_t per_bar, std::string_view line) {
+  if (per_bar <= 1) return std::string(what);
+  return fmt::format("{} (bar: the mean of {}; line: {})", what, per_bar, line);
 }
 
 }  // namespace poise::apps

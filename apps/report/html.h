@@ -3,6 +3,7 @@
 // reader's light or dark theme.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,10 @@ namespace poise::apps {
 
 /// Escapes the five special characters of HTML.
 std::string escaped(std::string_view text);
+
+/// If a name in UTF-8 has more than `most` bytes, cuts it to fewer than `most` bytes and appends an
+/// ellipsis.
+std::string shortened(const std::string& name, std::size_t most);
 
 /// Returns a complete page. `body` is HTML, `title` is text.
 std::string html_page(std::string_view title, std::string_view body);
@@ -39,5 +44,9 @@ std::string colour_of(std::string_view strategy);
 /// Returns the ticks of an axis from 0 to `top`: multiples of 1, 2 or 5 times a power of ten, with
 /// at most `most` of them above 0.
 std::vector<double> axis_ticks(double top, int most);
+
+/// Returns the title of an axis of `what`, for example places. If several share a bar, it adds that
+/// the bar shows their mean, and what a short line at each bar shows.
+std::string axis_title(std::string_view what, std::size_t per_bar, std::string_view line);
 
 }  // namespace poise::apps

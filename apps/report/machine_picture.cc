@@ -10,7 +10,7 @@ namespace poise::apps {
 
 namespace {
 
-constexpr double kPlace = 24, kGap = 5, kLabel = 17;
+constexpr double kPlace = 24, kGap = 5, kLabel = 17, kRoom = 560;
 constexpr std::uint32_t kMaxPlaces = 16, kMaxBoxes = 4;
 
 /// A drawn part of the machine: its SVG, which begins at (0, 0), and its size.
@@ -23,9 +23,14 @@ std::string moved(double x, double y, const std::string& content) {
   return fmt::format("<g transform=\"translate({:.6g} {:.6g})\">\n{}</g>\n", x, y, content);
 }
 
-/// Arranges boxes in rows of at most `columns` boxes.
-Box arranged(const std::vector<Box>& boxes, std::size_t columns) {
+/// Arranges boxes in equally long rows that fit into `room` if one box does.
+Box arranged(const std::vector<Box>& boxes, double room) {
   Box all;
+  double widest = 0;
+  for (const Box& box : boxes) widest = std::max(widest, box.width);
+  const std::size_t fit = std::max(1.0, (room + kGap) / (widest + kGap));
+  const std::size_t rows = (boxes.size() + fit - 1) / fit;
+  const std::size_t columns = (boxes.size() + rows - 1) / rows;
   double x = 0, y = 0, row_height = 0;
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     if (i > 0 && i % columns == 0) {
@@ -52,8 +57,8 @@ class Drawing {
   explicit Drawing(const Machine& machine) : machine_(machine), levels_(machine.levels()) {}
 
   /// Draws the nodes, or the groups of another level of the machine, that contain the places
-  /// [first, end).
-  Box groups(std::size_t level, PlaceId first, PlaceId end) const {
+  /// [first, end). `room` is the width that the drawing should not exceed.
+  Box groups(std::size_t level, PlaceId first, PlaceId end, double room) const {
     const bool is_last = level + 1 == levels_.size();
     const std::uint32_t begin = machine_.group_of(level, first);
     const std::uint32_t count = machine_.group_of(level, end - 1) - begin + 1;
@@ -61,8 +66,8 @@ class Drawing {
     const std::uint32_t shown = count <= most ? count : most - 1;
     std::vector<Box> boxes;
     for (std::uint32_t g = begin; g < begin + shown; ++g)
-      boxes.push_back(is_last ? place_box(levels_[level].first_place[g]) : group(level, g));
-    Box all = arranged(boxes, is_last ? 8 : level == 0 ? 4 : 2);
+      boxes.push_back(is_last ? place_box(levels_[level].first_place[g]) : group(level, g, room));
+    Box all = arranged(boxes, is_last ? std::min(room, kMaxPlaces / 2 * (kPlace + kGap)) : room);
     if (shown == count) return all;
     all.content +=
         svg_text(0, all.height + 14, "start faint",
@@ -73,9 +78,9 @@ class Drawing {
   }
 
  private:
-  Box group(std::size_t level, std::uint32_t g) const {
+  Box group(std::size_t level, std::uint32_t g, double room) const {
     const Level& at = levels_[level];
-    const Box inside = groups(level + 1, at.first_place[g], at.first_place[g + 1]);
+    const Box inside = groups(level + 1, at.first_place[g], at.first_place[g + 1], room - 2 * kGap);
     const std::string label = fmt::format("{} {}", at.name, g);
     const double width = std::max(inside.width, 7.0 * label.size()) + 2 * kGap;
     const double height = inside.height + kLabel + kGap;
@@ -91,8 +96,8 @@ class Drawing {
 }  // namespace
 
 std::string machine_picture(const Machine& machine) {
-  const Box all = Drawing(machine).groups(0, 0, machine.num_places());
-  const double width = std::max(all.width + 2, 420.0);
+  const Box all = Drawing(machine).groups(0, 0, machine.num_places(), kRoom);
+  const double width = std::max(all.width, kRoom) + 2;
   return svg(width, all.height + 2, "The machine: levels as nested boxes",
              moved(1, 1, all.content));
 }

@@ -32,11 +32,13 @@ Busy busy_of(const PlaceTimes& times, std::size_t first, std::size_t end) {
   return busy;
 }
 
+std::size_t places_per_bar(std::size_t places) { return (places + kMaxBars - 1) / kMaxBars; }
+
 /// Draws one bar per place. If there are many places, a bar stands for several neighbouring places
 /// and shows the busiest of them.
 std::string bars_of(const PlaceTimes& times, double x, double y, double top_s) {
   const std::size_t places = times.work_s.size();
-  const std::size_t run = (places + kMaxBars - 1) / kMaxBars;
+  const std::size_t run = places_per_bar(places);
   const double step = kWidth * run / places;
   std::string path;
   for (std::size_t first = 0, bar = 0; first < places; first += run, ++bar) {
@@ -85,11 +87,15 @@ std::string phases_html(const std::vector<RecordedPhase>& phases) {
     content += phase_picture(phases[i], i % kPerRow * (kWidth + kGap),
                              4 + i / kPerRow * (kHeight + kCaption + kGap), top_s);
   const std::size_t rows = (phases.size() + kPerRow - 1) / kPerRow;
-  return "<h3>Every phase, as recorded</h3>\n<div class=\"scroll wide\" tabindex=\"0\">" +
-         html_figure(svg(kPerRow * (kWidth + kGap) - kGap, 4 + rows * (kHeight + kCaption + kGap),
-                         "Busy time of each place in every phase", content),
-                     "Busy time of each place, all with the same axis. Dotted: the average. The "
-                     "number is the busiest place's time.") +
+  const std::size_t per_bar = places_per_bar(phases.front().times.work_s.size());
+  return "<h3>Phases, as recorded</h3>\n<div class=\"scroll wide\" tabindex=\"0\">" +
+         html_figure(
+             svg(kPerRow * (kWidth + kGap) - kGap, 4 + rows * (kHeight + kCaption + kGap),
+                 "Busy time of each place in every phase", content),
+             "Busy time of each place, all with the same axis. Dotted: the average. The "
+             "number is the busiest place's time." +
+                 (per_bar > 1 ? fmt::format(" Each bar is the busiest of {} places.", per_bar)
+                              : "")) +
          "</div>\n";
 }
 

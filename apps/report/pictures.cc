@@ -50,7 +50,7 @@ std::vector<Bar> bars_of(const PlaceTimes& times) {
 
 /// The position of a chart's axes in SVG units, and the value at the top of the chart.
 struct Frame {
-  double left = 52, top = 12, width = 400, height = 170, top_s = 1;
+  double left = 52, top = 22, width = 400, height = 170, top_s = 1;
   double y_of(double value_s) const { return top + height * (1 - value_s / top_s); }
   double bottom() const { return top + height; }
 };
@@ -63,7 +63,7 @@ std::string seconds_axis(const Frame& frame) {
     out += svg_line(frame.left, y, frame.left + frame.width, y, "rule");
     out += svg_text(frame.left - 5, y + 4, "end faint", fmt::format("{:.6g}", tick));
   }
-  return out + svg_text(frame.left - 5, frame.top - 3, "end faint", unit.name);
+  return out + svg_text(frame.left - 5, frame.top - 10, "end faint", unit.name);
 }
 
 std::string place_axis(const Frame& frame, PlaceId num_places) {
@@ -73,7 +73,8 @@ std::string place_axis(const Frame& frame, PlaceId num_places) {
     if (tick == std::floor(tick))
       out += svg_text(frame.left + (tick + 0.5) * step, frame.bottom() + 14, "faint",
                       fmt::format("{:.0f}", tick));
-  return out + svg_text(frame.left + frame.width / 2, frame.bottom() + 29, "faint", "place");
+  return out + svg_text(frame.left + frame.width / 2, frame.bottom() + 29, "faint",
+                        axis_title("place", places_per_bar(num_places), "the busiest"));
 }
 
 /// Draws lines that separate the nodes or, on a single node, its memory domains.
@@ -111,15 +112,6 @@ std::string bar_boxes(const Frame& frame, const std::vector<Bar>& bars, bool has
 std::string amount_text(const Traffic& traffic, double amount) {
   return traffic.in_bytes ? bytes_text(amount)
                           : count_text(static_cast<std::uint64_t>(amount), "message");
-}
-
-/// If a name in UTF-8 has more than `most` bytes, cuts it to fewer than `most` bytes and appends an
-/// ellipsis.
-std::string shortened(const std::string& name, std::size_t most) {
-  if (name.size() <= most) return name;
-  std::size_t end = most - 1;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
-  return name.substr(0, end) + "…";
 }
 
 constexpr int kShades = 16;

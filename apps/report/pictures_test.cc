@@ -24,6 +24,16 @@ std::size_t count_of(const std::string& text, const std::string& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
+/// The numbers that the pattern's first group matches.
+std::vector<double> numbers_in(const std::string& text, const std::string& pattern) {
+  std::vector<double> numbers;
+  const std::regex regex(pattern);
+  for (auto i = std::sregex_iterator(text.begin(), text.end(), regex); i != std::sregex_iterator();
+       ++i)
+    numbers.push_back(std::stod((*i)[1]));
+  return numbers;
+}
+
 TEST(Html, escapes_markup) {
   EXPECT_EQ(escaped("<b a=\"1\">'&'"), "&lt;b a=&quot;1&quot;&gt;&#39;&amp;&#39;");
 }
@@ -38,12 +48,7 @@ TEST(Html, axis_ticks_are_round_numbers_from_zero_to_at_most_the_largest_value) 
 TEST(Pictures, each_place_has_a_bar_proportional_to_its_time) {
   const Machine machine = flat_machine(2);
   const std::string picture = load_picture(machine, {{1, 2}, {0, 1}}, 2, 3, "loads");
-  std::smatch found;
-  const std::regex work("height=\"([0-9.]+)\" class=\"work\"");
-  std::vector<double> heights;
-  for (auto i = std::sregex_iterator(picture.begin(), picture.end(), work);
-       i != std::sregex_iterator(); ++i)
-    heights.push_back(std::stod((*i)[1]));
+  const auto heights = numbers_in(picture, "height=\"([0-9.]+)\" class=\"work\"");
   ASSERT_EQ(heights.size(), 2u);
   EXPECT_NEAR(heights[1], 2 * heights[0], 0.01);
   EXPECT_EQ(count_of(picture, "class=\"comm\""), 1u);
@@ -56,17 +61,23 @@ TEST(Pictures, with_more_places_than_bars_each_bar_shows_several_places_and_mark
   const std::string picture = load_picture(machine, times, 1, 1, "loads");
   EXPECT_EQ(count_of(picture, "class=\"work\""), 200u);
   EXPECT_EQ(count_of(picture, "class=\"peak\""), 200u);
+  EXPECT_EQ(count_of(picture, "place \\(bar: the mean of 5; line: the busiest\\)"), 1u);
+}
+
+TEST(Pictures, the_unit_of_the_time_axis_is_clear_of_the_highest_number) {
+  const Machine machine = flat_machine(2);
+  const std::string picture = load_picture(machine, {{20, 10}, {0, 0}}, 2, 20 / 1.05, "loads");
+  const auto number_y = numbers_in(picture, "y=\"([0-9.]+)\" class=\"end faint\">20<");
+  const auto unit_y = numbers_in(picture, "y=\"([0-9.]+)\" class=\"end faint\">s<");
+  ASSERT_EQ(number_y.size() + unit_y.size(), 2u);
+  EXPECT_GE(number_y[0] - unit_y[0], 11) << "the height of a line";
 }
 
 TEST(Pictures, each_place_has_a_bar_proportional_to_the_number_of_messages_that_it_receives) {
   const std::string picture = received_picture({0, 3, 6}, 6, "received");
   EXPECT_EQ(count_of(picture, "class=\"comm\""), 3u);
   EXPECT_NE(picture.find("place 2: 6 messages"), std::string::npos);
-  std::vector<double> heights;
-  const std::regex box("height=\"([0-9.]+)\" class=\"comm\"");
-  for (auto i = std::sregex_iterator(picture.begin(), picture.end(), box);
-       i != std::sregex_iterator(); ++i)
-    heights.push_back(std::stod((*i)[1]));
+  const auto heights = numbers_in(picture, "height=\"([0-9.]+)\" class=\"comm\"");
   EXPECT_NEAR(heights[2], 2 * heights[1], 0.01);
   const std::string many = received_picture(std::vector<std::uint64_t>(1000, 1), 1, "received");
   EXPECT_EQ(count_of(many, "class=\"peak\""), 200u);
@@ -83,6 +94,13 @@ TEST(Pictures, draws_the_first_boxes_of_a_huge_machine_and_states_how_many_are_l
   const std::string picture = machine_picture(machine_from_text("node:1000 numa:4 core:8"));
   EXPECT_LT(picture.size(), 50000u);
   EXPECT_NE(picture.find("and 997 more of level node"), std::string::npos);
+}
+
+TEST(Pictures, the_boxes_of_a_machine_are_drawn_in_rows_that_half_of_a_page_can_show) {
+  for (const char* const text : {"node:4 numa:2 core:4", "numa:8 core:6", "core:64"}) {
+    const std::string picture = machine_picture(machine_from_text(text));
+    EXPECT_LE(numbers_in(picture, "viewBox=\"0 0 ([0-9.]+) ").at(0), 562) << text;
+  }
 }
 
 /// Three strategies, of which "far" moves more tasks than "near" and is slower.
@@ -110,6 +128,21 @@ TEST(TradeOff, labels_only_the_strategies_that_are_Pareto_optimal) {
   EXPECT_EQ(count_of(picture, ">near</text>"), 1u);
   EXPECT_EQ(count_of(picture, ">keep</text>"), 1u);
   EXPECT_EQ(count_of(picture, ">far</text>"), 0u);
+}
+
+TEST(TradeOff, labels_of_points_near_the_lower_end_stay_above_the_axis_and_point_to_their_points) {
+  Comparison comparison = three_rows();
+  for (unsigned r = 1; r < 5; ++r) {
+    Comparison::Row& row = comparison.rows.emplace_back(comparison.rows[1]);
+    row.metrics.iteration_s -= .01 * r;
+    row.metrics.migrated_bytes += r;
+  }
+  comparison.iteration_bound_s = 5.9;
+  const std::string picture = trade_off_picture(comparison);
+  const auto labels_y = numbers_in(picture, "y=\"([0-9.]+)\" class=\"(start|end) halo\"");
+  ASSERT_EQ(labels_y.size(), 6u);
+  EXPECT_LT(*std::max_element(labels_y.begin(), labels_y.end()), 14 + 250) << "below the axis";
+  EXPECT_GE(count_of(picture, "class=\"leader\""), 3u);
 }
 
 TEST(TradeOff, the_axis_of_times_has_labels_even_if_the_times_are_nearly_or_exactly_equal) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 
 #include "apps/report/html.h"
 #include "apps/report/pictures.h"
@@ -13,7 +14,7 @@ namespace poise::apps {
 namespace {
 
 constexpr double kLeft = 58, kTop = 14, kWidth = 330, kHeight = 250;
-constexpr double kLabelHeight = 12, kLabelGap = 14;
+constexpr double kLabelHeight = 11, kLabelGap = 14, kLetter = 6.4;
 
 struct Point {
   const Comparison::Row* row;
@@ -63,6 +64,7 @@ Scale scale_of(const Comparison& comparison) {
   return scale;
 }
 
+/// Returns the points, the largest first, so that no point hides a smaller one.
 std::vector<Point> points_of(const Comparison& comparison, const Scale& scale) {
   std::vector<Point> points;
   for (const Comparison::Row& row : comparison.rows) {
@@ -74,7 +76,7 @@ std::vector<Point> points_of(const Comparison& comparison, const Scale& scale) {
     const double radius = 3 + 1.5 * std::max(0.0, std::log10(row.decision_s / 1e-5));
     points.push_back({&row, moved, scale.x_of(moved), y, std::min(radius, 10.0)});
   }
-  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.y < b.y; });
+  std::ranges::sort(points, std::greater{}, &Point::radius);
   return points;
 }
 
@@ -104,13 +106,74 @@ bool is_worth_its_moves(const Point& point, const std::vector<Point>& points) {
   });
 }
 
-/// Draws the label beside its point, or below the previous label if the two labels would overlap.
-std::string label_of(const Point& point, double& last_y) {
-  const bool is_right = point.x < kLeft + .7 * kWidth;
-  const double y = std::max(point.y + 4, last_y + kLabelHeight);
-  last_y = y;
-  const double x = point.x + (is_right ? kLabelGap : -kLabelGap);
-  return svg_text(x, y, is_right ? "start halo" : "end halo", point.row->strategy);
+/// A rectangle from (left, top) to (right, bottom).
+struct Area {
+  double left, top, right, bottom;
+  bool meets(const Area& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
+};
+
+Area area_around(double x, double y, double radius) {
+  return {x - radius, y - radius, x + radius, y + radius};
+}
+
+bool meets_any(const Area& area, const std::vector<Area>& others) {
+  return std::ranges::any_of(others, [&](const Area& other) { return other.meets(area); });
+}
+
+/// The areas that new labels must not cover, and those of the labels so far, which lines from new
+/// labels to their points must not cross.
+struct Taken {
+  std::vector<Area> all, labels;
+};
+
+/// Draws a label whose text begins or ends `gap` to the right of the point (to the left, if the gap
+/// is negative), and `height` above it. A label above or below its point gets a line to the point.
+/// Returns an empty string if the position is not free.
+std::string label_at(const Point& point, double gap, double height, Taken& taken) {
+  const std::string name = shortened(point.row->strategy, 24);
+  const double width = kLetter * name.size(), x = point.x + gap, y = point.y - height;
+  const Area area{gap > 0 ? x : x - width, y - kLabelHeight / 2, gap > 0 ? x + width : x,
+                  y + kLabelHeight / 2};
+  if (area.left < kLeft || area.right > kLeft + kWidth || area.top < kTop - kLabelHeight ||
+      area.bottom > kTop + kHeight || meets_any(area, taken.all))
+    return "";
+  std::vector<Area> line;
+  for (int part = 1; height != 0 && part < 16; ++part)
+    line.push_back(area_around(point.x + gap * part / 16, point.y - height * part / 16, 1));
+  if (std::ranges::any_of(line, [&](const Area& dot) { return meets_any(dot, taken.labels); }))
+    return "";
+  taken.all.insert(taken.all.end(), line.begin(), line.end());
+  taken.all.push_back(area);
+  taken.labels.push_back(area);
+  return (line.empty() ? "" : svg_line(point.x, point.y, x - std::copysign(2, gap), y, "leader")) +
+         svg_text(x, y + 4, gap > 0 ? "start halo" : "end halo", name);
+}
+
+/// Draws the label at the first free position. Returns an empty string if there is none.
+std::string label_of(const Point& point, Taken& taken) {
+  for (double height = 0; height < kHeight; height += kLabelHeight / 2)
+    for (const double gap : {kLabelGap, -kLabelGap, 3 * kLabelGap, -3 * kLabelGap}) {
+      if (height < kLabelHeight && std::abs(gap) > kLabelGap) continue;  // near other points
+      for (const double up : {height, -height})
+        if (std::string label = label_at(point, gap, up, taken); !label.empty()) return label;
+    }
+  return "";
+}
+
+/// Draws the labels from the lowest point upwards, because there is most room above the points.
+std::string labels_of(const std::vector<Point>& points) {
+  Taken taken;
+  std::vector<Point> named;
+  for (const Point& point : points) {
+    taken.all.push_back(area_around(point.x, point.y, point.radius));
+    if (is_worth_its_moves(point, points)) named.push_back(point);
+  }
+  std::ranges::sort(named, std::greater{}, &Point::y);
+  std::string out;
+  for (const Point& point : named) out += label_of(point, taken);
+  return out;
 }
 
 }  // namespace
@@ -127,8 +190,6 @@ std::string trade_off_picture(const Comparison& comparison) {
     content +=
         svg_line(scale.x_of(least_moved), kTop, scale.x_of(least_moved), kTop + kHeight, "bound");
   const std::vector<Point> points = points_of(comparison, scale);
-  double last_left_y = -1e9, last_right_y = -1e9;
-  std::string labels;  // above all points
   for (const Point& point : points) {
     const Comparison::Row& row = *point.row;
     const std::string note =
@@ -139,11 +200,9 @@ std::string trade_off_picture(const Comparison& comparison) {
         "<circle cx=\"{:.6g}\" cy=\"{:.6g}\" r=\"{:.3g}\" class=\"point\" fill=\"{}\" "
         "data-note=\"{}\"/>\n",
         point.x, point.y, point.radius, colour_of(row.strategy), escaped(note));
-    if (is_worth_its_moves(point, points))
-      labels += label_of(point, point.x < kLeft + kWidth / 2 ? last_left_y : last_right_y);
   }
   return svg(kLeft + kWidth + 16, kTop + kHeight + 36, "Iteration against what moves",
-             content + labels);
+             content + labels_of(points));
 }
 
 }  // namespace poise::apps
