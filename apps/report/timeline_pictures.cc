@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
+#include <span>
 
 #include "apps/report/html.h"
 #include "apps/report/page_script.h"
@@ -23,6 +24,7 @@ constexpr std::size_t kMaxRows = 128;
 constexpr int kColumns = 720, kShades = 12;
 constexpr double kLeft = 36, kTop = 4, kWidth = kColumns;
 constexpr double kLetter = 6;  // width in SVG units of the widest letter of a place's name
+constexpr double kShareWidth = 400, kShareHeight = 120, kShareBottom = kTop + 6 + kShareHeight;
 
 constexpr std::array<const char*, 3> kClasses{"work", "idle", "deciding"};  // by Activity
 constexpr std::array<std::size_t, 3> kFromBelow{0, 2, 1};                   // work, balance, wait
@@ -96,20 +98,26 @@ double label_width(const Timeline& timeline) {
   return 10 + kLetter * letters;
 }
 
-/// Returns the time at which the last decision ended. Returns 0 if there was no decision, or if the
-/// timeline ends with a decision.
-double last_decision_s(const Timeline& timeline) {
-  double decided_s = 0;
-  for (const std::vector<Span>& spans : timeline.places)
-    for (const Span& span : spans)
-      if (span.activity == Activity::balance) decided_s = std::max(decided_s, span.end_s);
-  return decided_s < end_s(timeline) ? decided_s : 0;
+std::size_t places_per_bar(const Timeline& timeline) {
+  return std::max<std::size_t>(1, (timeline.places.size() + kMaxRows - 1) / kMaxRows);
 }
 
-/// Returns, for each place, the fraction of time that it spent in each activity after the last
-/// decision of the timeline.
+/// Returns the time from which shares count: the end of the last decision or, if there was none or
+/// the timeline ends with it, the start of the first span.
+double shares_from_s(const Timeline& timeline) {
+  double first_s = end_s(timeline), decided_s = 0;
+  for (const std::vector<Span>& spans : timeline.places)
+    for (const Span& span : spans) {
+      first_s = std::min(first_s, span.start_s);
+      if (span.activity == Activity::balance) decided_s = std::max(decided_s, span.end_s);
+    }
+  return decided_s > 0 && decided_s < end_s(timeline) ? decided_s : first_s;
+}
+
+/// Returns, for each place, the fraction of the time since shares_from_s() that it spent in each
+/// activity.
 std::vector<std::array<double, 3>> shares_of(const Timeline& timeline) {
-  const double from_s = last_decision_s(timeline), time_s = end_s(timeline) - from_s;
+  const double from_s = shares_from_s(timeline), time_s = end_s(timeline) - from_s;
   std::vector<std::array<double, 3>> shares;
   for (std::vector<Span> spans : timeline.places) {
     for (Span& span : spans) {
@@ -122,16 +130,67 @@ std::vector<std::array<double, 3>> shares_of(const Timeline& timeline) {
   return shares;
 }
 
-/// Returns a text such as "the busiest place works 98% of the time, the average 64%".
+using Shares = std::span<const std::array<double, 3>>;
+
+std::array<double, 3> mean_of(Shares shares) {
+  std::array<double, 3> mean{};
+  for (const auto& share : shares)
+    for (std::size_t a = 0; a < mean.size(); ++a) mean[a] += share[a] / shares.size();
+  return mean;
+}
+
+double busiest_of(Shares shares) {
+  double busiest = 0;
+  for (const auto& share : shares) busiest = std::max(busiest, share[0]);
+  return busiest;
+}
+
+/// Returns a text such as "from 1.200 s on, the busiest place works 98% of the time, the average
+/// 64%".
 std::string share_text(const Timeline& timeline) {
-  double most = 0, sum = 0;
   const auto shares = shares_of(timeline);
-  for (const auto& share : shares) {
-    most = std::max(most, share[0]);
-    sum += share[0];
+  const double from_s = shares_from_s(timeline);
+  return fmt::format("{}the busiest place works {:.0f}% of the time, the average {:.0f}%",
+                     from_s > 0 ? fmt::format("from {} on, ", seconds_text(from_s)) : "",
+                     100 * busiest_of(shares), 100 * mean_of(shares)[0]);
+}
+
+/// Draws the activities of the places [first, end) as one bar from `x` on.
+std::string share_bar(const Timeline& timeline, Shares shares, std::size_t first, double x,
+                      double width) {
+  const std::array<double, 3> mean = mean_of(shares);
+  const double busiest = busiest_of(shares);
+  const bool is_one = shares.size() == 1;
+  const std::string note =
+      is_one ? fmt::format("{} works {:.0f}% of the time", name_of(timeline, first), 100 * mean[0])
+             : fmt::format("{} to {} work {:.0f}% of the time in the mean, the busiest {:.0f}%",
+                           name_of(timeline, first), name_of(timeline, first + shares.size() - 1),
+                           100 * mean[0], 100 * busiest);
+  std::string out;
+  double below = kShareBottom;
+  for (const std::size_t a : kFromBelow) {
+    const double part = kShareHeight * std::min(mean[a], 1.0);
+    below -= part;
+    out += svg_box(x + width * 0.08, below, width * 0.84, part, kClasses[a], note);
   }
-  return fmt::format("the busiest place works {:.0f}% of the time, the average {:.0f}%", 100 * most,
-                     100 * sum / std::max<std::size_t>(shares.size(), 1));
+  const double y = kShareBottom - kShareHeight * std::min(busiest, 1.0);
+  return is_one ? out : out + svg_line(x, y, x + width, y, "peak");
+}
+
+/// Labels bars with the names of places. If names are too long, uses the numbers of the rows.
+std::string share_axis(const Timeline& timeline) {
+  const double width = label_width(timeline), places = timeline.places.size();
+  const bool has_room = width <= 2 * kLeft;
+  const int most = has_room ? std::min<int>(8, kShareWidth / width) : 8;
+  std::string out;
+  for (const double tick : axis_ticks(places - 1, most))
+    if (tick == std::floor(tick) && tick < places)
+      out += svg_text(kLeft + (tick + 0.5) * kShareWidth / places, kShareBottom + 14, "faint",
+                      has_room ? label_of(timeline, tick) : fmt::format("{}", tick));
+  const std::string title =
+      axis_title(timeline.names.empty() || has_room ? "place" : "row above, from 0",
+                 places_per_bar(timeline), "the busiest");
+  return out + svg_text(kLeft + kShareWidth / 2, kShareBottom + 29, "faint", title);
 }
 
 std::string_view program_of(const Timeline& timeline) {
@@ -168,28 +227,21 @@ std::string timeline_picture(const Timeline& timeline, double until_s, std::stri
 }
 
 std::string shares_picture(const Timeline& timeline, std::string_view label) {
-  constexpr double kHeight = 120, kShareWidth = 400;
   const auto shares = shares_of(timeline);
-  const std::size_t bars = std::min(shares.size(), kMaxRows);
-  const double step = kShareWidth / std::max<std::size_t>(bars, 1);
   std::string out;
   for (const int percent : {0, 50, 100}) {
-    const double y = kTop + 6 + kHeight * (1 - percent / 100.0);
+    const double y = kShareBottom - kShareHeight * percent / 100;
     out += svg_line(kLeft, y, kLeft + kShareWidth, y, "rule");
     out += svg_text(kLeft - 5, y + 4, "end faint", fmt::format("{}%", percent));
   }
-  for (std::size_t p = 0; p < bars; ++p) {
-    const double x = kLeft + step * p;
-    double below = kTop + 6 + kHeight;
-    for (const std::size_t a : kFromBelow) {
-      const double part = kHeight * std::min(shares[p][a], 1.0);
-      below -= part;
-      out += svg_box(x + step * 0.08, below, step * 0.84, part, kClasses[a]);
-    }
-    if (bars <= 16 || p % 5 == 0)
-      out += svg_text(x + step / 2, kTop + kHeight + 20, "faint", fmt::format("{}", p));
+  const std::size_t per_bar = places_per_bar(timeline);
+  const double step = kShareWidth / shares.size();
+  for (std::size_t first = 0; first < shares.size(); first += per_bar) {
+    const std::size_t count = std::min(per_bar, shares.size() - first);
+    out += share_bar(timeline, Shares(shares).subspan(first, count), first, kLeft + step * first,
+                     step * count);
   }
-  return svg(kLeft + kShareWidth + 4, kTop + kHeight + 28, label, out);
+  return svg(kLeft + kShareWidth + 24, kShareBottom + 36, label, out + share_axis(timeline));
 }
 
 std::string timelines_html(const std::vector<Timeline>& timelines, std::string_view origin) {
@@ -197,16 +249,16 @@ std::string timelines_html(const std::vector<Timeline>& timelines, std::string_v
   std::string out = fmt::format(
       "<section id=\"timelines\">\n<h2>What every place did</h2>\n<p class=\"faint\"><span "
       "class=\"key work\"></span>worked<span class=\"key idle\"></span>carried messages or waited"
-      "<span class=\"key deciding\"></span>measured, decided and migrated. {}; time in seconds "
-      "since "
-      "each began.</p>\n",
+      "<span class=\"key deciding\"></span>measured, decided and migrated; blank: not recorded. "
+      "{}; time since each began.</p>\n",
       origin);
   std::vector<std::string> shares;
   for (const Timeline& timeline : timelines) {
     const std::string title = escaped(timeline.title);
     const std::size_t places = timeline.places.size();
     std::string caption = fmt::format("<b>{}</b>: {}", title, seconds_text(end_s(timeline)));
-    if (places > kMaxRows) caption += fmt::format("; the first {} of {} places", kMaxRows, places);
+    if (places > kMaxRows)
+      caption += fmt::format("; the first {} of {} places", kMaxRows, count_text(places));
     out += "<div class=\"scroll wide\" tabindex=\"0\">" +
            html_figure(timeline_picture(timeline, longest_s(timelines, timeline),
                                         "What every place did over time: " + timeline.title),
@@ -216,7 +268,9 @@ std::string timelines_html(const std::vector<Timeline>& timelines, std::string_v
         shares_picture(timeline, "Share of time at work of each place: " + timeline.title),
         fmt::format("<b>{}</b>: {}", title, share_text(timeline))));
   }
-  out += "<h3>The load of every place, since the last decision</h3>\n";
+  out +=
+      "<h3>The load of every place</h3>\n<p class=\"faint\">After the last decision or, without "
+      "one, from the first record on.</p>\n";
   for (std::size_t i = 0; i < shares.size(); i += 2)
     out += html_row({shares.begin() + i, shares.begin() + std::min(i + 2, shares.size())});
   return out + "</section>\n";

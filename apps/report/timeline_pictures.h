@@ -15,7 +15,8 @@ namespace poise::apps {
 std::string timeline_picture(const Timeline& timeline, double until_s, std::string_view label);
 
 /// Draws, for every place, the fraction of time that it spent in each activity after the last
-/// decision of the timeline.
+/// decision of the timeline or, without a decision, after the start of the first span. If there are
+/// more than 128 places, each bar shows the mean of consecutive places, with a tick at the busiest.
 std::string shares_picture(const Timeline& timeline, std::string_view label);
 
 /// Draws all timelines under one heading. The title of a timeline is the name of its program, or

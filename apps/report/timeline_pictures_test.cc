@@ -69,14 +69,44 @@ TEST(TimelinePicture, draws_the_first_of_many_places_and_states_how_many_are_lef
   EXPECT_THAT(timelines_html({wide}), HasSubstr("the first 128 of 500 places"));
 }
 
+TEST(SharesPicture, shows_all_places_and_with_more_places_than_bars_marks_the_busiest_of_a_bar) {
+  Timeline wide{"wide", std::vector<std::vector<Span>>(
+                            1000, {{0, 1, Activity::work}, {1, 4, Activity::wait}})};
+  wide.places.back() = {{0, 4, Activity::work}};
+  const std::string picture = shares_picture(wide, "label");
+  EXPECT_THAT(picture, HasSubstr("place 992 to place 999 work 34% of the time in the mean, the "
+                                 "busiest 100%"));
+  EXPECT_THAT(picture, HasSubstr("place (bar: the mean of 8; line: the busiest)"));
+  const std::regex label("class=\"faint\">[0-9]+<"), peak("class=\"peak\"");
+  EXPECT_LE(std::distance(std::sregex_iterator(picture.begin(), picture.end(), label), {}), 9);
+  EXPECT_EQ(std::distance(std::sregex_iterator(picture.begin(), picture.end(), peak), {}), 125);
+}
+
+TEST(SharesPicture, bars_have_the_names_of_places_if_these_are_short) {
+  Timeline timeline = run();
+  timeline.names = {"cpu 4", "cpu 7"};
+  EXPECT_THAT(shares_picture(timeline, ""), HasSubstr(">cpu 7</text>"));
+  timeline.names = {"rank 0, thread 0", "rank 0, thread 1"};
+  EXPECT_THAT(shares_picture(timeline, ""), AllOf(HasSubstr(">1</text>"), Not(HasSubstr(">rank")),
+                                                  HasSubstr(">row above, from 0<")));
+}
+
+TEST(Timelines, work_percentages_leave_out_the_time_before_the_first_record) {
+  Timeline late{"threads", {{{6, 10, Activity::work}}, {}}, {"cpu 0", "cpu 1"}};
+  EXPECT_THAT(timelines_html({late}),
+              HasSubstr("from 6.000 s on, the busiest place works 100% of the time, the average "
+                        "50%"));
+}
+
 TEST(Timelines, work_percentages_cover_only_the_time_after_the_last_decision) {
   Timeline after = run();
   after.places[0].push_back({5, 7, Activity::work});
   after.places[1].push_back({5, 6, Activity::work});
   EXPECT_THAT(timelines_html({after}),
-              HasSubstr("the busiest place works 100% of the time, the average 75%"));
+              HasSubstr("from 5.000 s on, the busiest place works 100% of the time, the average "
+                        "75%"));
   EXPECT_THAT(timelines_html({run()}),
-              HasSubstr("the busiest place works 60% of the time, the average 40%"));
+              HasSubstr("</b>: the busiest place works 60% of the time, the average 40%"));
 }
 
 TEST(Timelines, without_runs_the_page_is_empty_and_with_runs_their_titles_are_HTML_escaped) {

@@ -148,7 +148,7 @@ std::string trace_json(const Tally& tally) {
     if (named.emplace(stay.cpu, stay.id).second) trace.name_row({stay.cpu, stay.id}, name);
     trace.slice({stay.cpu, stay.id}, name, kActivities[0], stay.from_s, stay.to_s);
   }
-  return trace.text("threads on their cpus");
+  return trace.text("threads while bound to a cpu");
 }
 
 std::string live_text(const Tally& tally, std::size_t max_threads) {
