@@ -70,9 +70,7 @@ std::string advice_html(const Diagnosis& diagnosis, const std::string& file) {
   const std::string picture = advice_picture(diagnosis);
   if (picture.empty()) return out;
   return out + "<div class=\"ranking\">" +
-         html_figure(picture,
-                     "Seconds saved of this run; the line is the range of what is not "
-                     "known") +
+         html_figure(picture, "Time saved of this run; each line is the range of an estimate") +
          "</div>\n";
 }
 
@@ -89,8 +87,10 @@ std::string diagnosis_page(const MeasuredRun& run, const Diagnosis& diagnosis,
       "communication</p>\n<div class=\"wide scroll\" tabindex=\"0\">" +
       efficiency_picture(run) + "</div>\n";
   const std::string ranks =
-      "<h3>Ranks</h3>\n<p class=\"faint\"><span class=\"key work\"></span>useful<span "
-      "class=\"key idle\"></span>waiting<span class=\"key comm\"></span>transfer</p>\n" +
+      "<h3>Ranks</h3>\n<p class=\"faint\"><span class=\"key work\"></span>useful" +
+      std::string(run.knows_waiting ? "<span class=\"key idle\"></span>waiting<span class=\"key "
+                                      "comm\"></span>transfer</p>\n"
+                                    : "<span class=\"key comm\"></span>in MPI</p>\n") +
       html_row({html_figure(rank_times_picture(run), "Where the time of each rank went"),
                 html_figure(waiting_picture(run), run.knows_waiting
                                                       ? "Which rank waited for which"

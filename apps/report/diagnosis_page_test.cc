@@ -55,14 +55,23 @@ TEST(diagnosis_page, pictures_show_the_times_of_each_rank_summed_over_all_phases
       << along;
 }
 
+TEST(diagnosis_page, if_waiting_is_not_known_the_time_of_each_rank_in_MPI_is_not_called_transfer) {
+  MeasuredRun run = two_phases(2);
+  run.knows_waiting = false;
+  EXPECT_TRUE(has(rank_times_picture(run), "rank 0: 2.000 s useful, 6.000 s in MPI"));
+}
+
 TEST(diagnosis_page, for_1000_ranks_each_bar_and_matrix_cell_represents_several_ranks) {
   const MeasuredRun run = two_phases(1000);
   EXPECT_EQ(count_of(rank_times_picture(run), "class=\"work\""), 200u);
+  EXPECT_EQ(count_of(rank_times_picture(run), "class=\"peak\""), 200u);
+  EXPECT_TRUE(has(rank_times_picture(run), "rank (bar: the mean of 5; line: longest useful time)"));
   const std::string waits = waiting_picture(run);
   // The ranks form 63 groups. Each group waits only for the group of rank 1, so each row has one
   // cell.
   EXPECT_EQ(count_of(waits, "class=\"heat\""), 63u);
   EXPECT_TRUE(has(waits, "ranks 16 to 31 waited 80.00 s for ranks 0 to 15")) << waits;
+  EXPECT_TRUE(has(waits, "square: the sum of 16 x 16 ranks")) << waits;
   EXPECT_TRUE(has(waits, "ranks 992 to 999 waited 40.00 s for ranks 0 to 15")) << waits;
 }
 

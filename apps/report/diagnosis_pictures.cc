@@ -48,16 +48,20 @@ std::string rank_axis(double left, double width, double y, std::size_t count) {
   return out;
 }
 
-/// The mean times of ranks [first, end), summed over all phases.
+/// The mean times of ranks [first, end), summed over all phases, and the longest useful time. If
+/// waiting is not known, all time in MPI is transfer_s.
 struct Times {
   std::size_t first = 0, end = 0;
-  double useful_s = 0, waited_s = 0, transfer_s = 0;
+  double useful_s = 0, waited_s = 0, transfer_s = 0, longest_s = 0;
   double sum_s() const { return useful_s + waited_s + transfer_s; }
-  std::string note() const {
+  std::string note(bool knows_waiting) const {
     const std::string who = end - first == 1 ? fmt::format("rank {}", first)
                                              : fmt::format("ranks {} to {}", first, end - 1);
-    return fmt::format("{}: {} useful, {} waiting, {} transfer", who, seconds_text(useful_s),
-                       seconds_text(waited_s), seconds_text(transfer_s));
+    const std::string in_mpi = knows_waiting
+                                   ? fmt::format("{} waiting, {} transfer", seconds_text(waited_s),
+                                                 seconds_text(transfer_s))
+                                   : fmt::format("{} in MPI", seconds_text(transfer_s));
+    return fmt::format("{}: {} useful, {}", who, seconds_text(useful_s), in_mpi);
   }
 };
 
@@ -67,13 +71,18 @@ std::vector<Times> times_of(const MeasuredRun& run) {
   for (std::size_t first = 0; first < ranks; first += step) {
     Times& bar = bars.emplace_back(Times{.first = first, .end = std::min(first + step, ranks)});
     const double count = bar.end - bar.first;
-    for (const MeasuredPhase& phase : run.phases)
-      for (std::size_t r = bar.first; r < bar.end; ++r) {
+    for (std::size_t r = bar.first; r < bar.end; ++r) {
+      double useful_s = 0;
+      for (const MeasuredPhase& phase : run.phases) {
         const RankTimes& rank = phase.ranks[r];
+        useful_s += rank.useful_s;
         bar.useful_s += rank.useful_s / count;
-        bar.waited_s += rank.waited.value / count;
-        bar.transfer_s += std::max(0.0, rank.wall_s - rank.useful_s - rank.waited.value) / count;
+        const double waited_s = run.knows_waiting ? rank.waited.value : 0;
+        bar.waited_s += waited_s / count;
+        bar.transfer_s += std::max(0.0, rank.wall_s - rank.useful_s - waited_s) / count;
       }
+      bar.longest_s = std::max(bar.longest_s, useful_s);
+    }
   }
   return bars;
 }
@@ -165,6 +174,7 @@ std::string rank_times_picture(const MeasuredRun& run) {
   std::string out = value_axis(frame, unit.value, unit.name);
   const double step = frame.width / bars.size();
   const double gap = std::min(2.0, step * 0.15);
+  const std::size_t per_bar = bars.front().end;
   for (std::size_t b = 0; b < bars.size(); ++b) {
     const double x = frame.left + b * step + gap / 2;
     double from = 0;
@@ -172,12 +182,16 @@ std::string rank_times_picture(const MeasuredRun& run) {
         {bars[b].useful_s, "work"}, {bars[b].waited_s, "idle"}, {bars[b].transfer_s, "comm"}};
     for (const auto& [seconds, style] : parts) {
       const double y = frame.y_of(from + seconds);
-      out += svg_box(x, y, step - gap, frame.y_of(from) - y, style, bars[b].note());
+      out +=
+          svg_box(x, y, step - gap, frame.y_of(from) - y, style, bars[b].note(run.knows_waiting));
       from += seconds;
     }
+    const double y = frame.y_of(bars[b].longest_s);
+    if (per_bar > 1) out += svg_line(x, y, x + step - gap, y, "peak");
   }
   out += rank_axis(frame.left, frame.width, frame.bottom() + 14, run.num_ranks());
-  out += svg_text(frame.left + frame.width / 2, frame.bottom() + 29, "faint", "rank");
+  out += svg_text(frame.left + frame.width / 2, frame.bottom() + 29, "faint",
+                  axis_title("rank", per_bar, "longest useful time"));
   return svg(460, 228, "Useful time, waiting and transfer of each rank", out);
 }
 
@@ -209,6 +223,9 @@ std::string waiting_picture(const MeasuredRun& run) {
   if (longest > 0)
     out += svg_text(kLeft + kSide + 8, kTop + 26, "start faint",
                     fmt::format("darkest: {}", seconds_text(longest)));
+  if (waits.step > 1)
+    out += svg_text(kLeft + kSide + 8, kTop + 42, "start faint",
+                    fmt::format("square: the sum of {0} x {0} ranks", waits.step));
   return svg(460, 250, "Which rank waited for which", out);
 }
 
