@@ -191,7 +191,8 @@ void compare(const CompareOptions& options) {
                               : text_of_comparison(comparison, curve, options, inputs.phase()));
     summary.rows.push_back(summary_row(comparison));
     if (!options.html.empty())
-      parts.push_back(with_pictures(std::move(comparison), problem, inputs.trace()));
+      parts.push_back(
+          with_pictures(std::move(comparison), problem, inputs.trace(), std::move(curve)));
   }
   if (summary.rows.size() > 1)
     text += "\n" + (options.markdown ? markdown(summary) : render(summary, terminal_width()));

@@ -207,6 +207,9 @@ std::string part_html(const ComparePart& part, std::size_t number, std::uint64_t
                           "not beaten by one that moves less. Dashed: lower bounds")}) +
          table_html(comparison, every) +
          fmt::format("<p class=\"faint\">Lower bound: {}.</p>\n", text_of(comparison.bounds)) +
+         (part.curve.empty() ? ""
+                             : curve_html(part.curve, comparison.best_row().strategy, every,
+                                          comparison.has_sizes)) +
          load_figures(part) + phases_html(part.phases) + traffic_figures(part) +
          machine_and_moves(part) + "</section>\n";
 }
@@ -261,7 +264,8 @@ void rank_rows(Comparison& comparison) {
 
 }  // namespace
 
-ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace) {
+ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace,
+                          std::vector<CurvePoint> curve) {
   const Machine& machine = problem.machine;
   const Workload& workload = problem.workload;
   const Placement& current = problem.current;
@@ -273,7 +277,8 @@ ComparePart with_pictures(Comparison comparison, const Problem& problem, const T
                    .traffic_before = traffic_of(machine, workload, current, kMaxGroups),
                    .traffic_after = traffic_of(machine, workload, after, kMaxGroups),
                    .moves = moves_of(machine, workload, current, after),
-                   .phases = recorded_phases(trace, machine, costs)};
+                   .phases = recorded_phases(trace, machine, costs),
+                   .curve = std::move(curve)};
   part.comparison = std::move(comparison);
   rank_rows(part.comparison);
   return part;

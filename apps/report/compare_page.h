@@ -9,6 +9,7 @@
 #include "apps/analysis/comparison.h"
 #include "apps/analysis/inputs.h"
 #include "apps/analysis/traffic.h"
+#include "apps/report/curve_table.h"
 #include "apps/report/phase_pictures.h"
 
 #include "poise/trace/timeline.h"
@@ -24,10 +25,12 @@ struct ComparePart {
   Traffic traffic_before, traffic_after;
   Moves moves;
   std::vector<RecordedPhase> phases;  // see recorded_phases()
+  std::vector<CurvePoint> curve;      // from the best placement; empty: not shown
 };
 
 /// Returns the comparison together with the data that the pictures of the comparison show.
-ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace);
+ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace,
+                          std::vector<CurvePoint> curve);
 
 /// Returns the page. `heading` names the trace. `timelines` come from real runs and are shown
 /// before the machines. Total times on the page cover one decision, its migrations, and the `every`

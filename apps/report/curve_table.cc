@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/analysis/sizes.h"
+#include "apps/report/html.h"
+#include "apps/report/page_table.h"
 #include "apps/text/format.h"
 #include "apps/text/table.h"
 
@@ -57,6 +59,31 @@ std::string curve_text(const std::vector<CurvePoint>& curve, const std::string& 
   return fmt::format("from the placement of {} back to the current one, without deciding:\n",
                      strategy) +
          render(table, 0);
+}
+
+std::string curve_html(const std::vector<CurvePoint>& curve, const std::string& strategy,
+                       std::uint64_t every, bool has_sizes) {
+  std::vector<PageRow> rows;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const CurvePoint& point = curve[i];
+    const bool is_known = knows_migration_cost(point.tasks, has_sizes);
+    const PageCell unknown{"unknown"};
+    rows.push_back({count_text(point.tasks),
+                    {{fmt::format("{:.1f}%", 100 * point.share), point.share},
+                     is_known ? bytes_cell(point.bytes) : unknown,
+                     seconds_cell(point.iteration_s),
+                     is_known ? seconds_cell(point.migration_s) : unknown,
+                     seconds_cell(point.total_s(every))},
+                    "",
+                    i == shortest(curve, every)});
+  }
+  return fmt::format(
+             "<h3>From the placement of {} back to the current one, without deciding</h3>\n",
+             escaped(strategy)) +
+         page_table("curve",
+                    {"moved tasks", "share", "bytes", "iteration", "moving",
+                     fmt::format("total of {} phases", every)},
+                    rows);
 }
 
 nlohmann::ordered_json json_of(const std::vector<CurvePoint>& curve, std::uint64_t every,

@@ -31,6 +31,10 @@ std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placem
 std::string curve_text(const std::vector<CurvePoint>& curve, const std::string& strategy,
                        std::uint64_t every, bool has_sizes);
 
+/// Returns the same heading and table as HTML.
+std::string curve_html(const std::vector<CurvePoint>& curve, const std::string& strategy,
+                       std::uint64_t every, bool has_sizes);
+
 /// Returns an array of objects with iteration_s, migration_s, total_s, migrations, migrated_share
 /// and migrated_bytes. Values that depend on unknown sizes are null.
 nlohmann::ordered_json json_of(const std::vector<CurvePoint>& curve, std::uint64_t every,

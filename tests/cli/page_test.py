@@ -54,6 +54,14 @@ class Pages(CliTest):
         page = (self.folder / "page.html").read_text()
         self.assertEqual(re.findall(r'data-note="phase (\d+)', page), ["0", "1", "2"])
 
+    def test_with_curve_the_page_of_compare_has_a_table_with_the_points_of_the_curve(self):
+        self.run_poise("generate", "stencil3d:hot=3", "--tasks", "512", "--machine", "node:4 core:8", "-o", "t.poise")
+        got = self.json_of("compare", "t.poise", "-s", "keep,poise", "--curve", "--json", "--html", "page.html")
+        curve = next(row["curve"] for row in got["results"] if row["best"])
+        table = re.search(r'data-name="curve".*?</table>', (self.folder / "page.html").read_text(), re.S)[0]
+        moved = [int(text.replace(",", "")) for text in re.findall(r'<th scope="row">([0-9,]+)<', table)]
+        self.assertEqual(moved, [point["migrations"] for point in curve])
+
     def test_the_page_of_compare_draws_at_most_24_phases_of_a_long_trace(self):
         for phases, shown in ("1", 0), ("2", 2), ("100", 24):
             with self.subTest(phases):
