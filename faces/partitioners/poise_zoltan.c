@@ -555,17 +555,17 @@ static int is_alone(const Known* zoltan) {
 
 /* True if Poise can answer the call with the settings of this rank. The method must be GRAPH. Each
    object has a single id, and objects and edges have at most one weight each. No object is fixed,
-   and all parts are equally large. There is one part per rank, or only one rank. The program itself
-   migrates the objects. */
+   and all parts are equally large. There is one part per rank, or only one rank. The program has no
+   function that returns the part of an object, so that part is the object's rank. The program
+   itself migrates the objects. */
 static int can_answer(const Known* zoltan) {
   int num_ranks = 0;
   if (!zoltan->is_graph || zoltan->is_strange || zoltan->migrates || zoltan->has_part_sizes ||
-      zoltan->num_fixed.function != NULL)
+      zoltan->num_fixed.function != NULL || zoltan->part.function != NULL)
     return 0;
   MPI_Comm_size(zoltan->comm, &num_ranks);
-  if (is_alone(zoltan) ? zoltan->part.function != NULL
-                       : zoltan->parts_per_rank != -1 ||
-                             (zoltan->num_parts != -1 && zoltan->num_parts != num_ranks))
+  if (!is_alone(zoltan) &&
+      (zoltan->parts_per_rank != -1 || (zoltan->num_parts != -1 && zoltan->num_parts != num_ranks)))
     return 0;
   return zoltan->id_size == 1 && zoltan->load_size <= 1 && zoltan->edge_size <= 1 &&
          zoltan->num_objects.function != NULL && zoltan->objects.function != NULL &&
