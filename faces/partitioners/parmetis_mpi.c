@@ -5,6 +5,7 @@
    with the argument "comma", runs in a locale of this name. Prints what does not hold and exits 1.
  */
 #include <locale.h>
+#include <math.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -191,30 +192,162 @@ static void refuse(void) {
   free_grid(&grid);
 }
 
-/* Only the last rank names a machine that does not exist, so only that rank must print an error. */
-static void say_why(void) {
-  Grid grid = grid_of(0);
-  idx_t wgtflag = 3, numflag = 0, ncon = 1, parts = num_ranks, cut = -1;
-  idx_t options[4] = {0, 0, 0, 0};
-  real_t ubvec = 1.05f;
-  const int is_wrong = rank == num_ranks - 1, stderr_before = dup(STDERR_FILENO);
+/* The order of AdaptiveRepart's arguments. */
+enum {
+  kVtxdist,
+  kXadj,
+  kAdjncy,
+  kVwgt,
+  kVsize,
+  kAdjwgt,
+  kWgtflag,
+  kNumflag,
+  kNcon,
+  kNparts,
+  kTpwgts,
+  kUbvec,
+  kItr,
+  kOptions,
+  kEdgecut,
+  kPart,
+  kComm,
+  kArguments
+};
+
+/* A right call of AdaptiveRepart, which tests spoil. */
+typedef struct Request {
+  Grid grid;
+  idx_t wgtflag, numflag, ncon, parts, cut, options[4];
+  real_t ubvec, itr;
+  void* arguments[kArguments];
+} Request;
+
+static void prepare(Request* r) {
+  memset(r, 0, sizeof *r);
+  r->grid = grid_of(0);
+  r->wgtflag = 3, r->ncon = 1, r->parts = num_ranks, r->ubvec = 1.05f, r->itr = 1000;
+  r->arguments[kVtxdist] = r->grid.vtxdist, r->arguments[kXadj] = r->grid.xadj;
+  r->arguments[kAdjncy] = r->grid.adjncy, r->arguments[kVwgt] = r->grid.vwgt;
+  r->arguments[kVsize] = r->grid.vsize, r->arguments[kAdjwgt] = r->grid.adjwgt;
+  r->arguments[kWgtflag] = &r->wgtflag, r->arguments[kNumflag] = &r->numflag;
+  r->arguments[kNcon] = &r->ncon, r->arguments[kNparts] = &r->parts;
+  r->arguments[kTpwgts] = r->grid.tpwgts, r->arguments[kUbvec] = &r->ubvec;
+  r->arguments[kItr] = &r->itr, r->arguments[kOptions] = r->options;
+  r->arguments[kEdgecut] = &r->cut, r->arguments[kPart] = r->grid.part;
+  r->arguments[kComm] = &comm;
+}
+
+/* Checks that AdaptiveRepart returns `expected` on all ranks and that only the rank `teller`, or
+   every rank if it is -1, prints a line that contains `reason`. */
+static void fails(const Request* r, int expected, int teller, const char* reason) {
+  void* const* const a = r->arguments;
+  const int stderr_before = dup(STDERR_FILENO), tells = teller == -1 || teller == rank;
   char text[1000] = "";
   FILE* const printed = tmpfile();
   int result;
-  if (is_wrong) setenv("POISE_GRAPH_MACHINE", "no such machine", 1);
   dup2(fileno(printed), STDERR_FILENO);
-  result = ParMETIS_V3_PartKway(grid.vtxdist, grid.xadj, grid.adjncy, grid.vwgt, grid.adjwgt,
-                                &wgtflag, &numflag, &ncon, &parts, grid.tpwgts, &ubvec, options,
-                                &cut, grid.part, &comm);
+  result = ParMETIS_V3_AdaptiveRepart(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9],
+                                      a[10], a[11], a[12], a[13], a[14], a[15], a[16]);
   dup2(stderr_before, STDERR_FILENO);
   close(stderr_before);
-  unsetenv("POISE_GRAPH_MACHINE");
   rewind(printed);
   text[fread(text, 1, sizeof text - 1, printed)] = '\0';
   fclose(printed);
-  check(result == -4, "a machine that does not exist is an error on all ranks");
-  check((strstr(text, "no such machine") != NULL) == is_wrong, "the rank that fails says why");
-  free_grid(&grid);
+  check(result == expected, "all ranks return the same error");
+  check(tells ? strstr(text, reason) != NULL : *text == '\0', reason);
+  if (tells && strstr(text, reason) == NULL) fprintf(stderr, "it prints \"%s\"\n", text);
+}
+
+/* Only the last rank names a machine that does not exist, so only that rank must print an error. */
+static void say_why(void) {
+  Request r;
+  prepare(&r);
+  if (rank == num_ranks - 1) setenv("POISE_GRAPH_MACHINE", "no such machine", 1);
+  fails(&r, -4, num_ranks - 1, "no such machine");
+  unsetenv("POISE_GRAPH_MACHINE");
+  free_grid(&r.grid);
+}
+
+/* The last rank passes a wrong number. */
+static void refuse_numbers(void) {
+  Request r;
+  prepare(&r);
+  {
+    const struct {
+      idx_t *number, wrong;
+      const char* reason;
+    } cases[] = {{&r.grid.vwgt[1], -3, "vwgt[1] is -3; it must be at least 0"},
+                 {&r.grid.vsize[2], -1, "vsize[2] is -1; it must be at least 0"},
+                 {&r.grid.adjwgt[1], -3, "adjwgt[1] is -3; it must be at least 0"},
+                 {&r.grid.adjncy[1], 999999, "adjncy[1] is 999999; it must be from 0 to "},
+                 {&r.grid.adjncy[1], -1, "adjncy[1] is -1; it must be from 0 to "},
+                 {&r.grid.xadj[0], 1, "xadj[0] is 1; it must be numflag, which is 0"},
+                 {&r.grid.xadj[2], 1, "xadj[2] is 1; it must be at least "},
+                 {&r.grid.xadj[r.grid.n], -5, "xadj[960] is -5; it must be at least "},
+                 {&r.grid.vtxdist[0], 1, "vtxdist[0] is 1; it must be numflag, which is 0"},
+                 {&r.grid.vtxdist[num_ranks], -1, " is -1; it must be at least "},
+                 {&r.numflag, 5, "numflag is 5; it must be 0 or 1"}};
+    const struct {
+      real_t *number, wrong;
+      const char* reason;
+    } reals[] = {{&r.grid.tpwgts[0], 0, "tpwgts[0] is 0; it must be finite and above 0"},
+                 {&r.grid.tpwgts[0], (real_t)NAN, "tpwgts[0] is nan; it must be finite"},
+                 {&r.itr, -1, "itr is -1; it must be finite and above 0"},
+                 {&r.itr, (real_t)NAN, "itr is nan; it must be finite"}};
+    size_t i;
+    for (i = 0; i < sizeof cases / sizeof *cases; ++i) {
+      const idx_t right = *cases[i].number;
+      if (rank == num_ranks - 1) *cases[i].number = cases[i].wrong;
+      fails(&r, -2, num_ranks - 1, cases[i].reason);
+      *cases[i].number = right;
+    }
+    for (i = 0; i < sizeof reals / sizeof *reals; ++i) {
+      const real_t right = *reals[i].number;
+      if (rank == num_ranks - 1) *reals[i].number = reals[i].wrong;
+      fails(&r, -2, num_ranks - 1, reals[i].reason);
+      *reals[i].number = right;
+    }
+  }
+  free_grid(&r.grid);
+}
+
+/* The last rank passes a null pointer. Without a communicator, ranks cannot tell each other. */
+static void refuse_null_pointers(void) {
+  const struct {
+    int argument;
+    const char* reason;
+  } cases[] = {{kVtxdist, "vtxdist is null"}, {kXadj, "xadj is null"},
+               {kAdjncy, "adjncy is null"},   {kWgtflag, "wgtflag is null"},
+               {kNumflag, "numflag is null"}, {kNcon, "ncon is null"},
+               {kNparts, "nparts is null"},   {kItr, "itr is null"},
+               {kEdgecut, "edgecut is null"}, {kPart, "part is null"}};
+  Request r;
+  size_t i;
+  prepare(&r);
+  for (i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    void* const right = r.arguments[cases[i].argument];
+    if (rank == num_ranks - 1) r.arguments[cases[i].argument] = NULL;
+    fails(&r, -2, num_ranks - 1, cases[i].reason);
+    r.arguments[cases[i].argument] = right;
+  }
+  r.arguments[kComm] = NULL;
+  fails(&r, -2, -1, "comm is null");
+  free_grid(&r.grid);
+}
+
+/* On the last rank, only ParMETIS could answer the call, and this program links none. The other
+   ranks must not wait for the last rank. */
+static void leave_calls_of_one_rank(void) {
+  Request r;
+  const int is_last = rank == num_ranks - 1;
+  prepare(&r);
+  r.parts += is_last;
+  fails(&r, -4, num_ranks - 1, "link ParMETIS");
+  r.parts = num_ranks, r.ncon = is_last ? 2 : 1;
+  fails(&r, -4, num_ranks - 1, "link ParMETIS");
+  r.ncon = 1, r.options[0] = is_last, r.options[3] = 2; /* PARMETIS_PSR_UNCOUPLED */
+  fails(&r, -4, num_ranks - 1, "not PARMETIS_PSR_UNCOUPLED");
+  free_grid(&r.grid);
 }
 
 /* The last rank has no vertices and passes null pointers for them. */
@@ -256,6 +389,9 @@ int main(int argc, char** argv) {
   }
   refuse();
   say_why();
+  refuse_numbers();
+  refuse_null_pointers();
+  leave_calls_of_one_rank();
   if (num_ranks > 1) part_without_vertices();
 #endif
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm);

@@ -23,44 +23,63 @@ static inline void poise_end_points(locale_t before) {
   if (points != before && points != LC_GLOBAL_LOCALE) freelocale(points);
 }
 
-/* Reads an environment variable that says what a weight of 1 stands for. Returns `initial` if the
-   variable is not set, and -1 if its text is wrong. */
-static inline double poise_unit(const char* name, double initial) {
-  const char* const text = getenv(name);
-  char* end = NULL;
-  double value;
-  locale_t before;
-  if (text == NULL || *text == '\0') return initial;
-  before = poise_begin_points();
-  value = strtod(text, &end);
-  poise_end_points(before);
-  return *end == '\0' && value > 0 && value < 1e15 ? value : -1;
-}
+/* What a weight of 1 stands for. */
+typedef struct poise_unit {
+  const char* variable; /* the environment variable that sets the unit */
+  double value;         /* -1: the text of the variable is wrong */
+  double most;          /* libpoise accepts at most this many seconds or bytes */
+} poise_unit;
 
 /* The units of a graph's weights. */
 typedef struct poise_units {
-  double load_s; /* seconds of work that a vertex weight of 1 stands for */
-  double bytes;  /* bytes that an edge weight of 1, and a vertex size of 1, stands for */
+  poise_unit load_s; /* seconds of work that a vertex weight of 1 stands for */
+  poise_unit bytes;  /* bytes that an edge weight of 1, and a vertex size of 1, stands for */
 } poise_units;
+
+/* Returns a unit. If its variable is not set, the value is `initial`. */
+static inline poise_unit poise_unit_of(const char* variable, double initial, double most) {
+  poise_unit unit;
+  const char* const text = getenv(variable);
+  char* end = NULL;
+  locale_t before;
+  unit.variable = variable, unit.value = initial, unit.most = most;
+  if (text == NULL || *text == '\0') return unit;
+  before = poise_begin_points();
+  unit.value = strtod(text, &end);
+  poise_end_points(before);
+  if (*end != '\0' || !(unit.value > 0 && unit.value < 1e15)) unit.value = -1;
+  return unit;
+}
 
 static inline poise_units poise_units_of_environment(void) {
   poise_units units;
-  units.load_s = poise_unit("POISE_GRAPH_LOAD_S", 1e-6);
-  units.bytes = poise_unit("POISE_GRAPH_BYTES", 8);
+  units.load_s = poise_unit_of("POISE_GRAPH_LOAD_S", 1e-6, 1e15);
+  units.bytes = poise_unit_of("POISE_GRAPH_BYTES", 8, 9007199254740992.0 /* 2^53 */);
   return units;
 }
 
 /* Returns a text that says which unit is wrong, or null if both are right. */
 static inline const char* poise_units_trouble(const poise_units* units) {
-  if (units->load_s < 0) return "POISE_GRAPH_LOAD_S is not a number above 0, such as 1e-6";
-  if (units->bytes < 0) return "POISE_GRAPH_BYTES is not a number above 0, such as 8";
+  if (units->load_s.value < 0) return "POISE_GRAPH_LOAD_S is not a number above 0, such as 1e-6";
+  if (units->bytes.value < 0) return "POISE_GRAPH_BYTES is not a number above 0, such as 8";
   return NULL;
 }
 
-/* Converts a number of bytes to an integer. If the number is negative or too large, returns a value
-   that libpoise refuses, because the conversion would be undefined and often gives 0. */
-static inline uint64_t poise_bytes_of(double bytes) {
-  return bytes >= 0 && bytes < 9e18 ? (uint64_t)bytes : UINT64_MAX;
+/* True if libpoise accepts a weight in this unit. */
+static inline int poise_is_weight(double weight, const poise_unit* unit) {
+  return weight >= 0 && weight * unit->value <= unit->most;
+}
+
+enum { POISE_GRAPH_TEXT = 200 }; /* bytes of a text that says what is wrong */
+
+/* Says why a weight is wrong. `name` is the name of the weight, such as "vwgt[3]". */
+static inline void poise_tell_weight(char text[POISE_GRAPH_TEXT], const char* name, double weight,
+                                     const poise_unit* unit) {
+  if (weight >= 0)
+    snprintf(text, POISE_GRAPH_TEXT, "%s is %.10g; with %s=%.6g it must be at most %.6g", name,
+             weight, unit->variable, unit->value, unit->most / unit->value);
+  else
+    snprintf(text, POISE_GRAPH_TEXT, "%s is %.10g; it must be at least 0", name, weight);
 }
 
 /* Returns the machine of the job: nodes with equally many consecutive ranks or, if the ranks do not

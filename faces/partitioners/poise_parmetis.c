@@ -11,6 +11,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* for RTLD_NEXT */
 #endif
+#include <float.h>
 #include <poise/poise_graph.h>
 
 #if defined(IDXTYPEWIDTH) && IDXTYPEWIDTH == 64
@@ -45,14 +46,16 @@ int ParMETIS_V3_AdaptiveRepart(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t
 typedef struct Call {
   const char* name;
   const idx_t *vtxdist, *xadj, *adjncy, *vwgt, *vsize, *adjwgt;
-  idx_t wgtflag, numflag; /* numflag: the index of the first vertex and the first part */
-  const real_t* tpwgts;
-  double itr; /* cost of a cut edge divided by that of a migrated one; 0: migrations cost nothing */
+  const idx_t *given_wgtflag, *given_numflag, *ncon, *nparts, *options;
+  const real_t *tpwgts, *given_itr;
+  int is_adaptive; /* true: AdaptiveRepart, which has vsize, itr and the option UNCOUPLED */
   idx_t *edgecut, *part;
   MPI_Comm comm;
   poise_mpi mpi;
   poise_communication ranks;
   poise_units units;
+  idx_t wgtflag, numflag; /* numflag: the index of the first vertex and the first part */
+  double itr; /* cost of a cut edge divided by that of a migrated one; 0: migrations cost nothing */
   uint64_t n, edges; /* numbers of vertices and of edge ends of this rank */
   uint32_t* to;      /* new rank of each own vertex */
   uint32_t* owner;   /* rank of each neighbour */
@@ -70,24 +73,27 @@ static int fails_by_input(const Call* call, const char* why) {
   return fails(call, is_here ? call->ranks.rank : call->ranks.num_ranks, why, kBadInput);
 }
 
-/* True if there are as many parts as ranks and one weight per vertex. Poise can answer only such
-   calls. */
-static int is_for_poise(const idx_t* ncon, const idx_t* nparts, const MPI_Comm* comm) {
-  int num_ranks = 0;
-  MPI_Comm_size(*comm, &num_ranks);
-  return *ncon == 1 && *nparts == num_ranks;
+/* True if Poise can answer the call with the arguments of this rank. There must be as many
+   parts as ranks and one weight per vertex. The present part of a vertex must be its rank, so the
+   option PARMETIS_PSR_UNCOUPLED must not be set. A call with null pointers is not left to ParMETIS:
+   Poise itself refuses it. */
+static int can_answer(const Call* call, int num_ranks) {
+  enum { kRelation = 3, kUncoupled = 2 }; /* an index in `options`, and a value there */
+  if (call->ncon != NULL && *call->ncon != 1) return 0;
+  if (call->nparts != NULL && *call->nparts != num_ranks) return 0;
+  return !call->is_adaptive || call->options == NULL || call->options[0] == 0 ||
+         call->options[kRelation] != kUncoupled;
 }
 
 /* Stores the address of the function with this name in the libraries loaded after this one. If none
-   has it, prints an error and returns 0. */
-static int find_next(const char* name, void* function) {
+   has it, returns 0, and prints an error if `tells`. */
+static int find_next(const char* name, void* function, int tells) {
   void* const found = dlsym(RTLD_NEXT, name);
-  if (found == NULL)
-    fprintf(
-        stderr,
-        "poise: %s: Poise needs as many parts as ranks and one weight per vertex; link ParMETIS "
-        "for other calls\n",
-        name);
+  if (found == NULL && tells)
+    fprintf(stderr,
+            "poise: %s: Poise needs as many parts as ranks, one weight per vertex, and not "
+            "PARMETIS_PSR_UNCOUPLED; link ParMETIS for other calls\n",
+            name);
   /* C cannot convert an object pointer to a function pointer. */
   memcpy(function, &found, sizeof found);
   return found != NULL;
@@ -140,10 +146,11 @@ static int fill(const Call* call, poise_own_tasks* own) {
   if (!ids || !bytes || !indptr || !neighbours || !sent || !loads_s) return 0;
   for (i = 0; i < call->n; ++i) {
     ids[i] = (uint64_t)(call->vtxdist[call->ranks.rank] - call->numflag) + i;
-    loads_s[i] = call->units.load_s * (call->wgtflag & 2 ? (double)call->vwgt[i] : 1);
-    bytes[i] = call->itr == 0
-                   ? 0
-                   : poise_bytes_of(call->units.bytes * (call->vsize ? (double)call->vsize[i] : 1));
+    loads_s[i] = call->units.load_s.value * (call->wgtflag & 2 ? (double)call->vwgt[i] : 1);
+    bytes[i] =
+        call->is_adaptive
+            ? (uint64_t)(call->units.bytes.value * (call->vsize ? (double)call->vsize[i] : 1))
+            : 0;
   }
   indptr[0] = 0; /* xadj may be null on a rank without vertices */
   for (i = 0; i <= call->n && call->n > 0; ++i)
@@ -151,7 +158,8 @@ static int fill(const Call* call, poise_own_tasks* own) {
   for (i = 0; i < call->edges; ++i) {
     neighbours[i] = (uint64_t)(call->adjncy[i] - call->numflag);
     call->owner[i] = owner_of(call, call->adjncy[i] - call->numflag);
-    sent[i] = poise_bytes_of(call->units.bytes * (call->wgtflag & 1 ? (double)call->adjwgt[i] : 1));
+    sent[i] =
+        (uint64_t)(call->units.bytes.value * (call->wgtflag & 1 ? (double)call->adjwgt[i] : 1));
   }
   return 1;
 }
@@ -257,6 +265,124 @@ static int plan(const Call* call, const poise_machine* machine) {
   return write_cut(call) == MPI_SUCCESS ? kOk : fails(call, 0, "the cut cannot be counted", kError);
 }
 
+/* True if an argument is null that Poise needs; `text` names it. */
+static int has_null(const Call* call, char* text) {
+  const struct {
+    const char* name;
+    const void* value;
+  } needed[] = {{"vtxdist", call->vtxdist},       {"wgtflag", call->given_wgtflag},
+                {"numflag", call->given_numflag}, {"ncon", call->ncon},
+                {"nparts", call->nparts},         {"edgecut", call->edgecut},
+                {"itr", call->given_itr}};
+  const size_t count = sizeof needed / sizeof *needed - (call->is_adaptive ? 0 : 1);
+  size_t i;
+  for (i = 0; i < count; ++i)
+    if (needed[i].value == NULL) {
+      snprintf(text, POISE_GRAPH_TEXT, "%s is null", needed[i].name);
+      return 1;
+    }
+  return 0;
+}
+
+/* True if an array that begins at numflag and never decreases, such as vtxdist, does not do so;
+   `text` says where. It has count + 1 entries. */
+static int has_wrong_order(const char* name, const idx_t* array, uint64_t count, idx_t numflag,
+                           char* text) {
+  uint64_t i;
+  if (array[0] != numflag) {
+    snprintf(text, POISE_GRAPH_TEXT, "%s[0] is %lld; it must be numflag, which is %lld", name,
+             (long long)array[0], (long long)numflag);
+    return 1;
+  }
+  for (i = 1; i <= count; ++i)
+    if (array[i] < array[i - 1]) {
+      snprintf(text, POISE_GRAPH_TEXT, "%s[%llu] is %lld; it must be at least %lld, as %s[%llu]",
+               name, (unsigned long long)i, (long long)array[i], (long long)array[i - 1], name,
+               (unsigned long long)(i - 1));
+      return 1;
+    }
+  return 0;
+}
+
+/* Reads the numbers of vertices and edges of this rank. True if the graph is wrong; `text` says
+   where. */
+static int has_wrong_graph(Call* call, char* text) {
+  const idx_t all = call->vtxdist[call->ranks.num_ranks];
+  const char* missing = NULL;
+  uint64_t i;
+  if (has_wrong_order("vtxdist", call->vtxdist, call->ranks.num_ranks, call->numflag, text))
+    return 1;
+  call->n = (uint64_t)(call->vtxdist[call->ranks.rank + 1] - call->vtxdist[call->ranks.rank]);
+  if (call->n == 0) return 0; /* the arrays may be null on a rank without vertices */
+  if (call->xadj == NULL) missing = "xadj";
+  if (call->part == NULL) missing = "part";
+  if (missing == NULL && has_wrong_order("xadj", call->xadj, call->n, call->numflag, text))
+    return 1;
+  call->edges = missing == NULL ? (uint64_t)(call->xadj[call->n] - call->numflag) : 0;
+  if (call->edges > 0 && call->adjncy == NULL) missing = "adjncy";
+  if (missing != NULL) {
+    snprintf(text, POISE_GRAPH_TEXT, "%s is null, but this rank has vertices", missing);
+    return 1;
+  }
+  for (i = 0; i < call->edges; ++i)
+    if (call->adjncy[i] < call->numflag || call->adjncy[i] >= all) {
+      snprintf(text, POISE_GRAPH_TEXT, "adjncy[%llu] is %lld; it must be from %lld to %lld",
+               (unsigned long long)i, (long long)call->adjncy[i], (long long)call->numflag,
+               (long long)all - 1);
+      return 1;
+    }
+  return 0;
+}
+
+/* True if a weight is wrong; `text` says which. A null array is right. */
+static int has_wrong_weight(const char* name, const idx_t* weights, uint64_t count,
+                            const poise_unit* unit, char* text) {
+  char entry[64];
+  uint64_t i;
+  for (i = 0; weights != NULL && i < count; ++i)
+    if (!poise_is_weight((double)weights[i], unit)) {
+      snprintf(entry, sizeof entry, "%s[%llu]", name, (unsigned long long)i);
+      poise_tell_weight(text, entry, (double)weights[i], unit);
+      return 1;
+    }
+  return 0;
+}
+
+/* True if a number that must be above 0 is not; `text` says so. */
+static int is_wrong_real(const char* name, double value, char* text) {
+  if (value > 0 && value <= DBL_MAX) return 0;
+  snprintf(text, POISE_GRAPH_TEXT, "%s is %g; it must be finite and above 0", name, value);
+  return 1;
+}
+
+/* Reads the arguments of this rank. True if one is wrong; `text` says which. */
+static int is_wrong(Call* call, char* text) {
+  char entry[64];
+  uint32_t i;
+  if (has_null(call, text)) return 1;
+  call->wgtflag = *call->given_wgtflag, call->numflag = *call->given_numflag;
+  /* As in PT-Scotch, weights that are null are 1, whatever wgtflag says. */
+  if (call->vwgt == NULL) call->wgtflag &= ~2;
+  if (call->adjwgt == NULL) call->wgtflag &= ~1;
+  if (call->numflag != 0 && call->numflag != 1) {
+    snprintf(text, POISE_GRAPH_TEXT, "numflag is %lld; it must be 0 or 1",
+             (long long)call->numflag);
+    return 1;
+  }
+  for (i = 0; call->tpwgts != NULL && i < call->ranks.num_ranks; ++i) {
+    snprintf(entry, sizeof entry, "tpwgts[%u]", i);
+    if (is_wrong_real(entry, (double)call->tpwgts[i], text)) return 1;
+  }
+  if (call->is_adaptive) call->itr = (double)*call->given_itr;
+  return (call->is_adaptive && is_wrong_real("itr", call->itr, text)) ||
+         has_wrong_graph(call, text) ||
+         has_wrong_weight("vwgt", call->wgtflag & 2 ? call->vwgt : NULL, call->n,
+                          &call->units.load_s, text) ||
+         has_wrong_weight("vsize", call->vsize, call->n, &call->units.bytes, text) ||
+         has_wrong_weight("adjwgt", call->wgtflag & 1 ? call->adjwgt : NULL, call->edges,
+                          &call->units.bytes, text);
+}
+
 /* Returns the reason why this rank cannot decide, or null if it can. */
 static const char* trouble(const Call* call, const poise_machine* machine) {
   if (call->to == NULL || call->owner == NULL) return "there is not enough memory";
@@ -264,17 +390,11 @@ static const char* trouble(const Call* call, const poise_machine* machine) {
   return machine == NULL ? poise_last_error() : NULL;
 }
 
-static int answer(Call* call) {
+/* Answers a call whose arguments are right on all ranks. Collective. */
+static int decide(Call* call) {
   poise_machine* machine;
   const char* why;
   int first, result; /* first: the first rank that cannot decide */
-  if (poise_mpi_start(call->comm, &call->mpi, &call->ranks) != MPI_SUCCESS) return kError;
-  call->units = poise_units_of_environment();
-  /* As in PT-Scotch, weights that are null are 1, whatever wgtflag says. */
-  if (call->vwgt == NULL) call->wgtflag &= ~2;
-  if (call->adjwgt == NULL) call->wgtflag &= ~1;
-  call->n = (uint64_t)(call->vtxdist[call->ranks.rank + 1] - call->vtxdist[call->ranks.rank]);
-  call->edges = call->n == 0 ? 0 : (uint64_t)(call->xadj[call->n] - call->numflag);
   call->to = (uint32_t*)array_of(call->n, sizeof(uint32_t));
   call->owner = (uint32_t*)array_of(call->edges, sizeof(uint32_t));
   machine = machine_of(call);
@@ -287,27 +407,59 @@ static int answer(Call* call) {
     result = fails(call, (uint32_t)first, why, kError);
   poise_machine_destroy(machine);
   free(call->to), free(call->owner);
+  return result;
+}
+
+static int answer(Call* call) {
+  char text[POISE_GRAPH_TEXT];
+  int is_wrong_here, is_wrong_anywhere, result = kBadInput;
+  if (poise_mpi_start(call->comm, &call->mpi, &call->ranks) != MPI_SUCCESS) return kError;
+  call->units = poise_units_of_environment();
+  is_wrong_anywhere = is_wrong_here = is_wrong(call, text);
+  MPI_Allreduce(MPI_IN_PLACE, &is_wrong_anywhere, 1, MPI_INT, MPI_MAX, call->comm);
+  if (!is_wrong_anywhere)
+    result = decide(call);
+  else if (is_wrong_here)
+    fails(call, call->ranks.rank, text, kBadInput);
   poise_mpi_end(&call->mpi);
   return result;
 }
 
-/* Answers the two calls that do not state the present part of each vertex. */
-static int partition(const char* name, idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt,
-                     idx_t* adjwgt, const idx_t* wgtflag, const idx_t* numflag, real_t* tpwgts,
-                     idx_t* edgecut, idx_t* part, const MPI_Comm* comm) {
-  Call call = {.name = name,
-               .vtxdist = vtxdist,
-               .xadj = xadj,
-               .adjncy = adjncy,
-               .vwgt = vwgt,
-               .adjwgt = adjwgt,
-               .wgtflag = *wgtflag,
-               .numflag = *numflag,
-               .tpwgts = tpwgts,
-               .edgecut = edgecut,
-               .part = part,
-               .comm = *comm};
-  return answer(&call);
+/* Answers the call, stores the return value in *result and returns 1. If ParMETIS must answer,
+   stores the address of its function in *next and returns 0. All ranks choose alike. Collective. */
+static int answers(Call* call, const MPI_Comm* comm, void* next, int* result) {
+  int rank = 0, num_ranks = 0, first; /* first: the first rank whose call Poise cannot answer */
+  *result = kBadInput;
+  if (comm == NULL) return fprintf(stderr, "poise: %s: comm is null\n", call->name), 1;
+  call->comm = *comm;
+  MPI_Comm_rank(*comm, &rank);
+  MPI_Comm_size(*comm, &num_ranks);
+  first = can_answer(call, num_ranks) ? INT_MAX : rank;
+  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, *comm);
+  *result = first == INT_MAX ? answer(call) : kError;
+  return first == INT_MAX || !find_next(call->name, next, rank == first);
+}
+
+/* Returns the arguments that all three functions have. */
+static Call call_of(const char* name, const idx_t* vtxdist, const idx_t* xadj, const idx_t* adjncy,
+                    const idx_t* vwgt, const idx_t* adjwgt, const idx_t* wgtflag,
+                    const idx_t* numflag, const idx_t* ncon, const idx_t* nparts,
+                    const real_t* tpwgts, const idx_t* options, idx_t* edgecut, idx_t* part) {
+  const Call call = {.name = name,
+                     .vtxdist = vtxdist,
+                     .xadj = xadj,
+                     .adjncy = adjncy,
+                     .vwgt = vwgt,
+                     .adjwgt = adjwgt,
+                     .given_wgtflag = wgtflag,
+                     .given_numflag = numflag,
+                     .ncon = ncon,
+                     .nparts = nparts,
+                     .options = options,
+                     .tpwgts = tpwgts,
+                     .edgecut = edgecut,
+                     .part = part};
+  return call;
 }
 
 int ParMETIS_V3_PartKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt, idx_t* adjwgt,
@@ -316,15 +468,13 @@ int ParMETIS_V3_PartKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt
                          MPI_Comm* comm) {
   typedef int (*Function)(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
                           real_t*, real_t*, idx_t*, idx_t*, idx_t*, MPI_Comm*);
-  if (!is_for_poise(ncon, nparts, comm)) {
-    Function next = NULL;
-    return !find_next(__func__, &next)
-               ? kError
-               : next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ncon, nparts, tpwgts,
-                      ubvec, options, edgecut, part, comm);
-  }
-  return partition(__func__, vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, tpwgts, edgecut,
-                   part, comm);
+  Function next = NULL;
+  int result;
+  Call call = call_of(__func__, vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ncon, nparts,
+                      tpwgts, options, edgecut, part);
+  if (answers(&call, comm, &next, &result)) return result;
+  return next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ncon, nparts, tpwgts, ubvec,
+              options, edgecut, part, comm);
 }
 
 /* Ignores the coordinates, because the graph describes communication better. ParMETIS, too, uses
@@ -335,15 +485,13 @@ int ParMETIS_V3_PartGeomKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* 
                              idx_t* edgecut, idx_t* part, MPI_Comm* comm) {
   typedef int (*Function)(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, real_t*,
                           idx_t*, idx_t*, real_t*, real_t*, idx_t*, idx_t*, idx_t*, MPI_Comm*);
-  if (!is_for_poise(ncon, nparts, comm)) {
-    Function next = NULL;
-    return !find_next(__func__, &next)
-               ? kError
-               : next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ndims, xyz, ncon,
-                      nparts, tpwgts, ubvec, options, edgecut, part, comm);
-  }
-  return partition(__func__, vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, tpwgts, edgecut,
-                   part, comm);
+  Function next = NULL;
+  int result;
+  Call call = call_of(__func__, vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ncon, nparts,
+                      tpwgts, options, edgecut, part);
+  if (answers(&call, comm, &next, &result)) return result;
+  return next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ndims, xyz, ncon, nparts,
+              tpwgts, ubvec, options, edgecut, part, comm);
 }
 
 int ParMETIS_V3_AdaptiveRepart(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt,
@@ -353,26 +501,12 @@ int ParMETIS_V3_AdaptiveRepart(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t
                                MPI_Comm* comm) {
   typedef int (*Function)(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
                           idx_t*, real_t*, real_t*, real_t*, idx_t*, idx_t*, idx_t*, MPI_Comm*);
-  if (!is_for_poise(ncon, nparts, comm)) {
-    Function next = NULL;
-    return !find_next(__func__, &next)
-               ? kError
-               : next(vtxdist, xadj, adjncy, vwgt, vsize, adjwgt, wgtflag, numflag, ncon, nparts,
-                      tpwgts, ubvec, ipc2redist, options, edgecut, part, comm);
-  }
-  Call call = {.name = __func__,
-               .vtxdist = vtxdist,
-               .xadj = xadj,
-               .adjncy = adjncy,
-               .vwgt = vwgt,
-               .vsize = vsize,
-               .adjwgt = adjwgt,
-               .wgtflag = *wgtflag,
-               .numflag = *numflag,
-               .tpwgts = tpwgts,
-               .itr = (double)*ipc2redist,
-               .edgecut = edgecut,
-               .part = part,
-               .comm = *comm};
-  return answer(&call);
+  Function next = NULL;
+  int result;
+  Call call = call_of(__func__, vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ncon, nparts,
+                      tpwgts, options, edgecut, part);
+  call.is_adaptive = 1, call.vsize = vsize, call.given_itr = ipc2redist;
+  if (answers(&call, comm, &next, &result)) return result;
+  return next(vtxdist, xadj, adjncy, vwgt, vsize, adjwgt, wgtflag, numflag, ncon, nparts, tpwgts,
+              ubvec, ipc2redist, options, edgecut, part, comm);
 }

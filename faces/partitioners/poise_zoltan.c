@@ -184,6 +184,7 @@ typedef struct Answer {
   ZOLTAN_ID_PTR import_ids, import_local;
   int* import_ranks;
   int failure;
+  char why[POISE_GRAPH_TEXT]; /* the reason of the failure, or empty */
 } Answer;
 
 static void* array_of(size_t count, size_t size) { return calloc(count + 1, size); }
@@ -192,6 +193,25 @@ static void* array_of(size_t count, size_t size) { return calloc(count + 1, size
    in Poise. */
 static void note_failure(Answer* answer, int error) {
   if (error != ZOLTAN_OK && error != ZOLTAN_WARN) answer->failure = error;
+}
+
+/* Stores that a number that belongs to an object is negative. */
+static void refuse_negative(Answer* answer, const char* what, ZOLTAN_ID_TYPE object, int number) {
+  answer->failure = ZOLTAN_FATAL;
+  snprintf(answer->why, sizeof answer->why, "the %s of object %llu is %d; it must be at least 0",
+           what, (unsigned long long)object, number);
+}
+
+/* Returns the weight of an object or of one of its edges, in its unit. Stores a failure if the
+   weight is wrong. */
+static double weight_of(Answer* answer, const char* what, ZOLTAN_ID_TYPE object, double weight,
+                        const poise_unit* unit) {
+  char name[64];
+  if (poise_is_weight(weight, unit)) return weight * unit->value;
+  answer->failure = ZOLTAN_FATAL;
+  snprintf(name, sizeof name, "the weight of %s %llu", what, (unsigned long long)object);
+  poise_tell_weight(answer->why, name, weight, unit);
+  return 0;
 }
 
 static void ask_sizes(Answer* answer, uint64_t* bytes, double unit_bytes) {
@@ -213,8 +233,8 @@ static void ask_sizes(Answer* answer, uint64_t* bytes, double unit_bytes) {
     }
   }
   for (i = 0; sizes != NULL && i < answer->count; ++i) {
-    if (sizes[i] < 0) note_failure(answer, ZOLTAN_FATAL);
-    if (zoltan->moves_cost) bytes[i] = are_told ? (uint64_t)sizes[i] : poise_bytes_of(unit_bytes);
+    if (sizes[i] < 0) refuse_negative(answer, "size", answer->ids[i], sizes[i]);
+    if (zoltan->moves_cost) bytes[i] = are_told ? (uint64_t)sizes[i] : (uint64_t)unit_bytes;
   }
   if (sizes == NULL) answer->failure = ZOLTAN_MEMERR;
   free(sizes);
@@ -238,7 +258,7 @@ static void ask_num_edges(Answer* answer, int* numbers) {
     }
   }
   for (i = 0; i < answer->count; ++i)
-    if (numbers[i] < 0) note_failure(answer, ZOLTAN_FATAL);
+    if (numbers[i] < 0) refuse_negative(answer, "number of edges", answer->ids[i], numbers[i]);
 }
 
 static void ask_edges(Answer* answer, int* numbers, ZOLTAN_ID_PTR others, int* ranks,
@@ -261,6 +281,46 @@ static void ask_edges(Answer* answer, int* numbers, ZOLTAN_ID_PTR others, int* r
   }
 }
 
+/* Calls the program's query functions for the edges of its objects, whose numbers are known. */
+static void ask_messages(Answer* answer, int* numbers, const poise_unit* unit) {
+  poise_own_tasks* const own = &answer->own;
+  const int is_weighted = answer->zoltan->edge_size == 1;
+  const size_t edges = (size_t)own->indptr[own->num_tasks];
+  ZOLTAN_ID_PTR others = (ZOLTAN_ID_PTR)array_of(edges, sizeof(ZOLTAN_ID_TYPE));
+  int* const ranks = (int*)array_of(edges, sizeof(int));
+  float* const weights = (float*)array_of(edges, sizeof(float));
+  uint64_t* const neighbours = (uint64_t*)array_of(edges, 8);
+  uint64_t* const sent = (uint64_t*)array_of(edges, 8);
+  uint32_t* const owners = (uint32_t*)array_of(edges, 4);
+  size_t i, edge;
+  own->neighbours = neighbours, own->neighbour_ranks = owners, own->message_bytes = sent;
+  if (others && ranks && weights && neighbours && sent && owners) {
+    ask_edges(answer, numbers, others, ranks, weights);
+    for (i = 0; i < own->num_tasks; ++i)
+      for (edge = (size_t)own->indptr[i]; edge < own->indptr[i + 1]; ++edge) {
+        neighbours[edge] = others[edge], owners[edge] = (uint32_t)ranks[edge];
+        sent[edge] = (uint64_t)weight_of(answer, "an edge of object", answer->ids[i],
+                                         is_weighted ? (double)weights[edge] : 1, unit);
+      }
+  } else {
+    answer->failure = ZOLTAN_MEMERR;
+  }
+  free(others), free(ranks), free(weights);
+}
+
+/* Calls the program's query functions for its `count` objects: their ids, weights, sizes and
+   numbers of edges. */
+static void ask_objects(Answer* answer, float* loads, int* numbers, double unit_bytes) {
+  const Known* const zoltan = answer->zoltan;
+  int error = ZOLTAN_OK;
+  ((ZOLTAN_OBJ_LIST_FN*)zoltan->objects.function)(zoltan->objects.data, 1, zoltan->local_size,
+                                                  answer->ids, answer->local, zoltan->load_size,
+                                                  loads, &error);
+  note_failure(answer, error);
+  if (answer->failure == ZOLTAN_OK) ask_sizes(answer, (uint64_t*)answer->own.bytes, unit_bytes);
+  if (answer->failure == ZOLTAN_OK) ask_num_edges(answer, numbers);
+}
+
 /* Calls the program's query functions for its objects and edges, as Zoltan does. */
 static void ask(Answer* answer, const poise_units* units) {
   const Known* const zoltan = answer->zoltan;
@@ -272,58 +332,35 @@ static void ask(Answer* answer, const poise_units* units) {
   float* const loads = (float*)array_of(n, sizeof(float));
   int* const numbers = (int*)array_of(n, sizeof(int));
   uint64_t* const ids = (uint64_t*)array_of(n, 8);
-  uint64_t* const bytes = (uint64_t*)array_of(n, 8);
   uint64_t* const indptr = (uint64_t*)array_of(n + 1, 8);
   double* const load_s = (double*)array_of(n, sizeof(double));
-  size_t i, edges = 0;
+  size_t i;
   answer->ids = (ZOLTAN_ID_PTR)array_of(n, sizeof(ZOLTAN_ID_TYPE));
   answer->local = (ZOLTAN_ID_PTR)array_of(n * (size_t)zoltan->local_size, sizeof(ZOLTAN_ID_TYPE));
-  own->num_tasks = n;
-  own->global_ids = ids, own->bytes = bytes, own->indptr = indptr, own->load_s = load_s;
-  if (!loads || !numbers || !ids || !bytes || !indptr || !load_s || !answer->ids ||
-      !answer->local) {
-    free(loads), free(numbers);
+  own->num_tasks = n, own->global_ids = ids, own->indptr = indptr, own->load_s = load_s;
+  own->bytes = (uint64_t*)array_of(n, 8);
+  if (!loads || !numbers || !ids || !own->bytes || !indptr || !load_s || !answer->ids ||
+      !answer->local)
     answer->failure = ZOLTAN_MEMERR;
-    return;
-  }
-  note_failure(answer, count < 0 ? ZOLTAN_FATAL : error);
-  if (answer->failure == ZOLTAN_OK) {
-    ((ZOLTAN_OBJ_LIST_FN*)zoltan->objects.function)(zoltan->objects.data, 1, zoltan->local_size,
-                                                    answer->ids, answer->local, zoltan->load_size,
-                                                    loads, &error);
-    note_failure(answer, error);
-  }
-  if (answer->failure == ZOLTAN_OK) ask_sizes(answer, bytes, units->bytes);
-  if (answer->failure == ZOLTAN_OK) ask_num_edges(answer, numbers);
-  if (answer->failure != ZOLTAN_OK) { /* the query functions may have written wrong values */
-    free(loads), free(numbers);
-    return;
-  }
-  for (i = 0; i < n; ++i) {
+  else
+    note_failure(answer, count < 0 ? ZOLTAN_FATAL : error);
+  if (answer->failure == ZOLTAN_OK) ask_objects(answer, loads, numbers, units->bytes.value);
+  /* After a failure, the query functions may have written wrong values. */
+  for (i = 0; answer->failure == ZOLTAN_OK && i < n; ++i) {
     ids[i] = answer->ids[i];
-    load_s[i] = units->load_s * (zoltan->load_size == 1 ? (double)loads[i] : 1);
-    indptr[i + 1] = edges += (size_t)numbers[i];
+    load_s[i] = weight_of(answer, "object", answer->ids[i],
+                          zoltan->load_size == 1 ? (double)loads[i] : 1, &units->load_s);
+    indptr[i + 1] = indptr[i] + (uint64_t)numbers[i];
   }
-  {
-    ZOLTAN_ID_PTR others = (ZOLTAN_ID_PTR)array_of(edges, sizeof(ZOLTAN_ID_TYPE));
-    int* const ranks = (int*)array_of(edges, sizeof(int));
-    float* const weights = (float*)array_of(edges, sizeof(float));
-    uint64_t* const neighbours = (uint64_t*)array_of(edges, 8);
-    uint64_t* const sent = (uint64_t*)array_of(edges, 8);
-    uint32_t* const owners = (uint32_t*)array_of(edges, 4);
-    own->neighbours = neighbours, own->neighbour_ranks = owners, own->message_bytes = sent;
-    if (others && ranks && weights && neighbours && sent && owners) {
-      ask_edges(answer, numbers, others, ranks, weights);
-      for (i = 0; i < edges; ++i) {
-        neighbours[i] = others[i], owners[i] = (uint32_t)ranks[i];
-        sent[i] = poise_bytes_of(units->bytes * (zoltan->edge_size == 1 ? (double)weights[i] : 1));
-      }
-    } else {
-      answer->failure = ZOLTAN_MEMERR;
-    }
-    free(others), free(ranks), free(weights);
-  }
+  if (answer->failure == ZOLTAN_OK) ask_messages(answer, numbers, &units->bytes);
   free(loads), free(numbers);
+}
+
+/* Returns why ask() failed, or null. */
+static const char* failure_of(const Answer* answer) {
+  if (answer->failure == ZOLTAN_OK) return NULL;
+  if (answer->failure == ZOLTAN_MEMERR) return "there is not enough memory";
+  return answer->why[0] != '\0' ? answer->why : "a query function failed";
 }
 
 static void free_answer(Answer* answer) {
@@ -458,7 +495,7 @@ static uint32_t* decide_alone(Answer* answer) {
   if (why == NULL) {
     ask(answer, &units);
     to = (uint32_t*)array_of((size_t)answer->count, sizeof(uint32_t));
-    if (answer->failure != ZOLTAN_OK || to == NULL) why = "a query function failed";
+    why = to == NULL ? "there is not enough memory" : failure_of(answer);
   }
   if (why == NULL && answer->count > 0 && (indices = receivers_of(answer, &why)) != NULL &&
       (poise_workload_create(own->num_tasks, own->load_s, &workload) ||
@@ -491,7 +528,7 @@ static uint32_t* decide(Answer* answer, const poise_communication* ranks) {
   if (why == NULL) {
     ask(answer, &units);
     to = (uint32_t*)array_of((size_t)answer->count, sizeof(uint32_t));
-    if (answer->failure != ZOLTAN_OK || to == NULL) why = "a query function failed";
+    why = to == NULL ? "there is not enough memory" : failure_of(answer);
   }
   is_ready = why == NULL;
   MPI_Allreduce(MPI_IN_PLACE, &is_ready, 1, MPI_INT, MPI_MIN, answer->zoltan->comm);

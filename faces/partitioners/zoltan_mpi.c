@@ -20,6 +20,7 @@ static int rank_of[kMax]; /* the rank of each object, for the edges */
 static int num_objects, all_objects, rank, num_ranks, wrong;
 static int failing_object = -1; /* the query for the edges of this object fails; -1: none fails */
 static float edge_weight = 10;
+static float first_load; /* of the last rank's first object; 0: as of its others */
 
 static void check(int holds, const char* what) {
   if (holds) return;
@@ -120,6 +121,7 @@ static void start(void) {
     objects[i].id = (ZOLTAN_ID_TYPE)(rank * kObjects + i);
     objects[i].load = rank == 0 ? 3000 : 1000;
   }
+  if (rank == num_ranks - 1 && first_load != 0) objects[0].load = first_load;
 }
 
 static void balance(const char* method) {
@@ -325,7 +327,12 @@ static void refuse_weights(void) {
   start();
   edge_weight = 1e30f;
   check(partition(zoltan, &lists) < 0, "edges that are too heavy are an error");
-  edge_weight = 10;
+  edge_weight = -2;
+  check(partition(zoltan, &lists) < 0, "edges with negative weights are an error");
+  edge_weight = 10, first_load = -5;
+  start();
+  check(partition(zoltan, &lists) < 0, "objects with negative weights are an error");
+  first_load = 0;
   Zoltan_Destroy(&zoltan);
 }
 
