@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -187,8 +188,15 @@ int poise_tasks_create_fortran(MPI_Fint communicator, int threads, const char* s
   return poise_tasks_create(MPI_Comm_f2c(communicator), threads, settings, context);
 }
 
+// Waits before the context is destroyed, because its destructor drops the errors of tasks. After
+// MPI_Finalize, or while an exception unwinds the stack, only the destructor knows what to do.
 int poise_tasks_destroy(poise_tasks* context) {
-  return guarded([&] { delete &context_of(context); });
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  const bool waits = context && !is_finalized && std::uncaught_exceptions() == 0;
+  const int waited = waits ? poise_tasks_wait(context) : POISE_OK;
+  const int destroyed = guarded([&] { delete &context_of(context); });
+  return destroyed == POISE_OK ? waited : destroyed;
 }
 
 void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {

@@ -47,7 +47,8 @@ int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
 /* Like poise_tasks_create(), but with a communicator of Fortran. */
 int poise_tasks_create_fortran(MPI_Fint communicator, int threads, const char* settings,
                                poise_tasks** context);
-/* Waits for all tasks, then destroys the context. Collective. */
+/* Waits for all tasks, then destroys the context. If tasks of this rank have failed since the last
+   wait, returns POISE_FAILED; the context is destroyed nevertheless. Collective. */
 int poise_tasks_destroy(poise_tasks* context);
 
 /* Allocates memory that the ranks of this node read and write in place when tasks are lent. Where

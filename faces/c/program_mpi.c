@@ -275,6 +275,15 @@ static void bad_input_is_refused(void) {
 #endif
 }
 
+static void destroying_reports_failures(void) {
+  int children = 0;
+  if (my_rank == 0) submit_family(&children, "c");
+  check(poise_tasks_destroy(tasks) == (my_rank == 0 ? POISE_FAILED : POISE_OK),
+        "the owner of a failed task learns that it failed when the context is destroyed");
+  check(my_rank > 0 || strstr(poise_tasks_last_error(), "the child, on purpose"),
+        "the reason of the failure is told");
+}
+
 static void some_things_are_for_tasks(void) {
   int64_t number = 5;
   check(poise_tasks_current() == NULL, "outside of tasks there is no current context");
@@ -311,7 +320,7 @@ int main(int argc, char** argv) {
   yield_runs_one_task();
   succeeds(a_team_waits_together_for_tasks_that_run_elsewhere, "others run a team's tasks, too");
   works(poise_tasks_poll(tasks));
-  works(poise_tasks_destroy(tasks));
+  destroying_reports_failures();
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (my_rank == 0) puts(wrong ? "something is WRONG" : "all is right");
   MPI_Finalize();
