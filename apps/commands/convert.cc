@@ -9,6 +9,7 @@
 
 #include "apps/analysis/inputs.h"
 #include "apps/commands/commands.h"
+#include "apps/report/metrics.h"
 #include "apps/report/task_table.h"
 #include "apps/text/command_line.h"
 #include "apps/text/output.h"
@@ -102,10 +103,10 @@ void convert(const ConvertOptions& options) {
   std::vector<std::string> notes;
   for (const std::string& assumed : trace.assumed)
     notes.push_back(fmt::format("{}: {}", options.input, assumed));
-  std::size_t tasks = 0, messages = 0;
+  std::uint64_t tasks = 0, messages = 0;
   for (const Phase& phase : trace.phases) {
     tasks += phase.workload.tasks.size();
-    messages += phase.workload.messages.size();
+    messages += num_messages(phase.workload);
   }
   const std::string summary = fmt::format(
       "{}: {} phase{} on {} places, {} tasks and {} messages in all\n", options.output,

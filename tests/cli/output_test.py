@@ -146,6 +146,15 @@ class Output(CliTest):
         self.assertAlmostEqual(rows["blocked"]["makespan_s"], 0.005)
         self.assertAlmostEqual(rows["round_robin"]["makespan_s"], 0.004)
 
+    def test_poise_convert_counts_messages_as_poise_compare_does(self):
+        rank = files.vt_rank(0, [[1.0, 3.0]])
+        phase, = rank["phases"]
+        sender, receiver = (task["entity"] for task in phase["tasks"])
+        phase["communications"] = [{"type": "SendRecv", "from": sender, "to": receiver, "messages": 3, "bytes": 8}]
+        (self.folder / "vt.0.json").write_text(json.dumps(rank))
+        self.assertIn("2 tasks and 3 messages in all", self.run_poise("convert", "vt.0.json", "vt.poise").stdout)
+        self.assertIn("2 tasks, 3 messages", self.run_poise("compare", "vt.poise", "-m", "core:2", "-s", "keep").stdout)
+
     def test_a_phase_of_a_trace_is_selected_by_its_id(self):
         files.write_vt(self.folder, "two", [[[1.0], [3.0]], [[2.0], [2.0]]])
         for phase, makespan in ("0", 2.0), ("1", 3.0):
