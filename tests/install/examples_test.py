@@ -146,8 +146,10 @@ class Examples(unittest.TestCase):
 
     @unittest.skipUnless(os.environ.get("MPIFORT"), "there is no MPI for Fortran")
     def test_a_cmake_project_compiles_the_installed_fortran_module_of_tasks(self):
+        # With -z text, the linker refuses text relocations, as hardened systems do.
         options = [f"-DMPI_{language}_COMPILER={os.environ[variable]}"
                    for language, variable in (("CXX", "MPICXX"), ("Fortran", "MPIFORT"))]
+        options.append("-DCMAKE_EXE_LINKER_FLAGS=-Wl,-z,text")
         mpi = "find_package(MPI REQUIRED COMPONENTS Fortran)\ntarget_link_libraries(program PRIVATE MPI::MPI_Fortran)"
         printed = self.by_cmake("tasks_in_fortran", None, mpi, options, languages="C CXX Fortran",
                                 components="COMPONENTS tasks_c", source=ROOT / "docs" / "double.f90",
