@@ -271,7 +271,7 @@ contains
     integer(int64), intent(in), optional, contiguous, target :: bytes(:), counts(:)
     integer, intent(out), optional :: error
     integer :: status
-    status = wrong_size(size(indptr), self%num_tasks + 1, "indptr")
+    status = wrong_per_task(size(indptr), self, "indptr", 1)
     if (status == 0) status = wrong_size(size(indices, kind=int64), indptr(size(indptr)), "indices")
     if (present(bytes)) status = min(status, wrong_size(size(bytes, kind=int64), size(indices, kind=int64), "bytes"))
     if (present(counts)) status = min(status, wrong_size(size(counts, kind=int64), size(indices, kind=int64), "counts"))
@@ -284,7 +284,7 @@ contains
     logical, intent(in) :: pinned(:)
     integer, intent(out), optional :: error
     integer :: status
-    status = wrong_size(size(pinned), self%num_tasks, "pinned")
+    status = wrong_per_task(size(pinned), self, "pinned")
     if (status == 0) status = set_pinned_c(self%handle, merge(1_c_int8_t, 0_c_int8_t, pinned))
     call finish(status, error)
   end subroutine
@@ -295,7 +295,7 @@ contains
     real(real64), intent(in) :: position(:, :)
     integer, intent(out), optional :: error
     integer :: status
-    status = wrong_size(size(position, 2), self%num_tasks, "position")
+    status = wrong_per_task(size(position, 2), self, "position")
     if (status == 0) status = set_positions_c(self%handle, size(position, 1), position)
     call finish(status, error)
   end subroutine
@@ -331,8 +331,7 @@ contains
     if (present(strategy)) name = trim(strategy)
     number = 0
     if (present(seed)) number = seed
-    status = min(wrong_size(size(current), workload%num_tasks, "current"), &
-                 wrong_size(size(places), workload%num_tasks, "places"))
+    status = min(wrong_per_task(size(current), workload, "current"), wrong_per_task(size(places), workload, "places"))
     if (status == 0) status = plan_c(machine%handle, workload%handle, current, name // c_null_char, number, places)
     call finish(status, error)
   end subroutine
@@ -419,8 +418,7 @@ contains
     integer, intent(out), optional :: error
     type(poise_metrics) :: metrics
     integer :: status
-    status = min(wrong_size(size(before), workload%num_tasks, "before"), &
-                 wrong_size(size(after), workload%num_tasks, "after"))
+    status = min(wrong_per_task(size(before), workload, "before"), wrong_per_task(size(after), workload, "after"))
     metrics = poise_metrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     if (status == 0) status = evaluate_c(machine%handle, workload%handle, before, after, metrics)
     call finish(status, error)
@@ -498,6 +496,20 @@ contains
     write (numbers, "(i0)") found, wanted
     own_error = name // " has " // trim(numbers(1)) // " entries; it needs " // trim(numbers(2))
     status = kWrongSize
+  end function
+
+  ! Checks an array that needs an entry for each task, and `more` entries. If the workload was freed or never created, any
+  ! size is right here, because the library then says that the workload is null.
+  integer function wrong_per_task(found, workload, name, more) result(status)
+    integer, intent(in) :: found
+    class(poise_workload), intent(in) :: workload
+    character(*), intent(in) :: name
+    integer, intent(in), optional :: more
+    integer :: wanted
+    wanted = workload%num_tasks
+    if (present(more)) wanted = wanted + more
+    if (.not. c_associated(workload%handle)) wanted = found
+    status = wrong_size(found, wanted, name)
   end function
 
   integer function wrong_size_32(found, wanted, name) result(status)

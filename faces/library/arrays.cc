@@ -3,7 +3,6 @@
 #include "faces/library/arrays.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace poise::library {
@@ -16,12 +15,21 @@ std::int64_t as_written(std::uint32_t index) {
 
 // The first loop has no branch, so compilers vectorise it and checking a valid array is cheap.
 void check_seconds(std::span<const double> seconds, const char* name) {
-  constexpr double kMost = std::numeric_limits<double>::max();
+  constexpr double kMost = 1e15;  // of all loads together, so that a double stores whole seconds
   bool are_valid = true;
   for (const double s : seconds) are_valid &= s >= 0 && s <= kMost;
   for (std::size_t i = 0; !are_valid && i < seconds.size(); ++i)
-    if (!std::isfinite(seconds[i]) || seconds[i] < 0)
-      fail("{}[{}] is {}; it must be finite and at least 0", name, i, seconds[i]);
+    if (!(seconds[i] >= 0 && seconds[i] <= kMost))
+      fail("{}[{}] is {}; it must be from 0 to 1e15", name, i, seconds[i]);
+}
+
+void check_counted(std::span<const std::uint64_t> numbers, const char* name, std::size_t first) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;  // of all together: exact in a double
+  std::uint64_t bits = 0;
+  for (const std::uint64_t number : numbers) bits |= number;
+  for (std::size_t i = 0; bits > kMost && i < numbers.size(); ++i)
+    if (numbers[i] > kMost)
+      fail("{}[{}] is {}; it must be at most 2^53", name, first + i, numbers[i]);
 }
 
 void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, const char* name,
@@ -41,6 +49,12 @@ std::uint32_t checked_count(std::uint64_t count, const char* name) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (count > kMost) fail("{} is {}; it must be at most {}", name, count, kMost);
   return count;
+}
+
+std::uint64_t checked_num_messages(std::uint64_t n, const char* name) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // entries of 4 bytes would take 4 TiB
+  if (n > kMost) fail("{} is {}; it must be at most 2^40", name, n);
+  return n;
 }
 
 Placement placement_or_blocks(const std::uint32_t* places, TaskId num_tasks,

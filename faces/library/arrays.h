@@ -22,14 +22,19 @@ std::span<const T> array(const T* data, std::uint64_t size, const char* name) {
 /// numbers may have passed a negative index.
 std::int64_t as_written(std::uint32_t index);
 
-/// Throws Error unless all values are finite and at least 0.
+/// Throws Error unless all values are from 0 to 1e15.
 void check_seconds(std::span<const double> seconds, const char* name);
+/// Throws Error unless all numbers of bytes or messages are at most 2^53. `first` is the position
+/// of the span's first entry in the caller's array.
+void check_counted(std::span<const std::uint64_t> numbers, const char* name, std::size_t first = 0);
 /// Throws Error unless all indices are below `count`. `things` names what is counted, such as
 /// "tasks". `first` is the position of the span's first entry in the caller's array.
 void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, const char* name,
                  const char* things, std::size_t first = 0);
 /// Throws Error if the number of tasks or places exceeds 2^31 - 1.
 std::uint32_t checked_count(std::uint64_t count, const char* name);
+/// Throws Error if an array of n messages cannot be in memory, such as if n was negative.
+std::uint64_t checked_num_messages(std::uint64_t n, const char* name);
 
 /// Returns the placement that the array `places` holds. If `places` is null, returns a placement in
 /// blocks of consecutive tasks.

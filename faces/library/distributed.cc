@@ -27,7 +27,9 @@ poise::OwnTasks own_tasks(const poise_own_tasks& own) {
   if (n > 0 && own.indptr == nullptr && own.neighbours != nullptr)
     poise::fail("indptr is null, but neighbours is not; messages need both");
   const auto indptr = optional_array(own.indptr, n + 1);
-  const std::uint64_t edges = indptr.empty() ? 0 : indptr.back();
+  const std::uint64_t edges = indptr.empty() ? 0
+                                             : poise::library::checked_num_messages(
+                                                   indptr.back(), "the last entry of indptr");
   return {.ids = array(own.global_ids, n, "global_ids"),
           .load_s = array(own.load_s, n, "load_s"),
           .bytes = optional_array(own.bytes, n),

@@ -215,6 +215,49 @@ TEST(Library, an_error_names_the_index_of_a_wrong_message_and_the_workload_stays
   poise_arrays_destroy(arrays);
 }
 
+TEST(Library, an_error_names_the_index_of_a_number_above_its_limit) {
+  constexpr std::uint64_t kNegative = -1;  // what a caller's -1 becomes
+  const double load_s[] = {1, 1}, huge_s[] = {1, 1e16};
+  const std::uint64_t numbers[] = {1, kNegative}, indptr[] = {0, 1, 2},
+                      too_long[] = {0, 1, kNegative};
+  const std::uint32_t from[] = {0, 1}, to[] = {1, 0};
+  Handles handles;
+  const auto expect_refused = [&](int result, const char* why) {
+    EXPECT_EQ(result, POISE_BAD_INPUT);
+    EXPECT_THAT(poise_last_error(), testing::HasSubstr(why));
+  };
+  expect_refused(poise_workload_create(2, huge_s, &handles.workload),
+                 "load_s[1] is 1e+16; it must be from 0 to 1e15");
+  ASSERT_EQ(poise_workload_create(2, load_s, &handles.workload), POISE_OK);
+  poise_workload* const w = handles.workload;
+  expect_refused(poise_workload_add_past_loads(w, huge_s), "load_s[1] is 1e+16");
+  expect_refused(poise_workload_set_sizes(w, numbers),
+                 "bytes[1] is 18446744073709551615; it must be at most 2^53");
+  expect_refused(poise_workload_set_place_bytes(w, 2, numbers), "bytes[1] is 18446744073709551615");
+  expect_refused(poise_workload_set_messages_csr(w, indptr, to, nullptr, numbers),
+                 "bytes[1] is 18446744073709551615");
+  expect_refused(poise_workload_set_messages(w, 2, from, to, numbers, nullptr),
+                 "counts[1] is 18446744073709551615");
+  expect_refused(poise_workload_set_messages_csr(w, too_long, to, nullptr, nullptr),
+                 "the last entry of indptr is 18446744073709551615; it must be at most 2^40");
+  expect_refused(poise_workload_set_messages(w, kNegative, from, to, nullptr, nullptr),
+                 "num_messages is 18446744073709551615; it must be at most 2^40");
+}
+
+TEST(Library, speeds_of_kinds_of_work_are_refused_if_the_machine_has_other_places) {
+  const double load_s[] = {1, 1}, kinds_s[] = {1, 1, 1, 1}, speeds[] = {1, 1, 1, 1, 1, 1};
+  std::uint32_t places[2];
+  Handles handles;
+  ASSERT_EQ(poise_machine_create("core:2", &handles.machine), POISE_OK);
+  ASSERT_EQ(poise_workload_create(2, load_s, &handles.workload), POISE_OK);
+  ASSERT_EQ(poise_workload_set_kinds(handles.workload, 2, kinds_s, 3, speeds), POISE_OK);
+  EXPECT_EQ(poise_plan(handles.machine, handles.workload, nullptr, "poise", 0, places),
+            POISE_BAD_INPUT);
+  EXPECT_THAT(poise_last_error(),
+              testing::HasSubstr("there are 6 speeds; 2 places and 2 subphases or kinds of work "
+                                 "need 4"));
+}
+
 TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   const double load_s[] = {1, 2}, position[] = {1, 2, 3, 4}, parts_s[] = {0.5, 0.5, 0, 2},
                past_s[] = {3, 4};

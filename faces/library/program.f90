@@ -63,6 +63,10 @@ program library_in_fortran
              "a number of messages that needs 33 bits is not cut to 32")
   call machine%free()
   call workload%free()
+  machine = machine_from("core:2")
+  call plan(machine, workload, now, places, error=error)
+  call check(error == 2 .and. index(poise_last_error(), "workload is null") > 0, "a workload that was freed is refused")
+  call machine%free()
   machine = machine_from("node:2 core:", error=error)
   call check(error == 2 .and. machine%num_places == 0, "a wrong text is refused")
   if (wrong > 0) error stop 1

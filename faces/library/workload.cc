@@ -44,18 +44,26 @@ poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const
 }
 
 /// Adds up the entries of two arrays: numbers of messages and bytes. An array may be null. Throws
-/// Error if a sum is too large.
+/// Error if an entry or a sum is too large.
 class MessageTotals {
  public:
   MessageTotals(const uint64_t* counts, const uint64_t* bytes) : counts_(counts), bytes_(bytes) {}
   void add(std::size_t first, std::size_t size) {
     using poise::checked_sum;
-    if (counts_ != nullptr) sent_ = checked_sum(sent_, {counts_ + first, size}, "messages");
+    if (counts_ != nullptr)
+      sent_ = checked_sum(sent_, checked_part(counts_, first, size, "counts"), "messages");
     if (bytes_ != nullptr)
-      sent_bytes_ = checked_sum(sent_bytes_, {bytes_ + first, size}, "bytes of messages");
+      sent_bytes_ =
+          checked_sum(sent_bytes_, checked_part(bytes_, first, size, "bytes"), "bytes of messages");
   }
 
  private:
+  static std::span<const uint64_t> checked_part(const uint64_t* numbers, std::size_t first,
+                                                std::size_t size, const char* name) {
+    const std::span part(numbers + first, size);
+    poise::library::check_counted(part, name, first);
+    return part;
+  }
   const uint64_t *counts_, *bytes_;
   uint64_t sent_ = 0, sent_bytes_ = 0;
 };
@@ -102,6 +110,7 @@ int poise_workload_set_sizes(poise_workload* workload, const uint64_t* bytes) {
   return guarded(__func__, [&] {
     poise::Workload& w = workload_of(workload);
     const auto sizes = array(bytes, w.num_tasks(), "bytes");
+    poise::library::check_counted(sizes, "bytes");
     for (std::size_t t = 0; t < sizes.size(); ++t) w.tasks[t].bytes = sizes[t];
   });
 }
@@ -121,6 +130,7 @@ int poise_workload_set_messages_csr(poise_workload* workload, const uint64_t* in
     poise::Workload& w = workload_of(workload);
     const auto starts = array(indptr, uint64_t{w.num_tasks()} + 1, "indptr");
     check_csr(starts);
+    poise::library::checked_num_messages(starts.back(), "the last entry of indptr");
     const auto to = array(indices, starts.back(), "indices");
     MessageTotals totals(counts, bytes);
     std::vector<poise::Message> messages;
@@ -147,6 +157,7 @@ int poise_workload_set_messages(poise_workload* workload, uint64_t num_messages,
                                 const uint64_t* bytes) {
   return guarded(__func__, [&] {
     poise::Workload& w = workload_of(workload);
+    poise::library::checked_num_messages(num_messages, "num_messages");
     const auto senders = array(from, num_messages, "from");
     const auto receivers = array(to, num_messages, "to");
     poise::library::check_below(senders, w.num_tasks(), "from", "tasks");
@@ -270,6 +281,7 @@ int poise_workload_set_place_bytes(poise_workload* workload, uint64_t num_places
     poise::Workload& w = workload_of(workload);
     poise::library::checked_count(num_places, "num_places");
     const auto given = array(bytes, num_places, "bytes");
+    poise::library::check_counted(given, "bytes");
     w.place_bytes.assign(given.begin(), given.end());
   });
 }

@@ -71,7 +71,9 @@ void check_subphases(const Workload& workload, std::uint32_t num_places) {
   if (speed.empty()) return;
   std::size_t count = 0;
   for (const auto& row : workload.subphase_load_s) count = std::max(count, row.size());
-  check_length("speeds in subphases", speed.size(), num_places * count);
+  if (speed.size() != num_places * count)
+    fail("workload: there are {} speeds; {} places and {} subphases or kinds of work need {}",
+         speed.size(), num_places, count, num_places * count);
   for (std::size_t i = 0; i < speed.size(); ++i)
     if (!std::isfinite(speed[i]) || speed[i] <= 0)
       fail("workload: place {} has speed {} in subphase {}; it must be finite and above 0",

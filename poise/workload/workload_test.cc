@@ -141,7 +141,8 @@ TEST(Workload, throws_for_invalid_speeds_in_subphases) {
   for (const double value : {0.0, -1.0, kInfinite, -kInfinite, std::nan("")})
     EXPECT_THAT(with({1, 1, value, 1}), HasSubstr("place 1 has speed")) << value;
   EXPECT_THAT(with({1, -2, 1, 1}), HasSubstr("place 0 has speed -2 in subphase 1"));
-  EXPECT_THAT(with({1, 1}), HasSubstr("\"speeds in subphases\" has 2 entries; it must have 4"));
+  EXPECT_THAT(with({1, 1}),
+              HasSubstr("2 speeds; 2 places and 2 subphases or kinds of work need 4"));
 }
 
 TEST(Workload, throws_unless_the_overlap_is_from_0_to_1) {
