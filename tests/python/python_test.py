@@ -360,6 +360,17 @@ class Refusals(unittest.TestCase):
         self.refuses("the machine has no cost named", poise.Machine(MACHINE).with_costs, alpha=1)
         self.refuses('"background load" has 1 entries', poise.plan, MACHINE, poise.Workload([1], background_s=[1]))
 
+    def test_the_error_about_an_argument_of_a_wrong_type_names_the_argument(self):
+        phase = poise.Phase(poise.Workload([1.0, 2.0]))
+        for call, text in ((lambda: poise.simulate("core:2", phase.workload), "trace is .*; it must be a Trace"),
+                           (lambda: poise.write(1, "t.poise"), "trace is 1; it must be a Trace"),
+                           (lambda: poise.write(poise.Trace([7], 2), "t.poise"), "trace.phases contains 7"),
+                           (lambda: poise.write(poise.Trace([phase], 2, 5), "t.poise"), "description is 5"),
+                           (lambda: poise.write(poise.Trace([phase], 2), 5), "path is 5; it must be the name of a file"),
+                           (lambda: poise.read(5), "path is 5"), (lambda: poise.diagnose(5), "path is 5"),
+                           (lambda: poise.Machine(5), "description is 5; it must be a string")):
+            self.assertRaisesRegex(poise.Error, text, call)
+
     def test_an_inconsistent_sparse_matrix_is_refused_and_the_error_names_the_wrong_entry(self):
         class Matrix:  # looks like a matrix of scipy.sparse, but its arrays contradict each other
             shape, nnz, data = (2, 2), 1, np.array([1])

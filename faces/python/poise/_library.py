@@ -328,5 +328,12 @@ def text(value: Any, name: str) -> bytes:
     return value.encode()
 
 
+def path(value: Any, name: str) -> bytes:
+    """Returns the name of a file as bytes for the C library. Raises Error if it cannot be one."""
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise Error(f"{name} is {shown(value)}; it must be the name of a file")
+    return os.fsencode(value)
+
+
 def address(array: np.ndarray | None) -> c_void_p | None:
     return None if array is None else array.ctypes.data_as(c_void_p)

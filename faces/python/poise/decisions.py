@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, Sequence, Union
 
 import numpy as np
 
 from . import _library as lib
 from .machine import Machine, as_machine
+from .trace import Trace, created
 from .workload import Problem, Workload, as_workload
-
-if TYPE_CHECKING:
-    from .trace import Trace
 
 #: A strategy: a name that may be followed by parameters, called knobs ("nuco:alpha=1e-4"); "plugin:FILE.so";
 #: "exec:COMMAND"; or a Python function that takes a Problem and returns the place of each task. In tables of results, a
@@ -321,9 +319,10 @@ def simulate(machine: Any, trace: Trace, strategies: Strategy | Iterable[Strateg
     time charged for each decision (None: the time that the decision takes on this machine)."""
     places = as_machine(machine)
     now = None if start is None else lib.as_array(start, np.uint32, (None,), "start")
-    handle = trace._create()
-    if now is not None and trace.phases and len(now) != trace.phases[0].workload.num_tasks:
-        raise lib.Error(f"start has {len(now)} entries, but the trace has {trace.phases[0].workload.num_tasks} tasks")
+    handle = created(trace)
+    tasks = as_workload(trace.phases[0].workload).num_tasks if trace.phases else 0
+    if now is not None and trace.phases and len(now) != tasks:
+        raise lib.Error(f"start has {len(now)} entries, but the trace has {tasks} tasks")
     steps, every = lib.whole(steps, "steps", 63), lib.whole(every, "every", 63)
     if steps == 0 or every == 0:
         raise lib.Error(f"steps is {steps} and every is {every}; both must be at least 1")

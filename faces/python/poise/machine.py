@@ -19,7 +19,8 @@ class Machine:
     .xml of hwloc), or a text such as "node:2 numa:2 core:4" (docs/machines.md). Raises Error if it is none of these."""
 
     def __init__(self, description: str | os.PathLike[str] = "live") -> None:
-        self._adopt(lib.create("machine", "machine_create", lib.text(os.fspath(description), "description")))
+        given = os.fspath(description) if isinstance(description, os.PathLike) else description
+        self._adopt(lib.create("machine", "machine_create", lib.text(given, "description")))
 
     @classmethod
     def from_json(cls, text: str) -> Machine:

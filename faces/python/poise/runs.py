@@ -71,6 +71,6 @@ def diagnose(path: str | os.PathLike[str]) -> dict[str, Any]:
     (fractions of 1, as the POP centre of excellence defines them), "imbalance", "late" ranks, and "advice" with the seconds
     that each remedy saves. It is what `poise diagnose --json` prints. Raises Error naming the file if it has no profile."""
     text = ctypes.c_char_p()
-    lib.call("diagnose", os.fsencode(path), ctypes.byref(text))
+    lib.call("diagnose", lib.path(path, "path"), ctypes.byref(text))
     found: dict[str, Any] = json.loads(text.value or b"{}")
     return found

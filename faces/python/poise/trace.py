@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from . import _library as lib
-from .machine import Machine
-from .workload import Workload
+from .machine import Machine, as_machine
+from .workload import Workload, as_workload
 
 
 @dataclasses.dataclass
@@ -33,16 +33,24 @@ class Trace:
     num_places: int
     machine: Machine | None = None
 
-    def _create(self) -> lib.Handle:
-        machine = None if self.machine is None else self.machine._handle.pointer
-        handle = lib.create("trace", "trace_create", lib.whole(self.num_places, "num_places"), machine)
-        for phase in self.phases:
-            places = None
-            if phase.placement is not None:
-                places = lib.as_array(phase.placement, np.uint32, (phase.workload.num_tasks,), "placement")
-            lib.call("trace_add_phase", handle.pointer, lib.whole(phase.id, "id"), lib.number(phase.wall_s, "wall_s"),
-                     phase.workload._handle.pointer, lib.address(places))
-        return handle
+
+def created(trace: Trace) -> lib.Handle:
+    """Returns a copy of the trace in the library. Raises Error if `trace` or a part of it has a wrong type."""
+    if not isinstance(trace, Trace):
+        raise lib.Error(f"trace is {lib.shown(trace)}; it must be a Trace, such as the result of poise.read()")
+    machine = None if trace.machine is None else as_machine(trace.machine)
+    handle = lib.create("trace", "trace_create", lib.whole(trace.num_places, "num_places"),
+                        None if machine is None else machine._handle.pointer)
+    for phase in trace.phases:
+        if not isinstance(phase, Phase):
+            raise lib.Error(f"trace.phases contains {lib.shown(phase)}; it must contain only Phases")
+        workload = as_workload(phase.workload)
+        places = None
+        if phase.placement is not None:
+            places = lib.as_array(phase.placement, np.uint32, (workload.num_tasks,), "placement")
+        lib.call("trace_add_phase", handle.pointer, lib.whole(phase.id, "id"), lib.number(phase.wall_s, "wall_s"),
+                 workload._handle.pointer, lib.address(places))
+    return handle
 
 
 def _phase(handle: lib.Handle, number: int) -> Phase:
@@ -60,7 +68,7 @@ def _phase(handle: lib.Handle, number: int) -> Phase:
 def read(path: str | os.PathLike[str], format: str | None = None) -> Trace:
     """Reads a trace in any format of docs/formats.md; the format is recognised by the content. Names of tasks are
     dropped. Raises an Error that names the file."""
-    handle = lib.create("trace", "trace_read", os.fsencode(path), None if format is None else lib.text(format, "format"))
+    handle = lib.create("trace", "trace_read", lib.path(path, "path"), None if format is None else lib.text(format, "format"))
     phases = [_phase(handle, i) for i in range(lib.value("trace_num_phases", handle.pointer))]
     machine = None
     try:
@@ -75,5 +83,5 @@ def write(trace: Trace, path: str | os.PathLike[str], format: str | None = None)
     appears complete or not at all. No format stores capacities, past loads, the speeds of places for kinds of work, or
     whether the parts of a load belong to subphases or to kinds of work. Raises Error, or SystemFailure
     if the disk is full."""
-    handle = trace._create()
-    lib.call("trace_write", handle.pointer, os.fsencode(path), None if format is None else lib.text(format, "format"))
+    handle = created(trace)
+    lib.call("trace_write", handle.pointer, lib.path(path, "path"), None if format is None else lib.text(format, "format"))
