@@ -93,6 +93,16 @@ Word Arguments::request(int position, int index) const {
   return handle_at(words_[position], index, &MpiLibrary::request_of);
 }
 
+int Arguments::num_requests() const {
+  return has_request_array(function_.meaning) ? static_cast<int>(number(function_.count)) : 1;
+}
+
+bool Arguments::has_request() const {
+  for (int i = 0; i < num_requests(); ++i)
+    if (request(function_.request, i) != mpi_.request_null) return true;
+  return false;
+}
+
 Word Arguments::comm_at_address(int position) const {
   return handle_at(words_[position], 0, &MpiLibrary::comm_of);
 }

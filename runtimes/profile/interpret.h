@@ -33,6 +33,10 @@ class Arguments {
   /// Returns the request to which the argument at `position` points. If that argument is an array
   /// of requests, returns its element `index`.
   Word request(int position, int index = 0) const;
+  /// The number of requests that a call like MPI_Test or MPI_Testall asks about.
+  int num_requests() const;
+  /// True if one of these requests is not MPI_REQUEST_NULL.
+  bool has_request() const;
   /// Returns a handle that both C and Fortran programs pass by address, as in MPI_Comm_free.
   Word comm_at_address(int position) const;
   Word window_at_address(int position) const;

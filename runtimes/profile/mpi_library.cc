@@ -156,6 +156,7 @@ void MpiLibrary::find_constants() {
     fortran_ignored_[1] = object("mpi_fortran_statuses_ignore_");
     cart = 1, graph = 2, dist_graph = 3;
     comm_null = object("ompi_mpi_comm_null");
+    request_null = object("ompi_request_null");
     byte = object("ompi_mpi_byte");
     double_type = object("ompi_mpi_double");
     max = object("ompi_mpi_op_max");
@@ -178,6 +179,7 @@ void MpiLibrary::find_constants() {
   graph = 1, cart = 2, dist_graph = 3;
   world = 0x44000000;
   comm_null = 0x04000000;
+  request_null = 0x2c000000;
   byte = 0x4c00010d;
   double_type = 0x4c00080b;
   max = 0x58000001;

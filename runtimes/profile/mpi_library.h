@@ -44,7 +44,7 @@ struct MpiLibrary {
   bool is_open_mpi = false;
   int proc_null = 0, any_source = 0, any_tag = -1, undefined = -32766, cart = 0, graph = 0,
       dist_graph = 0;
-  Word world = 0, comm_null = 0, byte = 0, double_type = 0, max = 0, min = 0;
+  Word world = 0, comm_null = 0, request_null = 0, byte = 0, double_type = 0, max = 0, min = 0;
   Word status_ignore = 0;
 
   int (*query_thread)(int*) = nullptr;

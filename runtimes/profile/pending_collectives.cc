@@ -9,9 +9,7 @@ namespace poise::profile {
 std::vector<PendingCollectives::Active> PendingCollectives::found(const Function& function,
                                                                   const Arguments& arguments) {
   std::vector<Active> result;
-  const int count =
-      has_request_array(function.meaning) ? static_cast<int>(arguments.number(function.count)) : 1;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < arguments.num_requests(); ++i) {
     const Word request = arguments.request(function.request, i);
     if (const Pending* const collective = pending_.find(request))
       result.push_back({request, i, *collective});

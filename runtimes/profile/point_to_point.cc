@@ -57,9 +57,7 @@ void PointToPoint::see_status(const Function& function, const Arguments& argumen
 
 void PointToPoint::find_active(const Function& function, const Arguments& arguments) {
   active_.clear();
-  const int count =
-      has_request_array(function.meaning) ? static_cast<int>(arguments.number(function.count)) : 1;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < arguments.num_requests(); ++i) {
     const Word request = arguments.request(function.request, i);
     if (const Request* const found = requests_.find(request))
       active_.push_back({request, i, *found});

@@ -45,11 +45,18 @@ Recorder::Shares Recorder::shares(std::int64_t now_ns, std::int64_t cpu_ns, std:
   return {on_cpu, std::clamp((queued_ns - queued_ns_) / stretch_ns, 0.0, 1 - on_cpu)};
 }
 
+/// The CPU time that the rank used in a long stretch between two polls, which ends now. Between the
+/// last read of the CPU clock and the stretch, the rank polled, so it is assumed to have run.
+std::int64_t Recorder::used_since_poll_ns(std::int64_t cpu_ns) const {
+  return cpu_ns - cpu_ns_ - (left_ns_ - cpu_read_ns_);
+}
+
 /// True if a long stretch between two polls, which ends now, is a pause: the rank slept, or yielded
-/// its core to others. Between the last read of the CPU clock and the stretch, the rank polled, so
-/// it is assumed to have run.
+/// its core to others.
 bool Recorder::is_pause(std::int64_t cpu_ns) const {
-  return cpu_ns - cpu_ns_ - (left_ns_ - cpu_read_ns_) < tuning::kPollGapCpu_ns;
+  const std::int64_t used_ns = used_since_poll_ns(cpu_ns);
+  return used_ns < tuning::kPollGapCpu_ns ||
+         (excused_ns_ + used_ns) * tuning::kPollGapShare < left_ns_ - wait_begun_ns_;
 }
 
 void Recorder::add_long(std::int64_t wall_ns, const Shares& shares) {
@@ -70,9 +77,11 @@ void Recorder::read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns, std::
   if (is_in_loop_ && is_pause(cpu_ns)) {
     sums_.totals.useful_ns -= stretch_ns;
     sums_.totals.mpi_ns[index_of(Kind::wait)] += stretch_ns;
+    const std::int64_t used_ns = used_since_poll_ns(cpu_ns);
+    if (used_ns >= tuning::kPollGapCpu_ns) excused_ns_ += used_ns;
   } else {
     add_long(stretch_ns, shares(now_ns, cpu_ns, queued_ns, sums_.totals.useful_ns - stretch_ns));
-    wait_begun_ns_ = now_ns;
+    begin_wait(now_ns);
   }
   keep_read(now_ns, cpu_ns, queued_ns);
   read_pause_ns_ = tuning::kLongStretch_ns;

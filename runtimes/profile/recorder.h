@@ -45,7 +45,7 @@ class Recorder {
     } else {
       sums_.totals.useful_ns += stretch_ns;
       // After a long stretch between two polls, read_cpu_at_entry() decides if the loop continues.
-      if (!is_in_loop_ || !is_long) wait_begun_ns_ = now_ns;
+      if (!is_in_loop_ || !is_long) begin_wait(now_ns);
     }
     return is_long;
   }
@@ -119,7 +119,12 @@ class Recorder {
            (gap_ns < tuning::kLongStretch_ns &&
             gap_ns * tuning::kPollGapShare < now_ns - wait_begun_ns_);
   }
+  std::int64_t used_since_poll_ns(std::int64_t cpu_ns) const;
   bool is_pause(std::int64_t cpu_ns) const;
+  void begin_wait(std::int64_t now_ns) {
+    wait_begun_ns_ = now_ns;
+    excused_ns_ = 0;
+  }
   /// The fractions of a stretch in which the thread ran on a cpu, and in which it waited for one.
   struct Shares {
     double on_cpu = 0, queued = 0;
@@ -132,11 +137,12 @@ class Recorder {
   Sums sums_;
   std::array<Series, kNumCuts> series_;
   PhaseFinder finder_;
-  std::int64_t left_ns_ = 0;                   // when the last call of MPI returned
-  std::int64_t entered_ns_ = 0;                // when the program last called MPI
-  std::int64_t wait_begun_ns_ = 0;             // see wait_begun_ns()
-  bool was_poll_empty_ = false;                // the last call was a poll that found nothing
-  bool is_in_loop_ = false;                    // the last stretch was between two polls
+  std::int64_t left_ns_ = 0;        // when the last call of MPI returned
+  std::int64_t entered_ns_ = 0;     // when the program last called MPI
+  std::int64_t wait_begun_ns_ = 0;  // see wait_begun_ns()
+  std::int64_t excused_ns_ = 0;  // CPU time in pauses of the loop that took kPollGapCpu_ns or more
+  bool was_poll_empty_ = false;  // the last call was a poll that found nothing
+  bool is_in_loop_ = false;      // the last stretch was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock
   std::int64_t useful_at_read_ns_ = 0;         // the useful time until the last read
   std::int64_t queued_ns_ = 0;                 // see queued_ns()

@@ -162,6 +162,17 @@ TEST(recorder, a_rank_waits_since_the_first_poll_of_a_loop_even_if_interrupts_de
   EXPECT_EQ(polling.recorder.sums().totals.useful_ns, kFirstPoll_ns + 4 * kMs);
 }
 
+TEST(recorder,
+     a_rank_waits_on_in_a_long_loop_of_polls_until_pauses_took_a_hundredth_of_its_cpu_time) {
+  Polling polling;
+  for (int i = 0; i < 13'000; ++i) polling.poll(500);  // until now, the loop has lasted 15 ms
+  polling.poll(4 * kMs, 60'000);
+  polling.poll(kMs / 2, 60'000);
+  EXPECT_EQ(polling.recorder.wait_begun_ns(), kFirstPoll_ns);
+  polling.poll(kMs / 2, 90'000);  // 210 us of 19.5 ms
+  EXPECT_EQ(polling.recorder.wait_begun_ns(), polling.now_ns - 500);
+}
+
 TEST(recorder, a_time_slice_does_not_end_in_a_loop_of_polls) {
   Polling polling;
   for (int i = 0; i < 5000; ++i) polling.poll(500);

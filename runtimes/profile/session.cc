@@ -287,6 +287,8 @@ void Session::enter(Call& call) {
   }
   if (call.function.meaning == Meaning::nothing) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
+  call.asks_for_nothing = is_main && is_poll(call.function) &&
+                          completes_requests(call.function.meaning) && !arguments.has_request();
   if (call.function.meaning == Meaning::communicator_free) {
     const auto communicator =
         interpreter_.communicators().taken(arguments.comm_at_address(call.function.comm));
@@ -407,7 +409,7 @@ void Session::note(Call& call, std::int64_t now_ns) {
     interpreter_.add_object(call.function, arguments, *communicator);
   if (!is_main) return;
   if (!recorded_ns_ && messages_.ends().has_given_up()) recorded_ns_ = message_ns();
-  if (found_nothing(call.function, arguments)) recorder_.poll_was_empty();
+  if (call.asks_for_nothing || found_nothing(call.function, arguments)) recorder_.poll_was_empty();
   if (call.function.meaning == Meaning::pcontrol) note_pcontrol(call, now_ns);
   if (communicator != nullptr && is_collective(call.function.meaning))
     note_collective(call, arguments, *communicator, now_ns);

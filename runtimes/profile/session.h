@@ -33,6 +33,8 @@ struct Call {
   Word* words;  // the arguments that are passed on
   int num_words;
   std::int64_t entered_ns = 0;
+  /// The call is a poll like MPI_Test, but asks about no request. MPI then reports success.
+  bool asks_for_nothing = false;
   Reordered* reordered = nullptr;  // owned; see reorder.h
   Communicator* freed = nullptr;   // owned; the window or file that the call frees
 };

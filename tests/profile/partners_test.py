@@ -54,7 +54,8 @@ class Partners(ProfileTest):
     def test_receivers_wait_for_a_late_sender(self):
         for mpi in installations():
             for what in ("sender", "waitall", "any", "probe", "persistent", "persistent_any", "persistent_some", "split",
-                         "inter", "polled", "polled_test", "polled_some", "polled_probe", "polled_irecv", "polled_mprobe"):
+                         "inter", "polled", "polled_test", "polled_some", "polled_probe", "polled_irecv", "polled_mprobe",
+                         "polled_nothing"):
                 with self.subTest(mpi=mpi, what=what):
                     waits, samples, receivers = self.waits(mpi, what)
                     self.check_late(waits, [0, 2])

@@ -14,6 +14,7 @@
 // - polled_test, polled_some, polled_probe, polled_irecv, polled_mprobe: as polled, but without
 //   sleeping, and by MPI_Test, by MPI_Testsome, by MPI_Iprobe and then MPI_Recv or MPI_Irecv, or by
 //   MPI_Improbe
+// - polled_nothing: as polled_test, but each round of the loop also asks about no request
 // - chain: each rank receives from the rank before it, sleeps 20 ms and sends to the rank after it;
 //   in the first round, rank 0 sleeps 400 ms
 // - split: as sender, on a communicator that each round creates and frees
@@ -86,6 +87,16 @@ static void receive(const char* what, int rank, MPI_Comm comm, int round, MPI_Re
         MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
       else
         MPI_Testsome(1, requests, &flag, &index, MPI_STATUSES_IGNORE);
+  } else if (!strcmp(what, "polled_nothing")) {
+    MPI_Request none = MPI_REQUEST_NULL;
+    MPI_Irecv(&data, 1, MPI_INT, 1, 5, comm, &requests[0]);
+    while (!flag) {
+      MPI_Testany(0, NULL, &index, &other, MPI_STATUS_IGNORE);
+      MPI_Testsome(1, &none, &other, &index, MPI_STATUSES_IGNORE);
+      MPI_Testall(1, &none, &other, MPI_STATUSES_IGNORE);
+      MPI_Test(&none, &other, MPI_STATUS_IGNORE);
+      MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+    }
   } else if (!strcmp(what, "polled_mprobe")) {
     MPI_Message message;
     while (!flag) MPI_Improbe(1, 5, comm, &flag, &message, MPI_STATUS_IGNORE);
