@@ -123,17 +123,20 @@ struct Stretch {
 
 std::vector<Stretch> stretches_of(const MeasuredRun& run) {
   const std::size_t step = (run.phases.size() + kMaxBars - 1) / kMaxBars;
+  const std::vector<double> phases_s = phase_times_s(run);
   std::vector<Stretch> stretches;
   double now_s = 0;
   for (std::size_t first = 0; first < run.phases.size(); first += step) {
     MeasuredRun part{.node_of_rank = run.node_of_rank};
     part.knows_waiting = run.knows_waiting;
-    for (std::size_t p = first; p < std::min(first + step, run.phases.size()); ++p)
-      part.phases.push_back(run.phases[p]);
     Stretch& stretch = stretches.emplace_back();
-    stretch.values = efficiencies(part);
     stretch.begin_s = now_s;
-    now_s = stretch.end_s = now_s + stretch.values.run_s;
+    for (std::size_t p = first; p < std::min(first + step, run.phases.size()); ++p) {
+      part.phases.push_back(run.phases[p]);
+      now_s += phases_s[p];
+    }
+    stretch.values = efficiencies(part);
+    stretch.end_s = now_s;
     stretch.name = run.phases[first].name;
   }
   return stretches;

@@ -79,7 +79,7 @@ Placement placed(const std::vector<std::size_t>& on_node, std::size_t cores, boo
 }
 
 /// A phase in which ranks take about `work_s` each. If `waits`, ranks in MPI mostly wait for the
-/// busiest one. Rarely, the last rank does nothing at all.
+/// busiest one. All ranks end the phase together. Rarely, the last rank does nothing but transfer.
 MeasuredPhase random_phase(const Values& work_s, bool waits, Random& random) {
   MeasuredPhase phase{.name = random.below(3) == 0 ? "solve" : ""};
   double last_s = 0;
@@ -96,12 +96,12 @@ MeasuredPhase random_phase(const Values& work_s, bool waits, Random& random) {
   last_s *= random.uniform(1, 1.4);
   const double most_s = longest_load_s(phase);
   for (RankTimes& rank : phase.ranks) {
-    rank.wall_s = std::max(rank.wall_s, last_s * random.uniform(0.97, 1));
+    rank.wall_s = last_s;
     const double low = waits ? 0.95 : 0, high = waits && rank.load_s == most_s ? 0.1 : 1,
                  waited_s = (rank.wall_s - rank.useful_s) * random.uniform(low, high);
     rank.waited = {waited_s, 0.05 * waited_s};
   }
-  if (random.below(10) == 0) phase.ranks.back() = {};
+  if (random.below(10) == 0) phase.ranks.back() = {.wall_s = last_s};
   return phase;
 }
 

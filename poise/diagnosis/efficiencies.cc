@@ -37,11 +37,12 @@ std::vector<double> node_means(const std::vector<double>& values,
 }  // namespace
 
 std::vector<double> phase_times_s(const MeasuredRun& run) {
-  std::vector<double> times;
+  std::vector<double> times, ends_s(run.num_ranks());
+  double begin_s = 0;  // of the phase
   for (const MeasuredPhase& phase : run.phases) {
-    double longest_s = 0;
-    for (const RankTimes& rank : phase.ranks) longest_s = std::max(longest_s, rank.wall_s);
-    times.push_back(longest_s);
+    for (std::size_t r = 0; r < ends_s.size(); ++r) ends_s[r] += phase.ranks[r].wall_s;
+    times.push_back(largest(ends_s) - begin_s);
+    begin_s = largest(ends_s);
   }
   return times;
 }
@@ -49,20 +50,20 @@ std::vector<double> phase_times_s(const MeasuredRun& run) {
 Efficiencies efficiencies(const MeasuredRun& run) {
   const std::size_t num_ranks = run.num_ranks();
   std::vector<double> useful(num_ranks), loads(num_ranks), ideal(num_ranks), errors(num_ranks);
-  double queued_s = 0, wall_s = 0;
+  std::vector<double> walls(num_ranks);
+  double queued_s = 0;
   for (const MeasuredPhase& phase : run.phases)
     for (std::size_t r = 0; r < num_ranks; ++r) {
       const RankTimes& rank = phase.ranks[r];
+      walls[r] += rank.wall_s;
       useful[r] += rank.useful_s;
       loads[r] += rank.load_s;
       ideal[r] += rank.useful_s + rank.waited.value;
       errors[r] += rank.waited.half_width * rank.waited.half_width;
       queued_s += rank.queued_s;
-      wall_s += rank.wall_s;
     }
   Efficiencies result;
-  for (const double s : phase_times_s(run)) result.run_s += s;
-  const double run_s = result.run_s;
+  const double run_s = result.run_s = largest(walls);
   const double in_node = largest(node_means(useful, run.node_of_rank));
   result.parallel = share(mean(useful), run_s);
   result.load_balance = share(mean(useful), largest(useful));
@@ -75,6 +76,7 @@ Efficiencies efficiencies(const MeasuredRun& run) {
   result.serialisation = share(result.communication, result.transfer);
   if (run_s > 0) result.transfer_half_width = std::sqrt(errors[slowest]) / run_s;
   result.work_balance = share(mean(loads), largest(loads));
+  const double wall_s = mean(walls) * num_ranks;
   result.queued = wall_s > 0 ? std::min(1.0, queued_s / wall_s) : 0;
   return result;
 }

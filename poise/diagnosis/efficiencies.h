@@ -25,7 +25,7 @@ namespace poise {
 /// the largest sum. Waiting for a rank that is late because of its own transfers counts as waiting,
 /// so `transfer` is an upper bound and `serialisation` a lower bound.
 struct Efficiencies {
-  double run_s = 0;
+  double run_s = 0;  // the time of the rank that takes longest
   double parallel = 1, load_balance = 1, communication = 1;
   double inside_nodes = 1, between_nodes = 1;
   double serialisation = 1, transfer = 1;
@@ -38,7 +38,9 @@ struct Efficiencies {
 
 Efficiencies efficiencies(const MeasuredRun& run);
 
-/// The duration of each phase, from its start until its slowest rank ends it.
+/// The duration of each phase: from the end of the previous phase until the end of this one, each
+/// on the rank that reaches it last. So the durations add up to the run time, even if some ranks
+/// begin a phase before others have ended the previous one.
 std::vector<double> phase_times_s(const MeasuredRun& run);
 
 }  // namespace poise

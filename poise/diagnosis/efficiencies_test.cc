@@ -99,11 +99,11 @@ TEST(efficiencies, are_ratios_of_the_sums_over_all_phases) {
     for (std::size_t r = 1 + random.below(9); r > 0; --r)
       run.node_of_rank.push_back(static_cast<std::uint32_t>(random.below(4)));
     const double ranks = run.num_ranks();
-    std::vector<double> useful(run.num_ranks()), loads = useful, busy = useful, squares = useful;
-    double run_s = 0, queued_s = 0, wall_s = 0;
+    std::vector<double> useful(run.num_ranks()), loads = useful, busy = useful, squares = useful,
+                                                 walls = useful;
+    double queued_s = 0, wall_s = 0;
     for (std::size_t p = 1 + random.below(5); p > 0; --p) {
       MeasuredPhase& phase = run.phases.emplace_back();
-      double longest_s = 0;
       for (std::size_t r = 0; r < ranks; ++r) {
         const double load_s = random.uniform(), waits_s = random.uniform(),
                      width_s = random.uniform(), queues_s = random.uniform(),
@@ -119,11 +119,14 @@ TEST(efficiencies, are_ratios_of_the_sums_over_all_phases) {
         squares[r] += width_s * width_s;
         queued_s += queues_s;
         wall_s += phase.ranks[r].wall_s;
-        longest_s = std::max(longest_s, phase.ranks[r].wall_s);
+        walls[r] += phase.ranks[r].wall_s;
       }
-      run_s += longest_s;
-      EXPECT_DOUBLE_EQ(phase_times_s(run).back(), longest_s);
+      const std::vector<double> phases_s = phase_times_s(run);
+      EXPECT_NEAR(std::accumulate(phases_s.begin(), phases_s.end(), 0.0),
+                  *std::max_element(walls.begin(), walls.end()), 1e-12);
+      EXPECT_GE(*std::min_element(phases_s.begin(), phases_s.end()), 0);
     }
+    const double run_s = *std::max_element(walls.begin(), walls.end());
     double fullest_node_s = 0;
     for (std::uint32_t node = 0; node < 4; ++node) {
       double sum_s = 0, count = 0;
@@ -150,6 +153,22 @@ TEST(efficiencies, are_ratios_of_the_sums_over_all_phases) {
                      mean_of(loads) / *std::max_element(loads.begin(), loads.end()));
     EXPECT_DOUBLE_EQ(e.queued, std::min(1.0, queued_s / wall_s));
   }
+}
+
+TEST(efficiencies,
+     a_run_takes_as_long_as_its_longest_rank_even_if_ranks_do_not_begin_phases_together) {
+  MeasuredRun run{.node_of_rank = {0, 0}};
+  for (const auto& [first_s, second_s] : {std::pair(4, 1), std::pair(0, 4)}) {
+    MeasuredPhase& phase = run.phases.emplace_back();
+    for (const double s : {first_s, second_s})
+      phase.ranks.push_back({.wall_s = s, .useful_s = s, .load_s = s});
+  }
+  const Efficiencies e = efficiencies(run);
+  EXPECT_DOUBLE_EQ(e.run_s, 5);
+  EXPECT_DOUBLE_EQ(e.parallel, 0.9);
+  EXPECT_DOUBLE_EQ(e.communication, 1);
+  EXPECT_DOUBLE_EQ(e.transfer, 1);
+  EXPECT_EQ(phase_times_s(run), (std::vector<double>{4, 1}));
 }
 
 TEST(efficiencies, are_1_if_the_run_took_no_time) {

@@ -151,11 +151,28 @@ Loads loads_of(const MeasuredRun& run) {
   return loads;
 }
 
+std::vector<double> excesses(const Loads& loads) {
+  std::vector<double> excesses_s;
+  for (const auto& phase : loads) excesses_s.push_back(excess(phase));
+  return excesses_s;
+}
+
+/// The fraction of the excesses that makes the run longer. It is below 1 if ranks do not wait for
+/// each other at the end of each phase: then the run is shorter than the sum of the largest loads.
+double lost_fraction(const MeasuredRun& run, const Loads& loads) {
+  double even_s = 0;
+  for (const auto& phase : loads) even_s += mean(phase);
+  const double all_s = sum(excesses(loads)), most_s = efficiencies(run).run_s - even_s;
+  return all_s > 0 ? std::clamp(most_s / all_s, 0.0, 1.0) : 1;
+}
+
 }  // namespace
 
 std::vector<double> lost_s(const MeasuredRun& run) {
-  std::vector<double> lost;
-  for (const auto& phase : loads_of(run)) lost.push_back(excess(phase));
+  const Loads loads = loads_of(run);
+  const double fraction = lost_fraction(run, loads);
+  std::vector<double> lost = excesses(loads);
+  for (double& s : lost) s *= fraction;
   return lost;
 }
 
@@ -164,13 +181,14 @@ Imbalance imbalance_of(const MeasuredRun& run) {
   const Loads loads = loads_of(run);
   const std::vector<double> times_s = phase_times_s(run);
   Imbalance result;
-  const std::vector<double> lost = lost_s(run);
-  result.total_s = sum(lost);
-  result.total_error_s = error_of_sum(lost, times_s, 0);
+  const std::vector<double> excesses_s = excesses(loads);
+  result.total_s = sum(excesses_s);
+  result.total_error_s = error_of_sum(excesses_s, times_s, 0);
   const auto save_once = [&](std::span<const std::size_t> group_of, double& s, double& error_s) {
     const Loads even_s = distributed_once(loads, group_of);
     std::vector<double> saved_s;
-    for (std::size_t p = 0; p < loads.size(); ++p) saved_s.push_back(lost[p] - excess(even_s[p]));
+    for (std::size_t p = 0; p < loads.size(); ++p)
+      saved_s.push_back(excesses_s[p] - excess(even_s[p]));
     s = std::clamp(sum(saved_s), 0.0, result.total_s);
     error_s = error_of_sum(saved_s, times_s, 0);
   };
@@ -188,6 +206,11 @@ Imbalance imbalance_of(const MeasuredRun& run) {
     result.moved_share = savings.moved_share;
     result.distributions = savings.distributions;
   }
+  const double fraction = lost_fraction(run, loads);
+  for (double* const s : {&result.total_s, &result.persistent_s, &result.named_s,
+                          &result.periodic_s, &result.total_error_s, &result.persistent_error_s,
+                          &result.named_error_s, &result.periodic_error_s})
+    *s *= fraction;
   const double run_s = efficiencies(run).run_s;
   if (result.total_s <= tuning::kMinShare * run_s)
     result.kind = ImbalanceKind::none;

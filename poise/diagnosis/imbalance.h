@@ -23,7 +23,8 @@ enum class ImbalanceKind : std::uint8_t {
 struct Imbalance {
   ImbalanceKind kind = ImbalanceKind::none;
   /// The time saved if all loads were even in every phase: the largest minus the mean load, summed
-  /// over the phases.
+  /// over the phases; at most the run time minus the mean load of the run. If this limit is
+  /// exceeded, the other times are reduced by the same factor as `total_s`.
   double total_s = 0;
   /// The time saved if work is distributed once, before the run, by the mean loads of all phases.
   double persistent_s = 0;
@@ -43,7 +44,9 @@ struct Imbalance {
   std::uint64_t distributions = 0;
 };
 
-/// The time lost by imbalance in each phase: the largest load of a rank minus the mean load.
+/// The time lost by imbalance in each phase: the largest load of a rank minus the mean load. If the
+/// sum over all phases exceeds the run time minus the mean load of the run, all are reduced by the
+/// same factor.
 std::vector<double> lost_s(const MeasuredRun& run);
 
 /// Assumes that work is divisible, and that moved work keeps its ratio of measured to predicted

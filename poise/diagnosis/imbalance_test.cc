@@ -94,6 +94,28 @@ TEST(imbalance, frequent_redistribution_removes_an_imbalance_that_moves_slowly_f
   EXPECT_LE(i.every, 5u);
 }
 
+TEST(imbalance, costs_nothing_if_ranks_do_not_wait_for_each_other) {
+  MeasuredRun run;
+  run.node_of_rank = {0, 0};
+  for (int p = 0; p < 40; ++p) {
+    MeasuredPhase& phase = run.phases.emplace_back();
+    for (const double s : {p % 2 == 0 ? 4. : 1., p % 2 == 0 ? 1. : 4.})
+      phase.ranks.push_back({.wall_s = s, .useful_s = s, .load_s = s});
+  }
+  EXPECT_EQ(imbalance_of(run).kind, ImbalanceKind::none);
+  EXPECT_NEAR(imbalance_of(run).total_s, 0, 1e-9);
+  EXPECT_THAT(lost_s(run), testing::Each(testing::DoubleNear(0, 1e-9)));
+  // Rank 0 does twice as much from now on. The run takes 130 s, or 110 s with even work.
+  run.phases.resize(20);
+  for (int p = 0; p < 40; ++p)
+    run.phases.push_back({.name = "",
+                          .ranks = {{.wall_s = 2, .useful_s = 2, .load_s = 2},
+                                    {.wall_s = 1, .useful_s = 1, .load_s = 1}}});
+  EXPECT_NEAR(imbalance_of(run).total_s, 130 - 110, 1e-9);
+  const std::vector<double> lost = lost_s(run);
+  EXPECT_NEAR(std::accumulate(lost.begin(), lost.end(), 0.0), 130 - 110, 1e-9);
+}
+
 TEST(imbalance, the_kind_of_imbalance_is_unknown_if_the_run_has_too_few_phases) {
   const Imbalance i = imbalance_of(run_of({{4, 2}, {4, 2}}));
   EXPECT_EQ(i.kind, ImbalanceKind::unknown);
@@ -230,8 +252,9 @@ MeasuredRun random_run(Random& random, Values& times_s) {
       const double load_s = scale * load * (1 + noise * random.uniform()),
                    wall_s = load_s + random.uniform(0.1, 1);
       times_s.back() = std::max(times_s.back(), wall_s);
-      phase.ranks.push_back({.wall_s = wall_s, .useful_s = load_s, .load_s = load_s});
+      phase.ranks.push_back({.useful_s = load_s, .load_s = load_s});
     }
+    for (RankTimes& rank : phase.ranks) rank.wall_s = times_s.back();
     if (phase.name == "a") std::ranges::reverse(base);
   }
   return run;

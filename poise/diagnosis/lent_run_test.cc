@@ -165,7 +165,7 @@ TEST(lent_run, some_of_the_replayed_phases_are_not_simulated_if_there_are_many_r
   // them. With more ranks, phase 4 is the only one left out.
   const auto saved_s = [](std::size_t ranks) {
     Example example = example_of("core:" + std::to_string(ranks), std::vector<double>(ranks, 1));
-    example.run.phases[4].ranks[0].load_s = 2;
+    example.run.phases[4].ranks[0] = {.wall_s = 2, .useful_s = 2, .load_s = 2};
     return saved_in(example)->value;
   };
   const double most = diagnosis_tuning::kSimulatedTasks /

@@ -92,6 +92,22 @@ enum class Meaning : std::uint8_t {
 /// True for collectives that send messages, and for their non-blocking and persistent versions.
 constexpr bool is_collective(Meaning meaning) { return meaning >= Meaning::barrier; }
 
+/// True for collectives in which every rank waits for all others.
+constexpr bool synchronises(Meaning meaning) {
+  switch (meaning) {
+    case Meaning::barrier:
+    case Meaning::allreduce:
+    case Meaning::allgather:
+    case Meaning::allgatherv:
+    case Meaning::alltoall:
+    case Meaning::alltoallv:
+    case Meaning::alltoallw:
+    case Meaning::reduce_scatter:
+    case Meaning::reduce_scatter_block: return true;
+    default: return false;
+  }
+}
+
 constexpr bool starts_requests(Meaning meaning) {
   return meaning == Meaning::start || meaning == Meaning::startall;
 }

@@ -401,17 +401,9 @@ void Interpreter::add_object(const Function& function, const Arguments& argument
 
 std::optional<Part> Interpreter::part_in(const Function& function, const Arguments& arguments,
                                          const Communicator& communicator) const {
+  if (synchronises(function.meaning)) return Part{true, true};
   const auto is_root = [&] { return arguments.number(function.peer) == communicator.rank; };
   switch (function.meaning) {
-    case Meaning::barrier:
-    case Meaning::allreduce:
-    case Meaning::allgather:
-    case Meaning::allgatherv:
-    case Meaning::alltoall:
-    case Meaning::alltoallv:
-    case Meaning::alltoallw:
-    case Meaning::reduce_scatter:
-    case Meaning::reduce_scatter_block: return Part{true, true};
     case Meaning::bcast:
     case Meaning::scatter:
     case Meaning::scatterv: return Part{is_root(), !is_root()};

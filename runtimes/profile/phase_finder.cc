@@ -16,23 +16,26 @@ constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15u | 1;
 
 }  // namespace
 
-bool PhaseFinder::add(std::uint64_t token) {
+bool PhaseFinder::add(std::uint64_t token, bool synchronises) {
   if (!pattern_.empty()) return follow(token);
   if (tokens_.size() == tuning::kMaxTokens) start_over();
   if (hashes_.empty()) hashes_.push_back(0);
   tokens_.push_back(token);
   hashes_.push_back(hashes_.back() * kBase + mixed(token));
+  if (synchronises) synchronised_ = tokens_.size();
   if (tokens_.size() < next_search_) return false;
   search();
   next_search_ = tokens_.size() + 1 + tokens_.size() / 8;
-  return !pattern_.empty();
+  return !pattern_.empty() && position_ == end_;
 }
 
 void PhaseFinder::search() {
-  const std::size_t size = tokens_.size();
+  const std::size_t size = tokens_.size(), since = size - synchronised_;
   std::uint64_t power = 1;
   for (std::size_t period = 1; period * tuning::kRepeats <= size; ++period) {
     power *= kBase;
+    if (period <= since) continue;  // no token of the sequence synchronises
+
     const auto repeat = [&](std::size_t which) {  // hash of the which-th repeat from the end
       const std::size_t end = size - which * period;
       return hashes_[end] - hashes_[end - period] * power;
@@ -43,6 +46,7 @@ void PhaseFinder::search() {
     if (!agrees) continue;
     pattern_.assign(tokens_.end() - period, tokens_.end());
     position_ = odd_ = seen_ = 0;
+    end_ = (period - since) % period;
     return;
   }
 }
@@ -58,14 +62,14 @@ bool PhaseFinder::follow(std::uint64_t token) {
     return false;
   }
   position_ = (position_ + 1) % pattern_.size();
-  return position_ == 0;
+  return position_ == end_;
 }
 
 void PhaseFinder::start_over() {
   tokens_.clear();
   hashes_.clear();
   pattern_.clear();
-  next_search_ = 0;
+  next_search_ = synchronised_ = 0;
 }
 
 }  // namespace poise::profile

@@ -15,11 +15,15 @@ namespace poise::profile {
 /// ignored as long as at most one token in kOddShare does not fit. If more do not fit, the search
 /// starts again.
 ///
+/// An iteration ends with a collective in which all ranks wait for all others, so that all ranks
+/// begin the next one together. A sequence without such a collective is not an iteration.
+///
 /// O(1) per token, amortised; stores at most kMaxTokens tokens.
 class PhaseFinder {
  public:
-  /// Adds the next token. Returns true if it ends an iteration.
-  bool add(std::uint64_t token);
+  /// Adds the next token. Returns true if it ends an iteration. `synchronises`: in this collective,
+  /// all ranks wait for all others.
+  bool add(std::uint64_t token, bool synchronises);
 
   /// Length of the recognised iteration, in tokens; 0 if no repeated sequence has been found yet.
   std::size_t period() const { return pattern_.size(); }
@@ -32,7 +36,9 @@ class PhaseFinder {
   std::vector<std::uint64_t> tokens_, hashes_;  // hashes_[i]: hash of tokens_[0..i)
   std::size_t next_search_ = 0;                 // number of tokens at which to search again
   std::vector<std::uint64_t> pattern_;
-  std::size_t position_ = 0;  // in the pattern
+  std::size_t synchronised_ = 0;  // number of tokens up to the last one that synchronises
+  std::size_t end_ = 0;           // position in the pattern after which an iteration ends
+  std::size_t position_ = 0;      // in the pattern
   std::size_t odd_ = 0, seen_ = 0;
 };
 

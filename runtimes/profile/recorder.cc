@@ -92,8 +92,8 @@ void Recorder::read_cpu_at_exit(std::int64_t now_ns, std::int64_t cpu_ns, std::i
   read_pause_ns_ = std::min(2 * read_pause_ns_, tuning::kMaxReadPause_ns);
 }
 
-bool Recorder::collective(std::uint64_t token) {
-  return finder_.add(token) && series(Cuts::collectives).is_due();
+bool Recorder::collective(std::uint64_t token, bool synchronises) {
+  return finder_.add(token, synchronises) && series(Cuts::collectives).is_due();
 }
 
 Phase Recorder::cut(Cuts cuts, std::int64_t now_ns, const Machinery& machinery,

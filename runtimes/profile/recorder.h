@@ -94,7 +94,7 @@ class Recorder {
 
   /// Records that the initial thread called a collective of all ranks. If this function returns
   /// true, an iteration has ended and the caller must call cut().
-  bool collective(std::uint64_t token);
+  bool collective(std::uint64_t token, bool synchronises);
   /// True if the current time slice is over and can end now. A slice does not end inside a loop of
   /// polls, just as it does not end inside a call.
   bool slice_is_over(std::int64_t now_ns, bool is_poll = false) const {

@@ -210,7 +210,7 @@ TEST(recorder, ends_a_phase_after_each_iteration_found_in_the_sequence_of_collec
   recorder.start(0, 0, {});
   int ends = 0;
   for (int i = 0; i < 30; ++i)
-    ends += recorder.collective(static_cast<std::uint64_t>(i % 3)) ? 1 : 0;
+    ends += recorder.collective(static_cast<std::uint64_t>(i % 3), true) ? 1 : 0;
   EXPECT_EQ(ends, 1 + 6);  // an iteration ends at the tenth collective, then at every third
 }
 

@@ -553,7 +553,8 @@ void Session::note_collective(const Call& call, const Arguments& arguments,
   const std::uint64_t bytes = std::bit_width(interpreter_.agreed_bytes(function, arguments));
   const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;
   const bool is_world = communicator.handle == mpi_.world;
-  if (recorder_.collective(mixed(call_token, is_world ? 1 : 0))) cut(Cuts::collectives, now_ns);
+  if (recorder_.collective(mixed(call_token, is_world ? 1 : 0), synchronises(function.meaning)))
+    cut(Cuts::collectives, now_ns);
 }
 
 /// MPI_Pcontrol(k) begins a phase with label k, and MPI_Pcontrol(-1, "name") a phase with that

@@ -9,6 +9,7 @@ import unittest
 from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, compile_fortran, installations
 
 SIZE, LATE_NS = 3, 20 * 20_000_000
+ITERATIONS, SLICES = 1, 2  # values of Cuts: what the phases are
 # On a busy machine ranks are late without sleeping. Therefore ranks that wait for the sleeping rank must have waited
 # for at least a quarter of its sleeping time, and all other ranks for less than that.
 LEAST = LATE_NS / 4
@@ -43,6 +44,7 @@ class Waiting(ProfileTest):
                 self.check_late(waits, [0, 2])
                 samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]
                 self.assertEqual(samples, [21] * SIZE)  # 21 calls are few, so all are sampled
+                self.assertEqual([rank["cuts"] for rank in ranks], [ITERATIONS] * SIZE)
 
     def test_in_a_broadcast_ranks_wait_for_the_root_only(self):
         for mpi in installations():
@@ -53,7 +55,10 @@ class Waiting(ProfileTest):
     def test_in_a_reduction_only_the_root_waits(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                self.check_late(self.waits(mpi, "reduce0")[0], [0])
+                waits, ranks = self.waits(mpi, "reduce0")
+                self.check_late(waits, [0])
+                # Ranks leave a reduction at different times, so it ends no phase.
+                self.assertEqual([rank["cuts"] for rank in ranks], [SLICES] * SIZE)
 
     def test_in_a_scan_ranks_wait_only_for_ranks_with_lower_numbers(self):
         for mpi in installations():

@@ -204,9 +204,8 @@ static int labels(void) {
 
 /* Calls collectives only while the program starts. */
 static void start_with_collectives(void) {
-  int value = 0;
-  for (int i = 0; i < 8; ++i) MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  usleep(3000000); /* far longer than a busy machine may delay the broadcasts */
+  for (int i = 0; i < 8; ++i) MPI_Barrier(MPI_COMM_WORLD);
+  usleep(3000000); /* far longer than a busy machine may delay the barriers */
 }
 
 static void finalize(void) { MPI_Finalize(); }
