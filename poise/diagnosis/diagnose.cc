@@ -12,6 +12,7 @@
 #include "poise/diagnosis/distributed_work.h"
 #include "poise/diagnosis/interference.h"
 #include "poise/diagnosis/mapping.h"
+#include "poise/diagnosis/merged_slices.h"
 #include "poise/diagnosis/phase_times.h"
 #include "poise/diagnosis/replayed_run.h"
 #include "poise/diagnosis/shared_cores.h"
@@ -87,6 +88,16 @@ std::vector<LateRank> late_ranks(const MeasuredRun& run) {
   return late;
 }
 
+/// Judges the imbalance, and adds the advice to distribute the work and to lend tasks.
+void add_imbalance(const MeasuredRun& run, const Trace& trace, Diagnosis& diagnosis) {
+  std::optional<ReplayedRun> replay;
+  if (trace.machine) replay.emplace(run, trace);
+  const ReplayedRun* const replayed = replay ? &*replay : nullptr;
+  diagnosis.imbalance = imbalance_of(run);
+  diagnosis.advice = {advice_on_objects(run, trace, diagnosis.imbalance, replayed),
+                      advice_on_lending(run, trace, diagnosis.imbalance, replayed)};
+}
+
 /// Drops advice whose saving is small or uncertain, sorts the rest by savings, and then puts the
 /// advice that should be tried first at the front.
 void rank_advice(std::vector<Advice>& advice, double run_s) {
@@ -149,10 +160,7 @@ double smallest_quota(const MeasuredRun& run) {
   return least;
 }
 
-}  // namespace
-
-Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
-  check(run);
+void check_same_run(const MeasuredRun& run, const Trace& trace) {
   if (trace.phases.size() != run.phases.size() ||
       trace.phases[0].placement.num_tasks() != run.num_ranks())
     fail(
@@ -160,6 +168,13 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
         "must be of the same run",
         run.num_ranks(), run.phases.size(),
         trace.phases.empty() ? 0 : trace.phases[0].placement.num_tasks(), trace.phases.size());
+}
+
+}  // namespace
+
+Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
+  check(run);
+  check_same_run(run, trace);
   Diagnosis diagnosis;
   diagnosis.whole = efficiencies(run);
   diagnosis.knows_waiting = run.knows_waiting;
@@ -167,15 +182,17 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   for (const MeasuredPhase& phase : run.phases)
     if (!phase.name.empty() && names.try_emplace(phase.name).second)
       diagnosis.named.emplace_back(phase.name, efficiencies(part_named(run, phase.name)));
-  diagnosis.imbalance = imbalance_of(run);
   diagnosis.late = late_ranks(run);
   diagnosis.teams = balance_of(run.teams);
   diagnosis.threads = thread_causes(run);
+  if (const std::size_t count = slices_to_merge(run); count > 1) {
+    add_imbalance(merged(run, count), merged(trace, count), diagnosis);
+    diagnosis.imbalance.every *= count;
+  } else {
+    add_imbalance(run, trace, diagnosis);
+  }
   std::optional<ReplayedRun> replay;
   if (trace.machine) replay.emplace(run, trace);
-  diagnosis.advice = {
-      advice_on_objects(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr),
-      advice_on_lending(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr)};
   std::optional<MeasuredRun> unlimited, alone;
   // If ranks queued because of a quota or of other programs, `own` is set below to the run without
   // this queued time.

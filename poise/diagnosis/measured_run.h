@@ -74,6 +74,7 @@ struct MeasuredRun {
   /// Number of messages that ranks sent to processes outside the run (spawned or joined by a rank).
   std::uint64_t messages_outside = 0;
   std::vector<bool> is_free = {};  // per rank: the kernel may move it between cores; empty: unknown
+  bool are_slices = false;         // the phases are slices of time, not parts of the program
   bool knows_waiting = true;       // false: waiting was not measured, so `waited` may be 0
   std::uint32_t num_ranks() const { return node_of_rank.size(); }
 };

@@ -60,7 +60,9 @@ struct Profile {
 class Generator {
  public:
   Generator(std::vector<Planted> causes, std::uint64_t seed)
-      : causes_(std::move(causes)), random_(seed) {}
+      : causes_(std::move(causes)), random_(seed) {
+    result_.run.are_slices = seed % 2 == 1;
+  }
 
   Profile profile() {
     choose_machine();

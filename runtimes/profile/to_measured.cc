@@ -187,6 +187,7 @@ void add_others(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
 MeasuredRun measured(const std::vector<RankProfile>& ranks) {
   MeasuredRun run;
   run.node_of_rank = hosts_of(ranks).of_rank;
+  run.are_slices = ranks[0].cuts == Cuts::slices;
   for (const RankProfile& rank : ranks) {
     add(rank.reorderings, run.topologies);
     // A rank that died could not compare its records with those of other ranks.

@@ -43,10 +43,13 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   EXPECT_DOUBLE_EQ(times.waited.value, 2);
   ASSERT_EQ(times.waited_for.size(), 2u);
   EXPECT_DOUBLE_EQ(times.waited_for[0].second + times.waited_for[1].second, 2);
+  EXPECT_TRUE(run.are_slices);
   EXPECT_TRUE(run.knows_waiting);
   ranks[1].is_complete = false;
   EXPECT_FALSE(measured(ranks).knows_waiting);
   ranks[1].is_complete = true;
+  ranks[0].cuts = Cuts::collectives;
+  EXPECT_FALSE(measured(ranks).are_slices);
   ranks[0].knows_message_waits = false;
   EXPECT_FALSE(measured(ranks).knows_waiting);
 }

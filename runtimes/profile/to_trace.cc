@@ -94,6 +94,7 @@ std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks) {
     ranks[r] = {.rank = r,
                 .num_ranks = num_ranks,
                 .host = best.ranks[0].host,
+                .cuts = best.ranks[0].cuts,
                 .is_complete = false,
                 .phases = std::vector<profile::Phase>(best.num_phases)};
   for (RankProfile& rank : best.ranks) {

@@ -105,8 +105,9 @@ TEST(to_trace, a_job_that_called_collectives_only_at_its_start_is_divided_into_t
 }
 
 TEST(to_trace, ranks_without_data_have_no_load) {
-  const std::vector<RankProfile> ranks = whole({rank_of(1, Cuts::slices, {phase_of(5, 0)})});
+  const std::vector<RankProfile> ranks = whole({rank_of(1, Cuts::collectives, {phase_of(5, 0)})});
   ASSERT_EQ(ranks.size(), 2u);
+  EXPECT_EQ(ranks[0].cuts, Cuts::collectives);
   EXPECT_EQ(load_s(ranks[0].phases[0]), 0);
   EXPECT_FALSE(ranks[0].is_complete);
   EXPECT_THROW(whole({}), Error);
