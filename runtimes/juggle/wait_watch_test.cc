@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <csetjmp>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -18,9 +20,12 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include "runtimes/juggle/waiting.h"
 
@@ -32,6 +37,15 @@ constexpr int kMaxWaitMs = 60'000;  // on a busy machine a process starts late
 bool has_news(const WaitWatch& watch, int timeout_ms) {
   pollfd news{watch.descriptor(), POLLIN, 0};
   return ::poll(&news, 1, timeout_ms) == 1;
+}
+
+/// A function of its own, because a function with destructors cannot be cancelled asynchronously in
+/// a call of C that is declared noexcept.
+[[gnu::noinline]] void wait_in_cpp() {
+  std::mutex mutex;
+  std::condition_variable condition;
+  std::unique_lock lock(mutex);
+  for (;;) condition.wait_for(lock, std::chrono::hours(1));
 }
 
 /// Waits for ever in the blocking call that `call` names.
@@ -51,10 +65,7 @@ void wait_by(const std::string& call) {
     ::sem_init(&semaphore, 0, 0);
     ::sem_wait(&semaphore);
   } else if (call == "condition_until") {
-    std::mutex mutex;
-    std::condition_variable condition;
-    std::unique_lock lock(mutex);
-    for (;;) condition.wait_for(lock, std::chrono::hours(1));
+    wait_in_cpp();
   } else if (call == "semaphore_until") {
     sem_t semaphore;
     ::sem_init(&semaphore, 0, 0);
@@ -67,15 +78,54 @@ void wait_by(const std::string& call) {
   }
 }
 
-/// Disabled because it never ends: a thread waits for ever. PreloadedProgram starts this test in a
-/// process of its own and ends that process.
+sigjmp_buf outside_wait;
+
+/// Leaves a wait by siglongjmp as soon as SIGUSR1 arrives, waits once more, and says so.
+void leave_a_wait() {
+  ::signal(SIGUSR1, [](int) { ::siglongjmp(outside_wait, 1); });
+  if (sigsetjmp(outside_wait, 1) == 0) wait_by("semaphore");
+  sem_t semaphore;
+  ::sem_init(&semaphore, 0, 1);
+  ::sem_wait(&semaphore);
+  std::puts("left");
+  std::fflush(stdout);
+  for (;;) ::pause();
+}
+
+/// Loads a library whose constructor waits for another thread.
+void load_library() {
+  EXPECT_EQ(::dlopen("/nowhere/missing.so", RTLD_NOW), nullptr);
+  ::sched_yield();
+  EXPECT_NE(::dlerror(), nullptr) << "the preloaded library has taken the program's error";
+  EXPECT_NE(::dlopen(POISE_LIBRARY_WITH_THREAD, RTLD_NOW), nullptr) << ::dlerror();
+  std::puts("loaded");
+  std::fflush(stdout);
+}
+
+void* run_given_call(void*) {
+  const std::string call = std::getenv("WAITS_BY");
+  std::printf("thread %d\n", static_cast<int>(::syscall(SYS_gettid)));
+  std::fflush(stdout);
+  if (call == "load") return load_library(), nullptr;
+  ::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+  if (call == "longjmp") leave_a_wait();
+  wait_by(call);
+  return nullptr;
+}
+
+/// Disabled because a thread waits for ever, until SIGTERM arrives and this test cancels the
+/// thread. PreloadedProgram starts this test in a process of its own and ends that process.
 TEST(Preloaded, DISABLED_a_helper_process_of_other_tests_waits_for_ever_in_a_given_call) {
-  std::string call = std::getenv("WAITS_BY");
-  std::thread([&call] {
-    std::printf("thread %d\n", static_cast<int>(::syscall(SYS_gettid)));
-    std::fflush(stdout);
-    wait_by(call);
-  }).join();
+  sigset_t term;
+  ::sigemptyset(&term);
+  ::sigaddset(&term, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &term, nullptr);
+  pthread_t thread;
+  ASSERT_EQ(::pthread_create(&thread, nullptr, run_given_call, nullptr), 0);
+  int signal;
+  ::sigwait(&term, &signal);
+  ::pthread_cancel(thread);
+  EXPECT_EQ(::pthread_join(thread, nullptr), 0);
 }
 
 /// This test program in a process of its own, started with the preloaded library.
@@ -92,6 +142,7 @@ class PreloadedProgram {
       ::close(ends[1]);
       for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
       ::setenv("WAITS_BY", call, 1);
+      ::alarm(kMaxWaitMs / 1000);
       ::execl("/proc/self/exe", "juggle_test", "--gtest_also_run_disabled_tests",
               "--gtest_filter=Preloaded.*", nullptr);
       ::_exit(1);
@@ -100,8 +151,7 @@ class PreloadedProgram {
     said_ = ::fdopen(ends[0], "r");
   }
   ~PreloadedProgram() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
+    if (pid_ > 0) end_by(SIGKILL);
     std::fclose(said_);
   }
   PreloadedProgram(const PreloadedProgram&) = delete;
@@ -110,17 +160,39 @@ class PreloadedProgram {
   pid_t pid() const { return pid_; }
   /// Returns the id of the thread that waits, or 0 if the program does not print it.
   pid_t thread() const {
-    char line[256];
     int id = 0;
+    std::sscanf(line_after("thread ").c_str(), "%d", &id);
+    return id;
+  }
+  /// Waits for a line with this beginning, and returns the rest of it.
+  std::string line_after(const std::string& beginning) const {
+    char line[256];
     while (std::fgets(line, sizeof line, said_) != nullptr)
-      if (std::sscanf(line, "thread %d", &id) == 1) return id;
-    return 0;
+      if (std::string_view(line).starts_with(beginning)) return line + beginning.size();
+    return "";
+  }
+  /// Sends a signal and returns the status with which the program ends.
+  int end_by(int signal) {
+    int status = 0;
+    ::kill(pid_, signal);
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    return status;
   }
 
  private:
   pid_t pid_ = -1;
   std::FILE* said_ = nullptr;
 };
+
+/// Returns false if the thread does not report that it waits.
+bool comes_to_wait(WaitWatch& watch, pid_t thread) {
+  for (;;) {  // other threads of the program may wait, too
+    const auto report = watch.report_of(thread);
+    if (report && is_waiting(*report, true)) return true;
+    if (!has_news(watch, kMaxWaitMs)) return false;
+    watch.take_news();
+  }
+}
 
 class Calls : public testing::TestWithParam<const char*> {};
 
@@ -129,18 +201,37 @@ TEST_P(Calls, a_thread_that_waits_in_a_synchronization_call_is_reported_to_the_b
   const PreloadedProgram program(watch, GetParam());
   const pid_t thread = program.thread();
   ASSERT_NE(thread, 0);
-  for (;;) {  // other threads of the program may wait, too
-    const auto report = watch.report_of(thread);
-    if (report && is_waiting(*report, true)) break;
-    ASSERT_TRUE(has_news(watch, kMaxWaitMs));
-    watch.take_news();
-  }
+  ASSERT_TRUE(comes_to_wait(watch, thread));
   EXPECT_TRUE(reports_waits(program.pid()));
+}
+
+TEST_P(Calls, a_thread_that_waits_in_a_synchronization_call_can_be_cancelled) {
+  WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
+  PreloadedProgram program(watch, GetParam());
+  ASSERT_TRUE(comes_to_wait(watch, program.thread()));
+  EXPECT_EQ(program.end_by(SIGTERM), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Calls,
                          testing::Values("barrier", "condition", "condition_until", "semaphore",
                                          "semaphore_until", "futex", "yield"));
+
+TEST(WaitWatch, a_thread_that_leaves_a_wait_by_longjmp_waits_no_more_after_its_next_wait) {
+  WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
+  const PreloadedProgram program(watch, "longjmp");
+  const pid_t thread = program.thread();
+  ASSERT_TRUE(comes_to_wait(watch, thread));
+  ::syscall(SYS_tgkill, program.pid(), thread, SIGUSR1);
+  EXPECT_EQ(program.line_after("left"), "\n");
+  EXPECT_FALSE(watch.report_of(thread)->is_inside);
+}
+
+TEST(WaitWatch, a_program_can_load_a_library_whose_constructor_waits_for_another_thread) {
+  WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
+  PreloadedProgram program(watch, "load");
+  EXPECT_EQ(program.line_after("loaded"), "\n");
+  EXPECT_EQ(program.end_by(SIGTERM), 0);
+}
 
 TEST(WaitWatch, returns_no_report_for_a_thread_that_has_reported_nothing) {
   WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);

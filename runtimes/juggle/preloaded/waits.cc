@@ -20,6 +20,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <iterator>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -28,6 +29,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 #include "runtimes/juggle/tuning.h"
 #include "runtimes/juggle/wait_table.h"
@@ -39,17 +41,6 @@ namespace {
 using namespace poise::juggle;
 
 WaitTable* table = nullptr;
-
-struct OwnSlot {
-  WaitSlot* slot = nullptr;
-  bool has_asked = false;
-  ~OwnSlot() {
-    if (slot != nullptr) slot->thread.store(0, std::memory_order_relaxed);
-    slot = nullptr;
-    has_asked = true;  // own_slot() now returns null: the ending thread reports no more waits
-  }
-};
-thread_local OwnSlot own;
 
 template <typename Function>
 Function as_function(void* found) {
@@ -71,30 +62,85 @@ void* original_of(const void* caller, const char* name) {
   return found;
 }
 
-/// This library defines functions that have the same names as functions of other libraries, and so
-/// replaces them. Returns the replaced function called `name`, or null if no other library has one.
-/// glibc has two versions of pthread_cond_*; the newer one is returned if it exists.
+/// A function of another library that this library replaces by one of the same name.
+///
+/// A thread that searches for a function waits for the loader's lock. While a library is loaded,
+/// another thread has this lock and runs the constructors of that library. If a constructor waits
+/// for the first thread, both wait for ever. So all functions are searched for when this library is
+/// loaded; only those that are not loaded yet (such as the OpenMP run-time of an interpreter's
+/// module) are searched for at the first call from each place of the program.
 template <typename Function>
-Function original(std::atomic<Function>& cache, const char* name, const void* caller) {
-  if (const Function known = cache.load(std::memory_order_acquire)) return known;
-  void* found = ::dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-  if (found == nullptr) found = ::dlsym(RTLD_NEXT, name);
-  if (found == nullptr) return as_function<Function>(original_of(caller, name));
-  cache.store(as_function<Function>(found), std::memory_order_release);
-  return as_function<Function>(found);
-}
+class Original {
+ public:
+  constexpr explicit Original(const char* name) : name_(name) {}
 
-// The static variable has a constant initial value, so the compiler adds no lock for its
-// initialisation. Such a lock would call syscall(), which this library replaces.
-#define POISE_ORIGINAL(type, name, parameters)                      \
-  static std::atomic<type(*) parameters> name##_original = nullptr; \
-  const auto real = original(name##_original, #name, __builtin_return_address(0));
+  /// Searches in the libraries that are loaded for the whole program, and returns null if none has
+  /// the function. glibc has two versions of pthread_cond_*; the newer one is taken if it exists.
+  Function find() {
+    void* found = ::dlvsym(RTLD_NEXT, name_, "GLIBC_2.3.2");
+    if (found == nullptr) found = ::dlsym(RTLD_NEXT, name_);
+    ::dlerror();  // the program must not see the error of this search
+    everywhere_.store(as_function<Function>(found), std::memory_order_release);
+    return as_function<Function>(found);
+  }
+
+  /// Returns the function that the code at the address `caller` would call without this library, or
+  /// null if there is none.
+  Function called_from(const void* caller) {
+    if (const Function known = everywhere_.load(std::memory_order_acquire)) return known;
+    Call& call = calls_[reinterpret_cast<std::uintptr_t>(caller) % std::size(calls_)];
+    if (call.caller.load(std::memory_order_acquire) == caller) return call.function;
+    if (const Function found = find()) return found;
+    const auto found = as_function<Function>(original_of(caller, name_));
+    if (found != nullptr) keep(call, caller, found);
+    return found;
+  }
+
+ private:
+  struct Call {
+    std::atomic<const void*> caller = nullptr;
+    Function function = nullptr;
+  };
+
+  /// Keeps what was found for a caller, unless the entry is taken or another thread is here.
+  void keep(Call& call, const void* caller, Function found) {
+    if (is_keeping_.test_and_set(std::memory_order_acquire)) return;
+    if (call.caller.load(std::memory_order_relaxed) == nullptr) {
+      call.function = found;
+      call.caller.store(caller, std::memory_order_release);
+    }
+    is_keeping_.clear(std::memory_order_release);
+  }
+
+  const char* name_;
+  std::atomic<Function> everywhere_ = nullptr;  // one function for all callers
+  std::atomic_flag is_keeping_;
+  Call calls_[kTuning.kept_calls];
+};
+
+// The constant initial value lets other libraries' constructors call functions before this library
+// has been initialised.
+#define POISE_ORIGINAL(type, name, parameters)                          \
+  static constinit Original<type(*) parameters> name##_original(#name); \
+  __attribute__((constructor)) static void find_##name() { name##_original.find(); }
+#define POISE_REAL(name) name##_original.called_from(__builtin_return_address(0))
+
+POISE_ORIGINAL(long, syscall, (long, ...))
 
 long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0) {
-  POISE_ORIGINAL(long, syscall, (long, ...))
-  return real(number, a, b, c, d, e, f);
+  return POISE_REAL(syscall)(number, a, b, c, d, e, f);
 }
+
+/// What a thread knows about itself. A destructor would make the C++ library call malloc, and wait
+/// for the loader's lock, in the thread's first wait; a pthread key does neither.
+struct Own {
+  WaitSlot* slot = nullptr;
+  bool has_asked = false;
+  bool is_at_barrier = false;  // of OpenMP
+};
+__attribute__((tls_model("initial-exec"))) constinit thread_local Own own;
+pthread_key_t end_of_thread;
 
 WaitSlot* own_slot() {
   if (table == nullptr) return nullptr;
@@ -104,8 +150,17 @@ WaitSlot* own_slot() {
   if (own.slot != nullptr) {  // the slot may hold values of a killed thread with the same id
     own.slot->is_inside.store(false, std::memory_order_relaxed);
     own.slot->yield_ns.store(0, std::memory_order_relaxed);
+    ::pthread_setspecific(end_of_thread, own.slot);
   }
   return own.slot;
+}
+
+/// Frees the slot of a thread that ends. The thread reports no more waits.
+void leave_table(void* /*slot*/ = nullptr) {
+  WaitSlot* const slot = std::exchange(own, {.has_asked = true}).slot;
+  if (slot == nullptr) return;
+  auto thread = static_cast<pid_t>(system_call(SYS_gettid));
+  slot->thread.compare_exchange_strong(thread, 0);  // a child of _Fork() has the slot of its parent
 }
 
 void tell() {
@@ -127,16 +182,14 @@ void end_wait(WaitSlot* slot) {
   slot->is_inside.store(false, std::memory_order_release);
 }
 
-/// While an object of this type exists, the table says that the thread waits. Objects may be
-/// nested.
+/// While an object of this type exists, the table says that the thread waits, unless a barrier of
+/// OpenMP says so already: LLVM's barriers call other functions that wait.
+///
+/// If the thread is cancelled in its wait or leaves it by longjmp, the destructor does not run.
+/// Then the thread counts as waiting until the end of its next wait.
 class Wait {
  public:
-  Wait() : slot_(own_slot()) {
-    if (slot_ == nullptr || slot_->is_inside.load(std::memory_order_relaxed))
-      slot_ = nullptr;
-    else
-      begin_wait(slot_);
-  }
+  Wait() : slot_(own.is_at_barrier ? nullptr : own_slot()) { begin_wait(slot_); }
   ~Wait() { end_wait(slot_); }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
@@ -181,13 +234,13 @@ WaitTable* opened_table() {
 }
 
 __attribute__((constructor)) void open_table() {
-  table = opened_table();
-  if (table == nullptr) return;
-  ::pthread_atfork(nullptr, nullptr, [] {
-    own.slot = nullptr;
-    own.has_asked = false;
-  });
+  WaitTable* const opened = opened_table();
+  if (opened == nullptr || ::pthread_key_create(&end_of_thread, leave_table) != 0) return;
+  ::pthread_atfork(nullptr, nullptr, [] { own = {}; });
+  table = opened;
 }
+
+__attribute__((destructor)) void leave_table_at_exit() { leave_table(); }
 
 /// A parallel region: the function that its threads call, and the argument of this function.
 struct Region {
@@ -223,14 +276,14 @@ void start_region(Function real, void (*function)(void*), void* data, More... mo
 #pragma GCC visibility push(default)
 extern "C" {
 
+POISE_ORIGINAL(int, sched_yield, ())
 int sched_yield() noexcept {
-  POISE_ORIGINAL(int, sched_yield, ())
   if (WaitSlot* const slot = own_slot()) {
     const std::int64_t now_ns = poise::wall_now_ns();
     const std::int64_t before_ns = slot->yield_ns.exchange(now_ns, std::memory_order_relaxed);
     if (now_ns - before_ns > kTuning.new_wait_ns) tell();
   }
-  return real();
+  return POISE_REAL(sched_yield)();
 }
 
 long syscall(long number, ...) noexcept {
@@ -249,8 +302,9 @@ long syscall(long number, ...) noexcept {
 
 // Functions that do nothing but wait.
 #define POISE_WAITS(type, name, parameters, arguments) \
+  POISE_ORIGINAL(type, name, parameters)               \
   type name parameters {                               \
-    POISE_ORIGINAL(type, name, parameters)             \
+    const auto real = POISE_REAL(name);                \
     const Wait wait;                                   \
     return real arguments;                             \
   }
@@ -272,11 +326,15 @@ POISE_WAITS(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const times
 
 // OpenMP's barriers. If the original function is not found, parallel regions run on one thread, so
 // no barrier is needed.
-#define POISE_BARRIER(name, parameters, arguments) \
-  void name parameters {                           \
-    POISE_ORIGINAL(void, name, parameters)         \
-    const Wait wait;                               \
-    if (real != nullptr) real arguments;           \
+#define POISE_BARRIER(name, parameters, arguments)                      \
+  POISE_ORIGINAL(void, name, parameters)                                \
+  void name parameters {                                                \
+    const auto real = POISE_REAL(name);                                 \
+    if (real == nullptr) return;                                        \
+    const Wait wait;                                                    \
+    const bool was_at_barrier = std::exchange(own.is_at_barrier, true); \
+    real arguments;                                                     \
+    own.is_at_barrier = was_at_barrier;                                 \
   }
 POISE_BARRIER(GOMP_barrier, (), ())
 POISE_BARRIER(GOMP_loop_end, (), ())
@@ -287,10 +345,8 @@ POISE_BARRIER(__kmpc_barrier, (void* where, std::int32_t thread), (where, thread
 // Functions that run a parallel region. The first two arguments are the region's function and its
 // data; the further arguments are passed on.
 #define POISE_REGION(name, parameters, ...) \
-  void name parameters {                    \
-    POISE_ORIGINAL(void, name, parameters)  \
-    start_region(real, __VA_ARGS__);        \
-  }
+  POISE_ORIGINAL(void, name, parameters)    \
+  void name parameters { start_region(POISE_REAL(name), __VA_ARGS__); }
 #define POISE_LOOP(name)                                                                     \
   POISE_REGION(name,                                                                         \
                (void (*function)(void*), void* data, unsigned threads, long begin, long end, \
