@@ -91,7 +91,9 @@ CLOCKS_IN_TESTS = {
 # (ARCHITECTURE.md). These folders may define other numbers only if they follow from arithmetic, from a format or from
 # the program's own structure.
 LISTED_ROOMS = ("poise/search", "poise/partition", "poise/strategies", "poise/distributed", "poise/simulate", "poise/online")
-NUMBER = r"\bconstexpr (?:double|int|unsigned|std::size_t|std::u?int\d+_t|Vertex|Part|Slot|TaskId|PlaceId|NodeId|DomainId) (k[A-Z]\w*)"
+# A constant of one of these types, or of any other type if its value begins with a number.
+NUMBER = (r"\bconst(?:expr)? (?:(?:double|int|unsigned|std::size_t|std::u?int\d+_t|Vertex|Part|Slot|TaskId|PlaceId|NodeId|DomainId) "
+          r"|[\w:]+(?:<[^=;]*>)? (?=\w+(?:\[\d*\])? ?=? ?\{?-?\.?\d))(k[A-Z]\w*)")
 UNTUNED_NUMBERS = {
     "kRounding": "rounding errors of a sum", "kRoundingSlack": "rounding errors of a sum", "kEqual": "rounding errors of a sum",
     "kNever": "infinity", "kInfinity": "infinity", "kWorthwhile": "rounding errors of a sum",

@@ -93,7 +93,7 @@ Hierarchy coarsen(const Graph& graph, const Shares& shares) {
   const Vertex parts = shares.of_part.size();
   const Vertex wanted =
       std::max(kPartitionTuning.min_coarse, kPartitionTuning.coarse_per_part * parts);
-  const double max_weight = 1.5 * sum(graph.weight) / wanted;
+  const double max_weight = kPartitionTuning.max_weight_of_vertex * sum(graph.weight) / wanted;
   Hierarchy hierarchy;
   const Graph* finest = &graph;
   const std::vector<Part>* fixed = &shares.fixed;

@@ -20,10 +20,9 @@ namespace {
 using graphs::Graph;
 using graphs::Vertex;
 
-/// Start temperatures of annealing, as multiples of the mean amount by which a swap changes the
-/// traffic. A high temperature destroys the initial map. This is worthwhile only if there is time
-/// to find a better map.
-constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
+/// The start temperatures of annealing.
+constexpr std::array kTemperatures = {kPartitionTuning.hot_start, kPartitionTuning.warm_start,
+                                      kPartitionTuning.mild_start};
 /// Two sums count as equal if their relative difference is below this value.
 constexpr double kRounding = 1e-12;
 

@@ -20,6 +20,7 @@ namespace poise {
   /* A partition into parts (partition.h, parts.h). */ \
   X(std::uint32_t, max_ways,              64,      "parts",               "maximum number of parts that one stage makes; more parts take several stages") \
   X(std::uint32_t, coarse_per_part,       30,      "vertices per part",   "coarsening ends when this many vertices per part remain") \
+  X(double,        max_weight_of_vertex,  1.5,     "of the mean",         "maximum weight of a coarse vertex, relative to the mean weight when coarsening ends") \
   X(std::uint32_t, min_coarse,            96,      "vertices",            "minimum size of the coarsest graph, if there are few parts") \
   X(double,        slack_of_bisection,    0.4,     "of the tolerance",    "part of the tolerance that one bisection may use, because several bisections share it") \
   X(double,        max_kept_of_level,     0.9,     "of vertices",         "coarsening ends if more of the vertices would remain after a step") \
@@ -47,6 +48,9 @@ namespace poise {
   X(std::size_t,   min_partners,          4,       "partners",            "minimum number of partners that a vertex tries") \
   X(std::size_t,   max_partners,          32,      "partners",            "maximum number of partners that a vertex tries") \
   X(std::uint32_t, slots_of_group,        8,       "slots",               "number of slots around each partner that a descent tries") \
+  X(double,        hot_start,             0.6,     "of a mean swap",      "first start temperature of annealing, in multiples of the mean amount by which a swap changes the traffic; see hot_scans") \
+  X(double,        warm_start,            0.15,    "of a mean swap",      "second start temperature") \
+  X(double,        mild_start,            0.04,    "of a mean swap",      "third start temperature, at which the map is improved without being destroyed") \
   X(int,           cooling_steps,         200,     "steps",               "number of steps in which annealing lowers its temperature") \
   X(double,        end_temperature,       0.02,    "of the start",        "temperature at which annealing ends") \
   X(double,        hot_scans,             10000,   "scans per edge",      "annealing starts at temperature t if the budget is at least t times this: a hot start destroys the first map, which pays only if there is time to find a better one") \
@@ -70,6 +74,8 @@ inline constexpr PartitionTuning kPartitionTuning{};
 static_assert(kPartitionTuning.min_partners < kPartitionTuning.max_partners);
 static_assert(kPartitionTuning.slack_of_bisection < 1 && kPartitionTuning.max_kept_of_level < 1);
 static_assert(kPartitionTuning.end_temperature < 1);
+static_assert(kPartitionTuning.mild_start < kPartitionTuning.warm_start &&
+              kPartitionTuning.warm_start < kPartitionTuning.hot_start);
 
 /// The constants of PartitionTuning as rows of the printed table. They cannot be changed, so the
 /// range of each contains only its value.

@@ -138,6 +138,11 @@ class Tidy(unittest.TestCase):
 
     def test_tuning_constants_are_rejected_unless_they_are_in_the_file_tuning_h_of_their_folder(self):
         for name, line, is_allowed in (("poise/search/a.cc", "constexpr double kShare = 0.5;", False),
+                                       ("poise/search/a.cc", "constexpr auto kShare = 0.5;", False),
+                                       ("poise/search/a.cc", "const float kShare{.5F};", False),
+                                       ("poise/search/a.cc", "constexpr std::array<long, 2> kSteps = {1, 2};", False),
+                                       ("poise/search/a.cc", "constexpr long kSteps[] = {-1, 2};", False),
+                                       ("poise/search/a.cc", "constexpr std::string_view kSteps[] = {\"1\"};", True),
                                        ("poise/search/a.cc", "constexpr double kRounding = 1e-9;", True),
                                        ("poise/search/tuning.h", "inline constexpr double kShare = 0.5;", True),
                                        ("poise/search/a_test.cc", "constexpr double kShare = 0.5;", True)):
