@@ -19,7 +19,6 @@
 #include "apps/report/simulation_table.h"
 #include "apps/report/sweep_table.h"
 #include "apps/text/command_line.h"
-#include "apps/text/format.h"
 #include "apps/text/output.h"
 #include "apps/text/table.h"
 

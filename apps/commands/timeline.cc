@@ -14,7 +14,6 @@
 
 #include "apps/analysis/inputs.h"
 #include "apps/commands/commands.h"
-#include "apps/report/html.h"
 #include "apps/report/timeline_pictures.h"
 #include "apps/text/command_line.h"
 #include "apps/text/output.h"

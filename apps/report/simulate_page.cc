@@ -8,7 +8,6 @@
 #include <functional>
 #include <numeric>
 
-#include "apps/analysis/sizes.h"
 #include "apps/report/html.h"
 #include "apps/report/page_script.h"
 #include "apps/report/page_table.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <fmt/format.h>
+#include <iterator>
 #include <numeric>
 
 #include "poise/base/enum_index.h"
@@ -17,10 +18,6 @@ namespace {
 using Kind = JuggleCause::Kind;
 
 double number(std::size_t count) { return count; }
-
-std::string threads_text(std::size_t count) {
-  return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
-}
 
 std::string cpus_text(std::size_t count) {
   return fmt::format("{} cpu{}", count, count == 1 ? "" : "s");
@@ -129,7 +126,20 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
                                 100 * share, where, cure)});
 }
 
+struct KindRow {
+  const char* name;
+  bool is_for_user = false;
+};
+constexpr KindRow kKinds[] = {{"unknown"},        {"spinning", true}, {"one_cpu"},
+                              {"bound_unevenly"}, {"quota", true},    {"stranger"},
+                              {"short_lived"},    {"nothing"}};
+static_assert(std::size(kKinds) == index_of(Kind::nothing) + 1, "a row per kind, in their order");
+
 }  // namespace
+
+std::string threads_text(std::size_t count) {
+  return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
+}
 
 std::vector<JuggleCause> causes_of(const JuggleFacts& facts, const JuggleTuning& tuning) {
   if (facts.watched_s < tuning.enough_windows * tuning.min_window_s || facts.threads == 0)
@@ -149,12 +159,8 @@ std::vector<JuggleCause> causes_of(const JuggleFacts& facts, const JuggleTuning&
   return causes;
 }
 
-bool is_for_user(JuggleCause::Kind kind) { return kind == Kind::spinning || kind == Kind::quota; }
+bool is_for_user(Kind kind) { return kKinds[index_of(kind)].is_for_user; }
 
-const char* name_of(JuggleCause::Kind kind) {
-  constexpr const char* kNames[] = {"unknown", "spinning", "one_cpu",     "bound_unevenly",
-                                    "quota",   "stranger", "short_lived", "nothing"};
-  return kNames[index_of(kind)];
-}
+const char* name_of(Kind kind) { return kKinds[index_of(kind)].name; }
 
 }  // namespace poise

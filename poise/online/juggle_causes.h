@@ -5,6 +5,7 @@
 // functions are pure: the same facts give the same causes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,7 +46,7 @@ struct JuggleCause {
     quota,           // the cpu quota is too small for the threads that compute
     stranger,        // another program uses one of the cpus
     short_lived,     // another program, or threads that live too briefly to be measured, use a cpu
-    nothing          // nothing to gain
+    nothing          // nothing to gain; the last kind
   };
   Kind kind = Kind::nothing;
   /// How many times faster the program could be. For the cause `spinning` this is a lower limit;
@@ -60,6 +61,9 @@ std::vector<JuggleCause> causes_of(const JuggleFacts& facts, const JuggleTuning&
 
 /// True if poise juggle cannot remove this cause, so that the user has to.
 bool is_for_user(JuggleCause::Kind kind);
+
+/// "1 thread" or "N threads".
+std::string threads_text(std::size_t count);
 
 /// Name of a kind of cause in JSON output, such as "spinning" or "one_cpu".
 const char* name_of(JuggleCause::Kind kind);

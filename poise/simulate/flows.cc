@@ -22,12 +22,6 @@ std::uint32_t Routes::add(std::span<const RouteStop> stops) {
   return count() - 1;
 }
 
-double Routes::slowest_s_per_byte(std::uint32_t route) const {
-  double slowest = 0;
-  for (const RouteStop& stop : stops(route)) slowest = std::max(slowest, stop.s_per_byte);
-  return slowest;
-}
-
 void sort_by_start(std::span<const Flow> flows, std::vector<std::uint32_t>& numbers) {
   std::sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
     return flows[a].start_s != flows[b].start_s ? flows[a].start_s < flows[b].start_s : a < b;

@@ -28,9 +28,6 @@ class Routes {
     return std::span(stops_).subspan(first_[route], first_[route + 1] - first_[route]);
   }
 
-  /// Seconds per byte on the slowest resource of the route if nothing else uses it.
-  double slowest_s_per_byte(std::uint32_t route) const;
-
  private:
   std::vector<std::size_t> first_{0};
   std::vector<RouteStop> stops_;

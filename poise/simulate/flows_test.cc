@@ -25,9 +25,6 @@ TEST(Flows, a_route_merges_entries_of_the_same_resource_and_omits_those_without_
   EXPECT_THAT(stops[0], ElementsAre(std::pair(4u, 0.75), std::pair(2u, 3.0)));
   EXPECT_THAT(stops[1], ElementsAre(std::pair(4u, 2.0), std::pair(1u, 5.0)));
   EXPECT_TRUE(stops[2].empty());
-  EXPECT_EQ(routes.slowest_s_per_byte(0), 3);
-  EXPECT_EQ(routes.slowest_s_per_byte(1), 5);
-  EXPECT_EQ(routes.slowest_s_per_byte(2), 0);
 }
 
 TEST(Flows, the_busiest_resource_is_occupied_by_the_bytes_of_all_flows_that_pass_it) {

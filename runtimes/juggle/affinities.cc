@@ -353,8 +353,4 @@ void Affinities::end_stay(const ThreadAffinity& kept) {
         kTuning.max_stays));
 }
 
-void Affinities::end_stays() {
-  for (const auto& [key, kept] : kept_) end_stay(kept);
-}
-
 }  // namespace poise::juggle

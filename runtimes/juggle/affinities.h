@@ -116,8 +116,6 @@ class Affinities {
   /// thread. Also removes the mark, so the next call for this thread returns true.
   bool is_itself(std::uint64_t key);
 
-  void end_stays();
-
   std::uint64_t migrations = 0, refusals = 0, own_choices = 0;
   std::vector<Stay> stays;
 

@@ -317,7 +317,7 @@ TEST_F(AffinitiesTest, records_the_cpu_of_each_thread_over_time) {
   kernel.time_s = 2;
   pin(101, 3);
   kernel.time_s = 5;
-  affinities.end_stays();
+  affinities.restore_all();
   ASSERT_THAT(affinities.stays, SizeIs(2));
   EXPECT_EQ(affinities.stays[0].cpu, 1u);
   EXPECT_EQ(affinities.stays[0].to_s, 2);

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "poise/online/juggle_causes.h"
 #include "poise/trace/chrome.h"
 #include "poise/trace/timeline.h"
 
@@ -38,10 +39,6 @@ std::pair<double, double> least_and_most(const std::vector<ThreadTally>& threads
 }
 
 double per(double value, double over) { return over > 0 ? value / over : 0; }
-
-std::string threads_text(std::size_t count) {
-  return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
-}
 
 }  // namespace
 

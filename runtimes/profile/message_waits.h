@@ -31,9 +31,6 @@ class MessageWaits {
 
   /// Returns one wait for each call with at least one message whose send and receive are known.
   std::vector<Wait> waits() const;
-  /// Number of messages that seem to have been received before they were sent, because a send was
-  /// matched with the wrong receive.
-  std::uint64_t num_contradictions() const { return num_contradictions_; }
 
  private:
   using Key = std::pair<std::uint64_t, std::uint32_t>;  // stream, number
@@ -45,7 +42,6 @@ class MessageWaits {
   CommonClock clock_;
   std::map<int, Ends> by_partner_;
   std::map<std::int64_t, Wait> by_call_;  // keyed by the time at which the call began
-  std::uint64_t num_contradictions_ = 0;
 };
 
 }  // namespace poise::profile

@@ -39,7 +39,6 @@ class Series {
 
   const std::vector<Phase>& phases() const { return phases_; }
   std::vector<Phase> take() { return std::move(phases_); }
-  std::uint64_t cuts_per_phase() const { return cuts_per_phase_; }
   /// False if all phases have lost their labels, because there were too many different ones.
   bool has_labels() const { return has_labels_; }
   /// When the current phase began, and the kernel's measurements at that time.

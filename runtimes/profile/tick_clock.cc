@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtimes/profile/machinery.h"
-
 #include "poise/base/clock.h"
 
 namespace poise::profile {
