@@ -6,8 +6,9 @@ namespace poise {
 
 // One line per policy: its name, the ranks that it examines (OffloadPolicy::Sight in
 // online/offload_policy.h), and what it does. The choices of the setting `policy`, its
-// documentation and the table in online/offload_policy.cc are made from this list. Policy NAME is
-// implemented by the function offload_NAME() in one of the files online/offload_*.cc.
+// documentation and the table in online/offload_policy.cc are made from this list. The first policy
+// is the default. Policy NAME is implemented by the function offload_NAME() in one of the files
+// online/offload_*.cc.
 //
 // clang-format off
 #define POISE_OFFLOAD_POLICIES(X) \

@@ -44,7 +44,7 @@ class Thieves {
 };
 
 struct LoanSettings {
-  const OffloadPolicy* policy = &offload_policy("cost");
+  const OffloadPolicy* policy = &offload_policies().front();
   bool push = true;  // true: lends also to ranks that have sent no request
   /// True if the program's own policy decides. Such a policy sees all ranks.
   bool takes_all = false;
