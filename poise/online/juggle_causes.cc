@@ -84,12 +84,26 @@ void add_bound(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
 
 void add_quota(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
   if (!is_quota_too_small(facts)) return;
-  const auto fitting = static_cast<std::size_t>(std::ceil(*facts.quota_cpus));
+  const double quota = *facts.quota_cpus;
+  const auto fitting = static_cast<std::size_t>(std::ceil(quota));
+  const bool is_one = facts.threads == 1;
+  const std::string fewer =
+      fitting < facts.threads ? fmt::format("use {}, or ", threads_text(fitting)) : "";
   causes.push_back(
-      {Kind::quota, usable_without_quota(facts) / *facts.quota_cpus,
-       fmt::format("the cgroup's quota (cpu.max) pays for {:.3g} cpus, and {} compute: the kernel "
-                   "stops all of them for a part of each 100 ms; use {}, or ask for more cpus",
-                   *facts.quota_cpus, threads_text(facts.threads), threads_text(fitting))});
+      {Kind::quota, usable_without_quota(facts) / quota,
+       fmt::format("the cgroup's quota (cpu.max) pays for {:.3g} cpu{}, and {} compute{}: the "
+                   "kernel stops {} for a part of each 100 ms; {}ask for more cpus",
+                   quota, quota == 1 ? "" : "s", threads_text(facts.threads), is_one ? "s" : "",
+                   is_one ? "it" : "all of them", fewer)});
+}
+
+/// What helps against other programs. `is_known`: it is known which cpu they take.
+std::string cure_of_stranger(const JuggleFacts& facts, bool is_several, bool is_known) {
+  const std::size_t cpus = facts.cpus.size();
+  if (is_several) return "stop them";
+  if (cpus == 1) return "stop it, or use another cpu (--cpus)";
+  if (facts.threads == cpus) return fmt::format("stop it, or use {}", threads_text(cpus - 1));
+  return fmt::format("stop it, or leave {} cpu to it (--cpus)", is_known ? "that" : "a");
 }
 
 void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
@@ -98,32 +112,38 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
   if (is_quota_too_small(facts)) return;
   const auto most = std::max_element(facts.taken_s.begin(), facts.taken_s.end());
   const bool is_on_a_cpu = most != facts.taken_s.end() && *most > tuning.notable * facts.watched_s;
-  const double lost = facts.lost_cpu_s / facts.watched_s;
+  const double cpus = number(facts.cpus.size());
+  const double lost = std::min(facts.lost_cpu_s / facts.watched_s, cpus);
   // Bound threads that share a cpu wait for each other, so their lost time does not prove that
   // another program runs.
   const bool is_bound = std::any_of(facts.bound_on.begin(), facts.bound_on.end(),
                                     [](std::uint32_t threads) { return threads > 0; });
   if (!is_on_a_cpu && (is_bound || lost <= tuning.notable)) return;
-  const double share = is_on_a_cpu ? *most / facts.watched_s : std::min(lost, 0.99);
-  const std::size_t cpus = facts.cpus.size();
-  const std::string where = is_on_a_cpu
-                                ? fmt::format("cpu {}", facts.cpus[most - facts.taken_s.begin()])
-                                : "one of the cpus";
+  const bool is_several = !is_on_a_cpu && cpus > 1 && lost >= 1;
+  const double taken = is_on_a_cpu ? *most / facts.watched_s : lost;
+  const std::size_t cpu = is_on_a_cpu ? most - facts.taken_s.begin() : 0;
+  const std::string what =
+      is_several ? fmt::format("{:.1f} of the {} cpus", taken, cpus)
+                 : fmt::format("{:.0f}% of {}", 100 * taken,
+                               is_on_a_cpu || cpus == 1 ? fmt::format("cpu {}", facts.cpus[cpu])
+                                                        : "one of the cpus");
   // Threads that end before they are measured also make other threads wait.
   if (facts.births > tuning.notable_births_per_s * facts.watched_s) {
     causes.push_back(
         {Kind::short_lived, 1,
-         fmt::format("short-lived threads of the program, or another program, take {:.0f}% of {} "
-                     "from the other threads: to tell which, let threads live longer",
-                     100 * share, where)});
+         fmt::format("short-lived threads of the program, or another program, take {} from the "
+                     "other threads: to tell which, let threads live longer",
+                     what)});
     return;
   }
-  const std::string cure = facts.threads == cpus && cpus > 1
-                               ? fmt::format("stop it, or use {}", threads_text(cpus - 1))
-                               : "stop it, or leave that cpu to it (--cpus)";
+  // A thread with a cpu of its own is the one for which all others wait. Threads that are more than
+  // the cpus share what is left of all cpus.
+  const bool is_shared = is_several || (!is_on_a_cpu && facts.threads > cpus);
+  const double share = is_shared ? taken / cpus : taken;
   causes.push_back({Kind::stranger, 1 / (1 - std::min(share, 0.99)),
-                    fmt::format("another program takes {:.0f}% of {} from the threads: {}",
-                                100 * share, where, cure)});
+                    fmt::format("{} {} from the threads: {}",
+                                is_several ? "other programs take" : "another program takes", what,
+                                cure_of_stranger(facts, is_several, is_on_a_cpu))});
 }
 
 struct KindRow {

@@ -155,7 +155,15 @@ TEST(JuggleCauses, the_gain_without_a_quota_is_the_number_of_usable_cpus_divided
   EXPECT_THAT(
       first_cause([](JuggleFacts& f) { f.quota_cpus = 2.5; }).text,
       HasSubstr("pays for 2.5 cpus, and 4 threads compute: the kernel stops all of them for "
-                "a part of each 100 ms; use 3 threads"));
+                "a part of each 100 ms; use 3 threads, or ask for more cpus"));
+  EXPECT_THAT(first_cause([](JuggleFacts& f) {
+                f.quota_cpus = 0.5;
+                f.threads = 1;
+              }).text,
+              HasSubstr("1 thread computes: the kernel stops it for a part of each 100 ms; ask "
+                        "for more cpus"));
+  EXPECT_THAT(first_cause([](JuggleFacts& f) { f.quota_cpus = 1; }).text,
+              HasSubstr("pays for 1 cpu, and 4 threads compute"));
 }
 
 TEST(JuggleCauses, stopping_another_program_gains_back_the_share_of_a_cpu_that_it_takes) {
@@ -172,7 +180,10 @@ TEST(JuggleCauses, stopping_another_program_gains_back_the_share_of_a_cpu_that_i
         {0, 5, 4, 0, 2, "50% of one of the cpus"},
         {0, 1.9, 4, 0, 1, ""},
         {0, 5, 4, 1, 1, ""},
-        {0, 30, 4, 0, 100, "99% of one of the cpus"}}) {
+        {0, 9.96, 4, 0, 100, "100% of one of the cpus"},
+        {0, 8, 5, 0, 1.25, "80% of one of the cpus from the threads: stop it, or leave a cpu"},
+        {0, 30, 5, 0, 4, "other programs take 3.0 of the 4 cpus from the threads: stop them"},
+        {0, 50, 9, 0, 100, "4.0 of the 4 cpus"}}) {
     const JuggleCause cause = first_cause([&](JuggleFacts& f) {
       f.taken_s[2] = taken_s;
       f.lost_cpu_s = lost_s;
@@ -182,6 +193,21 @@ TEST(JuggleCauses, stopping_another_program_gains_back_the_share_of_a_cpu_that_i
     EXPECT_EQ(cause.kind, gain > 1 ? Kind::stranger : Kind::nothing) << taken_s << ", " << lost_s;
     EXPECT_NEAR(cause.gain, gain, 1e-9);
     EXPECT_THAT(cause.text, HasSubstr(text));
+  }
+}
+
+TEST(JuggleCauses, names_the_only_cpu_and_does_not_advise_to_leave_it_to_another_program) {
+  for (const std::uint32_t threads : {1, 2}) {
+    const JuggleCause cause = first_cause([&](JuggleFacts& f) {
+      f.threads = threads;
+      f.cpus = {6};
+      f.taken_s = {0};
+      f.lost_cpu_s = 5;
+    });
+    EXPECT_EQ(cause.text,
+              "another program takes 50% of cpu 6 from the threads: stop it, or use another cpu "
+              "(--cpus)");
+    EXPECT_DOUBLE_EQ(cause.gain, 2);
   }
 }
 
