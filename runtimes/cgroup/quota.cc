@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <set>
 
 namespace poise::cgroup {
 
@@ -52,7 +53,7 @@ bool has_word(std::string_view list, std::string_view word) {
 }
 
 /// Returns the path of the process's cgroup in a hierarchy. `cgroups` is the text of
-/// /proc/self/cgroup. It contains the path in a line such as "0::/path" for cgroup version 2, or
+/// /proc/PID/cgroup. It contains the path in a line such as "0::/path" for cgroup version 2, or
 /// "4:cpu,cpuacct:/path" for version 1.
 std::optional<std::string_view> group_in(std::string_view cgroups, bool is_unified) {
   for (const std::string_view line : split(cgroups, '\n')) {
@@ -105,8 +106,23 @@ std::optional<double> quota_in(const std::string& path, bool is_unified) {
                        line_of(path + "/cpu.cfs_period_us"));
 }
 
-std::vector<QuotaFolder> own_folders(const std::string& root) {
-  return quota_folders(text_of(root + "/proc/self/cgroup"), text_of(root + "/proc/self/mountinfo"));
+/// Returns the folders of the cgroups that contain all of the processes, as quota_cpus() does.
+std::vector<QuotaFolder> common_folders(const std::vector<pid_t>& processes,
+                                        const std::string& root) {
+  std::set<std::string> cgroups;  // a text for each group of processes with the same cgroups
+  for (const pid_t process : processes)
+    cgroups.insert(text_of(root + "/proc/" + std::to_string(process) + "/cgroup"));
+  cgroups.erase("");
+  if (cgroups.empty()) cgroups.insert(text_of(root + "/proc/self/cgroup"));
+  const std::string mounts = text_of(root + "/proc/self/mountinfo");
+  std::vector<QuotaFolder> common = quota_folders(*cgroups.begin(), mounts);
+  for (const std::string& others : cgroups) {
+    const std::vector<QuotaFolder> folders = quota_folders(others, mounts);
+    std::erase_if(common, [&](const QuotaFolder& folder) {
+      return std::find(folders.begin(), folders.end(), folder) == folders.end();
+    });
+  }
+  return common;
 }
 
 }  // namespace
@@ -135,9 +151,9 @@ std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_vie
   return folders;
 }
 
-std::optional<double> quota_cpus(const std::string& root) {
+std::optional<double> quota_cpus(const std::vector<pid_t>& processes, const std::string& root) {
   std::optional<double> tightest;
-  for (const QuotaFolder& folder : own_folders(root)) {
+  for (const QuotaFolder& folder : common_folders(processes, root)) {
     const auto quota = quota_in(root + folder.path, folder.is_unified);
     if (quota && (!tightest || *quota < *tightest)) tightest = quota;
   }
@@ -146,7 +162,7 @@ std::optional<double> quota_cpus(const std::string& root) {
 
 std::int64_t stopped_ns(const std::string& root) {
   std::int64_t ns = 0;
-  for (const QuotaFolder& folder : own_folders(root))
+  for (const QuotaFolder& folder : common_folders({}, root))
     ns += stopped_in(root + folder.path, folder.is_unified);
   return ns;
 }

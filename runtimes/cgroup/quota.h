@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace poise::cgroup {
@@ -24,12 +25,14 @@ struct QuotaFolder {
 };
 
 /// Returns the folders of a process's cgroups and of all their ancestors, for both versions of
-/// cgroups. `cgroups` is the text of /proc/self/cgroup, `mounts` that of /proc/self/mountinfo.
+/// cgroups. `cgroups` is the text of /proc/PID/cgroup, `mounts` that of /proc/self/mountinfo.
 std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_view mounts);
 
-/// Returns the smallest quota among this process's cgroups and their ancestors, or nothing if there
-/// is none. In tests, `root` is a folder with copies of the files of another system.
-std::optional<double> quota_cpus(const std::string& root = "");
+/// Returns the smallest quota among the cgroups that contain all of the given processes, or nothing
+/// if there is none. Ignores processes that have ended. If no process is left, returns the quota of
+/// this process. In tests, `root` is a folder with copies of the files of another system.
+std::optional<double> quota_cpus(const std::vector<pid_t>& processes = {},
+                                 const std::string& root = "");
 
 /// Returns the total time, in nanoseconds, for which the kernel has stopped this process's cgroups
 /// and their ancestors since their creation, because they had used up their quotas. The time counts

@@ -91,7 +91,7 @@ TEST(Quota, the_quota_is_read_from_files_of_cgroup_version_2) {
       {"/sys/fs/cgroup/system.slice/cpu.max", "max 100000\n"},
       {"/sys/fs/cgroup/system.slice/cpu.stat", "usage_usec 9\n"},
   });
-  EXPECT_EQ(quota_cpus(system.root), 2.5);
+  EXPECT_EQ(quota_cpus({}, system.root), 2.5);
   EXPECT_EQ(stopped_ns(system.root), 41'000'000);
 }
 
@@ -110,8 +110,29 @@ TEST(Quota, the_smallest_quota_of_a_group_and_its_parents_applies_in_cgroup_vers
       {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n"},
       {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"},
   });
-  EXPECT_EQ(quota_cpus(system.root), 1.5);
+  EXPECT_EQ(quota_cpus({}, system.root), 1.5);
   EXPECT_EQ(stopped_ns(system.root), 123'457'789);
+}
+
+TEST(Quota, the_quota_of_other_processes_is_that_of_the_cgroups_that_contain_all_of_them) {
+  const RecordedSystem system({
+      {"/proc/self/cgroup", "0::/login\n"},
+      {"/proc/42/cgroup", "0::/batch/job\n"},
+      {"/proc/43/cgroup", "0::/batch/job\n"},
+      {"/proc/44/cgroup", "0::/batch/other\n"},
+      {"/proc/45/cgroup", "0::/\n"},
+      {"/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
+      {"/sys/fs/cgroup/login/cpu.max", "800000 100000\n"},
+      {"/sys/fs/cgroup/batch/cpu.max", "600000 100000\n"},
+      {"/sys/fs/cgroup/batch/job/cpu.max", "100000 100000\n"},
+      {"/sys/fs/cgroup/batch/other/cpu.max", "100000 100000\n"},
+  });
+  EXPECT_EQ(quota_cpus({42}, system.root), 1);
+  EXPECT_EQ(quota_cpus({42, 43}, system.root), 1);
+  EXPECT_EQ(quota_cpus({42, 43, 44}, system.root), 6) << "one quota for both jobs together";
+  EXPECT_EQ(quota_cpus({42, 45}, system.root), std::nullopt);
+  EXPECT_EQ(quota_cpus({42, 99}, system.root), 1) << "a process that has ended";
+  EXPECT_EQ(quota_cpus({99}, system.root), 8) << "of this process";
 }
 
 TEST(Quota, there_is_no_quota_if_no_cgroup_file_sets_a_cpu_limit) {
@@ -120,8 +141,8 @@ TEST(Quota, there_is_no_quota_if_no_cgroup_file_sets_a_cpu_limit) {
       {"/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
       {"/sys/fs/cgroup/cpu.max", "max 100000\n"},
   });
-  EXPECT_EQ(quota_cpus(unlimited.root), std::nullopt);
-  EXPECT_EQ(quota_cpus(RecordedSystem({}).root), std::nullopt);
+  EXPECT_EQ(quota_cpus({}, unlimited.root), std::nullopt);
+  EXPECT_EQ(quota_cpus({}, RecordedSystem({}).root), std::nullopt);
   EXPECT_EQ(stopped_ns(RecordedSystem({}).root), 0);
 }
 

@@ -64,22 +64,41 @@ void Balancer::choose_progress() {
                     std::strerror(errno)));
 }
 
+/// The processes of the threads that take part in balancing.
+std::vector<pid_t> Balancer::computing_processes() const {
+  std::set<pid_t> processes;
+  for (const JuggleMember& member : team_.members()) {
+    const auto thread = kernel_.threads().find(member.last.key);
+    if (member.takes_part && thread != kernel_.threads().end())
+      processes.insert(thread->second.process);
+  }
+  return {processes.begin(), processes.end()};
+}
+
+/// True if the quota should be read again: because it may have been set while the program runs, or
+/// because other threads compute now, which may be in another cgroup.
+bool Balancer::is_time_for_quota(double now_s) const {
+  const std::uint32_t team_size = team_.num_taking_part();
+  return team_size > 0 &&
+         now_s - asked_quota_s_ >=
+             (team_size == quota_team_size_ ? kTuning.quota_s : kTuning.scan_interval_s(now_s));
+}
+
 /// Limits the number of cpus to the quota of cpu time, rounded up. When the quota is used up, the
 /// kernel stops the program's threads on all cpus. Threads on fewer cpus use up the quota later:
-/// they do the same work, but wait less at barriers for stopped threads. Called repeatedly, because
-/// a quota may be set while the program runs.
+/// they do the same work, but wait less at barriers for stopped threads.
 void Balancer::respect_quota() {
   asked_quota_s_ = kernel_.now_s();
-  quota_cpus_ = kernel_.quota_cpus();
+  quota_team_size_ = team_.num_taking_part();
+  quota_cpus_ = kernel_.quota_cpus(computing_processes());
   const bool is_watching = options_.settings.policy == JugglePolicy::off;
   const double whole = std::ceil(quota_cpus_.value_or(kMaxCpus));
   const auto most = static_cast<std::size_t>(std::clamp(whole, 1.0, double{kMaxCpus}));
   const std::size_t num_cpus = affinities_.num_unlimited();
   if (most < num_cpus)
-    note_once(
-        fmt::format("a quota (cpu.max, cpu.cfs_quota_us) pays for {:.3g} cpus of {}: {} "
-                    "threads use it up",
-                    *quota_cpus_, num_cpus, most));
+    note_once(fmt::format("a quota (cpu.max, cpu.cfs_quota_us) pays for {:.3g} cpu{} of {}: {} up",
+                          *quota_cpus_, *quota_cpus_ == 1 ? "" : "s", num_cpus,
+                          most == 1 ? "1 thread uses it" : fmt::format("{} threads use it", most)));
   if (!is_watching) affinities_.set_limit(most, options_.first_cpu);
 }
 
@@ -294,7 +313,7 @@ void Balancer::round() {
   const bool scans = is_time_to_scan();
   if (scans) scan();
   if (!scans && (now_s < kTuning.check_s || now_s - asked_own_s_ >= kTuning.check_s)) refresh_own();
-  if (now_s - asked_quota_s_ >= kTuning.quota_s) respect_quota();
+  if (is_time_for_quota(now_s)) respect_quota();
   respect_own_choices();
   read();
   const std::vector<JuggleOrder> orders = team_.balance(readings_, kernel_.now_s());
@@ -352,17 +371,20 @@ void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
 }
 
 /// Adds the cpu time that the threads could have used since the previous round. Computes it from
-/// the number of threads balanced in that round and the number of cpus. If threads stay in their
-/// domains, every thread's fair share is computed for the domain with the most threads per cpu.
+/// the number of threads balanced in that round, the number of cpus and the quota. If threads stay
+/// in their domains, every thread's fair share is computed for the domain with the most threads per
+/// cpu.
 void Balancer::count_attainable_time(double real_s) {
   if (team_size_ > 0) {
     const double threads = team_size_, cpus = affinities_.cpus().size();
+    const double paid_cpus = quota_cpus_.value_or(kMaxCpus);
     tally_.part_s += real_s;
     tally_.threads_s += threads * real_s;
     std::vector<DomainId> domain_of;
     for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
-    tally_.fair_s += threads / std::max(1.0, threads_per_place(team_size_, domain_of)) * real_s;
-    tally_.static_s += threads / std::ceil(threads / cpus) * real_s;
+    const double fair_cpus = threads / std::max(1.0, threads_per_place(team_size_, domain_of));
+    tally_.fair_s += std::min(fair_cpus, paid_cpus) * real_s;
+    tally_.static_s += std::min(threads / std::ceil(threads / cpus), paid_cpus) * real_s;
   }
   team_size_ = team_.num_taking_part();
   tally_.most_threads = std::max(tally_.most_threads, team_size_);

@@ -68,6 +68,8 @@ class Balancer {
  private:
   void note_once(const std::string& text);
   void note_silence(double real_s);
+  std::vector<pid_t> computing_processes() const;
+  bool is_time_for_quota(double now_s) const;
   void respect_quota();
   void choose_progress();
   std::vector<JugglePlace> places() const;
@@ -99,6 +101,7 @@ class Balancer {
   double asked_own_s_ = 0, asked_quota_s_ = 0, round_s_ = 0;
   double cpu_before_s_ = process_cpu_now_s();  // cpu time of this process when it began to balance
   std::uint32_t team_size_ = 0;                // number of balanced threads in the last round
+  std::uint32_t quota_team_size_ = 0;          // the same when the quota was last read
   // If true, progress is counted in instructions instead of cpu time.
   bool counts_instructions_ = false;
   std::map<std::uint64_t, Descriptor> counters_;  // counters of instructions, by key of the thread

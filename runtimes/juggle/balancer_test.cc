@@ -236,7 +236,7 @@ class QuotaTest : public BalancerTest {
   QuotaTest() {
     for (CpuId cpu = 0; cpu < 64; ++cpu) all.push_back(cpu);
     kernel.allowed = all;
-    kernel.quota = 2.5;
+    kernel.quota = kernel.quota_of_root = 2.5;
     kernel.threads_by_id.clear();
     for (pid_t id = 100; id < 108; ++id) kernel.start(100, id, all);
     for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 0.3;
@@ -257,6 +257,34 @@ TEST_F(QuotaTest, binds_threads_to_as_many_cpus_as_the_quota_allows) {
   EXPECT_EQ(causes.front().kind, JuggleCause::Kind::quota);
   EXPECT_GE(causes.front().gain, 8 / 2.5);
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
+}
+
+TEST_F(QuotaTest, a_quota_of_the_processes_that_compute_is_found_although_the_first_has_none) {
+  kernel.quota_of_root.reset();
+  Balancer balancer(options, store, kernel);
+  EXPECT_THAT(notes, IsEmpty());
+  run(balancer, 0.2);
+  EXPECT_THAT(notes, testing::ElementsAre(testing::HasSubstr("pays for 2.5 cpus of 64")));
+  EXPECT_EQ(causes_of(balancer.finish().facts).front().kind, JuggleCause::Kind::unknown);
+}
+
+TEST_F(QuotaTest, the_quota_of_the_processes_that_compute_is_kept_while_none_of_them_computes) {
+  kernel.quota_of_root.reset();
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 1;
+  run(balancer, 65);
+  EXPECT_EQ(balancer.finish().facts.quota_cpus, 2.5);
+}
+
+TEST_F(QuotaTest, the_predicted_time_and_the_fair_share_respect_the_quota) {
+  options.settings.policy = JugglePolicy::off;
+  for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 0;
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  const Tally tally = balancer.finish();
+  EXPECT_NEAR(tally.fair_s / tally.part_s, 2.5, 1e-9);
+  EXPECT_NEAR(tally.static_s / tally.part_s, 2.5, 1e-9);
 }
 
 TEST_F(QuotaTest, the_message_about_a_changed_quota_gives_the_number_of_all_usable_cpus) {

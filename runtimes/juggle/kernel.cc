@@ -13,7 +13,8 @@ namespace poise::juggle {
 
 Linux::Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads,
              WaitWatch* waits)
-    : max_threads_(max_threads),
+    : root_(root),
+      max_threads_(max_threads),
       finder_(root, with_adopted, not_followed, max_threads),
       waits_(waits),
       start_s_(wall_now_s()),
@@ -39,7 +40,9 @@ std::optional<std::uint64_t> Linux::start_time_of(pid_t process, pid_t thread) c
   return juggle::start_time_of(process, thread);
 }
 
-std::optional<double> Linux::quota_cpus() const { return cgroup::quota_cpus(); }
+std::optional<double> Linux::quota_cpus(const std::vector<pid_t>& processes) const {
+  return cgroup::quota_cpus(processes.empty() ? std::vector{root_} : processes);
+}
 
 bool Linux::waits_actively(pid_t process) const { return juggle::waits_actively(process); }
 

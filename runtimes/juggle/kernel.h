@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
 #include "runtimes/juggle/cpus.h"
 #include "runtimes/juggle/threads.h"
@@ -53,9 +54,10 @@ class Kernel {
   virtual std::string shortage() const = 0;
   /// True if the process still belongs to the user for whom the balancer runs.
   virtual bool is_ours(pid_t process) const = 0;
-  /// Returns the smallest quota of cpu time, as a number of cpus (quota.h), or nothing if there is
-  /// none.
-  virtual std::optional<double> quota_cpus() const = 0;
+  /// Returns the smallest quota of cpu time that holds for all of the processes together, as a
+  /// number of cpus (quota.h), or nothing if there is none. Without processes: that of the
+  /// program's first process.
+  virtual std::optional<double> quota_cpus(const std::vector<pid_t>& processes) const = 0;
   /// True if the process's settings or libraries make threads spin while they wait (waiting.h).
   virtual bool waits_actively(pid_t process) const = 0;
   /// True if the process reports the waits of its threads (wait_table.h) or has ended.
@@ -87,7 +89,7 @@ class Linux : public Kernel {
   std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) const override;
   std::string shortage() const override;
   bool is_ours(pid_t process) const override { return finder_.is_ours(process); }
-  std::optional<double> quota_cpus() const override;
+  std::optional<double> quota_cpus(const std::vector<pid_t>& processes) const override;
   bool waits_actively(pid_t process) const override;
   bool reports_waits(pid_t process) const override;
   std::optional<WaitReport> wait_report(pid_t thread) const override;
@@ -98,6 +100,7 @@ class Linux : public Kernel {
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:
+  pid_t root_;
   std::size_t max_threads_;
   ThreadFinder finder_;
   LastBorn last_born_;

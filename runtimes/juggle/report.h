@@ -38,16 +38,17 @@ std::string advice_text(const Tally& tally);
 std::string live_line(const Tally& tally);
 
 /// The fraction of the time for which each thread could have run if all got equal shares: the
-/// number of cpus divided by the number of threads, but at most 1. If threads stay in their memory
-/// domains, both numbers are those of the most crowded domain. The fraction is averaged over the
-/// time in which threads were balanced.
+/// number of cpus, or of those that a quota pays for, divided by the number of threads, but at most
+/// 1. If threads stay in their memory domains, both numbers are those of the most crowded domain.
+/// The fraction is averaged over the time in which threads were balanced.
 double fair_share(const Tally& tally);
 
 /// The predicted duration of the work that n threads did on m cpus. If all threads run equally fast
 /// (balanced_s), it is n/m times the average run time of a thread. If threads stay in their memory
 /// domains, n and m are those of the most crowded domain. If every thread stays on its first cpu
-/// and all wait for the slowest (static_s), it is ceil(n/m) times that average. Spinning counts as
-/// work. Both are 0 if no thread was balanced.
+/// and all wait for the slowest (static_s), it is ceil(n/m) times that average. With a quota, both
+/// are at least the run time of all threads together, divided by the number of cpus that the quota
+/// pays for. Spinning counts as work. Both are 0 if no thread was balanced.
 struct Prediction {
   double balanced_s = 0, static_s = 0;
 };

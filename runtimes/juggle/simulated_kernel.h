@@ -128,7 +128,9 @@ class SimulatedKernel : public Kernel {
   }
   std::string shortage() const override { return ""; }
   bool is_ours(pid_t process) const override { return !foreign.contains(process); }
-  std::optional<double> quota_cpus() const override { return quota; }
+  std::optional<double> quota_cpus(const std::vector<pid_t>& computing) const override {
+    return computing.empty() ? quota_of_root : quota;
+  }
   bool waits_actively(pid_t process) const override { return active.contains(process); }
   bool reports_waits(pid_t) const override { return !waits.empty(); }
   std::optional<WaitReport> wait_report(pid_t thread) const override {
@@ -143,8 +145,9 @@ class SimulatedKernel : public Kernel {
   std::set<pid_t> out_of_sight;       // threads that scans do not find, although they are alive
   std::set<pid_t> active;             // processes whose threads spin while waiting
   std::map<pid_t, WaitReport> waits;  // the reports of those threads that report their waits
-  std::optional<double> quota = {};
-  double stranger_share = 0;  // share of each cpu that other programs use
+  std::optional<double> quota = {};   // of the processes that compute
+  std::optional<double> quota_of_root = {};  // of the program's first process
+  double stranger_share = 0;                 // share of each cpu that other programs use
   double time_s = 0;
   int refusal = EINVAL;
   std::size_t processes = 1;

@@ -3,6 +3,7 @@
 // its decisions are in poise/online/juggle_tuning.h.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,7 +25,12 @@ struct Tuning {
   // Seconds from one count of the threads of known processes to the next, as a fraction of the time
   // for which the program has run. A count is cheaper than a scan.
   double count_share = 0.01;
-  // Seconds between two readings of the cgroup's quota.
+  /// Seconds from one scan to the next if the program has run for run_s seconds.
+  constexpr double scan_interval_s(double run_s) const {
+    return std::clamp(scan_share * run_s, min_scan_s, check_s);
+  }
+  // Seconds between two readings of the cgroup's quota while the number of threads that compute
+  // stays the same. If it changes, the quota is read as often as threads are scanned for.
   double quota_s = 60;
   // Minimum seconds between wake-ups by threads that report waits. A wake-up costs about 20 us.
   double min_news_s = 1e-4;

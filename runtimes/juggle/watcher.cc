@@ -10,8 +10,7 @@ namespace poise::juggle {
 
 bool Watcher::is_time_to_scan() {
   const double now_s = kernel_.now_s();
-  const bool is_due = now_s - scanned_s_ >=
-                      std::clamp(kTuning.scan_share * now_s, kTuning.min_scan_s, kTuning.check_s);
+  const bool is_due = now_s - scanned_s_ >= kTuning.scan_interval_s(now_s);
   if (saw_death_) return true;
   const bool has_few = kernel_.num_processes() <= kTuning.max_counted_processes;
   if (has_few && now_s - counted_s_ >= std::min(kTuning.count_share * now_s, kTuning.check_s / 2)) {

@@ -18,6 +18,7 @@ import time
 import unittest
 
 from juggle_test import BUSY, CPUS, QUICK, WAIT_S, JuggleTest, affinity, children, end_all, eventually
+from juggle_refused_test import line_of
 from run_poise import POISE
 
 QUOTAS = pathlib.Path("/sys/fs/cgroup/cpu")
@@ -129,14 +130,32 @@ class Programs(JuggleTest):
         self.assertRegex(errors, r"^(poise juggle: instructions cannot be counted .*, so progress is measured as"
                                  r" cpu time\n)?$")
 
-    def test_the_balancer_reports_the_cpu_quota_of_its_cgroup(self):
+    def cgroup_with_half_a_cpu(self):
         group = QUOTAS / f"poise_test_{os.getpid()}"
         try:
             group.mkdir()
             self.addCleanup(group.rmdir)
+            self.addCleanup(lambda: end_all(map(int, (group / "tasks").read_text().split())))
             (group / "cpu.cfs_quota_us").write_text("50000")
         except OSError as error:
             self.skipTest(f"no quota can be set here: {error}")
+        return group
+
+    def test_the_balancer_reports_the_cpu_quota_of_a_cgroup_that_only_the_program_has_joined(self):
+        group = self.cgroup_with_half_a_cpu()
+        process = self.start("--", "sh", "-c", f"echo $$ > {group}/tasks; while :; do :; done")
+        self.assertIn("pays for 0.5 cpus", line_of(process.stderr))
+        process.terminate()
+        process.communicate(timeout=WAIT_S)
+        program = self.start_alone("sh", "-c", f"echo $$ > {group}/tasks; while :; do :; done")
+        self.assertTrue(eventually(lambda: str(program.pid) in (group / "tasks").read_text().split()))
+        attached = self.start("--attach", str(program.pid))
+        self.assertIn("pays for 0.5 cpus", line_of(attached.stderr))
+        program.kill()
+        program.wait(WAIT_S)
+
+    def test_the_balancer_reports_the_cpu_quota_of_its_cgroup(self):
+        group = self.cgroup_with_half_a_cpu()
         done = self.run_poise("juggle", "--", "sh", "-c", "sleep 0.1", preexec_fn=lambda: (
             group / "tasks").write_text(str(os.getpid())))
         self.assertEqual(done.returncode, 0)
