@@ -94,9 +94,11 @@ void JuggleTeam::leave_alone(std::uint64_t key) {
   if (at == left_alone_.end() || *at != key) left_alone_.insert(at, key);
 }
 
+double JuggleTeam::longest_round_s() const { return std::min(period_s_, tuning().max_round_s); }
+
 double JuggleTeam::next_s() const {
   const double short_s = std::min(tuning().short_period_s, settings_.period_s);
-  if (settings_.policy == JugglePolicy::off) return settings_.period_s;
+  if (settings_.policy == JugglePolicy::off) return longest_round_s();
   if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < tuning().watch_s))
     return short_s;
   // If the program does not report when threads wait, a policy that reacts to waits looks for
@@ -104,8 +106,8 @@ double JuggleTeam::next_s() const {
   const bool is_told = std::any_of(members_.begin(), members_.end(),
                                    [](const JuggleMember& m) { return m.last.waits.has_value(); });
   if (poise::is_reacting(settings_.policy) && !is_told)
-    return std::clamp(period_s_ / tuning().points_per_phase, short_s, period_s_);
-  return period_s_;
+    return std::min(std::max(period_s_ / tuning().points_per_phase, short_s), longest_round_s());
+  return longest_round_s();
 }
 
 std::uint32_t JuggleTeam::num_taking_part() const {
@@ -178,7 +180,8 @@ void JuggleTeam::decide(double real_s, double now_s) {
         ready_share(members_[i].gained_s, members_[i].waited_s, real_s) > tuning().ready_share;
   if (is_reacting()) react();
   const double since_point_s = now_s - point_s_;
-  if (since_point_s >= tuning().round_share * period_s_) {
+  // The rest of the period is too short for another round.
+  if (since_point_s >= period_s_ - (1 - tuning().round_share) * longest_round_s()) {
     const bool rotates =
         action_ == JuggleAction::rotate && settings_.policy != JugglePolicy::reactive;
     if (rotates) juggle(since_point_s);

@@ -76,7 +76,7 @@ class JuggleTeam {
   /// the thread's affinity.
   void leave_alone(std::uint64_t key);
 
-  /// Seconds until the next balancing point.
+  /// Seconds until the threads are to be measured again: at the next balancing point, or earlier.
   double next_s() const;
 
   std::span<const JuggleMember> members() const { return members_; }
@@ -110,6 +110,7 @@ class JuggleTeam {
     JuggleView view() const { return {progress_s, place_of, speed, domain_of}; }
   };
   const JuggleTuning& tuning() const { return settings_.tuning; }
+  double longest_round_s() const;
   void decide(double real_s, double now_s);
   std::vector<JuggleOrder> orders(bool places_changed);
   void measure_work_rate(std::span<const ThreadReading> readings);

@@ -931,6 +931,7 @@ TEST(JuggleTeam, places_threads_in_order_of_progress_and_again_when_the_set_of_p
 TEST(JuggleTeam, the_next_balancing_point_comes_after_20_ms_while_threads_are_being_watched) {
   JuggleSettings settings{.policy = JugglePolicy::off, .period_s = 0.3};
   EXPECT_EQ(JuggleTeam(settings, places(1)).next_s(), 0.3);
+  EXPECT_EQ(JuggleTeam({.policy = JugglePolicy::off, .period_s = 60}, places(1)).next_s(), 1);
   settings.policy = JugglePolicy::proactive;
   Rounds rounds(settings, places(1), 1);  // a single thread is not balanced
   EXPECT_EQ(rounds.team.next_s(), 0.02);
@@ -940,6 +941,17 @@ TEST(JuggleTeam, the_next_balancing_point_comes_after_20_ms_while_threads_are_be
   }
   for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.02});
   EXPECT_EQ(rounds.team.next_s(), 0.3);
+}
+
+TEST(JuggleTeam, threads_are_measured_every_second_in_a_long_period_but_move_only_at_its_end) {
+  JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 60}, places(2));
+  Kernel kernel(team, 2);
+  for (int thread = 0; thread < 3; ++thread) kernel.add(0, false);
+  kernel.run_until(55);
+  EXPECT_EQ(team.next_s(), 1);
+  EXPECT_EQ(kernel.orders, 3) << "the first places";
+  kernel.run_until(65);
+  EXPECT_EQ(kernel.orders, 5) << "two threads have changed places";
 }
 
 TEST(JuggleTeam, a_reactive_policy_looks_for_waiting_threads_five_times_per_period) {

@@ -42,6 +42,7 @@ namespace poise {
   X(double,        waits_per_period,  2,     0,    100,  "waits",             "alongside other programs, a period is at least this many times the mean wait for a cpu; otherwise a moved thread might get no turn") \
   X(double,        shortest_period_s, 0.005, 1e-3, 10,   "s",                 "minimum period: a balancing point costs about 1% of it") \
   X(double,        round_share,       0.75,  0.1,  1,    "of a period",       "a round that takes more of the period ends it, because the length of rounds varies by a tenth") \
+  X(double,        max_round_s,       1,     0.02, 3600, "s",                 "maximum length of a round: with a longer period, threads are also measured between balancing points, because reports end at the last measurement") \
   X(double,        points_per_phase,  5,     0.5,  100,  "points per phase",  "number of balancing points per phase: with fewer, balancing gains little") \
   X(double,        max_lead_periods,  20,    1,    1e6,  "periods",           "maximum lead or lag of a thread: longer ones come from earlier phases") \
   /* Whether threads are balanced. */ \

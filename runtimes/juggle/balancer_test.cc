@@ -71,6 +71,14 @@ TEST_F(BalancerTest, the_run_time_of_a_thread_includes_its_run_time_before_a_lon
   EXPECT_NEAR(tally.program_run_s, 2 * 6, 1);
 }
 
+TEST_F(BalancerTest, the_run_time_of_the_program_lacks_at_most_a_second_if_the_period_is_long) {
+  options.settings.period_s = 60;
+  Balancer balancer(options, store, kernel);
+  run(balancer, 6);
+  EXPECT_LT(kernel.time_s, 8);
+  EXPECT_GT(balancer.finish().program_run_s, 2 * 4.5);
+}
+
 TEST_F(BalancerTest, cpu_time_before_the_balancer_starts_does_not_count_as_a_cost_of_balancing) {
   const double before_s = process_cpu_now_s();
   Balancer balancer(options, store, kernel);
