@@ -74,7 +74,8 @@ std::optional<Machine> machine_of(std::string_view command, const std::vector<st
 }
 
 bool asks_to_end(std::uint32_t signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT ||
+         signal == SIGABRT;
 }
 
 PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t host,

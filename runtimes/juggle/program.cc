@@ -69,11 +69,12 @@ Signals::Signals() {
   sigset_t set;
   ::sigemptyset(&set);
   // The signals that one process may send to another. Batch systems send SIGXCPU, SIGURG and
-  // SIGPWR.
-  for (const int signal :
-       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGTSTP, SIGWINCH,
-        SIGXCPU, SIGXFSZ, SIGURG, SIGPWR, SIGIO, SIGVTALRM, SIGPROF, SIGCHLD})
+  // SIGPWR. Blocking SIGSEGV and its like hides no crash of this process: the kernel ends a process
+  // that causes one of them while it is blocked.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGTSTP,
+                           SIGWINCH, SIGURG, SIGPWR, SIGIO, SIGVTALRM, SIGPROF, SIGSTKFLT, SIGCHLD})
     ::sigaddset(&set, signal);
+  for (const int signal : kCoreSignals) ::sigaddset(&set, signal);
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) ::sigaddset(&set, signal);
   descriptor_ = Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor_) fail_at("receive signals through a file descriptor");

@@ -29,6 +29,10 @@ struct Ending {
 /// Names and values of environment variables.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
+/// The signals that by default end a process with a core dump. People send them to hung programs.
+constexpr int kCoreSignals[] = {SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,
+                                SIGFPE,  SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS};
+
 /// Receives signals to this process through a file descriptor: those to forward to the program, and
 /// SIGCHLD when a child has ended. Ignores SIGPIPE, because the reader of this process's messages
 /// may end before the program does. Throws if the system does not deliver signals in this way.

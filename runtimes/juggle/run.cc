@@ -70,8 +70,9 @@ WakeUp take_signals(const Signals& signals, const Program& program) {
     if (program.is_child()) {
       program.forward(signal, info->ssi_code);
     } else {
-      wake_up.leaves |= signal == SIGINT || signal == SIGTERM || signal == SIGQUIT ||
-                        signal == SIGXCPU || (signal == SIGHUP && !is_ignored(SIGHUP));
+      wake_up.leaves |= signal == SIGINT || signal == SIGTERM ||
+                        (signal == SIGHUP && !is_ignored(SIGHUP)) ||
+                        std::ranges::find(kCoreSignals, signal) != std::end(kCoreSignals);
     }
     if (signal == SIGTSTP) stop_like_terminal();
   }

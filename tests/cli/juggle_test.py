@@ -129,7 +129,9 @@ class Statuses(JuggleTest):
                   "signal.pthread_sigmask(signal.SIG_BLOCK, told)\n"
                   "print('ready', flush=True)\n"
                   "for _ in told: print(int(signal.sigwait(told)), flush=True)\n")
-        signals = [signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU, signal.SIGURG, signal.SIGPWR, signal.SIGIO, signal.SIGRTMIN + 3]
+        signals = [signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU, signal.SIGURG, signal.SIGPWR, signal.SIGIO, signal.SIGRTMIN + 3,
+                   signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS,
+                   signal.SIGSTKFLT]
         process = self.start("--", "python3", "-c", script, *(str(int(told)) for told in signals))
         self.assertEqual(process.stdout.readline(), "ready\n")
         for told in signals:
@@ -264,7 +266,7 @@ class Affinities(JuggleTest):
 
     def test_the_balancer_can_attach_to_a_running_program_and_detach(self):
         program, workers = self.start_busy_alone()
-        for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU):
+        for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU, signal.SIGABRT):
             process = self.start(*QUICK, "--attach", str(program.pid))
             self.assertTrue(eventually(lambda: all(len(affinity(pid)) == 1 for pid in workers)))
             process.send_signal(told)
