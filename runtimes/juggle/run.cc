@@ -233,22 +233,25 @@ Outcome run_balanced(const std::vector<std::string>& command, const BalancerOpti
   }
   std::optional<Signals> signals;
   std::optional<Guard> guard;
+  std::optional<WaitWatch> waits;
+  std::optional<Program> program;
   try {
     check(options);
     signals.emplace();
     guard.emplace();
+    listen_to_waits(options, waits);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopt orphaned descendants, so that they stay visible
+    program = Program::start(command, *signals, waits ? waits->environment() : Environment());
   } catch (const Error&) {
     throw;
   } catch (const std::exception& reason) {
     say_not_balanced(options, reason);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+    guard.reset();
     signals.reset();
     return {replace_process_by(command), {}};
   }
-  std::optional<WaitWatch> waits;
-  listen_to_waits(options, waits);
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopt orphaned descendants, so that they stay visible
-  Program program = Program::start(command, *signals, waits ? waits->environment() : Environment());
-  return Watch(program, *guard, *signals, options, waits ? &*waits : nullptr).run();
+  return Watch(*program, *guard, *signals, options, waits ? &*waits : nullptr).run();
 }
 
 Outcome attach_balanced(pid_t pid, const BalancerOptions& options) {

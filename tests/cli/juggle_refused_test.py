@@ -130,6 +130,14 @@ class Refused(JuggleTest):
         process.communicate(timeout=WAIT_S)
         self.assertEqual(process.returncode, 7)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become a user without processes")
+    def test_a_program_runs_unbalanced_and_one_line_says_so_if_the_guard_process_is_the_last_that_the_limit_allows(self):
+        def two_processes():
+            resource.setrlimit(resource.RLIMIT_NPROC, (2, 2))
+            os.setuid(1_000_000 + os.getpid())
+
+        self.assert_ends_like_the_program(two_processes, "not balanced: cannot start a process")
+
     @unittest.skipUnless(shutil.which("unshare"), "no unshare")
     def test_a_program_runs_unbalanced_and_one_line_says_so_if_proc_is_not_mounted(self):
         apart = ["unshare", "--user", "--map-root-user", "--mount"]
