@@ -189,18 +189,19 @@ void run(const JuggleOptions& options) {
   const juggle::Outcome outcome = options.attach
                                       ? juggle::attach_balanced(*options.attach, settings)
                                       : juggle::run_balanced(options.command, settings);
-  if (options.summary) say(juggle::summary_text(outcome.tally));
+  const bool has_run = outcome.ending.text.empty();
+  if (options.summary && has_run) say(juggle::summary_text(outcome.tally));
   const std::string diagnosis =
       options.diagnose ? juggle::diagnosis_text(outcome.tally) : juggle::advice_text(outcome.tally);
   for (const std::string_view line : split(diagnosis, '\n'))
-    if (!options.summary && !line.empty()) say_line("poise juggle", line);
+    if (!options.summary && has_run && !line.empty()) say_line("poise juggle", line);
   try {
     if (!options.json.empty()) write_file(options.json, juggle::summary_json(outcome.tally));
     if (!options.trace.empty()) write_file(options.trace, juggle::trace_json(outcome.tally));
   } catch (const Error& trouble) {  // poise still exits with the program's status
     settings.on_note(trouble.what());
   }
-  if (!outcome.ending.text.empty()) say_line("poise", outcome.ending.text);
+  if (!has_run) say_line("poise", outcome.ending.text);
   juggle::end_like(outcome.ending);
 }
 

@@ -228,7 +228,8 @@ Outcome run_balanced(const std::vector<std::string>& command, const BalancerOpti
   if (!claimed) {
     if (options.on_note)
       options.on_note(
-          "another `poise juggle` balances this program already; this one only runs it");
+          "another `poise juggle` balances this program already; this one only runs it and reports "
+          "nothing");
     return {replace_process_by(command), {}};
   }
   std::optional<Signals> signals;

@@ -145,6 +145,8 @@ class Statuses(JuggleTest):
         self.assertEqual(done.returncode, 127)
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertIn("no-such-command-here", done.stderr)
+        with_summary = self.run_poise("juggle", "--summary", "--diagnose", "--", "no-such-command-here")
+        self.assertEqual(with_summary.stderr, done.stderr)
 
     def test_a_file_that_cannot_be_executed_gives_exit_status_126(self):
         (self.folder / "text").write_text("no program")
@@ -288,7 +290,7 @@ class Affinities(JuggleTest):
         done = self.run_poise("juggle", "--", POISE, "juggle", "--", "sh", "-c", "exit 7")
         self.assertEqual(done.returncode, 7)
         self.assertEqual(done.stderr, "poise juggle: another `poise juggle` balances this program already; "
-                                      "this one only runs it\n")
+                                      "this one only runs it and reports nothing\n")
 
     def test_child_processes_of_an_attached_program_get_their_affinities_back_even_if_their_parent_dies(self):
         program = self.start_alone("sh", "-c", f"sh -c '{BUSY}' & wait; exec sleep 60")
