@@ -162,6 +162,10 @@ std::string destination(const MeasureCommandOptions& options, const Machine& dis
 }
 
 void measure(const MeasureCommandOptions& options) {
+  if (options.ranks_as_hosts && options.launcher.empty())
+    fail(
+        "--ranks-as-hosts needs --launcher, which measures the network; example: --launcher "
+        "\"mpirun -np 4\"");
   const Machine discovered = discover_machine();
   const std::string path = destination(options, discovered);
   Progress progress;

@@ -35,6 +35,9 @@ class BadInput(CliTest):
                             says=['did you mean "--strategies"?', "poise compare --help"])
         self.assert_refused("plan", "g.graph", "--strategy=keep", "--jsn", says='"--json"')
 
+    def test_an_option_that_would_have_no_effect_without_another_is_refused(self):
+        self.assert_refused("measure", "--ranks-as-hosts", "-o", "m.json", says="--ranks-as-hosts needs --launcher")
+
     def test_missing_and_additional_arguments_are_refused(self):
         self.assert_refused("plan", "--strategy", "keep", says="TRACE is missing")
         self.assert_refused("plan", "g.graph", "--strategy", says="--strategy needs a value")
