@@ -21,8 +21,9 @@ namespace poise {
 /// Index of a spot, which is a place or a shared resource. Resource r is spot num_places + r.
 using SpotId = std::uint32_t;
 
-/// Incremental form of Metrics::iteration_s. Construction costs O(tasks + messages); trying or
-/// making a move costs O(neighbours of the task).
+/// Incremental form of Metrics::iteration_s for a phase without subphases: it counts the total load
+/// of each task. Construction costs O(tasks + messages); trying or making a move costs O(neighbours
+/// of the task).
 ///
 /// Formula `nuco`: only places have busy times, shared resources have none. The busy time of a
 /// place is background + loads / speed + messages received.

@@ -68,10 +68,10 @@ class MessageTally {
         is_flat_inside_(machine.has_equal_messages_inside() && machine.has_equal_bytes_inside()),
         resources_(machine, costs),
         latencies_(machine, costs,
-                   workload.messages.size() + workload.tasks.size() + machine.num_places()),
-        latency_s_(machine.num_places(), 0) {
+                   workload.messages.size() + workload.tasks.size() + machine.num_places()) {
     times_.overhead_s.resize(machine.num_places());
     times_.exposed_s.resize(machine.num_places());
+    times_.latency_s.resize(machine.num_places());
     times_.resource_s.resize(resources_.count());
   }
 
@@ -83,7 +83,7 @@ class MessageTally {
   MessageTimes times() && {
     add_messages();
     add_waiting();
-    for (PlaceId p = 0; p < machine_.num_places(); ++p) times_.exposed_s[p] += latency_s_[p];
+    for (PlaceId p = 0; p < machine_.num_places(); ++p) times_.exposed_s[p] += times_.latency_s[p];
     return std::move(times_);
   }
 
@@ -130,8 +130,8 @@ class MessageTally {
               : ends(count, bytes, from, to);
       times_.overhead_s[from] += here.sender_s;
       times_.overhead_s[to] += here.receiver_s;
-      latency_s_[to] =
-          std::max(latency_s_[to],
+      times_.latency_s[to] =
+          std::max(times_.latency_s[to],
                    shares_factors ? sum.latency_s : poise::latency_s(machine_, costs_, from, to));
     });
     sums.clear(flush);
@@ -169,7 +169,6 @@ class MessageTally {
   const Resources resources_;
   Latencies latencies_;
   MessageTimes times_;
-  std::vector<double> latency_s_;  // per place
 };
 
 }  // namespace

@@ -50,6 +50,7 @@ inline double latency_s(const Machine& machine, const CostModel& costs, PlaceId 
 struct MessageTimes {
   std::vector<double> overhead_s;  // O of each place: its CPU time
   std::vector<double> exposed_s;   // X of each place: its waiting time
+  std::vector<double> latency_s;   // the part of X of each place that is due to latency
   std::vector<double> resource_s;  // T of each resource: its busy time
 };
 
@@ -57,7 +58,8 @@ struct MessageTimes {
 MessageTimes message_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                            const Placement& placement);
 
-/// Like message_times(), but leaves out exposed_s (X), which the callers compute themselves.
+/// Like message_times(), but leaves out exposed_s (X), which the callers compute themselves, and
+/// latency_s.
 /// O(messages * tiers + places + resources).
 MessageTimes message_times_without_waiting(const Machine& machine, const Workload& workload,
                                            const CostModel& costs, const Placement& placement);

@@ -60,16 +60,39 @@ double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, dou
   return bound_s;
 }
 
-/// Returns the time that messages add to the work of each place; see message_times.h.
-std::vector<double> physical_comm_s(const Machine& machine, const Workload& workload,
-                                    const CostModel& costs, const Placement& placement,
-                                    const std::vector<double>& work_s) {
-  const MessageTimes times = message_times(machine, workload, costs, placement);
-  std::vector<double> comm_s(work_s.size());
-  for (std::size_t p = 0; p < work_s.size(); ++p)
-    comm_s[p] =
-        busy_s(work_s[p], times.overhead_s[p], times.exposed_s[p], workload.overlap) - work_s[p];
-  return comm_s;
+/// Returns the time that the fraction `part` of its messages adds to the work of place p; see
+/// message_times.h. Latencies overlap, so a part of the messages takes the latency of all.
+double added_s(const MessageTimes& times, PlaceId p, double work_s, double part, double overlap) {
+  if (part <= 0) return 0;
+  const double exposed_s = part * times.exposed_s[p] + (1 - part) * times.latency_s[p];
+  return busy_s(work_s, part * times.overhead_s[p], exposed_s, overlap) - work_s;
+}
+
+/// Returns the seconds that messages add to `work_s`. Both have an entry per place and subphase.
+std::vector<double> comm_s(const Machine& machine, const Workload& workload, const CostModel& costs,
+                           const Placement& placement, const Subphases& subphases,
+                           const std::vector<double>& work_s) {
+  const std::uint32_t count = subphases.count();
+  const auto by_subphase = [&](const auto& seconds_of) {
+    std::vector<double> seconds;
+    seconds.reserve(work_s.size());
+    for (PlaceId p = 0; p < machine.num_places(); ++p)
+      for (std::uint32_t s = 0; s < count; ++s)
+        seconds.push_back(seconds_of(p, work_s[seconds.size()], subphases.part_of_rest(s)));
+    return seconds;
+  };
+  if (costs.formula == CostFormula::physical) {
+    const MessageTimes times = message_times(machine, workload, costs, placement);
+    return by_subphase([&](PlaceId p, double work, double part) {
+      return added_s(times, p, work, part, workload.overlap);
+    });
+  }
+  std::vector<double> received_s(machine.num_places(), 0);
+  for (const Message& message : workload.messages) {
+    const PlaceId from = placement.of(message.from), to = placement.of(message.to);
+    received_s[to] += message_s(machine, costs, message, from, to);
+  }
+  return by_subphase([&](PlaceId p, double, double part) { return part * received_s[p]; });
 }
 
 /// Lower bounds on the makespan if subphases overlap, or if the speed of a place depends on the
@@ -167,32 +190,40 @@ double makespan_bound_s(const Machine& machine, const Workload& workload,
 
 PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                        const Placement& placement) {
-  PlaceTimes times{work_s(machine, workload, placement),
-                   std::vector<double>(machine.num_places(), 0)};
-  if (costs.formula == CostFormula::physical) {
-    times.comm_s = physical_comm_s(machine, workload, costs, placement, times.work_s);
+  const Subphases subphases(workload);
+  const std::uint32_t count = subphases.count();
+  PlaceTimes times;
+  times.work_s = work_s(machine, workload, placement);
+  if (count == 1) {
+    times.comm_s = comm_s(machine, workload, costs, placement, subphases, times.work_s);
     return times;
   }
-  for (const Message& message : workload.messages) {
-    const PlaceId from = placement.of(message.from), to = placement.of(message.to);
-    times.comm_s[to] += message_s(machine, costs, message, from, to);
-  }
+  times.subphase_work_s = subphase_work_s(machine, workload, subphases, placement);
+  times.subphase_comm_s =
+      comm_s(machine, workload, costs, placement, subphases, times.subphase_work_s);
+  times.comm_s.resize(machine.num_places(), 0);
+  for (std::size_t i = 0; i < times.subphase_comm_s.size(); ++i)
+    times.comm_s[i / count] += times.subphase_comm_s[i];
   return times;
 }
 
-PhaseTimes phase_times(const Machine& machine, const Workload& workload, const Placement& placement,
-                       const PlaceTimes& times) {
+std::vector<double> PlaceTimes::busy_s() const {
+  std::vector<double> busy_s = work_s;
+  for (PlaceId p = 0; p < busy_s.size(); ++p) busy_s[p] += comm_s[p];
+  return busy_s;
+}
+
+PhaseTimes phase_times(const Workload& workload, const PlaceTimes& times) {
   const Subphases subphases(workload);
   const std::uint32_t count = subphases.count();
-  const std::vector<double> work_s =
-      count == 1 ? times.work_s : subphase_work_s(machine, workload, subphases, placement);
+  const std::vector<double>& work_s = count == 1 ? times.work_s : times.subphase_work_s;
+  const std::vector<double>& comm_s = count == 1 ? times.comm_s : times.subphase_comm_s;
   std::vector<double> makespan_s(count, 0), iteration_s(count, 0);
-  for (std::uint32_t s = 0; s < count; ++s)
-    for (PlaceId p = 0; p < machine.num_places(); ++p) {
-      const double work = work_s[std::size_t{p} * count + s];
-      makespan_s[s] = std::max(makespan_s[s], work);
-      iteration_s[s] = std::max(iteration_s[s], work + times.comm_s[p] * subphases.part_of_rest(s));
-    }
+  for (std::size_t i = 0; i < work_s.size(); ++i) {
+    const std::size_t s = i % count;
+    makespan_s[s] = std::max(makespan_s[s], work_s[i]);
+    iteration_s[s] = std::max(iteration_s[s], work_s[i] + comm_s[i]);
+  }
   return {subphases.time_of_all_s(iteration_s), subphases.time_of_all_s(makespan_s)};
 }
 
@@ -230,7 +261,7 @@ Metrics evaluate(const Machine& machine, const Workload& workload, const CostMod
                  const Placement& before, const Placement& after) {
   Metrics metrics;
   const PlaceTimes times = place_times(machine, workload, costs, after);
-  const PhaseTimes phase = phase_times(machine, workload, after, times);
+  const PhaseTimes phase = phase_times(workload, times);
   metrics.iteration_s = phase.iteration_s;
   metrics.makespan_s = phase.makespan_s;
   metrics.max_comm_s = largest(times.comm_s);

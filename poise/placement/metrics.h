@@ -19,8 +19,8 @@ namespace poise {
 ///               bytes * seconds_per_byte * bandwidth_factor(q, p)
 ///     busy(p) = work(p) + comm(p)
 ///
-/// If places wait for each other after each subphase (subphases.h), the busiest times of the
-/// subphases are added up.
+/// This is formula `nuco`; message_times.h has the formula `physical`. If places wait for each
+/// other after each subphase (subphases.h), the busiest times of the subphases are added up.
 struct Metrics {
   double iteration_s = 0;       // max busy(p)
   double makespan_s = 0;        // max work(p)
@@ -40,9 +40,14 @@ struct Metrics {
 Metrics evaluate(const Machine& machine, const Workload& workload, const CostModel& costs,
                  const Placement& before, const Placement& after);
 
-/// Seconds of work and of messages of each place in a phase.
+/// Seconds of work of each place in a phase, and the seconds by which messages make it busy for
+/// longer. If the phase has several subphases (subphases.h), also the same for each subphase, at
+/// index place * number of subphases + subphase; otherwise these two vectors are empty.
 struct PlaceTimes {
   std::vector<double> work_s, comm_s;
+  std::vector<double> subphase_work_s = {}, subphase_comm_s = {};
+
+  std::vector<double> busy_s() const;  // of each place: its work plus its messages
 };
 PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                        const Placement& placement);
@@ -52,8 +57,7 @@ PlaceTimes place_times(const Machine& machine, const Workload& workload, const C
 struct PhaseTimes {
   double iteration_s = 0, makespan_s = 0;  // as in Metrics
 };
-PhaseTimes phase_times(const Machine& machine, const Workload& workload, const Placement& placement,
-                       const PlaceTimes& times);
+PhaseTimes phase_times(const Workload& workload, const PlaceTimes& times);
 
 /// The work of each place in seconds: the sum of the loads of its tasks, divided by the place's
 /// speed, plus its background load.

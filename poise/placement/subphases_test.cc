@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <tuple>
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
@@ -80,6 +81,59 @@ TEST(Subphases, the_makespan_adds_up_the_time_of_the_busiest_place_in_each_subph
   workload.subphase_load_s.clear();
   EXPECT_EQ(metrics().makespan_s, 20);
   EXPECT_EQ(metrics().iteration_s, 24);
+}
+
+/// Two nodes, between which 1000 bytes take a second and a latency a quarter of a second.
+Machine two_nodes() {
+  return with_formula(
+      machine_from_text(
+          "node:2 core:1 factors:1,1 bandwidth:1000 bus:0 gap:0 copy:0 latency:0.25 overhead:0"),
+      CostFormula::physical);
+}
+
+TEST(Subphases, work_of_another_kind_does_not_hide_the_messages_of_the_cores) {
+  // A message occupies the cards for 10 s and has a latency of 0.25 s.
+  const Machine machine = two_nodes();
+  const Placement apart(std::vector<PlaceId>{0, 1});
+  for (const auto& [cores_s, gpus_s, overlap, iteration_s] : {std::tuple{0.0, 4.0, 0.0, 10.25},
+                                                              {0.0, 4.0, 1.0, 10.25},
+                                                              {4.0, 4.0, 0.0, 14.25},
+                                                              {4.0, 4.0, 0.5, 10.25},
+                                                              {4.0, 4.0, 1.0, 10.25},
+                                                              {8.0, 4.0, 0.5, 13.125},
+                                                              {12.0, 4.0, 1.0, 12.0},
+                                                              {0.0, 11.0, 1.0, 11.0}}) {
+    SCOPED_TRACE(testing::Message() << cores_s << " s, " << gpus_s << " s, overlap " << overlap);
+    const std::vector<double> row{cores_s, gpus_s};
+    Workload workload = divided({row, row}, {cores_s + gpus_s, cores_s + gpus_s});
+    workload.subphase_rule = SubphaseRule::overlap;
+    workload.overlap = overlap;
+    workload.messages = {{0, 1, 1, 10000}};
+    const Metrics metrics = evaluate(machine, workload, machine.costs(), apart, apart);
+    EXPECT_DOUBLE_EQ(metrics.iteration_s, iteration_s);
+    EXPECT_DOUBLE_EQ(metrics.makespan_s, std::max(cores_s, gpus_s));
+    EXPECT_DOUBLE_EQ(metrics.max_comm_s, std::max(10.25 - cores_s, (1 - overlap) * 10.25));
+  }
+}
+
+TEST(Subphases, each_subphase_hides_only_its_own_messages_and_takes_a_latency_of_its_own) {
+  // Place 0 works in the first subphase, place 1 in the second. In each subphase half of the
+  // message occupies the cards, for 5 s.
+  const Machine machine = two_nodes();
+  Workload workload = divided({{4, 0}, {0, 4}}, {4, 4});
+  workload.messages = {{0, 1, 1, 10000}};
+  const Placement apart(std::vector<PlaceId>{0, 1});
+  for (const auto& [overlap, first_s, second_s] :
+       {std::tuple{0.0, 9.0, 9.25}, {0.5, 6.5, 6.625}, {1.0, 5.25, 5.25}}) {
+    SCOPED_TRACE(overlap);
+    workload.overlap = overlap;
+    const PlaceTimes times = place_times(machine, workload, machine.costs(), apart);
+    EXPECT_DOUBLE_EQ(phase_times(workload, times).iteration_s, first_s + second_s);
+  }
+  workload.overlap = 0;
+  workload.subphase_load_s = {{4, 0}, {4, 0}};  // no message belongs to the second subphase
+  const Metrics metrics = evaluate(machine, workload, machine.costs(), apart, apart);
+  EXPECT_DOUBLE_EQ(metrics.iteration_s, 14.25);
 }
 
 TEST(Subphases, waiting_after_each_subphase_never_shortens_the_makespan) {

@@ -12,7 +12,7 @@ namespace poise {
 /// subphase, the iteration takes the sum, over the subphases, of the busiest place's time.
 /// (ChaNGa's MultistepLB solves the same problem.) If subphases overlap, the iteration takes the
 /// longest of these times. Moves or exchanges tasks between pairs of places while that shortens the
-/// iteration. Returns the new placement if that is better than the given one.
+/// iteration. Returns the new placement if its predicted iteration, messages included, is shorter.
 ///
 /// The total load of the busiest place increases little, because no place's total exceeds the sum,
 /// over the subphases, of the busiest place's time. A move or exchange must gain more than its

@@ -66,9 +66,7 @@ struct Drawn {
     return evaluate(machine, workload, machine.costs(), start, placement);
   }
   std::vector<double> busy_s(const Placement& placement) const {
-    auto [busy, comm_s] = place_times(machine, workload, machine.costs(), placement);
-    for (PlaceId p = 0; p < busy.size(); ++p) busy[p] += comm_s[p];
-    return busy;
+    return place_times(machine, workload, machine.costs(), placement).busy_s();
   }
   /// The sum over places of (busy / scale)^exponent.
   double potential(const Placement& placement, int exponent, double scale_s) const {

@@ -57,7 +57,10 @@ bool relieve(const Machine& machine, std::span<const LoadedTask> tasks, double t
 /// fraction: 0 is the lower bound on the largest busy time, 1 is the present largest busy time.
 class FewMoves {
  public:
-  FewMoves(const Problem& problem, double steps) : FewMoves(problem, steps, busy_s_of(problem)) {}
+  FewMoves(const Problem& problem, double steps)
+      : FewMoves(problem, steps,
+                 place_times(problem.machine, problem.workload, problem.costs, problem.current)
+                     .busy_s()) {}
 
   std::optional<Placement> best() && {
     for (const double part : kShownReturnParts) try_part(part);
@@ -85,14 +88,6 @@ class FewMoves {
         hoped_s_(hoped_s_of(problem, busy_s)),
         most_saved_s_(std::max(0.0, relief_.busiest_s() - hoped_s_)),
         shortest_s_(steps * relief_.busiest_s()) {}
-
-  /// Returns the busy time of each place: its work plus its messages.
-  static std::vector<double> busy_s_of(const Problem& problem) {
-    auto [busy_s, comm_s] =
-        place_times(problem.machine, problem.workload, problem.costs, problem.current);
-    for (PlaceId p = 0; p < busy_s.size(); ++p) busy_s[p] += comm_s[p];
-    return busy_s;
-  }
 
   static double hoped_s_of(const Problem& problem, const std::vector<double>& busy_s) {
     double sum_s = 0;

@@ -182,10 +182,10 @@ TEST(Relief, takes_the_messages_and_speeds_of_places_into_account_when_it_moves_
 /// distances between the best threshold and its two neighbours.
 std::optional<Placement> naive_few_moves(const Problem& problem, double steps) {
   const Machine& machine = problem.machine;
-  auto [busy_s, comm_s] = place_times(machine, problem.workload, problem.costs, problem.current);
+  const std::vector<double> busy_s =
+      place_times(machine, problem.workload, problem.costs, problem.current).busy_s();
   double capacity_s = 0;
-  for (PlaceId p = 0; p < busy_s.size(); ++p)
-    capacity_s += machine.speed_of(p) * (busy_s[p] += comm_s[p]);
+  for (PlaceId p = 0; p < busy_s.size(); ++p) capacity_s += machine.speed_of(p) * busy_s[p];
   const Relief relief(problem, busy_s);
   const double hoped_s = std::max(capacity_s / machine.total_speed(),
                                   makespan_bound_s(machine, problem.workload, problem.current));

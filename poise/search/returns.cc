@@ -234,7 +234,7 @@ Outcome outcome_of(const Problem& problem, Placement placement) {
   const CostModel& costs = problem.costs;
   const PlaceTimes times = place_times(machine, workload, costs, placement);
   const MigrationCost migration = migration_cost(machine, workload, costs, current, placement);
-  const PhaseTimes phase = phase_times(machine, workload, placement, times);
+  const PhaseTimes phase = phase_times(workload, times);
   return {std::move(placement), phase.iteration_s, migration.seconds, phase.makespan_s,
           migration.bytes};
 }

@@ -18,9 +18,7 @@ namespace poise {
 namespace {
 
 std::vector<double> busy_s(const Problem& problem, const Placement& placement) {
-  auto [busy, comm] = place_times(problem.machine, problem.workload, problem.costs, placement);
-  for (PlaceId p = 0; p < busy.size(); ++p) busy[p] += comm[p];
-  return busy;
+  return place_times(problem.machine, problem.workload, problem.costs, placement).busy_s();
 }
 
 TEST(Surroundings, predicts_the_busy_time_of_every_place_after_a_task_moves) {

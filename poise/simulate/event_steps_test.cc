@@ -3,9 +3,12 @@
 #include "poise/simulate/event_steps.h"
 
 #include <gmock/gmock.h>
+#include <numeric>
 #include <string>
 
+#include "poise/base/enum_index.h"
 #include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
 
 namespace poise {
 namespace {
@@ -90,6 +93,29 @@ TEST(EventSteps, if_subphases_overlap_the_longest_one_counts_and_the_first_one_h
     EXPECT_NEAR(iteration.end_s, end_s, 1e-9);
     EXPECT_NEAR(iteration.places[0].sends_s, loads_s[0], 1e-9);
   }
+}
+
+TEST(EventSteps, take_the_time_that_the_formula_predicts_if_subphases_send_one_message) {
+  const Machine machine = with_formula(
+      machine_from_text(
+          "node:2 core:1 factors:1,1 bandwidth:1000 bus:0 gap:0 copy:0 latency:0.25 overhead:0"),
+      CostFormula::physical);
+  const Placement apart(std::vector<PlaceId>{0, 1});
+  for (const SubphaseRule rule : {SubphaseRule::wait, SubphaseRule::overlap})
+    for (const double overlap : {0.0, 1.0})
+      for (const auto& row : {std::vector<double>{0, 4}, {2, 2}, {2, 12}, {12, 2}, {1, 2, 3}}) {
+        SCOPED_TRACE(testing::Message() << index_of(rule) << " " << overlap << " " << row[0]);
+        const double load_s = std::accumulate(row.begin(), row.end(), 0.0);
+        Workload workload = workload_of({load_s, load_s});
+        workload.subphase_load_s = {row, row};
+        workload.subphase_rule = rule;
+        workload.overlap = overlap;
+        workload.messages = {{0, 1, 1, 10000}};
+        EventSteps steps(machine, {}, {}, 1);
+        const double formula_s =
+            evaluate(machine, workload, machine.costs(), apart, apart).iteration_s;
+        EXPECT_NEAR(steps.step(0, workload, apart).iteration.end_s, formula_s, 1e-9);
+      }
 }
 
 TEST(EventSteps, changed_loads_take_effect_only_after_the_stored_steps_are_forgotten) {

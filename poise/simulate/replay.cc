@@ -343,8 +343,7 @@ class Replayer::Run {
   };
   Known known_of(std::size_t phase, const Workload& workload, const Placement& placement) {
     const Machine& machine = replayer_.machine_;
-    Known known{phase_times(machine, workload, placement,
-                            place_times(machine, workload, machine.costs(), placement)),
+    Known known{phase_times(workload, place_times(machine, workload, machine.costs(), placement)),
                 {}};
     if (!replayer_.plan_.lending.is_on()) return known;
     const LentStep lent =

@@ -113,10 +113,7 @@ class NaiveAnnealing {
   }
 
   std::vector<double> busy_s(const Placement& placement) const {
-    auto [busy, comm_s] =
-        place_times(problem_.machine, problem_.workload, problem_.costs, placement);
-    for (PlaceId p = 0; p < busy.size(); ++p) busy[p] += comm_s[p];
-    return busy;
+    return place_times(problem_.machine, problem_.workload, problem_.costs, placement).busy_s();
   }
   double peak_s(const Placement& placement) const { return std::ranges::max(busy_s(placement)); }
   double sum_of_powers(const Placement& placement, double scale_s) const {

@@ -199,10 +199,7 @@ class Attempt {
 };
 
 std::vector<double> busy_s(const Problem& problem) {
-  auto [busy, comm_s] =
-      place_times(problem.machine, problem.workload, problem.costs, problem.current);
-  for (PlaceId p = 0; p < busy.size(); ++p) busy[p] += comm_s[p];
-  return busy;
+  return place_times(problem.machine, problem.workload, problem.costs, problem.current).busy_s();
 }
 
 std::vector<PlaceId> busiest_first(const std::vector<double>& busy_s) {

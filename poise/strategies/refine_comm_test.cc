@@ -97,10 +97,7 @@ class NaiveAttempt {
         busy_s_(busy_s(placement_)) {}
 
   std::vector<double> busy_s(const Placement& placement) const {
-    auto [busy, comm_s] =
-        place_times(problem_.machine, problem_.workload, problem_.costs, placement);
-    for (PlaceId p = 0; p < busy.size(); ++p) busy[p] += comm_s[p];
-    return busy;
+    return place_times(problem_.machine, problem_.workload, problem_.costs, placement).busy_s();
   }
 
   std::optional<Placement> result() {
