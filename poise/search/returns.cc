@@ -240,8 +240,10 @@ Outcome outcome_of(const Problem& problem, Placement placement) {
 }
 
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
-  std::vector<Outcome> curve;
-  for_each_point(way, outcome_of(way.problem, far), kShownReturnParts, [&](Outcome outcome) {
+  std::vector<Outcome> curve{outcome_of(way.problem, far)};
+  for_each_point(way, curve.front(), kShownReturnParts, [&](Outcome outcome) {
+    while (!curve.empty() && outcome.iteration_s <= (1 + kRounding) * curve.back().iteration_s)
+      curve.pop_back();
     curve.push_back(std::move(outcome));
     return true;
   });

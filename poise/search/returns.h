@@ -41,6 +41,11 @@ struct Way {
 /// return to their places in the current placement, those with most bytes first, if the iteration
 /// stays within the limit. The limit of the first point is the iteration time of `far`; the last
 /// point is the current placement. Tasks return only to places with room for them (room.h).
+///
+/// Tasks that return may make places wait longer for messages, and these waiting times are computed
+/// only after all tasks of a point have returned. So an iteration may exceed the limit of its
+/// point. Therefore the curve begins with `far` if the first point's iteration is longer, and lacks
+/// each point whose iteration is no shorter than that of a later point, for which fewer tasks move.
 /// O(points * (messages of moved tasks + tasks)).
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
