@@ -123,12 +123,14 @@ Placement before(const MapOptions& options, const Inputs& inputs, const Problem&
 
 /// Returns the chosen strategy as a contender whose placement is a map of ranks. A strategy for
 /// load balancing treats all ranks as equally loaded. If the strategy puts more ranks on a place
-/// than the place has slots, the surplus ranks are moved to the nearest free slots.
-Contender mapper(const MapOptions& options, const RankMapOptions& map) {
+/// than the place has slots, the surplus ranks are moved to the nearest free slots. Poise's own
+/// strategy stores in `tried` which maps it tried.
+Contender mapper(const MapOptions& options, const RankMapOptions& map, TriedMap& tried) {
   const double exec_limit_s = limit_s(options.limit);
   if (options.strategy == kOwnStrategy)
-    return {kOwnStrategy, [map](const Problem& problem) {
-              return map_ranks(problem.machine, problem.workload, &problem.current, map);
+    return {kOwnStrategy, [map, &tried](const Problem& problem) {
+              tried = try_maps(problem.machine, problem.workload, &problem.current, map);
+              return tried.placement;
             }};
   const Contender contender = contender_named(options.strategy, exec_limit_s);
   return {contender.name, [map, contender](const Problem& problem) {
@@ -203,17 +205,24 @@ Result result_of(const Contender& contender, const Problem& problem, const Place
   return result;
 }
 
+/// Says that the ranks stay, and which maps were tried.
+std::string kept_text(const TriedMap& tried, const Machine& machine) {
+  const NodeId all = machine.num_nodes();
+  std::string nodes;
+  if (tried.nodes < all) nodes = fmt::format(" on {} of the {} nodes", tried.nodes, all);
+  return fmt::format("\nNo map{}{} lowers a row by {:.2g} % or more, so the ranks stay in place.\n",
+                     tried.tried_all ? "" : " that was tried", nodes, 100 * kTuning.same_total);
+}
+
 std::string text_of(const MapOptions& options, const Inputs& inputs, const Problem& problem,
-                    const Result& result) {
+                    const Result& result, const TriedMap& tried) {
   std::string text =
       heading_text(options.input, inputs.phase(), problem.machine, inputs.counted_phases()) +
       fmt::format("{}: decided in {} of CPU time ({} wall)\n\n", result.strategy,
                   seconds_text(result.decision.cpu_s), seconds_text(result.decision.wall_s)) +
       table_of(result.before, result.after, options.distance,
                MessageSize(problem.workload).counts_messages());
-  if (result.is_kept)
-    text += fmt::format("\nNo map lowers a row by {:.2g} % or more, so the ranks stay in place.\n",
-                        100 * kTuning.same_total);
+  if (result.is_kept) text += kept_text(tried, problem.machine);
   for (const std::string& command : result.launch.commands) text += "\n" + command;
   return result.launch.commands.empty() ? text : text + "\n";
 }
@@ -248,7 +257,8 @@ void map_trace(MapOptions& options) {
   kept = options.input.kept_files(std::move(kept));
   if (!prints_placement) check_outputs({options.output}, kept);
   const RankMapOptions map = rank_map_options(options);
-  const Contender contender = mapper(options, map);
+  TriedMap tried;
+  const Contender contender = mapper(options, map, tried);
   Inputs inputs(options.input);
   inputs.count_all_messages();
   const Problem given = inputs.on(0);
@@ -271,7 +281,7 @@ void map_trace(MapOptions& options) {
   for (const LaunchFile& file : result.launch.files) write_file(file.path, file.text);
   if (prints_placement) return print(placement_to_text(placement), inputs.notes());
   print(options.json ? json_text(options, inputs, problem, result)
-                     : text_of(options, inputs, problem, result),
+                     : text_of(options, inputs, problem, result, tried),
         inputs.notes());
 }
 

@@ -177,19 +177,25 @@ class RankMapping {
 
   std::span<const PlaceId> slots() const { return parts_.slots; }
 
-  /// See map_ranks().
+  /// Tries all maps. The first is `start`, or one that best_map() finds if `start` is null.
+  TriedMap best_of_all(const Placement* current, const Placement* start) const {
+    std::vector<Slot> best =
+        start != nullptr ? *slots_under(parts_.slots, *start) : best_map(problem_, options_.effort);
+    const bool is_complete =
+        try_all_maps(problem_, workload_.num_tasks(), kPartitionTuning.max_visits, best);
+    // The search uses the mean distance of both directions. If the directions differ, the map found
+    // may have more traffic than the map before or than block order.
+    TriedMap result{placed(best), is_complete, num_nodes()};
+    for (const Placement& other : {start != nullptr ? *start : base_of(current), block_order()})
+      if (cost_of(other).traffic < cost_of(result.placement).traffic * (1 - kRounding))
+        result.placement = other;
+    return result;
+  }
+
+  /// See map_ranks(); for more ranks than those whose maps are all tried.
   Placement map(const Placement* current) const {
     std::vector<Slot> best = best_map(problem_, options_.effort);
     const Placement base = base_of(current), block = block_order();
-    if (workload_.num_tasks() <= kPartitionTuning.max_ranks_to_try_all) {
-      try_all_maps(problem_, workload_.num_tasks(), kPartitionTuning.max_visits, best);
-      // The search uses the mean distance of both directions. If the directions differ, the map
-      // found may have more traffic than `base` or than block order.
-      Placement result = placed(best);
-      for (const Placement& other : {base, block})
-        if (cost_of(other).traffic < cost_of(result).traffic * (1 - kRounding)) result = other;
-      return result;
-    }
     const MapCost limit = cost_of(base);
     Placement result = base;
     const auto take_if_better = [&](const Placement& other) {
@@ -240,6 +246,16 @@ class RankMapping {
     }
     for (const Vertex v : waiting) take(v, nearest_free(placement.of(v), is_taken));
     return single;
+  }
+
+  /// Number of nodes with slots.
+  NodeId num_nodes() const {
+    NodeId count = 0;
+    for (Slot slot = 0; slot < parts_.slots.size(); ++slot)
+      if (slot == 0 || machine_.node_of_place(parts_.slots[slot]) !=
+                           machine_.node_of_place(parts_.slots[slot - 1]))
+        ++count;
+    return count;
   }
 
  private:
@@ -297,9 +313,26 @@ bool is_one_per_slot(const Machine& machine, const Placement& placement, const R
       .has_value();
 }
 
+TriedMap try_maps(const Machine& machine, const Workload& workload, const Placement* current,
+                  const RankMapOptions& options) {
+  const RankMapping mapping(machine, workload, current, options);
+  if (workload.num_tasks() > kPartitionTuning.max_ranks_to_try_all)
+    return {mapping.map(current), false, mapping.num_nodes()};
+  TriedMap result = mapping.best_of_all(current, nullptr);
+  if (options.shape.fills_nodes || result.nodes == machine.num_nodes()) return result;
+  Placement everywhere(machine.num_nodes());  // a map that uses every node
+  for (NodeId node = 0; node < machine.num_nodes(); ++node)
+    everywhere.move(node, machine.first_place(machine.first_domain(node)));
+  const std::vector<PlaceId> slots =
+      rank_slots(machine, workload.num_tasks(), options.shape, &everywhere);
+  if (slots.size() > kPartitionTuning.max_slots_to_try_all) return result;
+  return RankMapping(machine, workload, &everywhere, options)
+      .best_of_all(current, &result.placement);
+}
+
 Placement map_ranks(const Machine& machine, const Workload& workload, const Placement* current,
                     const RankMapOptions& options) {
-  return RankMapping(machine, workload, current, options).map(current);
+  return try_maps(machine, workload, current, options).placement;
 }
 
 Placement one_per_slot(const Machine& machine, const Workload& workload, const Placement& placement,

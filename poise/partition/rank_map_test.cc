@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -69,6 +70,57 @@ TEST(MapRanks, for_eight_ranks_the_map_has_the_least_possible_traffic) {
         EXPECT_NEAR(cost_of(machine, workload, map, distance).traffic,
                     least_traffic(machine, workload, distance), 1e-6);
       }
+}
+
+/// The least traffic of any map, found by trying all permutations of the places and putting the
+/// ranks on the first of them.
+double least_traffic_of_few(const Machine& machine, const Workload& workload, Distance distance) {
+  std::vector<PlaceId> places(machine.num_places());
+  std::iota(places.begin(), places.end(), 0);
+  double least = std::numeric_limits<double>::infinity();
+  do {
+    const Placement map({places.begin(), places.begin() + workload.num_tasks()});
+    least = std::min(least, cost_of(machine, workload, map, distance).traffic);
+  } while (std::next_permutation(places.begin(), places.end()));
+  return least;
+}
+
+TEST(MapRanks, for_few_ranks_all_nodes_are_tried) {
+  const std::string network =
+      R"("network":{"source":"given","shape":"matrix","matrix":[[1,20,20],[20,1,2],[20,2,1]]})";
+  for (const std::string& text :
+       {std::string(R"([{"name":"node","count":3},{"name":"core","count":[2,1,3]}]})"),
+        R"([{"name":"node","count":3},{"name":"core","count":1}],)" + network + "}",
+        R"([{"name":"node","count":3},{"name":"core","count":[1,2,4]}],)" + network + "}"}) {
+    SCOPED_TRACE(text);
+    const Machine machine = machine_from_json(R"({"poise_machine":1,"levels":)" + text, "test");
+    for (const Distance distance : {Distance::hops, Distance::factors})
+      for (const TaskId ranks : {2, 3})
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+          Random random(seed);
+          Workload workload = random_ranks(ranks, random);
+          workload.messages.push_back({0, ranks - 1, 1, 500});
+          const TriedMap tried = try_maps(machine, workload, nullptr, {.distance = distance});
+          EXPECT_TRUE(is_single(tried.placement));
+          EXPECT_TRUE(tried.tried_all);
+          EXPECT_EQ(tried.nodes, 3u);
+          EXPECT_NEAR(cost_of(machine, workload, tried.placement, distance).traffic,
+                      least_traffic_of_few(machine, workload, distance), 1e-6);
+        }
+  }
+}
+
+TEST(MapRanks, for_few_ranks_maps_on_the_first_nodes_are_tried_if_the_machine_is_large_or_filled) {
+  Random random(1);
+  const Workload few = random_ranks(3, random), many = random_ranks(10, random);
+  const auto tried = [](const char* text, const Workload& workload, RankShape shape = {}) {
+    const TriedMap map = try_maps(machine_from_text(text), workload, nullptr, {.shape = shape});
+    return std::pair(map.nodes, map.tried_all);
+  };
+  EXPECT_EQ(tried("node:1000 core:1", few), std::pair(3u, true));
+  EXPECT_EQ(tried("node:100 core:2", few), std::pair(100u, true));
+  EXPECT_EQ(tried("node:4 core:2", few, {.fills_nodes = true}), std::pair(2u, true));
+  EXPECT_EQ(tried("node:8 core:2", many), std::pair(5u, false));
 }
 
 TEST(MapRanks, for_nine_ranks_local_search_alone_nearly_always_finds_the_least_traffic) {

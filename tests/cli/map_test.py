@@ -125,6 +125,22 @@ class Map(CliTest):
             self.assertEqual(report["kept"], self.places() == place)
             self.assertEqual(report["kept"], "the ranks stay in place" in self.run_poise(*command).stdout)
 
+    def test_few_ranks_may_use_any_node_and_the_text_says_which_maps_were_tried(self):
+        (self.folder / "uneven.json").write_text(json.dumps(
+            {"poise_machine": 1, "levels": [{"name": "node", "count": 3}, {"name": "core", "count": [2, 1, 3]}]}))
+        (self.folder / "ring.csv").write_text("from,to,bytes\n0,1,1000\n1,2,1000\n2,0,1000\n")
+        report = self.json_of("map", "ring.csv", "-m", "uneven.json", "-o", "places", "--json")
+        self.assertEqual(sorted(self.places()), [3, 4, 5])
+        self.assertEqual((report["after"]["traffic"], report["after"]["internode_bytes"]), (6000, 0))
+        (self.folder / "even.csv").write_text("from,to,bytes\n" + "".join(
+            f"{a},{b},10\n" for a in range(12) for b in range(12) if a != b))
+        for graph, machine, says in (
+                ("ring.csv", "node:2 core:3", "No map lowers a row"),
+                ("ring.csv", "node:1000 core:3", "No map on 1 of the 1000 nodes lowers a row"),
+                ("even.csv", "node:2 core:6", "No map that was tried lowers a row"),
+                ("even.csv", "node:5 core:6", "No map that was tried on 2 of the 5 nodes lowers a row")):
+            self.assertIn(says, self.run_poise("map", graph, "-m", machine).stdout)
+
     def test_poise_map_accepts_a_start_map_that_leaves_cores_free(self):
         machine = "-m", "node:8 core:4", "--placement", "now"
         spread = [4 * (r // 2) + r % 2 for r in range(16)]
