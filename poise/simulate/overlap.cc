@@ -6,15 +6,40 @@
 #include <numeric>
 
 #include "poise/base/check.h"
+#include "poise/placement/message_times.h"
 #include "poise/placement/metrics.h"
 
 namespace poise {
+
+namespace {
+
+/// Seconds that a message costs its sender, seconds on its way, and seconds that it costs its
+/// receiver.
+struct Transit {
+  double sender_s = 0, way_s = 0, receiver_s = 0;
+};
+
+Transit transit_of(const Machine& machine, const Workload& workload, const CostModel& costs,
+                   const Message& message, PlaceId from, PlaceId to) {
+  if (costs.formula == CostFormula::nuco)
+    return {0, 0, message_s(machine, costs, message, from, to)};
+  const double count = message.count, bytes = message.bytes;
+  if (from == to || (count == 0 && bytes == 0)) return {};
+  const EndTimes ends = end_times(machine, costs, workload.loads_include, count, bytes, from, to);
+  const double slowest_s =
+      ResourceRates(machine, costs)
+          .slowest_s(machine.domain_of(from), machine.domain_of(to), count, bytes);
+  return {ends.sender_s, slowest_s + latency_s(machine, costs, from, to), ends.receiver_s};
+}
+
+}  // namespace
 
 double OverlapClocks::run_step(const Machine& machine, const Workload& workload,
                                const CostModel& costs, const Placement& placement) {
   const TaskId num_tasks = workload.num_tasks();
   if (ready_s_.empty()) ready_s_.resize(num_tasks, 0);
   POISE_CHECK(ready_s_.size() == num_tasks);
+  const std::vector<double> began_s = place_s_;
   for (PlaceId p = 0; p < workload.background_s.size(); ++p)
     place_s_[p] += workload.background_s[p];
 
@@ -32,7 +57,11 @@ double OverlapClocks::run_step(const Machine& machine, const Workload& workload,
   std::fill(ready_s_.begin(), ready_s_.end(), 0);
   for (const Message& message : workload.messages) {
     const PlaceId from = placement.of(message.from), to = placement.of(message.to);
-    const double arrival_s = end_s[message.from] + message_s(machine, costs, message, from, to);
+    const auto [sender_s, way_s, receiver_s] =
+        transit_of(machine, workload, costs, message, from, to);
+    const double arrival_s =
+        receiver_s + std::max(end_s[message.from] + sender_s + (1 - workload.overlap) * way_s,
+                              began_s[from] + way_s);
     ready_s_[message.to] = std::max(ready_s_[message.to], arrival_s);
   }
   return now_s();

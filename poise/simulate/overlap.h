@@ -15,9 +15,14 @@ namespace poise {
 /// The clocks of all places, step by step. In each step a place runs its background load, then its
 /// tasks one after another in the order in which they become ready (ties: by task ID). Then it
 /// begins the next step. A task sends all its messages of a step when it ends. Messages travel in
-/// parallel. Each takes message_s() seconds (metrics.h) but no time of either place. A task is
-/// ready when all messages sent to it in the previous step have arrived. If all steps are equal, no
-/// step ends later than the formula of metrics.h predicts.
+/// parallel and take no time of either place. A task is ready when all messages sent to it in the
+/// previous step have arrived. If all steps are equal, no step ends later than the formula of
+/// metrics.h predicts. The messages of the last step are in no step's time.
+///
+/// Under the formula `nuco` a message takes message_s() seconds (metrics.h). Under `physical` it
+/// takes the time at its two ends, unless the loads include that time, and the time on its way, of
+/// which the program hides the share workload.overlap behind computation. But no message leaves
+/// before the sender's place begins the step.
 class OverlapClocks {
  public:
   explicit OverlapClocks(std::uint32_t num_places) : place_s_(num_places, 0) {}

@@ -53,6 +53,55 @@ TEST(Overlap, two_tasks_that_exchange_messages_take_the_time_computed_by_hand) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 18);
 }
 
+TEST(Overlap, a_message_takes_no_time_that_loads_include_and_less_if_the_program_hides_it) {
+  // A message takes 1 s at each end and is 9 s on its way: 8 s on the cards and 1 s of latency.
+  const Machine machine = with_formula(
+      machine_from_text(
+          "node:2 core:1 factors:1,1 bandwidth:1000 bus:0 gap:0 copy:0 latency:1 overhead:1"),
+      CostFormula::physical);
+  const Placement apart(std::vector<PlaceId>{0, 1});
+  for (const auto& [load_s, loads_include, overlap, second_s] :
+       {std::tuple{10.0, LoadsInclude::none, 0.0, 31.0},
+        {10.0, LoadsInclude::send, 0.0, 30.0},
+        {10.0, LoadsInclude::send_and_receive, 0.0, 29.0},
+        {10.0, LoadsInclude::none, 0.5, 26.5},
+        {10.0, LoadsInclude::none, 1.0, 22.0},
+        {2.0, LoadsInclude::none, 1.0, 12.0},
+        {2.0, LoadsInclude::send_and_receive, 1.0, 11.0}}) {
+    SCOPED_TRACE(second_s);
+    Workload workload;
+    workload.tasks = {{load_s}, {load_s}};
+    workload.messages = {{0, 1, 1, 8000}, {1, 0, 1, 8000}};
+    workload.loads_include = loads_include;
+    workload.overlap = overlap;
+    OverlapClocks clocks(2);
+    EXPECT_DOUBLE_EQ(clocks.run_step(machine, workload, machine.costs(), apart), load_s);
+    EXPECT_DOUBLE_EQ(clocks.run_step(machine, workload, machine.costs(), apart), second_s);
+  }
+}
+
+TEST(Overlap, no_step_ends_later_than_the_formula_predicts_if_all_steps_are_equal) {
+  const Machine machine = with_formula(
+      machine_from_text("node:2 numa:2 core:2 factors:9,3,1 bandwidth:100 bus:200 latency:0.25 "
+                        "gap:0.125 overhead:0.5 copy:0.01"),
+      CostFormula::physical);
+  for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Workload workload = random_workload(random, machine.num_places());
+    workload.loads_include = static_cast<LoadsInclude>(random.below(3));
+    workload.overlap = static_cast<double>(random.below(5)) / 4;
+    const Placement placement =
+        random_placement(random, workload.num_tasks(), machine.num_places());
+    const double iteration_s =
+        evaluate(machine, workload, machine.costs(), placement, placement).iteration_s;
+    OverlapClocks clocks(machine.num_places());
+    for (int step = 1; step <= 10; ++step)
+      EXPECT_LE(clocks.run_step(machine, workload, machine.costs(), placement),
+                step * iteration_s + 1e-9);
+  }
+}
+
 TEST(Overlap, the_task_whose_messages_arrive_first_runs_first) {
   const Machine machine = machine_from_text("core:2 factors:1 message:1");
   // Task 0 waits for a late message of task 2; meanwhile its place runs task 1.
