@@ -54,6 +54,7 @@ void add_row(Comparison& comparison, const Contender& contender, const Problem& 
     Decision decision = decide(contender, problem);
     row.decision_s = decision.cpu_s;
     row.decision_wall_s = decision.wall_s;
+    row.memory_note = std::move(decision.memory_note);
     row.metrics = evaluate(problem.machine, problem.workload, problem.costs, problem.current,
                            decision.placement);
     row.least = least_migrations(problem.machine, problem.workload, problem.current,

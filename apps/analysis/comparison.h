@@ -18,7 +18,8 @@ namespace poise::apps {
 struct Comparison {
   struct Row {
     std::string strategy;
-    std::string error;  // why the strategy failed on this problem; all numbers are then 0
+    std::string error;        // why the strategy failed on this problem; all numbers are then 0
+    std::string memory_note;  // see Decision
     Metrics metrics;
     double decision_s = 0, decision_wall_s = 0;  // CPU and wall time of the decision
     LeastMigrations least;  // lower bounds on the migrations needed to reach the row's makespan

@@ -2,6 +2,7 @@
 
 #include "apps/analysis/contender.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -50,7 +51,13 @@ double limit_s(std::string_view text) {
 }
 
 Contender contender_of(const Choice& choice) {
-  return {choice.text(), [choice](const Problem& problem) { return choice.rebalance(problem); }};
+  Contender contender{choice.text(),
+                      [choice](const Problem& problem) { return choice.rebalance(problem); }};
+  constexpr std::string_view kLimit = "memory_bytes";
+  if (std::ranges::find(choice.strategy->knobs, kLimit, &Knob::name) !=
+      choice.strategy->knobs.end())
+    contender.memory_bytes = static_cast<std::uint64_t>(choice.knobs[kLimit]);
+  return contender;
 }
 
 std::vector<Contender> parse_contenders(std::string_view list, double limit_s) {

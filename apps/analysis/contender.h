@@ -3,7 +3,9 @@
 // files.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,9 @@ double limit_s(std::string_view text);
 struct Contender {
   std::string name;  // the contender as text, in the form that --strategies takes
   std::function<Placement(const Problem&)> decide;
+  /// The limit on the memory of a place that the strategy keeps to, 0 if it keeps only to that of
+  /// domains. Without a value it ignores memory.
+  std::optional<std::uint64_t> memory_bytes = std::nullopt;
 };
 
 Contender contender_of(const Choice& choice);

@@ -2,6 +2,8 @@
 // Runs one strategy once and measures the time of its decision.
 #pragma once
 
+#include <string>
+
 #include "apps/analysis/contender.h"
 
 #include "poise/placement/metrics.h"
@@ -12,6 +14,9 @@ struct Decision {
   Placement placement;
   double cpu_s = 0;  // CPU time of the whole process, summed over threads
   double wall_s = 0;
+  /// Says by how much the placement exceeds the memory to which the strategy should keep; otherwise
+  /// empty.
+  std::string memory_note = {};
 };
 
 /// Runs the strategy and checks its placement. Throws whatever the strategy throws.

@@ -169,6 +169,7 @@ void compare(const CompareOptions& options) {
   timelines.reserve(options.timelines.size());
   for (const std::string& path : options.timelines) timelines.push_back(read_timeline(path));
   Inputs inputs(options.input);
+  std::vector<std::string> memory_notes;
   auto results = nlohmann::ordered_json::array();
   std::string text, failure;
   Table summary{{"machine", "places", "now", "best", "iteration", "against now", "above bound"},
@@ -178,6 +179,8 @@ void compare(const CompareOptions& options) {
     Problem problem = inputs.on(m);
     problem.steps = options.every;
     Comparison comparison = compare_on(problem, contenders);
+    for (const Comparison::Row& row : comparison.rows)
+      if (!row.memory_note.empty()) memory_notes.push_back(row.memory_note);
     std::vector<CurvePoint> curve;
     if (options.curve && comparison.best) curve = curve_of(problem, comparison.best_placement);
     for (auto& row : json_of_comparison(comparison, curve, options, inputs.phase()))
@@ -202,7 +205,9 @@ void compare(const CompareOptions& options) {
   if (!options.html.empty() && !parts.empty())
     write_file(options.html, compare_page(parts, trace_text(options.input, inputs.phase()),
                                           options.every, timelines, json));
-  if (!text.empty()) print(text, inputs.notes());
+  std::vector<std::string> notes(inputs.notes().begin(), inputs.notes().end());
+  notes.insert(notes.end(), memory_notes.begin(), memory_notes.end());
+  if (!text.empty()) print(text, notes);
   if (!failure.empty()) throw std::runtime_error(failure);
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "apps/analysis/decision.h"
 #include "apps/analysis/inputs.h"
@@ -67,15 +69,16 @@ void plan(const PlanOptions& options) {
   Problem problem = inputs.on(0);
   problem.steps = options.every;
   const Decision decision = decide(contender, problem);
-  if (prints_placement) return print(placement_to_text(decision.placement), inputs.notes());
+  std::vector<std::string> notes(inputs.notes().begin(), inputs.notes().end());
+  if (!decision.memory_note.empty()) notes.push_back(decision.memory_note);
+  if (prints_placement) return print(placement_to_text(decision.placement), notes);
   const Metrics after = evaluate(problem.machine, problem.workload, problem.costs, problem.current,
                                  decision.placement);
   if (!options.output.empty()) write_placement(options.output, decision.placement);
   if (options.json)
-    print(document_text(json_of_plan(options, inputs, problem, contender, decision, after)),
-          inputs.notes());
+    print(document_text(json_of_plan(options, inputs, problem, contender, decision, after)), notes);
   else
-    print(text_of_plan(options, inputs, problem, contender, decision, after), inputs.notes());
+    print(text_of_plan(options, inputs, problem, contender, decision, after), notes);
 }
 
 }  // namespace

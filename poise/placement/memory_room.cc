@@ -53,6 +53,17 @@ class MemoryInUse {
   LeastBusy places_;
 };
 
+MemoryRoom::Excess excess_of(std::uint32_t count, const auto& bytes_of, const auto& cap_of) {
+  MemoryRoom::Excess excess;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (bytes_of(i) <= cap_of(i)) continue;
+    ++excess.count;
+    const std::uint64_t bytes = bytes_of(i) - cap_of(i);
+    if (bytes > excess.bytes) excess = {excess.count, i, bytes};
+  }
+  return excess;
+}
+
 std::vector<TaskId> by_footprint(const Workload& workload) {
   std::vector<TaskId> tasks;
   for (TaskId t = 0; t < workload.num_tasks(); ++t)
@@ -93,6 +104,17 @@ bool MemoryRoom::is_over(PlaceId p) const {
   const DomainId domain = machine_.domain_of(p);
   return bytes_at(p) > place_cap_ ||
          (!domain_cap_.empty() && domain_bytes_[domain] > domain_cap_[domain]);
+}
+
+MemoryRoom::Excess MemoryRoom::places_over() const {
+  return excess_of(
+      holds_.size(), [&](PlaceId p) { return bytes_at(p); }, [&](PlaceId) { return place_cap_; });
+}
+
+MemoryRoom::Excess MemoryRoom::domains_over() const {
+  return excess_of(
+      is_limited_ ? domain_cap_.size() : 0, [&](DomainId d) { return domain_bytes_[d]; },
+      [&](DomainId d) { return domain_cap_[d]; });
 }
 
 bool MemoryRoom::may_fit(TaskId t, DomainId domain, std::uint64_t bytes) const {

@@ -30,6 +30,13 @@ class MemoryRoom {
   bool is_limited() const { return is_limited_; }
   std::uint64_t bytes_at(PlaceId p) const { return holds_[p].bytes(); }
   bool is_over(PlaceId p) const;
+  /// How many places, or how many domains, exceed their caps, and which one by the most bytes.
+  struct Excess {
+    std::uint32_t count = 0, worst = 0;
+    std::uint64_t bytes = 0;  // by which the worst one exceeds its cap
+  };
+  Excess places_over() const;
+  Excess domains_over() const;
 
   /// True if place `to` and its domain have memory for task t, or if t is already at `to`.
   bool fits(TaskId t, PlaceId to) const { return !is_limited_ || has_room(t, to); }

@@ -144,6 +144,24 @@ Machine with_memory(std::vector<std::uint64_t> memory_bytes) {
   return Machine(parts);
 }
 
+TEST(MemoryRoom, tells_how_many_places_and_domains_exceed_their_memory_and_which_one_by_the_most) {
+  Workload workload;
+  workload.tasks.assign(6, {.load_s = 1});
+  for (const std::uint64_t bytes : {10, 20, 30, 40, 50, 25})
+    workload.memory.push_back({.footprint_bytes = bytes});
+  const Placement one_each(std::vector<PlaceId>{0, 1, 2, 3, 4, 5});
+  const auto numbers = [](const MemoryRoom::Excess& excess) {
+    return std::tuple(excess.count, excess.worst, excess.bytes);
+  };
+  const MemoryRoom room(with_memory({10, 40, 90}), workload, one_each, 28);
+  EXPECT_EQ(numbers(room.places_over()), std::tuple(3u, 4u, 22u));
+  EXPECT_EQ(numbers(room.domains_over()), std::tuple(2u, 2u, 25u));
+  for (const auto& memory : {std::vector<std::uint64_t>{}, {10, 50, 115}}) {
+    const MemoryRoom large(with_memory(memory), workload, one_each, 50);
+    EXPECT_EQ(large.places_over().count + large.domains_over().count, 0u);
+  }
+}
+
 TEST(MemoryRoom, agrees_with_a_full_computation_of_caps_and_memory_use_after_every_move) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);

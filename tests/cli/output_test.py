@@ -410,6 +410,23 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
+    def test_plan_and_compare_say_if_strategy_poise_found_no_placement_within_memory(self):
+        file = files.vt_rank(0, [[1.0, 1.0, 1.0]])
+        for task in file["phases"][0]["tasks"]:
+            task["user_defined"] = {"task_footprint_bytes": 1000.0}
+        (self.folder / "memory.0.json").write_text(json.dumps(file))
+        (self.folder / "memory.1.json").write_text(json.dumps(files.vt_rank(1, [[]])))
+        for command, limit, says in (
+                ("plan", 500, "strategy poise:memory_bytes=500 found no placement within memory: "
+                              "place 0 exceeds it by 2.500 kB"),
+                ("plan", 2000, ""), ("plan", 0, ""), ("compare", 2000, ""),
+                ("compare", 1500, "strategy poise:memory_bytes=1500 found no placement within memory: place ")):
+            done = self.run_poise(command, "memory", "-m", "core:2", "-s", f"poise:memory_bytes={limit}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(says == "", done.stderr == "", done.stderr)
+            self.assertIn(says, done.stderr)
+        self.assertEqual(self.run_poise("plan", "memory", "-m", "core:2", "-s", "greedy").stderr, "")
+
     def test_the_option_curve_lists_placements_between_the_current_and_the_best_one(self):
         compare = *self.compare, "-s", "keep,greedy", "--every", "7", "--curve"
         keep, greedy = self.json_of(*compare, "--json")["results"]
