@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <ctime>
 #include <semaphore.h>
 
@@ -28,13 +29,18 @@ class Parker {
   /// and the others sleep until their time is over.
   template <typename Awake>
   void park(double max_s, Awake awake) {
-    parked_.store(true);
+    num_parked_.fetch_add(1);
     if (!awake()) wait(max_s);
-    parked_.store(false);
+    num_parked_.fetch_sub(1);
   }
 
   void wake() {
-    if (parked_.load() && parked_.exchange(false)) sem_post(&woken_);
+    if (num_parked_.load() == 0) return;
+    // If the semaphore is above 0, an earlier wake() has woken a thread that has not decremented
+    // the semaphore yet. That thread will see what the caller has announced, so one post is enough.
+    int posted = 0;
+    sem_getvalue(&woken_, &posted);
+    if (posted == 0) sem_post(&woken_);
   }
 
  private:
@@ -45,8 +51,9 @@ class Parker {
     }
   }
 
-  static_assert(std::atomic<bool>::is_always_lock_free);  // a lock would work in one process only
-  std::atomic<bool> parked_{false};
+  using Count = std::atomic<std::uint32_t>;
+  static_assert(Count::is_always_lock_free);  // a lock would work in one process only
+  Count num_parked_{0};
   sem_t woken_{};
 };
 

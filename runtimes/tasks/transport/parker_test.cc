@@ -48,6 +48,52 @@ TEST(Parker, a_wake_up_is_never_lost_even_just_before_a_thread_falls_asleep) {
   other.join();
 }
 
+TEST(Parker, a_sleeping_thread_can_be_woken_after_another_thread_has_stopped_sleeping) {
+  Parker sleeper;
+  std::atomic<bool> is_registered{false}, given{false};
+  std::thread other([&] {
+    const double begin_s = wall_now_s();
+    const auto awake = [&] {
+      is_registered = true;
+      return given.load();
+    };
+    while (!given) sleeper.park(kStalePoll_s, awake);
+    EXPECT_LT(wall_now_s() - begin_s, kStalePoll_s);
+  });
+  while (!is_registered) std::this_thread::yield();
+  sleeper.park(0, [] { return false; });            // the time of this sleep is over at once
+  sleeper.park(kStalePoll_s, [] { return true; });  // there is no reason to sleep
+  given = true;
+  sleeper.wake();
+  other.join();
+}
+
+TEST(Parker, every_wake_up_reaches_one_of_several_threads_that_sleep_for_different_times) {
+  constexpr int kGifts = 2000;
+  Parker sleeper;
+  std::atomic<int> given{0}, taken{0};
+  const auto take_all = [&](double max_s) {
+    while (taken < kGifts) {
+      int before = taken;
+      if (before < given)
+        taken.compare_exchange_strong(before, before + 1);
+      else
+        sleeper.park(max_s, [&] { return taken < given || taken == kGifts; });
+    }
+    sleeper.wake();  // the last gift is taken, so the other threads can stop
+  };
+  const double begin_s = wall_now_s();
+  std::thread patient(take_all, kStalePoll_s), hasty(take_all, 1e-5);
+  while (given < kGifts) {
+    ++given;
+    sleeper.wake();
+    while (taken < given) std::this_thread::yield();
+  }
+  patient.join();
+  hasty.join();
+  EXPECT_LT(wall_now_s() - begin_s, kStalePoll_s);
+}
+
 TEST(Parker, a_thread_of_another_process_can_wake_a_sleeping_thread) {
   struct Shared {
     Parker sleeper;
