@@ -77,7 +77,9 @@ struct With {
   std::function<void()> on_finish = {};
   // Called once, on this rank, before the task is first lent or replicated. The callback may change
   // Item::data and Item::bytes of the arguments and the result, for example to add data that only a
-  // lent task needs. It must not call the context. If it throws, the task counts as failed.
+  // lent task needs. Decisions about lending, and the setting batch_bytes, use the bytes at
+  // submission, so submit the items with their approximate later sizes. The callback must not call
+  // the context. If it throws, the task counts as failed.
   std::function<void(std::span<Item>)> on_lend = {};
 };
 

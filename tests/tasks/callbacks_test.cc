@@ -163,12 +163,33 @@ TEST(Callbacks, an_on_lend_callback_that_throws_makes_only_its_own_task_fail) {
     if (is_first()) {
       EXPECT_EQ(finished, 40);
       EXPECT_EQ(asked > 0, count_ranks() > 1);
-      EXPECT_EQ(context.counters().failed, static_cast<std::uint64_t>(asked));
+      const Counters counters = context.counters();
+      EXPECT_EQ(counters.failed, static_cast<std::uint64_t>(asked));
+      EXPECT_EQ(counters.lent + counters.loans + counters.bytes_lent, 0u) << "no task was sent";
     }
     if (asked > 0) {
       EXPECT_THAT(text, HasSubstr("callback on_lend: something that is not a std::exception"));
     }
     context.wait();  // the context still works
+  }
+}
+
+TEST(Callbacks, the_counter_of_lent_bytes_counts_the_items_that_an_on_lend_callback_has_set) {
+  Context context(MPI_COMM_WORLD);
+  std::vector<char> larger(5000);
+  if (is_first()) keep_threads_until_one_has_left(context);
+  submit_pauses(context, 40, [&](int) {
+    return With{.on_lend = [&larger](std::span<Item> items) {
+      items[0].data = larger.data();
+      items[0].bytes = larger.size();
+      --still_to_leave;
+    }};
+  });
+  context.wait();
+  const Counters counters = context.counters();
+  if (is_first()) {
+    EXPECT_EQ(counters.lent > 0, count_ranks() > 1);
+    EXPECT_EQ(counters.bytes_lent, counters.lent * (larger.size() + sizeof(int)));
   }
 }
 

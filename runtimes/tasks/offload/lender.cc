@@ -206,6 +206,7 @@ std::size_t LenderSide::lend_batch(const Loan& loan, double task_bytes, bool bor
   auto tasks = take_for(loan, task_bytes, borrowed_too);
   std::erase_if(tasks, [this](std::unique_ptr<Task>& task) { return !prepare(task); });
   if (tasks.empty()) return 0;
+  messenger_.pool.count_lent(tasks);
   returns_.send_results_of(loan.rank);
   const std::size_t num_tasks = tasks.size();
   const Reason reason = messenger_.pool.recorder() ? reason_to_lend(loan.rank, tasks) : Reason{};
@@ -225,14 +226,14 @@ std::size_t LenderSide::lend_batch(const Loan& loan, double task_bytes, bool bor
   const double seconds = wall_now_s() - begin_s;
   agent.costs().packing.learn(num_tasks, bytes, seconds);
   messenger_.counters.transfer_s += seconds;
-  count_lent(loan.rank, num_tasks);
+  count_lent_to(loan.rank, num_tasks);
   messenger_.send(loan.rank, std::move(header), std::move(payloads), std::move(keep));
   return num_tasks;
 }
 
 // Counts the tasks lent to each rank, to find the maximum. Counts for at most
 // lending_tuning::kMaxPeers ranks.
-void LenderSide::count_lent(std::uint32_t rank, std::size_t tasks) {
+void LenderSide::count_lent_to(std::uint32_t rank, std::size_t tasks) {
   if (lent_to_.size() >= lending_tuning::kMaxPeers && !lent_to_.contains(rank)) return;
   const std::uint64_t lent = lent_to_[rank] += tasks;
   if (lent <= messenger_.counters.lent_to_one) return;

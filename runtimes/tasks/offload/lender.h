@@ -53,7 +53,7 @@ class LenderSide {
   std::vector<std::unique_ptr<Task>> take_for(const Loan& loan, double task_bytes,
                                               bool borrowed_too);
   Reason reason_to_lend(std::uint32_t rank, const std::vector<std::unique_ptr<Task>>& tasks) const;
-  void count_lent(std::uint32_t rank, std::size_t tasks);
+  void count_lent_to(std::uint32_t rank, std::size_t tasks);
 
   Messenger& messenger_;
   TaskCodec& codec_;

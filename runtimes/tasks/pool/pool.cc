@@ -372,7 +372,7 @@ std::vector<std::unique_ptr<Task>> TaskPool::take_for_lending(std::size_t max_ta
     bytes += task->bytes().out;
     tasks.push_back(std::move(task));
   }
-  count_departed(tasks);
+  queued_.store(queue_.size(), std::memory_order_relaxed);
   return tasks;
 }
 
@@ -381,18 +381,18 @@ std::vector<std::unique_ptr<Task>> TaskPool::take_for_lending(
   const std::lock_guard lock(mutex_);
   auto tasks = queue_.take(wanted);
   std::erase_if(tasks, [&](std::unique_ptr<Task>& task) { return !is_ours(task); });
-  count_departed(tasks);
+  queued_.store(queue_.size(), std::memory_order_relaxed);
   return tasks;
 }
 
-void TaskPool::count_departed(const std::vector<std::unique_ptr<Task>>& tasks) {
+void TaskPool::count_lent(const std::vector<std::unique_ptr<Task>>& tasks) {
+  const std::lock_guard lock(mutex_);
   for (const auto& task : tasks) {
     if (task->owner != rank_) --borrowed_;
     counters_.bytes_lent += task->bytes().out;
   }
-  queued_.store(queue_.size(), std::memory_order_relaxed);
   counters_.lent += tasks.size();
-  counters_.loans += !tasks.empty();
+  ++counters_.loans;
 }
 
 std::vector<std::unique_ptr<Task>> TaskPool::take_to_replicate(

@@ -75,11 +75,14 @@ class TaskPool {
   /// Puts a task of this rank back into the queue: one that was lent but came back unrun, or one
   /// that was taken out only to send copies of it.
   void take_back(std::unique_ptr<Task> task);
+  /// Takes at most `max_tasks` tasks out of the queue, and none after `max_bytes` bytes are taken.
   std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t max_tasks, double max_bytes,
                                                       bool borrowed_too);
   /// Takes the lendable tasks for which `wanted` is true out of the queue.
   std::vector<std::unique_ptr<Task>> take_for_lending(
       const std::function<bool(const Task&)>& wanted);
+  /// Counts tasks as lent. To be called once for each message, with the tasks in it.
+  void count_lent(const std::vector<std::unique_ptr<Task>>& tasks);
 
   /// Takes the borrowed tasks that ran since the last call.
   std::vector<std::unique_ptr<Task>> take_done_borrowed();
@@ -142,7 +145,6 @@ class TaskPool {
   DependencyTracker& tracker_of(const Task& task);
   bool is_ours(std::unique_ptr<Task>& task);
   void keep_started_elsewhere(Ticket ticket, std::unique_ptr<Task> task);
-  void count_departed(const std::vector<std::unique_ptr<Task>>& tasks);
 
   const std::uint32_t rank_;
   const std::vector<const Registered*> functions_;
