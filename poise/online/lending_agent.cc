@@ -104,9 +104,11 @@ bool LendingAgent::lending_is_due(double now_s) const {
 }
 
 void LendingAgent::pose(LoanProblem& problem, const QueueState& queue, double now_s) const {
-  if (passes_on(queue) && passed_on_after_ == queue.ran) return;
-  loans_.pose(problem, queue, peers_, thieves_, costs_,
-              {.now_s = now_s, .wait = wait_, .threads = threads_});
+  const LoanMoment moment{.now_s = now_s, .wait = wait_, .threads = threads_};
+  if (passes_on(queue) && passed_on_after_ == queue.ran)
+    problem.view = view_of_lender(peers_.self(), queue, costs_, moment);
+  else
+    loans_.pose(problem, queue, peers_, thieves_, costs_, moment);
 }
 
 std::vector<Loan> LendingAgent::loans(const LoanProblem& problem, const QueueState& queue,

@@ -107,6 +107,16 @@ bool Thieves::any(std::uint64_t wait) const {
       thieves_, [=](const Thief& thief) { return !thief.is_lasting && thief.wait == wait; });
 }
 
+LendingView view_of_lender(std::uint32_t rank, const QueueState& queue, const LendingCosts& costs,
+                           const LoanMoment& moment) {
+  return {.task_s = queue.mean_s(),
+          .queued = static_cast<std::uint32_t>(std::min<std::size_t>(queue.lendable, UINT32_MAX)),
+          .busy_s = queue.running_s / moment.threads,
+          .threads = static_cast<double>(moment.threads),
+          .lend_s = costs.overhead_s(queue, queue.mean_bytes()),
+          .rank = rank};
+}
+
 double share_remaining(const Peer& peer, double now_s) {
   const double since_s = std::max(0.0, now_s - peer.reported_at_s);
   const double busy_s = peer.busy_s;
@@ -197,14 +207,8 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
     problem.others.push_back(other);
     problem.known.push_back(known);
   }
-  problem.view = {
-      .task_s = queue.mean_s(),
-      .queued = static_cast<std::uint32_t>(std::min<std::size_t>(queue.lendable, UINT32_MAX)),
-      .busy_s = queue.running_s / moment.threads,
-      .threads = static_cast<double>(moment.threads),
-      .lend_s = costs.overhead_s(queue, queue.mean_bytes()),
-      .others = problem.others,
-      .rank = peers.self()};
+  problem.view = view_of_lender(peers.self(), queue, costs, moment);
+  problem.view.others = problem.others;
 }
 
 std::vector<Loan> LoanPolicy::loans(const LoanProblem& problem, const QueueState& queue,

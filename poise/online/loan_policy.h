@@ -65,6 +65,10 @@ struct LoanMoment {
   unsigned threads = 1;
 };
 
+/// Describes the lender: a view without other ranks.
+LendingView view_of_lender(std::uint32_t rank, const QueueState& queue, const LendingCosts& costs,
+                           const LoanMoment& moment);
+
 class LoanPolicy {
  public:
   explicit LoanPolicy(const LoanSettings& settings) : settings_(settings) {}
@@ -79,11 +83,11 @@ class LoanPolicy {
   /// Notes that a decision has ended at `now_s` and took `cost_s`.
   void decided(double now_s, double cost_s);
 
-  /// Fills `problem` with the ranks to which tasks may be lent: the ranks that have sent requests
-  /// and, if the setting `push` is on and the lender has lendable tasks of its own, other ranks
-  /// known to be in the same wait for tasks as the lender. Policies that have to see all ranks get
-  /// all these other ranks. Other policies get only the kMaxCandidates of them that will be idle
-  /// soonest; ties: the nearest.
+  /// Fills `problem` with the view of the lender, and with the ranks to which tasks may be lent:
+  /// the ranks that have sent requests and, if the setting `push` is on and the lender has lendable
+  /// tasks of its own, other ranks known to be in the same wait for tasks as the lender. Policies
+  /// that have to see all ranks get all these other ranks. Other policies get only the
+  /// kMaxCandidates of them that will be idle soonest; ties: the nearest.
   void pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
             const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
 

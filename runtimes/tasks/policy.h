@@ -31,13 +31,16 @@ Self self_of(const Task& task);
 
 /// The program's own policy, used instead of the one that the setting `policy` names. One thread at
 /// a time calls its functions, on the rank that lends. They must not submit tasks or wait. If they
-/// throw, the job continues, and each rank prints only the first exception.
+/// throw, the job continues, and each rank prints only the first exception. `decide`, `load` and
+/// `replicate` get the same view, except that in `load`, load_of_rank has the previous load of this
+/// rank.
 struct Policy {
   LendingPolicy decide = {};
   // The load of this rank that the policies of other ranks see. By default, it is the number of
   // tasks that this rank may lend.
   std::function<double(const LendingView&)> load = {};
-  // Chooses which tasks to replicate. Called once per wait on each rank that has tasks.
+  // Chooses which tasks to replicate. Called once per wait on each rank that has tasks, often
+  // before the rank knows that other ranks are in the same wait.
   std::function<std::vector<Replication>(const LendingView&)> replicate = {};
   // A replicated task exists as an original and copies, but only the one that starts first runs.
   // For each one that does not run, this function is called on the rank that holds it. In a copy,

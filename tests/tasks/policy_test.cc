@@ -111,6 +111,71 @@ TEST(Policy, a_policy_sees_the_loads_that_other_ranks_report) {
   }));
 }
 
+// Polls for messages, submits a task, and polls again, so that this task is queued during polls.
+const auto kSubmitBetweenPolls = function("submit between polls", [](int polls) {
+  for (int i = 0; i < 2 * polls; ++i) {
+    if (i == polls) Context::current().submit(kWhere, 0);
+    Context::current().poll();
+    std::this_thread::sleep_for(std::chrono::microseconds(20));  // leaves the core to other ranks
+  }
+});
+
+// Returns whether this rank saw the load of rank 0 when it chose replicas. Rank 0 has a task in its
+// queue from the start. The other ranks get one later, when rank 0 has probably published its load.
+// No task is lent, so the ranks send each other no loads.
+bool sees_the_load_of_rank_0() {
+  std::atomic<bool> seen{false};
+  Policy policy;
+  policy.load = [](const LendingView& view) { return 1000.0 * (view.rank + 1) + view.queued; };
+  policy.replicate = [&](const LendingView& view) {
+    EXPECT_EQ(view.load_of_rank[view.rank], 1000.0 * (view.rank + 1) + view.queued);
+    seen = view.load_of_rank[0] >= 1000;
+    return std::vector<Replication>{};
+  };
+  Context context(MPI_COMM_WORLD, {.settings = "policy=none", .policy = std::move(policy)});
+  context.submit({.priority = 1, .pinned = true}, kSubmitBetweenPolls, 100);
+  if (context.rank() == 0) context.submit(kWhere, 0);
+  meet();
+  context.wait();
+  return seen;
+}
+
+TEST(Policy, chooses_replicas_by_the_loads_of_all_ranks_in_the_unit_that_the_policy_defines) {
+  EXPECT_TRUE(
+      happens_in_some_round([] { return sees_the_load_of_rank_0() || count_ranks() == 1; }));
+}
+
+// Returns whether all functions of the policy saw another rank. Checks that they see the learnt
+// times and the loads.
+bool all_functions_see_another_rank() {
+  std::atomic<bool> is_timed{false};
+  std::atomic<int> others_seen[3] = {};
+  const auto look = [&](const LendingView& view, int function) {
+    if (!is_timed || view.queued == 0) return;
+    EXPECT_GT(view.task_s, 0) << function;
+    EXPECT_GT(view.lend_s, 0) << function;
+    EXPECT_EQ(view.load_of_rank.size(), static_cast<std::size_t>(count_ranks())) << function;
+    EXPECT_EQ(view.queue.size(), view.queued) << function;
+    others_seen[function] += view.others.size();
+  };
+  Policy policy{.sees_queue = true};
+  policy.decide = [&](auto& view) { return look(view, 0), std::vector<Loan>{}; };
+  policy.load = [&](auto& view) { return look(view, 1), 1.0; };
+  policy.replicate = [&](auto& view) { return look(view, 2), std::vector<Replication>{}; };
+  Context context(MPI_COMM_WORLD, {.policy = std::move(policy)});
+  context.submit({.pinned = true}, kWhere, 500);
+  context.wait();
+  is_timed = true;
+  context.submit({.pinned = true}, kSubmitBetweenPolls, 100);
+  context.wait();
+  return others_seen[0] > 0 && others_seen[1] > 0 && others_seen[2] > 0;
+}
+
+TEST(Policy, all_functions_of_a_policy_see_times_loads_the_queue_and_the_ranks_that_may_borrow) {
+  EXPECT_TRUE(
+      happens_in_some_round([] { return all_functions_see_another_rank() || count_ranks() == 1; }));
+}
+
 // Returns whether a decision of rank 0 saw another rank with tasks. Checks that such a rank has a
 // busy time above 0.
 bool sees_a_busy_rank() {

@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <set>
 
-#include "runtimes/tasks/tuning.h"
-
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/online/lending_tuning.h"
@@ -25,39 +23,47 @@ void LenderSide::report_failure(const char* what) {
                  thrown_text().c_str());
 }
 
+PolicyView LenderSide::view(const TaskPool::State& state) const {
+  const LendingAgent& agent = messenger_.agent;
+  PolicyView seen;
+  agent.pose(seen.problem, state, messenger_.now_s);
+  seen.load_of_rank.resize(messenger_.num_ranks);
+  for (const Peer& peer : agent.peers().all()) seen.load_of_rank[peer.rank] = peer.reported;
+  seen.load_of_rank[messenger_.rank] = policy_.load ? reported_load_ : state.lendable;
+  if (policy_.sees_queue) seen.queue = messenger_.pool.queue();
+  seen.problem.view.load_of_rank = seen.load_of_rank;
+  seen.problem.view.queue = seen.queue;
+  return seen;
+}
+
+PolicyView LenderSide::updated_view(const TaskPool::State& state) {
+  loads_.read_table();
+  ask_policy_for_load(state);
+  return view(state);
+}
+
 // Asks the program's policy which tasks to lend. Ignores loans that are impossible, for example to
 // ranks that do not exist. If the policy throws, no task is lent, and only the first exception is
 // printed.
-std::vector<Loan> LenderSide::loans_of_policy(const LendingView& view,
-                                              const TaskPool::State& state) {
-  LendingAgent& agent = messenger_.agent;
-  LendingView whole = view;
-  std::vector<double> loads(messenger_.num_ranks);
-  for (const Peer& peer : agent.peers().all()) loads[peer.rank] = peer.reported;
-  loads[messenger_.rank] = policy_.load ? reported_load_ : state.lendable;
-  whole.load_of_rank = loads;
-  std::vector<QueuedTask> queue;
-  if (policy_.sees_queue) queue = messenger_.pool.queue();
-  whole.queue = queue;
+std::vector<Loan> LenderSide::loans_of_policy(const TaskPool::State& state) {
+  const PolicyView seen = view(state);
   std::vector<Loan> loans;
+  if (seen.problem.others.empty()) return loans;
   try {
-    loans = policy_.decide(whole);
+    loans = policy_.decide(seen.view());
   } catch (...) {
     report_failure("decide failed, so nothing was lent");
   }
-  std::erase_if(loans, [&](const Loan& loan) { return !agent.can_borrow(loan.rank); });
+  std::erase_if(loans, [&](const Loan& loan) { return !messenger_.agent.can_borrow(loan.rank); });
   return loans;
 }
 
 // Asks the program's policy for this rank's load, which the next messages tell to other ranks.
 void LenderSide::ask_policy_for_load(const TaskPool::State& state) {
   if (!policy_.load) return;
-  const auto queue = policy_.sees_queue ? messenger_.pool.queue() : std::vector<QueuedTask>{};
+  const PolicyView seen = view(state);
   try {
-    reported_load_ = policy_.load({.queued = static_cast<std::uint32_t>(state.lendable),
-                                   .threads = static_cast<double>(messenger_.agent.threads()),
-                                   .rank = messenger_.rank,
-                                   .queue = queue});
+    reported_load_ = policy_.load(seen.view());
     messenger_.agent.report_load(reported_load_);
   } catch (...) {
     report_failure("load failed, so this rank reports its previous load");
@@ -65,11 +71,11 @@ void LenderSide::ask_policy_for_load(const TaskPool::State& state) {
 }
 
 std::vector<Loan> LenderSide::decide(const TaskPool::State& state) {
+  if (policy_.decide) return loans_of_policy(state);
   LendingAgent& agent = messenger_.agent;
   LoanProblem problem;
   agent.pose(problem, state, messenger_.now_s);
   if (problem.others.empty()) return {};
-  if (policy_.decide) return loans_of_policy(problem.view, state);
   return agent.loans(problem, state, messenger_.now_s,
                      [this] { return messenger_.pool.queue(true); });
 }

@@ -12,7 +12,17 @@
 #include "runtimes/tasks/offload/messenger.h"
 #include "runtimes/tasks/offload/returns.h"
 
+#include "poise/online/offload_policy.h"
+
 namespace poise::tasks {
+
+/// What the functions of the program's policy see.
+struct PolicyView {
+  LoanProblem problem;  // problem.view refers to the other members
+  std::vector<double> load_of_rank;
+  std::vector<QueuedTask> queue;
+  const LendingView& view() const { return problem.view; }
+};
 
 class LenderSide {
  public:
@@ -36,6 +46,9 @@ class LenderSide {
   /// prepare() returns false.
   bool prepare(std::unique_ptr<Task>& task);
   const Policy& policy() const { return policy_; }
+  /// Reads the loads of other ranks, asks the program's policy for the load of this rank, and
+  /// returns what the policy then sees.
+  PolicyView updated_view(const TaskPool::State& state);
   /// Prints the current exception, which a function of the policy threw, unless an earlier one was
   /// printed. `what` names the function and says what follows from its failure.
   void report_failure(const char* what);
@@ -44,7 +57,8 @@ class LenderSide {
 
  private:
   std::vector<Loan> decide(const TaskPool::State& state);
-  std::vector<Loan> loans_of_policy(const LendingView& view, const TaskPool::State& state);
+  std::vector<Loan> loans_of_policy(const TaskPool::State& state);
+  PolicyView view(const TaskPool::State& state) const;
   void ask_policy_for_load(const TaskPool::State& state);
   bool lend_part(Loan& loan, double task_bytes, bool asked);
   std::size_t lend_batch(const Loan& loan, double task_bytes, bool borrowed_too);

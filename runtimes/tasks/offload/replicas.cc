@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 
-#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/online/lending_tuning.h"
 
@@ -25,7 +24,7 @@ std::shared_ptr<std::byte> copy_of(const Payload& payload) {
 }  // namespace
 
 void Replicas::step(const TaskPool::State& state, unsigned threads) {
-  ask_policy(state, threads);
+  ask_policy(state);
   send();
   use(state, threads);
 }
@@ -35,22 +34,13 @@ bool Replicas::is_reached(std::uint32_t rank) const {
   return peer && peer->is_in(messenger_.agent.wait());
 }
 
-void Replicas::ask_policy(const TaskPool::State& state, unsigned threads) {
+void Replicas::ask_policy(const TaskPool::State& state) {
   const std::uint64_t wait = messenger_.agent.wait();
   if (!lender_.policy().replicate || state.lendable == 0 || replicated_wait_ == wait) return;
   replicated_wait_ = wait;
-  std::vector<double> loads(messenger_.num_ranks);
-  for (const Peer& peer : messenger_.agent.peers().all()) loads[peer.rank] = peer.reported;
-  loads[messenger_.rank] = state.lendable;
-  const auto queue =
-      lender_.policy().sees_queue ? messenger_.pool.queue() : std::vector<QueuedTask>{};
+  const PolicyView seen = lender_.updated_view(state);
   try {
-    for (Replication what :
-         lender_.policy().replicate({.queued = static_cast<std::uint32_t>(state.lendable),
-         .threads = static_cast<double>(threads),
-         .rank = messenger_.rank,
-         .load_of_rank = loads,
-         .queue = queue})) {
+    for (Replication what : lender_.policy().replicate(seen.view())) {
       std::erase_if(what.ranks, [&](std::uint32_t rank) {
         return rank == messenger_.rank || rank >= messenger_.num_ranks;
       });

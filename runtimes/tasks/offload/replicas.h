@@ -38,7 +38,7 @@ class Replicas {
     Ticket ticket = 0;
     std::uint64_t* token = nullptr;  // null: only a message from the owner rank can grant the token
   };
-  void ask_policy(const TaskPool::State& state, unsigned threads);
+  void ask_policy(const TaskPool::State& state);
   void send();
   /// A message with copies of tasks that is being written.
   struct Outgoing {
