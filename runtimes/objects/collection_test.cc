@@ -460,6 +460,30 @@ TEST(Collection, a_timeline_shows_every_place) {
   }
 }
 
+// Runs a collection in its destructor.
+struct RunsAtEnd {
+  std::string timeline;
+  ~RunsAtEnd() {
+    Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.timeline = timeline});
+    objects.run(3);
+  }
+};
+
+TEST(Collection, a_collection_that_a_destructor_runs_during_unwinding_writes_its_timeline) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string path =
+      broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_unwound_{}.json", ::getpid()));
+  try {
+    const RunsAtEnd last{path};
+    throw 1;
+  } catch (int) {
+  }
+  if (rank != 0) return;
+  EXPECT_EQ(read_timeline(path).title, "objects, strategy poise");
+  std::remove(path.c_str());
+}
+
 TEST(Collection, collections_with_the_same_timeline_path_write_different_files) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

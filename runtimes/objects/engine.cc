@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
 #include <fmt/format.h>
 #include <numeric>
 #include <utility>
@@ -158,7 +157,7 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory,
 }
 
 Engine::~Engine() {
-  const bool is_unwinding = std::uncaught_exceptions() > 0;
+  const bool is_unwinding = std::uncaught_exceptions() > exceptions_;
   if (is_mpi_finalized() || is_unwinding)
     static_cast<void>(runner_.release());  // the destructor would wait for the other ranks
   if (is_mpi_finalized()) {

@@ -3,6 +3,7 @@
 // not depend on the type of the objects.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <mpi.h>
 #include <vector>
@@ -95,6 +96,8 @@ class Engine {
   double last_cost_s_ = 0;  // seconds of the last decision and its migrations, on the slowest rank
   // The next check whether balancing pays comes this many steps after the last decision.
   std::uint64_t next_check_ = 0;
+  // Number of exceptions in flight when the collection was created.
+  const int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace poise::objects
