@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -25,18 +26,29 @@ thread_local std::string last_error;
 /// The text that the task on this thread passed to poise_task_fail.
 thread_local std::optional<std::string> failure;
 
+int fails(int result, const char* why) noexcept {
+  try {
+    last_error = why;
+  } catch (const std::bad_alloc&) {
+    last_error.clear();
+  }
+  return result;
+}
+
 // Runs a call of the C++ interface. Converts an exception to a result code.
 template <typename Call>
 int guarded(Call call) {
   try {
     call();
     return POISE_OK;
-  } catch (const tasks::TaskFailed& failed) {
-    last_error = failed.what();
-    return POISE_FAILED;
+  } catch (const poise::SystemError& error) {
+    return fails(POISE_FAILED, error.what());
+  } catch (const poise::Error& error) {
+    return fails(POISE_BAD_INPUT, error.what());
+  } catch (const std::bad_alloc&) {
+    return fails(POISE_FAILED, "there is not enough memory");
   } catch (const std::exception& exception) {
-    last_error = exception.what();
-    return POISE_BAD_INPUT;
+    return fails(POISE_FAILED, exception.what());
   }
 }
 
@@ -129,7 +141,7 @@ const T* annotation(const char* name) {
 template <typename T>
 int copy_annotation(const char* name, T* value) {
   const T* found = annotation<T>(name);
-  if (found) *value = *found;
+  if (found && value) *value = *found;
   return found != nullptr;
 }
 
@@ -177,7 +189,7 @@ int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
   return guarded([&] {
     if (!context) poise::fail("poise_tasks_create: context must not be null");
     tasks::ContextOptions options;
-    options.threads = threads < 0 ? 0 : threads;
+    options.threads = threads;  // if negative, refused on all ranks
     if (settings) options.settings = settings;
     *context = reinterpret_cast<poise_tasks*>(new tasks::Context(communicator, std::move(options)));
   });
@@ -264,6 +276,6 @@ int poise_task_integer(const char* name, int64_t* value) { return copy_annotatio
 int poise_task_real(const char* name, double* value) { return copy_annotation(name, value); }
 int poise_task_text(const char* name, const char** value) {
   const auto* text = annotation<std::string>(name);
-  if (text) *value = text->c_str();
+  if (text && value) *value = text->c_str();
   return text != nullptr;
 }

@@ -108,7 +108,7 @@ void poise_task_fail(const char* text);
 
 /* To be called in a task: stores the value of the task's annotation with this name, and returns 1.
    Returns 0 if the task has no such annotation, or one of another kind. A text is valid until the
-   task ends. */
+   task ends. If `value` is null, only tells whether the task has the annotation. */
 int poise_task_integer(const char* name, int64_t* value);
 int poise_task_real(const char* name, double* value);
 int poise_task_text(const char* name, const char** value);

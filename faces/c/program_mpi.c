@@ -12,7 +12,7 @@
 enum { kTasks = 60 };
 static int my_rank, num_ranks, wrong;
 static poise_tasks* tasks;
-static poise_function where, fails_away, log_own, append, count_run, parent, child;
+static poise_function where, fails_away, log_own, append, count_run, parent, child, annotated;
 
 static void check(int holds, const char* what) {
   if (holds) return;
@@ -70,6 +70,17 @@ static void count_task(void** data, const size_t* bytes, int num_items) {
 }
 
 static const poise_with kHere = {.pinned = 1};
+
+static void ask_annotations(void** data, const size_t* bytes, int num_items) {
+  (void)data, (void)bytes, (void)num_items;
+  int64_t number = 0;
+  const char* text = NULL;
+  check(poise_task_integer("k", NULL) && poise_task_integer("k", &number) && number == 7,
+        "a task has its integer annotation");
+  check(poise_task_text("t", NULL) && poise_task_text("t", &text) && strcmp(text, "seven") == 0,
+        "a task has its text annotation");
+  check(!poise_task_real("k", NULL), "an annotation of another kind is not found");
+}
 
 static void be_child(void** data, const size_t* bytes, int num_items) {
   (void)bytes;
@@ -258,6 +269,8 @@ static void bad_input_is_refused(void) {
   refuses(poise_tasks_submit(tasks, 999, NULL, 0, NULL), "function id 999 is not registered");
   refuses(poise_tasks_submit(tasks, -1, NULL, 0, NULL), "function id -1 is not registered");
   refuses(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, NULL), "context must not be null");
+  poise_tasks* other = NULL;
+  refuses(poise_tasks_create(MPI_COMM_WORLD, -3, NULL, &other), "the number of threads is -3;");
   refuses(poise_tasks_wait_team(tasks, 0), "num_threads is 0");
   refuses(poise_tasks_wait_team(tasks, -3), "num_threads is -3");
   refuses(poise_tasks_wait(NULL), "context is null");
@@ -270,6 +283,11 @@ static void bad_input_is_refused(void) {
   check(poise_tasks_allocate(tasks, SIZE_MAX - 100) == NULL,
         "an allocation larger than the memory returns null");
 #ifndef POISE_SANITIZED /* with a sanitizer, such a large allocation would end the program */
+  char byte = 0;
+  const poise_item too_large = {&byte, (size_t)1 << 50, POISE_LITERAL};
+  check(poise_tasks_submit(tasks, where, &too_large, 1, NULL) == POISE_FAILED &&
+            strcmp(poise_tasks_last_error(), "there is not enough memory") == 0,
+        "too little memory is no wrong input");
   check(poise_tasks_allocate(tasks, SIZE_MAX / 2) == NULL,
         "an allocation larger than the memory returns null");
 #endif
@@ -282,6 +300,14 @@ static void destroying_reports_failures(void) {
         "the owner of a failed task learns that it failed when the context is destroyed");
   check(my_rank > 0 || strstr(poise_tasks_last_error(), "the child, on purpose"),
         "the reason of the failure is told");
+}
+
+static void annotations_may_be_asked_for_without_their_value(void) {
+  const poise_annotation both[] = {{.name = "k", .kind = POISE_INTEGER, .integer = 7},
+                                   {.name = "t", .kind = POISE_TEXT, .text = "seven"}};
+  const poise_with with = {.pinned = 1, .annotations = both, .num_annotations = 2};
+  works(poise_tasks_submit(tasks, annotated, NULL, 0, &with));
+  works(poise_tasks_wait(tasks));
 }
 
 static void some_things_are_for_tasks(void) {
@@ -298,6 +324,7 @@ static void register_all(void) {
   works(poise_tasks_register("count", count_task, &count_run));
   works(poise_tasks_register("parent", be_parent, &parent));
   works(poise_tasks_register("child", be_child, &child));
+  works(poise_tasks_register("annotated", ask_annotations, &annotated));
   refuses(poise_tasks_register("child", be_child, &child), "names must differ");
   refuses(poise_tasks_register(NULL, be_child, &child), "must not be null");
 }
@@ -310,6 +337,7 @@ int main(int argc, char** argv) {
   register_all();
   works(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, &tasks));
   bad_input_is_refused();
+  annotations_may_be_asked_for_without_their_value();
   some_things_are_for_tasks();
   succeeds(some_tasks_run_elsewhere_but_pinned_ones_here, "some tasks run elsewhere");
   higher_priority_comes_first();

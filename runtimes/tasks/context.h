@@ -112,8 +112,9 @@ class Runtime;
 class Context {
  public:
   /// Needs MPI with at least MPI_THREAD_FUNNELED. Throws Error on all ranks if the program's
-  /// settings are wrong or the ranks registered different functions. Wrong POISE_TASKS_* variables
-  /// end the job with one line on stderr and exit status 2.
+  /// settings are wrong or the ranks registered different functions, and SystemError on all ranks
+  /// if a rank cannot start its threads. Wrong POISE_TASKS_* variables end the job with one line on
+  /// stderr and exit status 2.
   explicit Context(MPI_Comm communicator, ContextOptions options = {});
   /// Waits for all tasks and drops their exceptions. While an exception unwinds the stack, the
   /// destructor does not wait, because other ranks may never reach it.

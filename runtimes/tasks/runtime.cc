@@ -129,7 +129,7 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const ContextOptions& op
   start_threads(options.threads - 1, communicator);
 }
 
-// Starts the threads of this rank. If that fails on any rank, throws on all ranks.
+// Starts the threads of this rank. If that fails on any rank, throws SystemError on all ranks.
 void Runtime::start_threads(unsigned own, MPI_Comm communicator) {
   std::string error;
   try {
@@ -141,12 +141,10 @@ void Runtime::start_threads(unsigned own, MPI_Comm communicator) {
     error = fmt::format("a tasks::Context wants {} more threads, but the system allows {}: {}", own,
                         threads_.size(), refused.what());
   }
-  try {
-    throw_if_any_failed(communicator, error);
-  } catch (const Error&) {
-    stop_threads();
-    throw;
-  }
+  const std::string first = first_error(communicator, error);
+  if (first.empty()) return;
+  stop_threads();
+  throw SystemError(error.empty() ? first : error);
 }
 
 void Runtime::stop_threads() {

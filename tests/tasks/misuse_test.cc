@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,6 +79,22 @@ TEST(Misuse, settings_that_change_the_message_format_must_be_equal_on_all_ranks)
                                   "another; use one value on all ranks");
     }
   }
+}
+
+TEST(Misuse, all_ranks_get_a_system_error_if_the_system_refuses_a_thread_on_any_rank) {
+  pthread_attr_t before, huge;
+  pthread_getattr_default_np(&before);
+  pthread_attr_init(&huge);
+  pthread_attr_setstacksize(&huge, std::size_t{1} << 47);  // all addresses of a process
+  if (own_rank() == count_ranks() - 1) pthread_setattr_default_np(&huge);
+  std::string text;
+  try {
+    Context context(MPI_COMM_WORLD, {.threads = 2});
+  } catch (const SystemError& error) {
+    text = error.what();
+  }
+  pthread_setattr_default_np(&before);
+  EXPECT_THAT(text, HasSubstr("a tasks::Context wants 1 more threads, but the system allows 0: "));
 }
 
 TEST(Misuse, refuses_a_function_that_only_some_ranks_registered) {

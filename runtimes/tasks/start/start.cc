@@ -26,10 +26,11 @@ namespace {
 constexpr const char* kEqualOnAllRanks[] = {"large_bytes", "chunk_bytes", "shared_bytes",
                                             "summary"};
 
+// A negative number that a program passes is reported as this negative number.
 void check_threads(unsigned threads) {
   if (threads < 1 || threads > kMaxThreads)
-    fail("the number of threads is {}; a tasks::Context can have 1 to {} threads", threads,
-         kMaxThreads);
+    fail("the number of threads is {}; a tasks::Context can have 1 to {} threads",
+         static_cast<std::int32_t>(threads), kMaxThreads);
 }
 
 void check_progress_thread(const Knobs& settings, const char* setting) {
