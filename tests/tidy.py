@@ -270,7 +270,7 @@ def check_markdown(path, lines):
             in_code = not in_code
         elif len(line) > MAX_MARKDOWN_COLUMNS and not in_code and not line.startswith(("|", "    ")):
             complain(path, number, f"a line of {len(line)} columns; the limit is {MAX_MARKDOWN_COLUMNS}")
-        if not in_code and re.match(r"<!--.*-->.*\S", line):  # CommonMark shows the rest of such a line as it is
+        if not in_code and re.match(r"<!--.*-->.*\S", line):  # CommonMark does not format the rest of such a line
             complain(path, number, "text after a comment that begins the line; end the line after -->")
     if path.parts[:2] == ("docs", "decisions") and len(lines) > MAX_DECISION_LINES:
         complain(path, 1, f"a decision of {len(lines)} lines; the limit is {MAX_DECISION_LINES}")

@@ -55,7 +55,7 @@ class OwnStrategies(CliTest):
         self.assertEqual(own["nuco_messages"], also["nuco_messages"])
         self.assertGreater(own["decision_s"], 1e-3, "the program's own time counts")
 
-    def test_a_placement_that_moves_a_pinned_task_is_refused_and_says_which_task(self):
+    def test_a_placement_that_moves_a_pinned_task_is_refused_and_the_error_names_the_task(self):
         for rank in range(4):
             tasks = files.vt_rank(rank, [[1, 1, 1]])
             tasks["phases"][0]["tasks"][0]["entity"]["migratable"] = False
@@ -142,7 +142,7 @@ class OwnStrategies(CliTest):
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
         self.assertIn("cannot start the command", row["error"])
 
-    def test_compare_prints_json_and_csv_also_if_every_strategy_fails_on_a_machine(self):
+    def test_compare_prints_json_and_csv_even_if_every_strategy_fails_on_each_machine(self):
         words = "compare", "t.poise", "-s", "exec:./absent", "--machine", "core:4", "--machine", "node:2 core:2"
         done = self.run_poise(*words, "--json")
         self.assertEqual(done.returncode, 1, done.stderr)

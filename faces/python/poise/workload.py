@@ -44,7 +44,7 @@ class Workload:
 
     load_s        (n,)    seconds on a place of speed 1; or a pandas.DataFrame with the column load_s, and size_bytes,
                           pinned, x, y, z if it has them
-    size_bytes    (n,)    bytes that a migration sends; without it a migration costs only the time per task
+    size_bytes    (n,)    bytes that a migration sends; without it a migration costs only seconds_per_migrated_task
     messages              who sends to whom: a scipy.sparse matrix whose entry [i, j] is the bytes that i sends to j in one
                           message, a pandas.DataFrame with the columns from, to and maybe bytes and count, or a tuple of
                           such arrays (from, to[, bytes[, count]])
