@@ -22,8 +22,8 @@ double limit_s(std::string_view text);
 struct Contender {
   std::string name;  // the contender as text, in the form that --strategies takes
   std::function<Placement(const Problem&)> decide;
-  /// The limit on the memory of a place that the strategy keeps to, 0 if it keeps only to that of
-  /// domains. Without a value it ignores memory.
+  /// The strategy's limit on the memory of a place, in bytes; 0 if it limits only the memory of
+  /// domains. Without a value, the strategy ignores memory.
   std::optional<std::uint64_t> memory_bytes = std::nullopt;
 };
 

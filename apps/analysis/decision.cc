@@ -24,12 +24,12 @@ double cpu_time_s() {
   return process_cpu_now_s() + seconds(children.ru_utime) + seconds(children.ru_stime);
 }
 
-/// For example "place 3 exceeds it by 1.5 kB".
+/// For example "place 3 exceeds its limit by 1.5 kB".
 std::string excess_text(const MemoryRoom::Excess& over, std::string_view noun) {
   if (over.count == 1)
-    return fmt::format("{} {} exceeds it by {}", noun, over.worst, bytes_text(over.bytes));
-  return fmt::format("{} exceed it, {} {} by the most, {}", count_text(over.count, noun), noun,
-                     over.worst, bytes_text(over.bytes));
+    return fmt::format("{} {} exceeds its limit by {}", noun, over.worst, bytes_text(over.bytes));
+  return fmt::format("{} exceed their limits, {} {} by the most, {}", count_text(over.count, noun),
+                     noun, over.worst, bytes_text(over.bytes));
 }
 
 std::string memory_note(const Contender& contender, const Problem& problem,

@@ -70,7 +70,7 @@ std::string advice_html(const Diagnosis& diagnosis, const std::string& file) {
   const std::string picture = advice_picture(diagnosis);
   if (picture.empty()) return out;
   return out + "<div class=\"ranking\">" +
-         html_figure(picture, "Time saved of this run; each line is the range of an estimate") +
+         html_figure(picture, "Time saved in this run; each line shows the range of an estimate") +
          "</div>\n";
 }
 

@@ -45,8 +45,8 @@ std::string colour_of(std::string_view strategy);
 /// at most `most` of them above 0.
 std::vector<double> axis_ticks(double top, int most);
 
-/// Returns the title of an axis of `what`, for example places. If several share a bar, it adds that
-/// the bar shows their mean, and what a short line at each bar shows.
+/// Returns the title of an axis of `what`, for example "place". If several share a bar, the title
+/// also says that a bar shows their mean, and that the line at each bar shows `line`.
 std::string axis_title(std::string_view what, std::size_t per_bar, std::string_view line);
 
 }  // namespace poise::apps

@@ -163,7 +163,7 @@ std::string share_bar(const Timeline& timeline, Shares shares, std::size_t first
   const bool is_one = shares.size() == 1;
   const std::string note =
       is_one ? fmt::format("{} works {:.0f}% of the time", name_of(timeline, first), 100 * mean[0])
-             : fmt::format("{} to {} work {:.0f}% of the time in the mean, the busiest {:.0f}%",
+             : fmt::format("{} to {} work {:.0f}% of the time on average, the busiest {:.0f}%",
                            name_of(timeline, first), name_of(timeline, first + shares.size() - 1),
                            100 * mean[0], 100 * busiest);
   std::string out;
@@ -188,7 +188,7 @@ std::string share_axis(const Timeline& timeline) {
       out += svg_text(kLeft + (tick + 0.5) * kShareWidth / places, kShareBottom + 14, "faint",
                       has_room ? label_of(timeline, tick) : fmt::format("{}", tick));
   const std::string title =
-      axis_title(timeline.names.empty() || has_room ? "place" : "row above, from 0",
+      axis_title(timeline.names.empty() || has_room ? "place" : "row in the timeline (first: 0)",
                  places_per_bar(timeline), "the busiest");
   return out + svg_text(kLeft + kShareWidth / 2, kShareBottom + 29, "faint", title);
 }
@@ -250,7 +250,7 @@ std::string timelines_html(const std::vector<Timeline>& timelines, std::string_v
       "<section id=\"timelines\">\n<h2>What every place did</h2>\n<p class=\"faint\"><span "
       "class=\"key work\"></span>worked<span class=\"key idle\"></span>carried messages or waited"
       "<span class=\"key deciding\"></span>measured, decided and migrated; blank: not recorded. "
-      "{}; time since each began.</p>\n",
+      "{}; times count from the start of each run.</p>\n",
       origin);
   std::vector<std::string> shares;
   for (const Timeline& timeline : timelines) {

@@ -74,7 +74,7 @@ TEST(SharesPicture, shows_all_places_and_with_more_places_than_bars_marks_the_bu
                             1000, {{0, 1, Activity::work}, {1, 4, Activity::wait}})};
   wide.places.back() = {{0, 4, Activity::work}};
   const std::string picture = shares_picture(wide, "label");
-  EXPECT_THAT(picture, HasSubstr("place 992 to place 999 work 34% of the time in the mean, the "
+  EXPECT_THAT(picture, HasSubstr("place 992 to place 999 work 34% of the time on average, the "
                                  "busiest 100%"));
   EXPECT_THAT(picture, HasSubstr("place (bar: the mean of 8; line: the busiest)"));
   const std::regex label("class=\"faint\">[0-9]+<"), peak("class=\"peak\"");
@@ -88,7 +88,7 @@ TEST(SharesPicture, bars_have_the_names_of_places_if_these_are_short) {
   EXPECT_THAT(shares_picture(timeline, ""), HasSubstr(">cpu 7</text>"));
   timeline.names = {"rank 0, thread 0", "rank 0, thread 1"};
   EXPECT_THAT(shares_picture(timeline, ""), AllOf(HasSubstr(">1</text>"), Not(HasSubstr(">rank")),
-                                                  HasSubstr(">row above, from 0<")));
+                                                  HasSubstr(">row in the timeline (first: 0)<")));
 }
 
 TEST(Timelines, work_percentages_leave_out_the_time_before_the_first_record) {

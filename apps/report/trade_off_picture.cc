@@ -155,7 +155,8 @@ std::string label_at(const Point& point, double gap, double height, Taken& taken
 std::string label_of(const Point& point, Taken& taken) {
   for (double height = 0; height < kHeight; height += kLabelHeight / 2)
     for (const double gap : {kLabelGap, -kLabelGap, 3 * kLabelGap, -3 * kLabelGap}) {
-      if (height < kLabelHeight && std::abs(gap) > kLabelGap) continue;  // near other points
+      // A label far to the side at about the point's own height could seem to name another point.
+      if (height < kLabelHeight && std::abs(gap) > kLabelGap) continue;
       for (const double up : {height, -height})
         if (std::string label = label_at(point, gap, up, taken); !label.empty()) return label;
     }

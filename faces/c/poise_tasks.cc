@@ -200,8 +200,9 @@ int poise_tasks_create_fortran(MPI_Fint communicator, int threads, const char* s
   return poise_tasks_create(MPI_Comm_f2c(communicator), threads, settings, context);
 }
 
-// Waits before the context is destroyed, because its destructor drops the errors of tasks. After
-// MPI_Finalize, or while an exception unwinds the stack, only the destructor knows what to do.
+// Waits before it destroys the context, because the context's destructor drops the errors of tasks.
+// Does not wait after MPI_Finalize or while an exception unwinds the stack: the destructor handles
+// these cases.
 int poise_tasks_destroy(poise_tasks* context) {
   int is_finalized = 0;
   MPI_Finalized(&is_finalized);

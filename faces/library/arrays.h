@@ -33,7 +33,7 @@ void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, co
                  const char* things, std::size_t first = 0);
 /// Throws Error if the number of tasks or places exceeds 2^31 - 1.
 std::uint32_t checked_count(std::uint64_t count, const char* name);
-/// Throws Error if an array of n messages cannot be in memory, such as if n was negative.
+/// Throws Error if n messages cannot fit in memory, for example because the caller passed -1.
 std::uint64_t checked_num_messages(std::uint64_t n, const char* name);
 
 /// Returns the placement that the array `places` holds. If `places` is null, returns a placement in

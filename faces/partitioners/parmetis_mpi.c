@@ -214,7 +214,7 @@ enum {
   kArguments
 };
 
-/* A right call of AdaptiveRepart, which tests spoil. */
+/* The arguments of a valid call of AdaptiveRepart. Each test makes one of them wrong. */
 typedef struct Request {
   Grid grid;
   idx_t wgtflag, numflag, ncon, parts, cut, options[4];
@@ -311,7 +311,8 @@ static void refuse_numbers(void) {
   free_grid(&r.grid);
 }
 
-/* The last rank passes a null pointer. Without a communicator, ranks cannot tell each other. */
+/* The last rank passes a null pointer. The exception is `comm`, which is null on all ranks: without
+   a communicator, a rank cannot tell the others that it has failed. */
 static void refuse_null_pointers(void) {
   const struct {
     int argument;
@@ -335,8 +336,8 @@ static void refuse_null_pointers(void) {
   free_grid(&r.grid);
 }
 
-/* On the last rank, only ParMETIS could answer the call, and this program links none. The other
-   ranks must not wait for the last rank. */
+/* Poise cannot answer the call of the last rank, and this program does not link ParMETIS, which
+   could. The other ranks must not wait for the last rank. */
 static void leave_calls_of_one_rank(void) {
   Request r;
   const int is_last = rank == num_ranks - 1;
@@ -346,7 +347,7 @@ static void leave_calls_of_one_rank(void) {
   r.parts = num_ranks, r.ncon = is_last ? 2 : 1;
   fails(&r, -4, num_ranks - 1, "link ParMETIS");
   r.ncon = 1, r.options[0] = is_last, r.options[3] = 2; /* PARMETIS_PSR_UNCOUPLED */
-  fails(&r, -4, num_ranks - 1, "not PARMETIS_PSR_UNCOUPLED");
+  fails(&r, -4, num_ranks - 1, "cannot use PARMETIS_PSR_UNCOUPLED");
   free_grid(&r.grid);
 }
 

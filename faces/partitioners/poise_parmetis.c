@@ -55,7 +55,7 @@ typedef struct Call {
   poise_communication ranks;
   poise_units units;
   idx_t wgtflag, numflag; /* numflag: the index of the first vertex and the first part */
-  double itr; /* cost of a cut edge divided by that of a migrated one; 0: migrations cost nothing */
+  double itr; /* cost of a cut edge divided by that of a migrated vertex; 0: migrations are free */
   uint64_t n, edges; /* numbers of vertices and of edge ends of this rank */
   uint32_t* to;      /* new rank of each own vertex */
   uint32_t* owner;   /* rank of each neighbour */
@@ -91,8 +91,8 @@ static int find_next(const char* name, void* function, int tells) {
   void* const found = dlsym(RTLD_NEXT, name);
   if (found == NULL && tells)
     fprintf(stderr,
-            "poise: %s: Poise needs as many parts as ranks, one weight per vertex, and not "
-            "PARMETIS_PSR_UNCOUPLED; link ParMETIS for other calls\n",
+            "poise: %s: Poise needs as many parts as ranks and one weight per vertex, and cannot "
+            "use PARMETIS_PSR_UNCOUPLED; link ParMETIS for other calls\n",
             name);
   /* C cannot convert an object pointer to a function pointer. */
   memcpy(function, &found, sizeof found);
@@ -284,8 +284,8 @@ static int has_null(const Call* call, char* text) {
   return 0;
 }
 
-/* True if an array that begins at numflag and never decreases, such as vtxdist, does not do so;
-   `text` says where. It has count + 1 entries. */
+/* Checks an array of count + 1 entries that must begin with numflag and never decrease, such as
+   vtxdist. True if it is wrong; `text` says where. */
 static int has_wrong_order(const char* name, const idx_t* array, uint64_t count, idx_t numflag,
                            char* text) {
   uint64_t i;
@@ -296,8 +296,9 @@ static int has_wrong_order(const char* name, const idx_t* array, uint64_t count,
   }
   for (i = 1; i <= count; ++i)
     if (array[i] < array[i - 1]) {
-      snprintf(text, POISE_GRAPH_TEXT, "%s[%llu] is %lld; it must be at least %lld, as %s[%llu]",
-               name, (unsigned long long)i, (long long)array[i], (long long)array[i - 1], name,
+      snprintf(text, POISE_GRAPH_TEXT,
+               "%s[%llu] is %lld; it must be at least %lld, the value of %s[%llu]", name,
+               (unsigned long long)i, (long long)array[i], (long long)array[i - 1], name,
                (unsigned long long)(i - 1));
       return 1;
     }

@@ -281,7 +281,8 @@ static void ask_edges(Answer* answer, int* numbers, ZOLTAN_ID_PTR others, int* r
   }
 }
 
-/* Calls the program's query functions for the edges of its objects, whose numbers are known. */
+/* Calls the program's query functions for the edges of its objects. `numbers` and own.indptr must
+   already hold the number of edges of each object. */
 static void ask_messages(Answer* answer, int* numbers, const poise_unit* unit) {
   poise_own_tasks* const own = &answer->own;
   const int is_weighted = answer->zoltan->edge_size == 1;
@@ -593,8 +594,8 @@ static int is_alone(const Known* zoltan) {
 /* True if Poise can answer the call with the settings of this rank. The method must be GRAPH. Each
    object has a single id, and objects and edges have at most one weight each. No object is fixed,
    and all parts are equally large. There is one part per rank, or only one rank. The program has no
-   function that returns the part of an object, so that part is the object's rank. The program
-   itself migrates the objects. */
+   function that returns the part of an object, so an object's part is its rank. The program itself
+   migrates the objects. */
 static int can_answer(const Known* zoltan) {
   int num_ranks = 0;
   if (!zoltan->is_graph || zoltan->is_strange || zoltan->migrates || zoltan->has_part_sizes ||

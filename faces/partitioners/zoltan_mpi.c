@@ -20,7 +20,7 @@ static int rank_of[kMax]; /* the rank of each object, for the edges */
 static int num_objects, all_objects, rank, num_ranks, wrong;
 static int failing_object = -1; /* the query for the edges of this object fails; -1: none fails */
 static float edge_weight = 10;
-static float first_load; /* of the last rank's first object; 0: as of its others */
+static float first_load; /* load of the last rank's first object; 0: the same as its others */
 
 static void check(int holds, const char* what) {
   if (holds) return;

@@ -136,8 +136,8 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
                      what)});
     return;
   }
-  // A thread with a cpu of its own is the one for which all others wait. Threads that are more than
-  // the cpus share what is left of all cpus.
+  // If each thread has a cpu of its own, all wait for the thread that loses time to the other
+  // program. If there are more threads than cpus, the threads share what is left of all cpus.
   const bool is_shared = is_several || (!is_on_a_cpu && facts.threads > cpus);
   const double share = is_shared ? taken / cpus : taken;
   causes.push_back({Kind::stranger, 1 / (1 - std::min(share, 0.99)),

@@ -192,7 +192,7 @@ class RankMapping {
     return result;
   }
 
-  /// See map_ranks(); for more ranks than those whose maps are all tried.
+  /// See map_ranks(). For use if there are too many ranks to try all maps.
   Placement map(const Placement* current) const {
     std::vector<Slot> best = best_map(problem_, options_.effort);
     const Placement base = base_of(current), block = block_order();

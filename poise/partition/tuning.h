@@ -38,7 +38,7 @@ namespace poise {
   X(double,        vertex_of_cut,         46,      "edge ends",           "in each halving of a cut, a vertex takes as long as this many ends of edges") \
   X(std::uint32_t, max_ranks_to_try_all,  9,       "ranks",               "maximum number of ranks for which all maps are tried") \
   X(std::size_t,   max_visits,            4000000, "partial maps",        "maximum number of partial maps that are tried: about half a second") \
-  X(std::size_t,   max_slots_to_try_all,  512,     "slots",               "maximum number of slots of a machine on all of whose nodes maps of a few ranks are tried") \
+  X(std::size_t,   max_slots_to_try_all,  512,     "slots",               "maximum number of slots of a machine; on a larger one, maps of a few ranks are not tried on all nodes") \
   X(std::size_t,   region_samples,        4,       "slots",               "number of slots that represent a region when distances are estimated") \
   X(std::uint32_t, max_tabulated_nodes,   1024,    "nodes",               "maximum number of nodes whose distances are kept in a table") \
   X(std::uint32_t, max_tabulated_places,  512,     "places of a node",    "maximum number of places of a node whose distances are kept in a table") \

@@ -15,9 +15,9 @@ namespace poise {
 /// The clocks of all places, step by step. In each step a place runs its background load, then its
 /// tasks one after another in the order in which they become ready (ties: by task ID). Then it
 /// begins the next step. A task sends all its messages of a step when it ends. Messages travel in
-/// parallel and take no time of either place. A task is ready when all messages sent to it in the
+/// parallel and keep neither place busy. A task is ready when all messages sent to it in the
 /// previous step have arrived. If all steps are equal, no step ends later than the formula of
-/// metrics.h predicts. The messages of the last step are in no step's time.
+/// metrics.h predicts. No step's time includes the messages of the last step.
 ///
 /// Under the formula `nuco` a message takes message_s() seconds (metrics.h). Under `physical` it
 /// takes the time at its two ends, unless the loads include that time, and the time on its way, of

@@ -53,7 +53,7 @@ TEST(Overlap, two_tasks_that_exchange_messages_take_the_time_computed_by_hand) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 18);
 }
 
-TEST(Overlap, a_message_takes_no_time_that_loads_include_and_less_if_the_program_hides_it) {
+TEST(Overlap, the_time_of_a_message_excludes_what_loads_include_and_what_the_program_hides) {
   // A message takes 1 s at each end and is 9 s on its way: 8 s on the cards and 1 s of latency.
   const Machine machine = with_formula(
       machine_from_text(

@@ -106,7 +106,8 @@ std::optional<double> quota_in(const std::string& path, bool is_unified) {
                        line_of(path + "/cpu.cfs_period_us"));
 }
 
-/// Returns the folders of the cgroups that contain all of the processes, as quota_cpus() does.
+/// Returns the folders of the cgroups that contain all of the processes. Ignores processes that
+/// have ended. If no process is left, returns the folders of this process's cgroups.
 std::vector<QuotaFolder> common_folders(const std::vector<pid_t>& processes,
                                         const std::string& root) {
   std::set<std::string> cgroups;  // a text for each group of processes with the same cgroups

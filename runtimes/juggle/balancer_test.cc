@@ -71,7 +71,7 @@ TEST_F(BalancerTest, the_run_time_of_a_thread_includes_its_run_time_before_a_lon
   EXPECT_NEAR(tally.program_run_s, 2 * 6, 1);
 }
 
-TEST_F(BalancerTest, the_run_time_of_the_program_lacks_at_most_a_second_if_the_period_is_long) {
+TEST_F(BalancerTest, at_most_a_second_of_the_run_time_is_not_counted_if_the_period_is_long) {
   options.settings.period_s = 60;
   Balancer balancer(options, store, kernel);
   run(balancer, 6);

@@ -54,8 +54,8 @@ struct Tuning {
   // Maximum number of processes whose threads are counted. If there are more processes, counting
   // costs as much as a scan, so the threads are not counted.
   std::size_t max_counted_processes = 4;
-  // For how many places of a program that call a function of OpenMP the preloaded library keeps
-  // which OpenMP run-time they call, per function. Another place costs a search (5 us) per call.
+  // Maximum number of call sites, per OpenMP function, for which the preloaded library remembers
+  // the OpenMP run-time that they call. Each call from any other call site costs a search (5 us).
   std::size_t kept_calls = 64;
   // Maximum number of recorded intervals (one thread on one cpu) in a trace: about 40 MB.
   std::size_t max_stays = 1'000'000;

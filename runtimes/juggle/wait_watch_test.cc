@@ -113,8 +113,8 @@ void* run_given_call(void*) {
   return nullptr;
 }
 
-/// Disabled because a thread waits for ever, until SIGTERM arrives and this test cancels the
-/// thread. PreloadedProgram starts this test in a process of its own and ends that process.
+/// Disabled because it does not end by itself: a thread waits until SIGTERM arrives and this test
+/// cancels the thread. PreloadedProgram starts this test in a process of its own and ends it.
 TEST(Preloaded, DISABLED_a_helper_process_of_other_tests_waits_for_ever_in_a_given_call) {
   sigset_t term;
   ::sigemptyset(&term);

@@ -140,7 +140,7 @@ class Recorder {
   std::int64_t left_ns_ = 0;        // when the last call of MPI returned
   std::int64_t entered_ns_ = 0;     // when the program last called MPI
   std::int64_t wait_begun_ns_ = 0;  // see wait_begun_ns()
-  std::int64_t excused_ns_ = 0;  // CPU time in pauses of the loop that took kPollGapCpu_ns or more
+  std::int64_t excused_ns_ = 0;  // CPU time in those pauses that used kPollGapCpu_ns or more each
   bool was_poll_empty_ = false;  // the last call was a poll that found nothing
   bool is_in_loop_ = false;      // the last stretch was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock

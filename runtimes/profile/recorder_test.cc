@@ -163,7 +163,7 @@ TEST(recorder, a_rank_waits_since_the_first_poll_of_a_loop_even_if_interrupts_de
 }
 
 TEST(recorder,
-     a_rank_waits_on_in_a_long_loop_of_polls_until_pauses_took_a_hundredth_of_its_cpu_time) {
+     a_rank_waits_on_in_a_loop_of_polls_until_cpu_time_in_pauses_is_a_hundredth_of_the_loop) {
   Polling polling;
   for (int i = 0; i < 13'000; ++i) polling.poll(500);  // until now, the loop has lasted 15 ms
   polling.poll(4 * kMs, 60'000);

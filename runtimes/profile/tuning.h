@@ -27,9 +27,9 @@ inline constexpr std::int64_t kPollGapShare = 100;
 /// A rank that waits in a loop of polls may sleep or yield its core between two polls. A long
 /// stretch between two polls counts as such a pause, not as useful time, if the rank used less than
 /// this CPU time in the stretch. The limit allows for a few context switches; on a virtual machine,
-/// one took up to 33 us. On a busy machine, interrupts take longer. So stretches with more CPU time
-/// also count as pauses, as long as the loop has lasted kPollGapShare times as long as the CPU time
-/// of all of them.
+/// one took up to 33 us. On a busy machine, interrupts take longer. So a stretch with more CPU time
+/// also counts as a pause if the CPU time of all such stretches in the loop, times kPollGapShare,
+/// is less than the duration of the loop so far.
 inline constexpr std::int64_t kPollGapCpu_ns = 50'000;
 
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,

@@ -418,7 +418,7 @@ class Output(CliTest):
         (self.folder / "memory.1.json").write_text(json.dumps(files.vt_rank(1, [[]])))
         for command, limit, says in (
                 ("plan", 500, "strategy poise:memory_bytes=500 found no placement within memory: "
-                              "place 0 exceeds it by 2.500 kB"),
+                              "place 0 exceeds its limit by 2.500 kB"),
                 ("plan", 2000, ""), ("plan", 0, ""), ("compare", 2000, ""),
                 ("compare", 1500, "strategy poise:memory_bytes=1500 found no placement within memory: place ")):
             done = self.run_poise(command, "memory", "-m", "core:2", "-s", f"poise:memory_bytes={limit}")

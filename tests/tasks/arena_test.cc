@@ -24,12 +24,6 @@ namespace {
 
 constexpr std::size_t kPart = std::size_t{1} << 24;
 
-// Some tests hold only if all ranks are on one node.
-bool on_one_node() {
-  const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
-  return std::count(nodes.begin(), nodes.end(), 0U) == count_ranks();
-}
-
 TEST(Arena, every_rank_of_a_node_reads_what_the_other_ranks_wrote) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);

@@ -2,6 +2,7 @@
 // Helpers for tests that all ranks run.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include "runtimes/tasks/context.h"
 #include "runtimes/tasks/transport/collective.h"
+#include "runtimes/tasks/transport/locality.h"
 
 #include "poise/base/clock.h"
 
@@ -30,6 +32,12 @@ inline int count_ranks() {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   return size;
+}
+
+/// True if all ranks are on one node. Collective.
+inline bool on_one_node() {
+  const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
+  return std::count(nodes.begin(), nodes.end(), 0U) == count_ranks();
 }
 
 inline std::uint64_t sum_over_ranks(std::uint64_t value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A library for a test of the preloaded library: while it is loaded, it starts a thread that waits,
-// and waits for the end of this thread.
+// A library for a test of the preloaded library. While the loader loads it, its constructor starts
+// a thread that waits on a semaphore, and joins this thread.
 #include <semaphore.h>
 #include <thread>
 

@@ -64,11 +64,11 @@ void* original_of(const void* caller, const char* name) {
 
 /// A function of another library that this library replaces by one of the same name.
 ///
-/// A thread that searches for a function waits for the loader's lock. While a library is loaded,
-/// another thread has this lock and runs the constructors of that library. If a constructor waits
+/// A thread that searches for a function waits for the loader's lock. Another thread that loads a
+/// library holds this lock while it runs the constructors of that library. If a constructor waits
 /// for the first thread, both wait for ever. So all functions are searched for when this library is
-/// loaded; only those that are not loaded yet (such as the OpenMP run-time of an interpreter's
-/// module) are searched for at the first call from each place of the program.
+/// loaded. Only a function whose library is loaded later (such as the OpenMP run-time of an
+/// interpreter's module) is searched for at the first call from each call site in the program.
 template <typename Function>
 class Original {
  public:
@@ -102,7 +102,7 @@ class Original {
     Function function = nullptr;
   };
 
-  /// Keeps what was found for a caller, unless the entry is taken or another thread is here.
+  /// Keeps what was found for a caller, unless the entry is taken or another thread stores one now.
   void keep(Call& call, const void* caller, Function found) {
     if (is_keeping_.test_and_set(std::memory_order_acquire)) return;
     if (call.caller.load(std::memory_order_relaxed) == nullptr) {

@@ -14,7 +14,8 @@
 // - polled_test, polled_some, polled_probe, polled_irecv, polled_mprobe: as polled, but without
 //   sleeping, and by MPI_Test, by MPI_Testsome, by MPI_Iprobe and then MPI_Recv or MPI_Irecv, or by
 //   MPI_Improbe
-// - polled_nothing: as polled_test, but each round of the loop also asks about no request
+// - polled_nothing: as polled_test, but before each MPI_Test, the ranks also poll without a request
+//   (no requests or MPI_REQUEST_NULL)
 // - chain: each rank receives from the rank before it, sleeps 20 ms and sends to the rank after it;
 //   in the first round, rank 0 sleeps 400 ms
 // - split: as sender, on a communicator that each round creates and frees
