@@ -76,7 +76,7 @@ Efficiencies efficiencies(const MeasuredRun& run) {
   result.serialisation = share(result.communication, result.transfer);
   if (run_s > 0) result.transfer_half_width = std::sqrt(errors[slowest]) / run_s;
   result.work_balance = share(mean(loads), largest(loads));
-  const double wall_s = mean(walls) * num_ranks;
+  const double wall_s = std::accumulate(walls.begin(), walls.end(), 0.0);
   result.queued = wall_s > 0 ? std::min(1.0, queued_s / wall_s) : 0;
   return result;
 }

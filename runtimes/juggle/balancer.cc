@@ -75,8 +75,8 @@ std::vector<pid_t> Balancer::computing_processes() const {
   return {processes.begin(), processes.end()};
 }
 
-/// True if the quota should be read again: because it may have been set while the program runs, or
-/// because other threads compute now, which may be in another cgroup.
+/// True if the quota should be read again: it may have been set while the program runs, or other
+/// threads may compute now, in another cgroup.
 bool Balancer::is_time_for_quota(double now_s) const {
   const std::uint32_t team_size = team_.num_taking_part();
   return team_size > 0 &&
