@@ -342,6 +342,15 @@ def check_clocks_in_tests(path, lines):
         complain(path, 1, "reads no wall clock; remove its row in CLOCKS_IN_TESTS (tests/tidy.py)")
 
 
+def check_files_of_tests(path, lines):
+    if not path.name.endswith("_test.cc"):
+        return
+    for number, line in enumerate(lines, 1):
+        if re.search(r"\bTempDir\(|\btemp_directory_path\(|\bmkdtemp\(", line):
+            complain(path, number, "tests run at the same time, so each needs files of its own: use TestFolder "
+                     "(tests/support/test_folder.h)")
+
+
 def num_casts(path, lines):
     """Returns the numbers of static_casts and of lines in a C++ file, or (0, 0) for tests and other languages."""
     if path.suffix not in (".h", ".cc") or path.name.endswith("_test.cc"):
@@ -449,6 +458,7 @@ def check_tree():
         if path.suffix not in (".h", ".cc", ".c", ".py"):
             continue
         check_clocks_in_tests(path, lines)
+        check_files_of_tests(path, lines)
         if path.suffix == ".py":
             check_python(path, text)
             continue

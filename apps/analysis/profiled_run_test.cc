@@ -2,12 +2,12 @@
 
 #include "apps/analysis/profiled_run.h"
 
-#include <cstdio>
 #include <gmock/gmock.h>
 #include <string>
 #include <vector>
 
 #include "runtimes/profile/profile_file.h"
+#include "tests/support/test_folder.h"
 #include "tests/support/text_of_error.h"
 
 #include "poise/base/file.h"
@@ -45,11 +45,10 @@ std::string ranks_of(std::uint32_t count) {
 }
 
 std::string error_of(const std::string& bytes) {
-  const std::string file = testing::TempDir() + "profiled_run_test.poise";
+  const TestFolder folder;
+  const std::string file = folder.file("run.poise");
   write_file(file, bytes);
-  const std::string text = text_of_error([&] { read_profiled(file); });
-  std::remove(file.c_str());
-  return text;
+  return text_of_error([&] { read_profiled(file); });
 }
 
 std::string error_of(const Trace& trace, const std::string& profile) {

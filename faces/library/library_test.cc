@@ -2,8 +2,6 @@
 // Compares libpoise with the C++ calls that it wraps, also on several threads.
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
-#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -16,6 +14,7 @@
 #include "runtimes/profile/to_trace.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/seeds.h"
+#include "tests/support/test_folder.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -406,7 +405,8 @@ void write_profile(const std::string& path) {
 }
 
 TEST(Library, diagnoses_a_profile_as_json_and_names_a_damaged_file_in_the_error) {
-  const std::string path = testing::TempDir() + "library_profile.poise";
+  const TestFolder folder;
+  const std::string path = folder.file("library_profile.poise");
   write_profile(path);
   const char* json = nullptr;
   ASSERT_EQ(poise_diagnose(path.c_str(), &json), POISE_OK) << poise_last_error();
@@ -414,7 +414,6 @@ TEST(Library, diagnoses_a_profile_as_json_and_names_a_damaged_file_in_the_error)
   write_file(path, "POISE");
   EXPECT_EQ(poise_diagnose(path.c_str(), &json), POISE_BAD_INPUT);
   EXPECT_THAT(poise_last_error(), testing::HasSubstr("library_profile.poise"));
-  std::filesystem::remove(path);
 }
 
 #if POISE_ASSERTIONS >= 1
@@ -468,7 +467,8 @@ TEST(Library, running_an_external_strategy_program_changes_no_signal_handling) {
   // The strategy program reports by its placement what the library changed: place 1 if its parent
   // process, which called the library, ignores SIGPIPE (signal 13); place 2 if the program itself
   // was started with this signal blocked; else place 0.
-  const std::string path = "/tmp/library_signals_" + std::to_string(::getpid()) + ".sh";
+  const TestFolder folder;
+  const std::string path = folder.file("signals.sh");
   write_file(path, R"(has() {
   case $(grep "^$1" "/proc/$2/status") in *[13579bdf]???) ;; *) false ;; esac
 }
@@ -484,7 +484,6 @@ if has SigIgn $PPID; then echo 1; elif has SigBlk $$; then echo 2; else echo 0; 
             POISE_OK)
       << poise_last_error();
   EXPECT_EQ(place, 0u);
-  std::filesystem::remove(path);
 }
 
 TEST(Library, each_thread_has_its_own_last_error_and_several_threads_may_use_the_same_handles) {

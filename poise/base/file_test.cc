@@ -5,7 +5,6 @@
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -15,6 +14,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include "tests/support/test_folder.h"
+
 #include "poise/base/error.h"
 
 namespace poise {
@@ -23,23 +24,9 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// A temporary folder that exists during a test.
-class Folder {
- public:
-  Folder() : path_(fmt::format("{}/file_test_{}", testing::TempDir(), ::getpid())) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const char* name) const { return path_ + "/" + name; }
-  std::ptrdiff_t num_files() const {
-    return std::distance(std::filesystem::directory_iterator(path_), {});
-  }
-
- private:
-  std::string path_;
-};
+std::ptrdiff_t num_files(const TestFolder& folder) {
+  return std::distance(std::filesystem::directory_iterator(folder.path()), {});
+}
 
 mode_t mode_of(const std::string& path) {
   struct stat status {};
@@ -48,18 +35,18 @@ mode_t mode_of(const std::string& path) {
 }
 
 TEST(File, bytes_are_unchanged_after_writing_and_reading_a_file) {
-  const Folder folder;
+  const TestFolder folder;
   std::string large(300000, 'x');
   for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * i % 251);
   for (const std::string& bytes : {std::string(), std::string("a\0b\n", 4), large}) {
     write_file(folder.file("x"), bytes);
     EXPECT_TRUE(read_file(folder.file("x")) == bytes) << bytes.size();
   }
-  EXPECT_EQ(folder.num_files(), 1) << "a temporary file is left";
+  EXPECT_EQ(num_files(folder), 1) << "a temporary file is left";
 }
 
 TEST(File, a_new_file_has_the_permissions_that_the_umask_allows) {
-  const Folder folder;
+  const TestFolder folder;
   for (const mode_t mask : {mode_t{022}, mode_t{077}, mode_t{0}}) {
     const mode_t before = ::umask(mask);
     write_file(folder.file("x"), "text");
@@ -69,10 +56,10 @@ TEST(File, a_new_file_has_the_permissions_that_the_umask_allows) {
 }
 
 TEST(File, a_failed_write_throws_an_error_that_names_the_path_and_leaves_no_file) {
-  const Folder folder;
+  const TestFolder folder;
   EXPECT_THAT([&] { write_file(folder.file("no/such"), "x"); },
               ThrowsMessage<Error>(HasSubstr("cannot write " + folder.file("no/such"))));
-  EXPECT_EQ(folder.num_files(), 0);
+  EXPECT_EQ(num_files(folder), 0);
 }
 
 TEST(File, writing_to_a_full_disk_is_a_system_error) {
@@ -82,7 +69,7 @@ TEST(File, writing_to_a_full_disk_is_a_system_error) {
 }
 
 TEST(File, devices_and_pipes_and_the_targets_of_stdout_and_stderr_are_written_in_place) {
-  const Folder folder;
+  const TestFolder folder;
   write_file(folder.file("x"), "x");
   EXPECT_TRUE(is_written_in_place("/dev/null"));
   EXPECT_FALSE(is_written_in_place(folder.file("x")));
@@ -102,7 +89,7 @@ TEST(File, devices_and_pipes_and_the_targets_of_stdout_and_stderr_are_written_in
 }
 
 TEST(File, text_is_read_from_a_pipe_to_its_end_but_binary_data_is_refused) {
-  const Folder folder;
+  const TestFolder folder;
   const std::string path = folder.file("pipe");
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   ASSERT_TRUE(is_written_in_place(path));
@@ -119,10 +106,10 @@ TEST(File, text_is_read_from_a_pipe_to_its_end_but_binary_data_is_refused) {
 }
 
 TEST(File, the_error_about_a_file_that_cannot_be_read_names_the_file) {
-  const Folder folder;
+  const TestFolder folder;
   EXPECT_THAT([&] { read_file(folder.file("none")); },
               ThrowsMessage<Error>(HasSubstr("cannot read " + folder.file("none"))));
-  EXPECT_THAT([] { read_file(testing::TempDir()); },
+  EXPECT_THAT([] { read_file(TestFolder().path()); },
               ThrowsMessage<Error>(HasSubstr("it is a directory")));
   // No memory is mapped at address 0, so reading this file fails.
   EXPECT_THAT([] { read_file("/proc/self/mem"); },
@@ -143,7 +130,7 @@ TEST(File, bytes_count_as_text_only_if_none_of_them_is_nul) {
 }
 
 TEST(File, if_a_write_fails_the_old_file_is_unchanged_and_no_temporary_file_is_left) {
-  const Folder folder;
+  const TestFolder folder;
   const std::string path = folder.file("x");
   write_file(path, "old");
   const auto write_too_much = [&] {
@@ -159,13 +146,13 @@ TEST(File, if_a_write_fails_the_old_file_is_unchanged_and_no_temporary_file_is_l
   };
   EXPECT_EXIT(write_too_much(), testing::ExitedWithCode(0), "");
   EXPECT_EQ(read_file(path), "old");
-  EXPECT_EQ(folder.num_files(), 1);
+  EXPECT_EQ(num_files(folder), 1);
   EXPECT_THAT([&] { write_file(folder.file("."), "x"); },
               ThrowsMessage<Error>(HasSubstr("cannot write")));
 }
 
 TEST(File, a_single_hyphen_as_file_name_means_standard_input) {
-  const Folder folder;
+  const TestFolder folder;
   write_file(folder.file("x"), "input");
   const auto read_stdin = [&] {
     ::dup2(::open(folder.file("x").c_str(), O_RDONLY), STDIN_FILENO);
@@ -175,7 +162,7 @@ TEST(File, a_single_hyphen_as_file_name_means_standard_input) {
 }
 
 TEST(File, files_are_read_and_written_although_stdin_is_closed) {
-  const Folder folder;
+  const TestFolder folder;
   const auto copy = [&] {
     ::close(STDIN_FILENO);  // so the next file that is opened gets descriptor 0
     write_file(folder.file("x"), "text");

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <optional>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
+
+#include "tests/support/test_folder.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -27,30 +27,27 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 /// A temporary folder whose path is the value of an environment variable during a test.
-class TestFolder {
+class FolderInVariable {
  public:
-  explicit TestFolder(const char* variable)
-      : variable_(variable),
-        path_(fmt::format("{}/find_test_{}", ::testing::TempDir(), ::getpid())) {
-    std::filesystem::create_directories(path_);
+  explicit FolderInVariable(const char* variable) : variable_(variable) {
     const char* before = std::getenv(variable);
     before_ = before == nullptr ? "" : before;
-    ::setenv(variable, path_.c_str(), 1);
+    ::setenv(variable, folder_.path().c_str(), 1);
   }
-  ~TestFolder() {
+  ~FolderInVariable() {
     if (before_.empty())
       ::unsetenv(variable_);
     else
       ::setenv(variable_, before_.c_str(), 1);
-    std::filesystem::remove_all(path_);
   }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  const std::string& path() const { return path_; }
+  FolderInVariable(const FolderInVariable&) = delete;
+  FolderInVariable& operator=(const FolderInVariable&) = delete;
+  const std::string& path() const { return folder_.path(); }
 
  private:
   const char* variable_;
-  std::string path_, before_;
+  std::string before_;
+  const TestFolder folder_;
 };
 
 TEST(FindMachine, accepts_text_in_the_syntax_of_hwloc_and_in_the_syntax_of_poise) {
@@ -60,7 +57,7 @@ TEST(FindMachine, accepts_text_in_the_syntax_of_hwloc_and_in_the_syntax_of_poise
 }
 
 TEST(FindMachine, reads_a_file_given_by_path_or_by_name_in_the_folder_set_by_POISE_MACHINES) {
-  const TestFolder folder("POISE_MACHINES");
+  const FolderInVariable folder("POISE_MACHINES");
   const std::string path = folder.path() + "/mine.json";
   write_file(path, machine_to_json(machine_from_text("numa:2 core:3")));
   EXPECT_EQ(find_machine(path).num_places(), 6u);
@@ -71,14 +68,14 @@ TEST(FindMachine, reads_a_file_given_by_path_or_by_name_in_the_folder_set_by_POI
 }
 
 TEST(FindMachine, suggests_the_nearest_name_for_a_typo) {
-  const TestFolder folder("POISE_MACHINES");
+  const FolderInVariable folder("POISE_MACHINES");
   write_file(folder.path() + "/BigMachine.json", machine_to_json(Machine()));
   EXPECT_THAT([] { find_machine("BigMachin"); },
               ThrowsMessage<Error>(HasSubstr("did you mean \"BigMachine\"?")));
 }
 
 TEST(FindMachine, a_name_in_two_folders_is_listed_once_and_selects_the_file_in_the_first_folder) {
-  const TestFolder folder("POISE_MACHINES");
+  const FolderInVariable folder("POISE_MACHINES");
   const std::vector<std::string> before = machine_names();
   ASSERT_FALSE(before.empty());
   write_file(folder.path() + "/" + before.back() + ".json",
@@ -93,7 +90,7 @@ TEST(FindMachine, the_error_about_a_missing_file_names_the_file) {
 }
 
 TEST(FindMachine, the_machine_name_live_selects_the_stored_measurement_of_this_host) {
-  const TestFolder folder("XDG_DATA_HOME");
+  const FolderInVariable folder("XDG_DATA_HOME");
   const Machine discovered = discover_machine();
   const std::string path = measurement_file(discovered);
   ASSERT_TRUE(path.starts_with(folder.path())) << path;
@@ -138,7 +135,7 @@ class Environment {
 };
 
 TEST(FindMachine, the_machine_name_job_selects_the_hosts_of_the_batch_job) {
-  const TestFolder folder("XDG_DATA_HOME");
+  const FolderInVariable folder("XDG_DATA_HOME");
   const PlaceId places = live_machine().num_places();
   const Environment none(
       {{"SLURM_JOB_NODELIST", nullptr}, {"LSB_MCPU_HOSTS", nullptr}, {"PBS_NODEFILE", nullptr}});
@@ -168,7 +165,7 @@ TEST(FindMachine, the_machine_name_job_selects_the_hosts_of_the_batch_job) {
 }
 
 TEST(FindMachine, the_file_name_of_a_measurement_depends_on_the_topology_but_not_on_memory_sizes) {
-  const TestFolder folder("XDG_DATA_HOME");
+  const FolderInVariable folder("XDG_DATA_HOME");
   MachineParts parts = machine_from_text("numa:2 core:2").parts();
   parts.facts.memory_bytes = {100, 200};
   const std::string path = measurement_file(Machine(parts));
@@ -191,7 +188,7 @@ TEST(FindMachine, text_counts_as_hwloc_syntax_if_it_has_a_processing_unit_or_a_b
 }
 
 TEST(FindMachine, a_file_may_begin_with_blanks_and_an_empty_file_is_an_error) {
-  const TestFolder folder("POISE_MACHINES");
+  const FolderInVariable folder("POISE_MACHINES");
   const std::string path = folder.path() + "/a.json";
   write_file(path, "\xEF\xBB\xBF \n\t" + machine_to_json(machine_from_text("core:3")));
   EXPECT_EQ(find_machine(path).num_places(), 3u);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "tests/support/test_folder.h"
 #include "tests/support/text_of_error.h"
 
 #include "poise/base/file.h"
@@ -365,20 +366,18 @@ TEST_P(CharmDump, speeds_are_relative_to_the_fastest_processor) {
 }
 
 TEST(CharmSeries, the_number_of_a_single_dump_is_the_number_after_the_last_dot_of_its_name_or_0) {
-  const std::string folder = testing::TempDir() + "poise_charm_names";
-  std::filesystem::create_directory(folder);
+  const TestFolder folder;
   const auto id_of = [&](const std::string& name) {
-    write_file(folder + "/" + name, Writer().bytes());
-    return read_trace(folder + "/" + name).phases.at(0).id;
+    write_file(folder.file(name), Writer().bytes());
+    return read_trace(folder.file(name)).phases.at(0).id;
   };
   EXPECT_EQ(id_of("lb.12"), 12u);
   EXPECT_EQ(id_of("lb.x"), 0u);
   EXPECT_EQ(id_of("7"), 0u);
   EXPECT_EQ(id_of("other.13"), 13u);
-  EXPECT_EQ(charm::find_series(folder + "/lb").size(), 1u);
-  EXPECT_TRUE(charm::find_series(folder + "/").empty());
-  EXPECT_TRUE(charm::find_series(folder + "/l").empty());
-  std::filesystem::remove_all(folder);
+  EXPECT_EQ(charm::find_series(folder.file("lb")).size(), 1u);
+  EXPECT_TRUE(charm::find_series(folder.file("")).empty());
+  EXPECT_TRUE(charm::find_series(folder.file("l")).empty());
 }
 
 TEST_P(CharmDump, duplicate_objects_are_refused) {
@@ -396,7 +395,8 @@ TEST_P(CharmDump, refuses_dumps_of_unsupported_machines_or_format_versions) {
 }
 
 TEST_P(CharmDump, a_series_of_dumps_is_read_as_one_trace_with_one_phase_per_dump) {
-  const std::string name = testing::TempDir() + "poise_charm_test_" + GetParam().name;
+  const TestFolder folder;
+  const std::string name = folder.file("lb");
   for (const int number : {9, 10}) {
     writer_.objects[0].load_s = number;
     write_file(name + "." + std::to_string(number), writer_.bytes());
@@ -421,7 +421,6 @@ TEST_P(CharmDump, a_series_of_dumps_is_read_as_one_trace_with_one_phase_per_dump
   write_file(name + ".11", writer_.bytes());
   EXPECT_THAT(error_of_trace(name),
               HasSubstr(".11: the dump has 3 processors, but " + name + ".9 has 2; all dumps"));
-  for (const char* number : {".9", ".10", ".11", ".12"}) std::filesystem::remove(name + number);
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 
 #include "poise/trace/metis_graph.h"
 
-#include <cstdio>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/seeds.h"
+#include "tests/support/test_folder.h"
 #include "tests/support/text_of_error.h"
 
 #include "poise/base/error.h"
@@ -172,12 +172,12 @@ TEST(MetisGraph, a_written_graph_is_not_read_as_csv_although_its_comment_has_com
   Workload& workload = trace.phases.emplace_back().workload;
   workload.tasks = {{3e-6, 100, true}, {5e-6, 0, true}};
   workload.messages = {{0, 1, 1, 10}, {1, 0, 1, 10}};
-  const std::string path = testing::TempDir() + "poise_metis_graph_test.graph";
+  const TestFolder folder;
+  const std::string path = folder.file("of_two_tasks.graph");
   write_file(path, metis::write_graph(trace));
   expect_same(read_trace(path), trace);
   write_file(path, "% from, to, bytes\n\n% of ranks\nfrom,to,bytes\n0,1,8\n");
   EXPECT_EQ(read_trace(path).phases.at(0).workload.messages.at(0).bytes, 8u);
-  std::remove(path.c_str());
 }
 
 TEST(MetisGraph, writing_a_graph_assigns_half_of_the_bytes_between_two_tasks_to_each_direction) {

@@ -3,12 +3,12 @@
 #include "poise/trace/native.h"
 
 #include <cmath>
-#include <cstdio>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
 
 #include "tests/support/seeds.h"
+#include "tests/support/test_folder.h"
 #include "tests/support/text_of_error.h"
 
 #include "poise/base/error.h"
@@ -121,7 +121,8 @@ TEST(Native, the_reading_mode_recover_returns_the_complete_phases_before_the_dam
 
 TEST(Native, an_interrupted_recording_keeps_its_complete_phases) {
   const Trace trace = full_trace();
-  const std::string path = testing::TempDir() + "poise_native_test_recording.poise";
+  const TestFolder folder;
+  const std::string path = folder.file("recording.poise");
   {
     native::Recording recording(path, trace.num_places);
     for (const Phase& phase : trace.phases) recording.add(phase);
@@ -134,7 +135,6 @@ TEST(Native, an_interrupted_recording_keeps_its_complete_phases) {
   for (const Phase& phase : trace.phases) recording.add(phase);
   recording.finish();
   expect_same(read_trace(path), trace);
-  std::remove(path.c_str());
 }
 
 // The following tests write sections by hand, with valid checksums but invalid content.
@@ -311,7 +311,8 @@ TEST(NativeRecording, a_full_disk_is_an_error_that_names_the_file) {
 
 TEST(NativeRecording,
      two_simultaneous_recordings_can_write_to_the_same_device_but_not_to_the_same_file) {
-  const std::string path = testing::TempDir() + "poise_native_test_shared.poise";
+  const TestFolder folder;
+  const std::string path = folder.file("shared.poise");
   const Trace trace = random_trace(1);
   {
     native::Recording first(path, trace.num_places);
@@ -323,7 +324,6 @@ TEST(NativeRecording,
   EXPECT_NO_THROW(native::Recording(path, trace.num_places));
   const native::Recording nowhere("/dev/null", trace.num_places);
   EXPECT_NO_THROW(native::Recording("/dev/null", trace.num_places));
-  std::remove(path.c_str());
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include "poise/trace/placement_file.h"
 
-#include <cstdio>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/test_folder.h"
 #include "tests/support/text_of_error.h"
 
 #include "poise/base/file.h"
@@ -27,13 +27,13 @@ TEST(PlacementFile, reads_placements_as_lines_of_place_numbers_and_as_json) {
 }
 
 TEST(PlacementFile, placements_are_unchanged_after_writing_and_reading_lines_or_json) {
+  const TestFolder folder;
   const Placement placement(std::vector<PlaceId>{4, 0, 60'000'000});
   for (const char* ending : {".part.3", ".json"}) {
-    const std::string path = testing::TempDir() + "poise_placement_file_test" + ending;
+    const std::string path = folder.file("placement") + ending;
     write_placement(path, placement);
     EXPECT_EQ(read_placement(path), placement);
     EXPECT_EQ(read_file(path).front() == '{', std::string(ending) == ".json");
-    std::remove(path.c_str());
   }
 }
 

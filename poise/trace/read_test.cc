@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <cstdio>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/test_folder.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -16,7 +17,8 @@ using testing::HasSubstr;
 /// Returns an assumption that the reader makes about a file with this content, or the error if the
 /// file cannot be read. Either text shows which format the reader has recognised.
 std::string told_about(const std::string& content, const ReadOptions& options = {}) {
-  const std::string path = testing::TempDir() + "poise_read_test";
+  const TestFolder folder;
+  const std::string path = folder.file("poise_read_test");
   write_file(path, content);
   std::string told;
   try {
@@ -25,7 +27,6 @@ std::string told_about(const std::string& content, const ReadOptions& options = 
   } catch (const Error& error) {
     told = error.what();
   }
-  std::remove(path.c_str());
   return told;
 }
 
@@ -71,7 +72,8 @@ TEST(ReadTrace, empty_files_and_text_in_utf_16_are_refused_and_missing_files_are
   EXPECT_THAT(told_about("\xFE\xFF"
                          "0"),
               HasSubstr("the file is text in UTF-16"));
-  const std::string path = testing::TempDir() + "poise_no_such_trace";
+  const TestFolder folder;
+  const std::string path = folder.file("no_such_trace");
   EXPECT_THAT([&] { read_trace(path); },
               testing::ThrowsMessage<Error>(HasSubstr("neither this file nor ")));
 }

@@ -2,9 +2,9 @@
 
 #include "poise/trace/timeline.h"
 
-#include <cstdio>
 #include <gmock/gmock.h>
-#include <unistd.h>
+
+#include "tests/support/test_folder.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -17,8 +17,8 @@ using testing::ThrowsMessage;
 
 class TimelineTest : public testing::Test {
  protected:
-  ~TimelineTest() override { std::remove(path_.c_str()); }
-  std::string path_ = testing::TempDir() + "timeline_" + std::to_string(::getpid()) + ".json";
+  const TestFolder folder_;
+  const std::string path_ = folder_.file("timeline.json");
 };
 
 Timeline two_places() {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/paths.h"
+#include "tests/support/test_folder.h"
 #include "tests/support/text_of_error.h"
 
 #include "poise/base/file.h"
@@ -452,22 +453,16 @@ TEST(VtRead, errors_name_the_file_if_it_lacks_phases_or_its_json_or_its_metadata
               HasSubstr("its type is \"Other\""));
 }
 
-/// A temporary folder for one test.
 class VtFiles : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "vtXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   void add(const std::string& name, int id = 0) {
     write_file(folder_ + "/" + name, rank_file(phase(0, task(object(id, 0), 1))));
   }
   std::string error_of_reading(const std::string& name) {
     return text_of_error([&] { read_trace(folder_ + "/" + name); });
   }
-  std::string folder_;
+  const TestFolder test_folder_;
+  const std::string folder_ = test_folder_.path();
 };
 
 TEST_F(VtFiles, the_folder_or_the_common_stem_or_any_one_file_selects_the_whole_trace) {

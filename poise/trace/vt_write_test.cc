@@ -9,6 +9,7 @@
 
 #include "tests/support/paths.h"
 #include "tests/support/seeds.h"
+#include "tests/support/test_folder.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -25,12 +26,6 @@ using testing::HasSubstr;
 
 class VtWrite : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "vtXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   json rank(int r) const {
     return json::parse(read_file(folder_ + "/out." + std::to_string(r) + ".json"));
   }
@@ -39,7 +34,8 @@ class VtWrite : public testing::Test {
     return read_trace(folder_ + "/out");
   }
 
-  std::string folder_;
+  const TestFolder test_folder_;
+  const std::string folder_ = test_folder_.path();
 };
 
 TEST_F(VtWrite, everything_in_a_trace_except_the_machine_is_unchanged_after_writing_and_reading) {

@@ -3,8 +3,9 @@
 #include "runtimes/balance/run_record.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <gtest/gtest.h>
+
+#include "tests/support/test_folder.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -14,7 +15,8 @@ namespace poise::balance {
 namespace {
 
 TEST(RunRecord, records_that_exist_at_the_same_time_do_not_overwrite_each_others_log_lines) {
-  const std::string path = testing::TempDir() + "poise_run_record_test.log";
+  const TestFolder folder;
+  const std::string path = folder.file("decisions.log");
   const Machine machine = machine_from_text("core:2");
   const auto num_lines = [&] {
     const std::string text = read_file(path);
@@ -32,7 +34,6 @@ TEST(RunRecord, records_that_exist_at_the_same_time_do_not_overwrite_each_others
     later.add("greedy", {});
   }
   EXPECT_EQ(num_lines(), 1);
-  std::remove(path.c_str());
 }
 
 TEST(RunRecord, throws_if_a_line_of_the_log_cannot_be_written) {

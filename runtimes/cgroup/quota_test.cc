@@ -2,13 +2,13 @@
 
 #include "runtimes/cgroup/quota.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <map>
-#include <stdexcept>
 #include <string>
+
+#include "tests/support/test_folder.h"
 
 namespace poise::cgroup {
 namespace {
@@ -62,20 +62,16 @@ TEST(Quota, there_is_no_quota_if_no_cgroup_is_mounted_or_if_files_in_proc_are_in
 class RecordedSystem {
  public:
   explicit RecordedSystem(const std::map<std::string, std::string>& files) {
-    std::string name = std::filesystem::temp_directory_path() / "poise_quota_XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder: " + name);
-    root = name;
     for (const auto& [path, text] : files) {
-      const std::filesystem::path file = root + path;
+      const std::filesystem::path file = root() + path;
       std::filesystem::create_directories(file.parent_path());
       std::ofstream(file) << text;
     }
   }
-  ~RecordedSystem() { std::filesystem::remove_all(root); }
-  RecordedSystem(const RecordedSystem&) = delete;
-  RecordedSystem& operator=(const RecordedSystem&) = delete;
+  const std::string& root() const { return folder_.path(); }
 
-  std::string root;
+ private:
+  const TestFolder folder_;
 };
 
 // A container on a host with cgroup version 2, as systemd and Docker set it up: the container may
@@ -91,8 +87,8 @@ TEST(Quota, the_quota_is_read_from_files_of_cgroup_version_2) {
       {"/sys/fs/cgroup/system.slice/cpu.max", "max 100000\n"},
       {"/sys/fs/cgroup/system.slice/cpu.stat", "usage_usec 9\n"},
   });
-  EXPECT_EQ(quota_cpus({}, system.root), 2.5);
-  EXPECT_EQ(stopped_ns(system.root), 41'000'000);
+  EXPECT_EQ(quota_cpus({}, system.root()), 2.5);
+  EXPECT_EQ(stopped_ns(system.root()), 41'000'000);
 }
 
 // A batch job on a host with cgroup version 1; the parent of its cgroup has the smaller quota.
@@ -110,8 +106,8 @@ TEST(Quota, the_smallest_quota_of_a_group_and_its_parents_applies_in_cgroup_vers
       {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n"},
       {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"},
   });
-  EXPECT_EQ(quota_cpus({}, system.root), 1.5);
-  EXPECT_EQ(stopped_ns(system.root), 123'457'789);
+  EXPECT_EQ(quota_cpus({}, system.root()), 1.5);
+  EXPECT_EQ(stopped_ns(system.root()), 123'457'789);
 }
 
 TEST(Quota, the_quota_of_other_processes_is_that_of_the_cgroups_that_contain_all_of_them) {
@@ -127,12 +123,12 @@ TEST(Quota, the_quota_of_other_processes_is_that_of_the_cgroups_that_contain_all
       {"/sys/fs/cgroup/batch/job/cpu.max", "100000 100000\n"},
       {"/sys/fs/cgroup/batch/other/cpu.max", "100000 100000\n"},
   });
-  EXPECT_EQ(quota_cpus({42}, system.root), 1);
-  EXPECT_EQ(quota_cpus({42, 43}, system.root), 1);
-  EXPECT_EQ(quota_cpus({42, 43, 44}, system.root), 6) << "one quota for both jobs together";
-  EXPECT_EQ(quota_cpus({42, 45}, system.root), std::nullopt);
-  EXPECT_EQ(quota_cpus({42, 99}, system.root), 1) << "a process that has ended";
-  EXPECT_EQ(quota_cpus({99}, system.root), 8) << "of this process";
+  EXPECT_EQ(quota_cpus({42}, system.root()), 1);
+  EXPECT_EQ(quota_cpus({42, 43}, system.root()), 1);
+  EXPECT_EQ(quota_cpus({42, 43, 44}, system.root()), 6) << "one quota for both jobs together";
+  EXPECT_EQ(quota_cpus({42, 45}, system.root()), std::nullopt);
+  EXPECT_EQ(quota_cpus({42, 99}, system.root()), 1) << "a process that has ended";
+  EXPECT_EQ(quota_cpus({99}, system.root()), 8) << "of this process";
 }
 
 TEST(Quota, there_is_no_quota_if_no_cgroup_file_sets_a_cpu_limit) {
@@ -141,9 +137,9 @@ TEST(Quota, there_is_no_quota_if_no_cgroup_file_sets_a_cpu_limit) {
       {"/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
       {"/sys/fs/cgroup/cpu.max", "max 100000\n"},
   });
-  EXPECT_EQ(quota_cpus({}, unlimited.root), std::nullopt);
-  EXPECT_EQ(quota_cpus({}, RecordedSystem({}).root), std::nullopt);
-  EXPECT_EQ(stopped_ns(RecordedSystem({}).root), 0);
+  EXPECT_EQ(quota_cpus({}, unlimited.root()), std::nullopt);
+  EXPECT_EQ(quota_cpus({}, RecordedSystem({}).root()), std::nullopt);
+  EXPECT_EQ(stopped_ns(RecordedSystem({}).root()), 0);
 }
 
 TEST(Quota, the_quota_of_this_process_is_a_positive_number_of_cpus_or_unlimited) {

@@ -3,13 +3,13 @@
 #include "runtimes/charm/balancer.h"
 
 #include <cstdlib>
-#include <filesystem>
 #include <gmock/gmock.h>
 #include <limits>
 #include <set>
 #include <thread>
 
 #include "runtimes/charm/stage.h"
+#include "tests/support/test_folder.h"
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
@@ -164,7 +164,8 @@ TEST(Balancer, warns_that_the_strategy_failed_even_if_the_trace_cannot_be_writte
 }
 
 TEST(Balancer, the_trace_omits_a_decision_whose_total_load_exceeds_the_limit) {
-  const std::string path = testing::TempDir() + "poise_charm_large_loads.poise";
+  const TestFolder folder;
+  const std::string path = folder.file("large_loads.poise");
   const auto balancer = recording("PoiseGreedyLB", path);
   Statistics statistics = ring(10, 3);
   balancer->decide(statistics);
@@ -175,7 +176,6 @@ TEST(Balancer, the_trace_omits_a_decision_whose_total_load_exceeds_the_limit) {
   // The recording is completed only when this program ends, so the file is read as an incomplete
   // one.
   EXPECT_EQ(read_trace(path, {.format = {}, .recover = true}).phases.size(), 2u);
-  std::filesystem::remove(path);
 }
 
 TEST(Balancer, the_load_of_a_pinned_object_counts_again_once_its_pe_is_available_again) {

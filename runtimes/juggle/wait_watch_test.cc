@@ -10,7 +10,6 @@
 #include <ctime>
 #include <dlfcn.h>
 #include <filesystem>
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <limits>
 #include <linux/futex.h>
@@ -28,6 +27,7 @@
 #include <utility>
 
 #include "runtimes/juggle/waiting.h"
+#include "tests/support/test_folder.h"
 
 namespace poise::juggle {
 namespace {
@@ -242,12 +242,12 @@ TEST(WaitWatch, returns_no_report_for_a_thread_that_has_reported_nothing) {
 TEST(WaitWatch, a_library_whose_path_cannot_be_listed_in_LD_PRELOAD_is_refused) {
   namespace fs = std::filesystem;
   for (const char* const name : {"with blank", "with:colon"}) {
-    const fs::path folder = fs::path(testing::TempDir()) / fmt::format("{}_{}", ::getpid(), name);
+    const TestFolder parent;
+    const fs::path folder = parent.file(name);
     fs::create_directory(folder);
     const fs::path library = folder / "libpoise_juggle_waits.so";
     fs::create_symlink(POISE_JUGGLE_WAITS_LIBRARY, library);
     EXPECT_THROW(const WaitWatch watch(library), std::runtime_error) << library;
-    fs::remove_all(folder);
   }
 }
 

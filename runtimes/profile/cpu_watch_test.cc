@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtimes/profile/rank_site.h"
+#include "tests/support/test_folder.h"
 
 #include "poise/base/clock.h"
 #include "poise/base/file.h"
@@ -23,7 +24,8 @@ void compute() {
 }
 
 TEST(cpu_watch, adds_up_the_busy_time_of_each_cpu_from_the_file_proc_stat) {
-  const std::string file = testing::TempDir() + "poise_stat";
+  const TestFolder folder;
+  const std::string file = folder.file("stat");
   write_file(file,
              "cpu  9 9 9 9 9 9 9 9 9 9\n"
              "cpu0 1 2 3 400 50 6 7 80 900 1000\n"

@@ -4,7 +4,8 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include "tests/support/test_folder.h"
 
 namespace poise::profile {
 namespace {
@@ -17,7 +18,7 @@ class Host {
  public:
   Host() {
     for (int cpu = 0; cpu < 16; ++cpu) {
-      const fs::path folder = root() / ("cpu" + std::to_string(cpu));
+      const fs::path folder = root_ / ("cpu" + std::to_string(cpu));
       const int core = cpu % 8;
       write(folder / "topology/physical_package_id", std::to_string(core / 4));
       write(folder / "topology/thread_siblings_list",
@@ -27,20 +28,17 @@ class Host {
       fs::create_directories(folder / ("node" + std::to_string(core / 2)));
     }
   }
-  ~Host() { fs::remove_all(root()); }
-  Host(const Host&) = delete;
-  Host& operator=(const Host&) = delete;
 
-  RankSite site(std::vector<int> cpus) const { return site_of(cpus, root().string()); }
+  RankSite site(std::vector<int> cpus) const { return site_of(cpus, root_.string()); }
 
  private:
-  static fs::path root() {
-    return fs::temp_directory_path() / ("rank_site_test." + std::to_string(::getpid()));
-  }
   static void write(const fs::path& path, const std::string& text) {
     fs::create_directories(path.parent_path());
     std::ofstream(path) << text << '\n';
   }
+
+  const TestFolder folder_;
+  const fs::path root_ = folder_.path();
 };
 
 void expect_site(const RankSite& site, int package, int numa, int l3, int core) {

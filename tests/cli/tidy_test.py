@@ -53,6 +53,11 @@ class Tidy(unittest.TestCase):
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a_test.cc"), [line])
         self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["runtimes/tasks/a.cc:2"])
 
+    def test_a_file_of_a_test_whose_name_several_processes_may_use_is_rejected(self):
+        for name in ("a_test.cc", "a.cc"):
+            tidy.check_files_of_tests(pathlib.Path(name), ["", 'const auto path = testing::TempDir() + "a";'])
+        self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["a_test.cc:2"])
+
     def test_text_in_markdown_after_a_comment_that_begins_the_line_is_rejected(self):
         tidy.check_markdown(pathlib.Path("a.md"), ["a", "<!-- given: b --> c", "<!-- d -->", "e <!-- f --> g", "```", "<!-- h --> i"])
         self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["a.md:2"])

@@ -39,7 +39,7 @@ auto list_of(std::size_t size, const Next& next) {
 
 bool are_seconds(const std::vector<double>& list) {
   for (const double s : list)
-    if (!(s >= 0 && s <= 1.7976931348623157e308)) return false;
+    if (!(s >= 0 && s <= 1e15)) return false;
   return true;
 }
 
