@@ -27,7 +27,7 @@ struct DiagnoseOptions {
   std::string html, json;  // json: the file, or "true" for stdout
 };
 
-constexpr const char* kStdout = "true";  // what CLI11 stores for a flag without a value
+constexpr const char* kStdout = "true";  // what CLI11 stores for an option without a file name
 
 void run(DiagnoseOptions& options) {
   check_stdin(options.files);

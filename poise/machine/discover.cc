@@ -542,7 +542,7 @@ Machine discover_machine() {
 
 Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name) {
   if (xml.size() > kMaxXmlBytes)
-    fail("{}: the file is larger than {} bytes, the maximum", name, kMaxXmlBytes);
+    fail("{}: the file is larger than the maximum of {} bytes", name, kMaxXmlBytes);
   const auto json = in_sandbox([&] { return machine_to_json(read_xml(readable_xml(xml), name)); });
   if (!json)
     fail(

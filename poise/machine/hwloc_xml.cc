@@ -32,8 +32,11 @@ std::vector<hwloc_obj_t> nodes_of(hwloc_topology_t topology, const Machine& mach
   for (const std::uint32_t number : machine.parts().facts.numa_index) {
     nodes.push_back(hwloc_get_numanode_obj_by_os_index(topology, number));
     if (nodes.back() == nullptr)
-      fail("the machine has NUMA node {}, but this host does not; run poise measure on this host",
-           number);
+      fail(
+          "the description of the machine lists NUMA node {}, which this host does not have; run "
+          "poise "
+          "measure on this host",
+          number);
   }
   return nodes;
 }

@@ -49,7 +49,7 @@ std::vector<std::string> range_of(std::string_view text) {
 }
 
 void check_number(std::size_t hosts) {
-  if (hosts > kMaxHosts) fail("the job has more than {} hosts, the maximum number", kMaxHosts);
+  if (hosts > kMaxHosts) fail("the job has too many hosts; the maximum is {}", kMaxHosts);
 }
 
 /// Expands all brackets of one piece of a host list; a piece may have several brackets.

@@ -46,7 +46,7 @@ struct TwoRacks {
   CostModel costs;
 };
 
-TEST(Resources, a_message_inside_a_domain_crosses_the_memory_bus_at_both_ends) {
+TEST(Resources, a_message_inside_a_domain_crosses_its_memory_bus_twice_as_it_is_read_and_written) {
   EXPECT_THAT(TwoRacks().seconds(1, 1),
               UnorderedElementsAre(Pair("memory bus of domain 1", DoubleEq(6e-4))));
 }

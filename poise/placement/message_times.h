@@ -72,9 +72,10 @@ double physical_message_s(const Machine& machine, const CostModel& costs, const 
 /// Busy time of a place, by the formula at the top of this file.
 double busy_s(double work_s, double overhead_s, double exposed_s, double overlap);
 
-/// Per place, the seconds of moving all tasks from `before` to `after`, as if each task were a
-/// message of its size: the packing time of the tasks that leave the place or arrive there, then
-/// the time of the slowest resource that they cross. It is 0 for places without such tasks.
+/// Returns for each place the seconds that it takes to move tasks from `before` to `after`, as if
+/// each task were a message of its size: the time to pack the tasks that leave the place and to
+/// unpack those that arrive, plus the time of the slowest resource that they cross. It is 0 for
+/// places that no task leaves or enters.
 std::vector<double> physical_migration_s(const Machine& machine, const Workload& workload,
                                          const CostModel& costs, const Placement& before,
                                          const Placement& after);

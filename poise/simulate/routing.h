@@ -31,8 +31,8 @@ struct Routing {
   /// Without a policy, messages take the minimal route on a torus, mesh or dragonfly. In a tree,
   /// they spread evenly over the links of an uplink, so that an uplink is one resource.
   std::optional<RoutingPolicy> policy = {};
-  /// Bandwidth of a link in each direction, in bytes per second; 0: the bandwidth of the cards of a
-  /// node. In a tree, an uplink is divided into a whole number of links of this bandwidth.
+  /// Bandwidth of a link in each direction, in bytes per second; 0: that of all network cards of a
+  /// node together. In a tree, an uplink is divided into a whole number of links of this bandwidth.
   double link_bytes_per_s = 0;
   std::uint64_t seed = 0;  // of random detours
 };

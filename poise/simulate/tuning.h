@@ -63,9 +63,9 @@ inline constexpr std::uint64_t kMaxSteps = 1'000'000;
 
 /// Maximum number of balancing points in one phase.
 inline constexpr double kMaxPoints = 1e5;
-/// The margin xi of Juggle's paper as a fraction of the period: a thread is behind if its progress
-/// is below the average plus this margin. The margin can be tiny, because the simulation knows
-/// progress exactly.
+/// The margin xi of Juggle's paper as a fraction of the period: a thread is ahead only if
+/// its progress exceeds the average by more than this margin; otherwise it is behind. The margin
+/// can be tiny, because the simulation knows progress exactly.
 inline constexpr double kMargin = 1e-6;
 /// Maximum number of threads, maximum number of places, and maximum of the product threads * steps.
 /// Each balancing point counts as one step, and each phase as up to eight further steps. A step

@@ -261,7 +261,8 @@ Outcome attach_balanced(pid_t pid, const BalancerOptions& options) {
   Program program = Program::attach(pid);
   const std::optional<Descriptor> claimed = claim(pid);
   if (!claimed)
-    fail("--attach {}: another `poise juggle` balances this process already; end it first", pid);
+    fail("--attach {}: another `poise juggle` already balances this process; end that one first",
+         pid);
   Guard guard;
   return Watch(program, guard, signals, options, nullptr).run();
 }

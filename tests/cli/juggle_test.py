@@ -281,7 +281,7 @@ class Affinities(JuggleTest):
         first = self.start(*QUICK, "--attach", str(program.pid))
         self.assertTrue(eventually(lambda: all(len(affinity(pid)) == 1 for pid in workers)))
         for pid in (program.pid, workers[0]):
-            self.assert_refused("juggle", *QUICK, "--attach", str(pid), says="balances this process already")
+            self.assert_refused("juggle", *QUICK, "--attach", str(pid), says="already balances this process")
         first.send_signal(signal.SIGINT)
         self.assertEqual(first.communicate(timeout=WAIT_S)[1], "")
         self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)

@@ -157,7 +157,7 @@ class Pages(unittest.TestCase):
         data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1]
         self.assertEqual([row["title"] for row in json.loads(data)["sections"]], ["Table <1> | one", "Figure 2"])
 
-    def test_the_html_report_draws_the_points_of_a_plot_and_links_to_its_section(self):
+    def test_the_html_report_draws_the_points_of_a_plot_and_links_to_the_section_with_the_plot(self):
         points = [{"x": x, "c": 2 * x, "our runs": x, "our runs, low": x - 1, "our runs, high": x + 1} for x in (1, 2, 3)]
         section = sections.Section("s3", "Figure 3", lambda lab, _: [about("f", 1, 1)], figure=lambda lab, _: points,
                                    plot=sections.Plot("x", ("c", "our runs"), "y"))

@@ -145,7 +145,7 @@ class Examples(unittest.TestCase):
         self.assertIn(expected, self.by_compiler(["gfortran"], [module, "program.f90"], "poise"))
 
     @unittest.skipUnless(os.environ.get("MPIFORT"), "there is no MPI for Fortran")
-    def test_a_cmake_project_compiles_the_installed_fortran_module_of_tasks(self):
+    def test_a_cmake_project_compiles_the_installed_fortran_module_for_tasks(self):
         # With -z text, the linker refuses text relocations, as hardened systems do.
         options = [f"-DMPI_{language}_COMPILER={os.environ[variable]}"
                    for language, variable in (("CXX", "MPICXX"), ("Fortran", "MPIFORT"))]

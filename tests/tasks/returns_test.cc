@@ -41,8 +41,8 @@ class Collector : public testing::Test {
     made->items.assign({&item, 1});
     return made;
   }
-  // Begins a wait on all ranks or, if `without_collector` is true, on all ranks but the collector.
-  // The borrower runs all tasks.
+  // Each rank begins to wait, except the collector if `without_collector` is true. The borrower
+  // runs all tasks.
   void begin(bool without_collector) {
     const bool is_late = without_collector && messenger_.rank == kCollector;
     if (!is_late) messenger_.agent.enter(1, 0);

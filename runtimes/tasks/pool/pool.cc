@@ -27,8 +27,8 @@ struct Current {
   const TaskPool* pool = nullptr;
   Task* task = nullptr;         // null in a callback
   const void* batch = nullptr;  // the batch that contains the task
-  // The tasks to which a submitted task is added: the children of the task or, in a callback, the
-  // siblings of the task that has ended. Null: the submitted task gets no parent.
+  // The list to which a newly submitted task is added: the children of the running task or, in a
+  // callback, the siblings of the task that has ended. Null: the submitted task gets no parent.
   std::shared_ptr<Children>* family = nullptr;
   unsigned depth = 0;
 };
