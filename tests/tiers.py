@@ -14,10 +14,11 @@ NUM_REPEATS = 50
 # same commands for both.
 BOTH_MPIS = r"^profile\.|^mpi\.guides$"
 OTHER_MPI = ("-E", BOTH_MPIS)
-# With MPICH, the usual tier also leaves out some tests whose code is tested with fewer ranks or with Open MPI, because
-# waiting ranks of MPICH keep the cores busy.
-OTHER_MPI_BRIEFLY = ("-E", rf"{BOTH_MPIS}|^objects\.joint_decisions_on_8|^mpi\.distributed_plan_is_the_simulated_one_on_8"
-                     r"|more_than_2_GiB|wrong_settings_of_\w+_on_1$|nonsense_in_variables")
+# With MPICH, the usual tier also leaves out some tests whose code is tested with other numbers of ranks or does not
+# depend on MPI, because waiting ranks of MPICH keep the cores busy.
+OTHER_MPI_BRIEFLY = ("-E", rf"{BOTH_MPIS}|^objects\.joint_decisions_on_[48]|^mpi\.distributed_plan_is_the_simulated_one_on_8"
+                     r"|more_than_2_GiB|by_the_million|tasks_of_[356]_briefly|nonsense_in_variables"
+                     r"|wrong_settings_of_(face|chameleon|objects|lending)|wrong_settings_of_\w+_on_1$")
 NUM_SEEDS = "10000"
 PROFILE_LIBRARY = pathlib.Path(__file__).resolve().parent.parent / "build" / "lib" / "libpoise_profile.so"
 AS_ROOT = {f"{launcher}_ALLOW_RUN_AS_ROOT{which}": "1" for launcher in ("OMPI", "PRTE") for which in ("", "_CONFIRM")}

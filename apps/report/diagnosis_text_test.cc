@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/support/seeds.h"
+
 #include "poise/diagnosis/planted_testing.h"
 
 namespace poise::apps {
@@ -27,7 +29,7 @@ TEST(diagnosis_text, fits_a_screen_of_80_columns) {
   for (const Cause cause :
        {Cause::none, Cause::persistent, Cause::drifting, Cause::random, Cause::mapping,
         Cause::network, Cause::binding, Cause::odd_threads, Cause::crowding})
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (std::uint64_t seed = 1; seed <= fewer_if_sanitized(3); ++seed) {
       const auto profile = planted::Generator({{cause, 0.4}}, seed).profile();
       const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
       const std::string text = diagnosis_text(profile.run, diagnosis, "run.poise");

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/map_cost.h"
@@ -28,11 +30,12 @@ Workload random_traffic(TaskId tasks, Random& random) {
 TEST(mapping, the_map_minimises_traffic_and_does_not_raise_the_cost_of_messages) {
   Random random(8);
   const Machine machine = machine_from_text("node:2 core:3");
+  constexpr int starts = fewer_if_sanitized(50);
   int moved = 0;
   const auto traffic_of_map = [&](const Workload& traffic, const Placement& placement) {
     return map_cost(machine, traffic, placement, Distance::factors).traffic;
   };
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < starts; ++i) {
     const Workload traffic = random_traffic(6, random);
     std::vector<PlaceId> places(6);
     std::iota(places.begin(), places.end(), 0u);
@@ -51,7 +54,7 @@ TEST(mapping, the_map_minimises_traffic_and_does_not_raise_the_cost_of_messages)
     while (std::next_permutation(places.begin(), places.end()));
     EXPECT_LE(traffic_of_map(traffic, found), best * (1 + 1e-9));
   }
-  EXPECT_GE(moved, 30) << "few of the random starts are the best";
+  EXPECT_GE(moved, starts * 3 / 5) << "few of the random starts are the best";
 }
 
 TEST(mapping, ranks_may_move_to_free_places) {

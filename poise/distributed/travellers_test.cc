@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/random_problem.h"
+#include "tests/support/seeds.h"
 
 #include "poise/base/random.h"
 #include "poise/distributed/split_testing.h"
@@ -42,7 +43,7 @@ void expect_view(const Problem& problem, const Placement& after, std::uint32_t r
 }
 
 TEST(Travellers, each_target_learns_which_tasks_arrive_and_each_owner_learns_where_its_tasks_go) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < fewer_if_sanitized(40); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const OwnedProblem owned = random_problem(random);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/brute_force.h"
+#include "tests/support/seeds.h"
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -215,7 +216,7 @@ TEST(LoadCap, never_moves_pinned_tasks_and_never_lengthens_the_makespan_to_meet_
 TEST(LoadCap, a_cap_that_some_placement_meets_is_nearly_always_met) {
   int num_met = 0, num_cases = 0;
   for (const char* text : kSmall)
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::uint64_t seed = 0; seed < fewer_if_sanitized(20); ++seed) {
       SCOPED_TRACE(testing::Message() << text << " seed " << seed);
       const Drawn problem = drawn(text, 7, seed);
       Placement scratch = problem.start;
@@ -231,6 +232,7 @@ TEST(LoadCap, a_cap_that_some_placement_meets_is_nearly_always_met) {
 }
 
 TEST(LoadCap, if_no_placement_meets_the_cap_the_makespan_comes_close_to_the_shortest_possible) {
+  POISE_SKIP_IF_SLOW();
   double sum = 0;
   int num_cases = 0;
   for (const char* text : kSmall)

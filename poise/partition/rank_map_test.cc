@@ -96,7 +96,7 @@ TEST(MapRanks, for_few_ranks_all_nodes_are_tried) {
     const Machine machine = machine_from_json(R"({"poise_machine":1,"levels":)" + text, "test");
     for (const Distance distance : {Distance::hops, Distance::factors})
       for (const TaskId ranks : {2, 3})
-        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        for (std::uint64_t seed = 1; seed <= fewer_if_sanitized(5); ++seed) {
           Random random(seed);
           Workload workload = random_ranks(ranks, random);
           workload.messages.push_back({0, ranks - 1, 1, 500});
@@ -111,6 +111,7 @@ TEST(MapRanks, for_few_ranks_all_nodes_are_tried) {
 }
 
 TEST(MapRanks, for_few_ranks_maps_on_the_first_nodes_are_tried_if_the_machine_is_large_or_filled) {
+  POISE_SKIP_IF_SLOW();
   Random random(1);
   const Workload few = random_ranks(3, random), many = random_ranks(10, random);
   const auto tried = [](const char* text, const Workload& workload, RankShape shape = {}) {
@@ -296,6 +297,7 @@ TEST(MapRanks, maps_shuffled_ranks_of_a_torus_nearly_as_well_as_ordered_ranks) {
 }
 
 TEST(MapRanks, maps_a_grid_of_ranks_onto_a_torus_of_nodes_as_well_as_a_map_made_by_hand) {
+  POISE_SKIP_IF_SLOW();
   // In the map made by hand, each node gets a block of 4 x 4 ranks, and the grid of 8 x 8 blocks is
   // folded twice to fit on the torus. All bytes between nodes then travel one hop.
   const Machine machine = machine_from_text("torus:4x4x4 core:16");
@@ -586,6 +588,7 @@ TEST(IsOnePerSlot,
 }
 
 TEST(MapRanks, more_than_nine_ranks_get_nearly_as_little_traffic_as_with_far_more_search_effort) {
+  POISE_SKIP_IF_SLOW();
   double sum = 0, least = 0;
   for (const char* text : {"node:4 core:4 factors:7,1", "torus:4x4 core:1", "torus:2x3 core:3",
                            "dragonfly:3x2 core:2", "node:2 numa:3 core:2"})
@@ -648,7 +651,7 @@ TEST(TryAllMaps, visits_few_partial_maps_because_those_that_cannot_become_the_be
   // Eight ranks have 40,320 maps and 109,601 partial maps.
   std::size_t sum = 0;
   for (const char* text : {"torus:8 core:1", "node:4 core:2 factors:9,1", "mesh:2x4 core:1"})
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    for (std::uint64_t seed = 1; seed <= fewer_if_sanitized(4); ++seed) {
       Random random(seed);
       const Machine machine = machine_from_text(text);
       const std::vector<PlaceId> slots = rank_slots(machine, 8, {});

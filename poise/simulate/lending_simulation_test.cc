@@ -150,6 +150,7 @@ TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {
 // to unpack their results. If each result came in a message of its own, receiving these messages
 // would take longer than the whole ideal time.
 TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_results_in_few_messages) {
+  POISE_SKIP_IF_SLOW();
   LendingScenario scenario = all_on_one(256, 256 * 20, 10e-3);
   scenario.ranks_per_node = 4;
   scenario.task_overhead_s = 80e-6;

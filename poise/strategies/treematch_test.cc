@@ -217,7 +217,7 @@ TEST(Treematch, keeps_the_load_of_every_place_within_the_limit_if_task_loads_are
   for (const char* text : {"core:64", "node:8 core:8", "torus:4x4 numa:2 core:2",
                            "node:4 core:16 speeds:1,0.5", "node:3 numa:3 core:7"}) {
     const Machine machine = machine_from_text(text);
-    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    for (std::uint64_t seed = 0; seed < fewer_if_sanitized(5); ++seed) {
       SCOPED_TRACE(testing::Message() << text << " seed " << seed);
       Random random(seed);
       const Workload workload = stencil(
@@ -264,6 +264,7 @@ TEST(Treematch, gives_a_huge_task_its_own_place) {
 }
 
 TEST(Treematch, takes_less_than_quadratic_time_on_star_and_random_graphs) {
+  POISE_SKIP_IF_SLOW();
   // One task, the hub, communicates with all others. Random messages connect many pairs of nodes of
   // a torus, where the mapping of groups to nodes matters. If the time grew quadratically with the
   // number of partners of the hub or of a node, this test would run for minutes.

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -132,7 +134,7 @@ TEST(ReorderPlan, finds_the_best_of_all_orders_for_up_to_8_ranks) {
 
 TEST(ReorderPlan, the_new_order_is_never_worse_than_the_old_order) {
   Random random(3);
-  for (int trial = 0; trial < 8; ++trial) {
+  for (std::uint64_t trial = 0; trial < fewer_if_sanitized(8); ++trial) {
     const std::size_t size = 10 + random.below(20);
     std::vector<RankSite> sites;
     for (std::size_t r = 0; r < size; ++r)

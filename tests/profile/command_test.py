@@ -10,35 +10,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
-from reader import ENVIRONMENT, LIBRARY, PROGRAMS, compile_c, installations
+from reader import ENVIRONMENT, LIBRARY, POISE, CommandTest, compile_c, installations, launcher
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from browser import BROWSER, clicked  # noqa: E402
 
-POISE = os.environ["POISE"] if "POISE" in os.environ else ""
 
-
-def launcher(mpi, ranks):
-    words = [f"mpirun.{mpi}", "-np", str(ranks)]
-    return words + (["--oversubscribe", "--bind-to", "none"] if mpi == "openmpi" else [])
-
-
-class Command(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def poise(self, *words, **options):
-        return subprocess.run([POISE, *map(str, words)], capture_output=True, text=True, timeout=300, cwd=self.folder,
-                              env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": LIBRARY}, stdin=subprocess.DEVNULL, **options)
-
+class Command(CommandTest):
     def profile(self, mpi, what, ranks=3):
-        program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
-        return self.poise("profile", "-o", "run.poise", "--", *launcher(mpi, ranks), program, what)
+        program = compile_c(mpi, "late.c")
+        return self.poise("profile", "-o", "run.poise", "--", *launcher(mpi, "-np", ranks), program, what)
 
     def said(self, done):
         return [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
@@ -53,13 +36,13 @@ class Command(unittest.TestCase):
         self.assertGreater(result["makespan_s"], 0)
 
     def assert_only(self, *names):
-        self.assertEqual({path.name for path in self.folder.iterdir() if path.suffix not in (".openmpi", ".mpich")}, set(names))
+        self.assertEqual({path.name for path in self.folder.iterdir()}, set(names))
 
     def test_the_profiler_does_not_use_a_communicator_after_an_attribute_callback_has_freed_it(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                program = compile_c(mpi, PROGRAMS / "attribute.c", self.folder)
-                done = self.poise("profile", "-o", "run.poise", "--", *launcher(mpi, 2), program)
+                program = compile_c(mpi, "attribute.c")
+                done = self.poise("profile", "-o", "run.poise", "--", *launcher(mpi, "-np", 2), program)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.check_trace(ranks=2)
 
@@ -77,9 +60,9 @@ class Command(unittest.TestCase):
     def test_poise_profile_and_poise_diagnose_print_the_same_diagnosis(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
+                program = compile_c(mpi, "late.c")
                 done = self.poise("profile", "-o", "run.poise", "--json", "run.json",
-                                  "--html", "run.html", "--", *launcher(mpi, 3), program)
+                                  "--html", "run.html", "--", *launcher(mpi, "-np", 3), program)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 again = self.poise("diagnose", "run.poise", "--html", "again.html")
                 self.assertEqual((again.returncode, again.stderr), (0, ""))
@@ -104,8 +87,8 @@ class Command(unittest.TestCase):
     def test_the_diagnosis_as_json_follows_the_output_of_the_program_on_stdout(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
-                done = self.poise("profile", "--json", "--", *launcher(mpi, 3), program)
+                program = compile_c(mpi, "late.c")
+                done = self.poise("profile", "--json", "--", *launcher(mpi, "-np", 3), program)
                 before, diagnosis = done.stdout.split("before the end\n")
                 self.assertEqual((done.returncode, before), (0, ""), done.stderr)
                 self.assertEqual(diagnosis, self.poise("diagnose", "run.poise", "--json").stdout)
@@ -113,8 +96,8 @@ class Command(unittest.TestCase):
     @unittest.skipUnless(BROWSER, "no Chromium")
     def test_the_html_page_of_a_profile_exports_json_and_csv_and_fits_narrow_windows(self):
         for mpi in installations()[:1]:
-            program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
-            done = self.poise("profile", "--json", "run.json", "--html", "run.html", "--", *launcher(mpi, 3), program, "pcontrol")
+            program = compile_c(mpi, "late.c")
+            done = self.poise("profile", "--json", "run.json", "--html", "run.html", "--", *launcher(mpi, "-np", 3), program, "pcontrol")
             self.assertEqual(done.returncode, 0, done.stderr)
             for size in "1280,900", "400,800":
                 with self.subTest(size):
@@ -124,19 +107,6 @@ class Command(unittest.TestCase):
                     self.assertEqual(saved_csv.splitlines()[0].split(",")[:3], ["table", "phases", "time"])
                     self.assertEqual(result["down"], result["up"][::-1])
                     self.assertTrue(result["width"], "the page is wider than the window")
-
-    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two cpus")
-    def test_the_diagnosis_reports_threads_with_uneven_work_that_are_bound_to_one_cpu(self):
-        for mpi in installations():
-            with self.subTest(mpi=mpi):
-                program = compile_c(mpi, PROGRAMS / "threads.c", self.folder, "-pthread")
-                done = self.poise("profile", "-o", "run.poise", "--json", "run.json", "--", *launcher(mpi, 1), program)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                said = " ".join(done.stderr.split())
-                self.assertIn("Threads, 1 node: all 2 threads are bound to cpu", said)
-                result = json.loads((self.folder / "run.json").read_text())
-                self.assertEqual(result["thread_causes"][0]["cause"], "one_cpu")
-                self.assertAlmostEqual(result["threads"]["even"], 0.75, delta=0.15)  # mean over maximum of 150 and 300 ms
 
     def group_with_quota(self):
         """Returns the file through which a process joins a new cgroup with a quota of 0.1 cpus."""
@@ -155,9 +125,9 @@ class Command(unittest.TestCase):
         members = self.group_with_quota()
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                program = compile_c(mpi, PROGRAMS / "threads.c", self.folder, "-pthread")
+                program = compile_c(mpi, "threads.c", "-pthread")
                 for _ in range(20):  # on a busy machine, the program may not reach the quota and so is not stopped
-                    done = self.poise("profile", "--json", "run.json", "--", *launcher(mpi, 1), program,
+                    done = self.poise("profile", "--json", "run.json", "--", *launcher(mpi, "-np", 1), program,
                                       preexec_fn=lambda: members.write_text(str(os.getpid())))
                     self.assertEqual(done.returncode, 0, done.stderr)
                     [quota] = json.loads((self.folder / "run.json").read_text())["quotas"]
@@ -167,24 +137,11 @@ class Command(unittest.TestCase):
                 self.assertIn("The CPU quota of the cgroup pays for 0.1 cpus. Because of it, the kernel stopped the ranks for",
                               " ".join(done.stderr.split()))
 
-    @unittest.skipUnless(shutil.which("clang-16") and pathlib.Path("/usr/lib/llvm-16/lib/libomp.so").exists(), "no libomp of LLVM 16")
-    def test_the_diagnosis_reports_the_load_balance_of_openmp_threads_that_spin_while_they_wait(self):
-        for mpi in installations():
-            with self.subTest(mpi=mpi):
-                program = self.folder / f"omp.{mpi}"
-                subprocess.run([f"mpicc.{mpi}", "-fopenmp=libomp", "-w", PROGRAMS / "omp.c", "-o", program], check=True, timeout=300,
-                               env=os.environ | {"OMPI_CC": "clang-16", "MPICH_CC": "clang-16"})
-                done = self.poise("profile", "--json", "run.json", "--", *launcher(mpi, 1), "env", "KMP_BLOCKTIME=infinite", program)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                # The threads work for 30 and 10 ms: mean over maximum is 2/3. A sleep that lasts too long changes the ratio.
-                self.assertAlmostEqual(json.loads((self.folder / "run.json").read_text())["threads"]["even"], 2 / 3, delta=0.1)
-                self.assertIn("Inside ranks, the load balance of the threads", " ".join(done.stderr.split()))
-
     def test_only_the_profile_of_the_last_mpi_program_is_kept_and_one_line_says_so(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
-                script = "".join(" ".join(map(str, [*launcher(mpi, ranks), program, "bcast0", "\n"])) for ranks in (1, 2, 3))
+                program = compile_c(mpi, "late.c")
+                script = "".join(" ".join(map(str, [*launcher(mpi, "-np", ranks), program, "bcast0", "\n"])) for ranks in (1, 2, 3))
                 done = self.poise("profile", "-o", "run.poise", "--", "sh", "-c", script)
                 self.assertEqual((done.returncode, len(self.said(done))), (0, 2), done.stderr)
                 self.assertIn("runs several MPI programs", self.said(done)[0])
@@ -202,8 +159,8 @@ class Command(unittest.TestCase):
     def test_the_option_period_sets_the_length_of_the_recorded_phases(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
-                done = self.poise("profile", "--period", "50ms", "--json", "run.json", "--", *launcher(mpi, 2), program,
+                program = compile_c(mpi, "late.c")
+                done = self.poise("profile", "--period", "50ms", "--json", "run.json", "--", *launcher(mpi, "-np", 2), program,
                                   "pcontrol")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertGreaterEqual(json.loads((self.folder / "run.json").read_text())["phases"], 8)  # of 400 ms
@@ -222,7 +179,7 @@ class Command(unittest.TestCase):
                     (self.folder / "run.poise").unlink()
 
     def test_poise_profile_keeps_the_output_and_the_exit_status_of_programs_that_do_not_use_mpi(self):
-        for words in (["sh", "-c", "echo hello; exit 4"], [*launcher(installations()[0], 2), "sh", "-c", "echo hello; exit 4"]):
+        for words in (["sh", "-c", "echo hello; exit 4"], [*launcher(installations()[0], "-np", 2), "sh", "-c", "echo hello; exit 4"]):
             done = self.poise("profile", "--", *words)
             self.assertEqual(done.returncode, 4, done.stderr)
             self.assertEqual(set(done.stdout.splitlines()), {"hello"})

@@ -18,7 +18,7 @@ LEAST = ROUNDS * LATE_NS / 2
 
 class Partners(ProfileTest):
     def run_ranks(self, mpi, what, size=SIZE):
-        return self.profiled(mpi, size, [compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread"), what])
+        return self.profiled(mpi, size, [compile_c(mpi, "partners.c", "-pthread"), what])
 
     def waits(self, mpi, what, size=SIZE):
         """Runs the program partners.c in the mode `what`, and returns what waits_of() finds in its profile."""
@@ -133,7 +133,7 @@ class Partners(ProfileTest):
 
     def test_ranks_that_complete_a_persistent_collective_wait_until_all_ranks_that_send_to_them_have_started_it(self):
         for mpi in installations():
-            program = compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread")
+            program = compile_c(mpi, "partners.c", "-pthread")
             if subprocess.run([program, "version"], timeout=60).returncode < 4:
                 continue
             for what, waiting, counts in (("init", [0, 2], [1, 1, 1]), ("init_scan", [2], [0, 1, 1]),
@@ -182,7 +182,7 @@ class Partners(ProfileTest):
             self.skipTest("no time namespaces here")
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                program = compile_c(mpi, PROGRAMS / "partners.c", self.folder, "-pthread")
+                program = compile_c(mpi, "partners.c", "-pthread")
                 output = self.folder / f"apart.{mpi}"
                 variables = {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)}
                 set_variables = [word for name, value in variables.items()

@@ -105,20 +105,20 @@ class Paths(unittest.TestCase):
     def test_mpi_calls_from_c_are_profiled(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                self.check(mpi, [compile_c(mpi, PROGRAMS / "sequence.c", self.folder)])
+                self.check(mpi, [compile_c(mpi, "sequence.c")])
 
     def test_another_tool_that_wraps_mpi_sees_the_same_calls_if_it_is_preloaded_after_the_profiler(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                tool = compile_c(mpi, PROGRAMS / "tool.c", self.folder, "-shared", "-fPIC")
-                done = self.check(mpi, [compile_c(mpi, PROGRAMS / "sequence.c", self.folder)], tool=tool)
+                tool = compile_c(mpi, "tool.c", "-shared", "-fPIC")
+                done = self.check(mpi, [compile_c(mpi, "sequence.c")], tool=tool)
                 self.assertEqual(sorted(line for line in done.stderr.splitlines() if "tool" in line),
                                  [f"the tool saw 10 calls of rank {rank}" for rank in range(SIZE)])
 
     def test_programs_that_ask_which_functions_mpi_has_get_the_same_answer_as_without_the_profiler(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                program = compile_c(mpi, PROGRAMS / "weak.c", self.folder)
+                program = compile_c(mpi, "weak.c")
                 plain = launch(mpi, 1, [program], {})
                 self.assertIn("MPI_Send 1\n", plain.stdout, plain.stderr)
                 self.assertIn(" 0\n", plain.stdout)

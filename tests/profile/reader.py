@@ -11,7 +11,9 @@ import unittest
 
 MAGIC = b"POISE PROFILE 7\n"
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+COMPILED = tempfile.TemporaryDirectory()  # programs that the tests of this process have compiled
 LIBRARY = os.environ.get("POISE_PROFILE_LIBRARY", "")
+POISE = os.environ.get("POISE", "")
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                             "OMPI_MCA_mpi_yield_when_idle": "1"}
 WAITS = ["collective", "message"]
@@ -133,10 +135,16 @@ def launch(mpi, ranks, command, variables, timeout=300, launcher=None):
                           timeout=timeout, stdin=subprocess.DEVNULL)
 
 
-def compile_c(mpi, source, folder, *options):
-    program = folder / f"{pathlib.Path(source).stem}.{mpi}"
+def launcher(mpi, *words):
+    """Returns the words with which a command line starts ranks."""
+    return [f"mpirun.{mpi}", *map(str, words)] + (["--oversubscribe", "--bind-to", "none"] if mpi == "openmpi" else [])
+
+
+def compile_c(mpi, source, *options):
+    """Returns the path of a compiled program of this folder, such as late.c. Each program is compiled once."""
+    program = pathlib.Path(COMPILED.name) / f"{pathlib.Path(source).stem}.{mpi}"
     if not program.exists():
-        subprocess.run([f"mpicc.{mpi}", "-O1", "-w", source, "-o", program, *options], check=True, timeout=300)
+        subprocess.run([f"mpicc.{mpi}", "-O1", "-w", PROGRAMS / source, "-o", program, *options], check=True, timeout=300)
     return program
 
 
@@ -150,8 +158,20 @@ def compile_fortran(mpi, head, source, folder, *options):
     return program
 
 
+class CommandTest(unittest.TestCase):
+    """Each test runs `poise` in a folder of its own."""
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def poise(self, *words, **options):
+        return subprocess.run([POISE, *map(str, words)], capture_output=True, text=True, timeout=300, cwd=self.folder,
+                              env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": LIBRARY}, stdin=subprocess.DEVNULL, **options)
+
+
 class ProfileTest(unittest.TestCase):
-    """The tests of a class share a folder, so that each program is compiled once."""
+    """The tests of a class share a folder."""
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()

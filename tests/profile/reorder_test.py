@@ -68,7 +68,7 @@ class Reorder(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def program(self, mpi):
-        return compile_c(mpi, PROGRAMS / "topologies.c", self.folder)
+        return compile_c(mpi, "topologies.c")
 
     def run_one(self, mpi, command, variables, size=SIZE):
         done = launch(mpi, size, command, variables)

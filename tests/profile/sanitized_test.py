@@ -14,7 +14,7 @@ import re
 import sys
 import unittest
 
-from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, installations, launch, read_profile
+from reader import LIBRARY, ProfileTest, compile_c, installations, launch, read_profile
 
 RUNTIME = os.environ.get("SANITIZER_RUNTIME", "")
 LEAKING = os.environ.get("LEAKING_LIBRARY", "")
@@ -54,7 +54,7 @@ class Sanitized(ProfileTest):
         for old in self.folder.glob("report*"):
             old.unlink()
         log = f"log_path={self.folder}/report"
-        done = launch(mpi, ranks, [compile_c(mpi, PROGRAMS / source, self.folder, "-pthread"), *arguments],
+        done = launch(mpi, ranks, [compile_c(mpi, source, "-pthread"), *arguments],
                       {"LD_PRELOAD": f"{RUNTIME}:{library}", "ASAN_OPTIONS": f"{OPTIONS}:{log}", "UBSAN_OPTIONS": log, **variables},
                       timeout=300)
         reports = [errors_in(path.read_text(errors="replace")) for path in self.folder.glob("report*")]

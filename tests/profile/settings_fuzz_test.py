@@ -15,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-from reader import LIBRARY, PROGRAMS, compile_c, installations, launch, read_profile
+from reader import LIBRARY, compile_c, installations, launch, read_profile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import nonsense  # noqa: E402
@@ -52,7 +52,7 @@ class Nonsense(unittest.TestCase):
         output.mkdir()
         # The shell of each rank sets the variables, because launchers cannot pass all values.
         words = ["env", "-C", here, *[f"{name}={value}" for name, value in variables.items()]]
-        program = compile_c(mpi, PROGRAMS / "ring.c", self.folder)
+        program = compile_c(mpi, "ring.c")
         done = launch(mpi, SIZE, [*TO_FILES, *words, program], QUICK_START | {"OUTPUT": str(output)}, TIMEOUT_S)
         texts = {path.name: path.read_text(errors="replace") for path in output.iterdir()}
         self.assertEqual(done.returncode, 0, (done.stderr[-1000:], {name: text[-1000:] for name, text in texts.items()}))

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-from reader import LIBRARY, PROGRAMS, compile_c, installations, launch, read_profile, traffic_of
+from reader import LIBRARY, compile_c, installations, launch, read_profile, traffic_of
 
 SIZE = 5
 MONITORING = {"OMPI_MCA_pml_monitoring_enable": "2", "OMPI_MCA_pml_monitoring_enable_output": "3"}
@@ -36,7 +36,7 @@ class Traffic(unittest.TestCase):
     def test_the_recorded_messages_and_bytes_equal_those_that_open_mpi_itself_monitors(self):
         if "openmpi" not in installations():
             self.skipTest("no Open MPI")
-        program = compile_c("openmpi", PROGRAMS / "random_pairs.c", self.folder)
+        program = compile_c("openmpi", "random_pairs.c")
         output = self.folder / "profile"
         # This run has Open MPI's monitoring but not the profile library, because the monitoring would also count the
         # messages that the library sends.
@@ -54,7 +54,7 @@ class Traffic(unittest.TestCase):
         matrices = []
         for mpi in installations():
             output = self.folder / f"profile.{mpi}"
-            done = launch(mpi, SIZE, [compile_c(mpi, PROGRAMS / "random_pairs.c", self.folder), 7],
+            done = launch(mpi, SIZE, [compile_c(mpi, "random_pairs.c"), 7],
                           {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)})
             self.assertEqual(done.returncode, 0, done.stderr)
             matrices.append(traffic_of(read_profile(output)))

@@ -4,7 +4,6 @@
 """Tests `poise profile` with programs and commands that are hard to profile: no number may be wrong, no job may hang,
 and the program's results must stay the same."""
 
-import os
 import pathlib
 import shutil
 import subprocess
@@ -13,36 +12,26 @@ import tempfile
 import unittest
 
 import reader
-from reader import ENVIRONMENT, LIBRARY, PROGRAMS, compile_c, installations
+from reader import ENVIRONMENT, LIBRARY, POISE, CommandTest, compile_c, installations, launcher
 
-POISE = os.environ["POISE"] if "POISE" in os.environ else ""
 HAS_NAMESPACES = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
 PIECES, PIECE, THREADS, EACH, COMMUNICATORS, LATE = 32769, 65536, 4, 200, 5000, 20  # of programs/trouble.c
 SLICES = 2  # the value of Cuts::slices, which means that phases are time slices
 
 
-def launcher(mpi):
-    return [f"mpirun.{mpi}"] + (["--oversubscribe", "--bind-to", "none"] if mpi == "openmpi" else [])
-
-
-class Trouble(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class Trouble(CommandTest):
     def profile(self, *command, output="run.poise", before=()):
         return subprocess.run([*before, POISE, "profile", "-o", output, "--", *map(str, command)], capture_output=True, text=True,
                               timeout=300, cwd=self.folder, env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": LIBRARY},
                               stdin=subprocess.DEVNULL, check=False)
 
     def program(self, mpi):
-        return compile_c(mpi, PROGRAMS / "trouble.c", self.folder, "-pthread")
+        return compile_c(mpi, "trouble.c", "-pthread")
 
     def late_init(self, mpi, *late_s):
         """Returns environment variables with which rank r returns from MPI_Init_thread late_s[r] seconds late. The
         clock of these ranks runs ten times as fast as usual, so 1 s on this clock takes 0.1 s."""
-        late = compile_c(mpi, PROGRAMS / "late_init.c", self.folder, "-shared", "-fPIC")
+        late = compile_c(mpi, "late_init.c", "-shared", "-fPIC")
         return [f"LD_PRELOAD={LIBRARY} {late}", "LATE_INIT_S=" + "".join(f"{seconds:02}" for seconds in late_s)]
 
     def recorded(self, ranks=2):

@@ -19,7 +19,7 @@ class Waiting(ProfileTest):
     def waits(self, mpi, what, program=None):
         """Runs the program late.c in the mode `what`, or another program with the argument `what`. Returns {(rank, late rank): ns for which the rank waited for the
         late rank}, and the profile, with one entry per rank."""
-        ranks = self.profiled(mpi, SIZE, [program or compile_c(mpi, PROGRAMS / "late.c", self.folder), what], "before the end\n")
+        ranks = self.profiled(mpi, SIZE, [program or compile_c(mpi, "late.c"), what], "before the end\n")
         waits = {}
         for rank in ranks:
             for phase in rank["phases"]:
