@@ -351,6 +351,32 @@ static void leave_calls_of_one_rank(void) {
   free_grid(&r.grid);
 }
 
+/* The last rank owns all vertices, which form a ring. In PartKway migrations cost nothing, so the
+   parts must be even, although nearly all vertices have to move. */
+static void part_ring_of_last_rank(void) {
+  const idx_t n = rank == num_ranks - 1 ? 300 * num_ranks : 0;
+  idx_t* const numbers = malloc(sizeof(idx_t) * (size_t)(4 * n + num_ranks + 2));
+  idx_t *const vtxdist = numbers, *const xadj = vtxdist + num_ranks + 1;
+  idx_t *const adjncy = xadj + n + 1, *const part = adjncy + 2 * n;
+  real_t* const tpwgts = malloc(sizeof(real_t) * (size_t)num_ranks);
+  real_t ubvec = 1.05f;
+  idx_t wgtflag = 0, numflag = 0, ncon = 1, parts = num_ranks, cut = -1, options[4] = {0}, i, p;
+  for (i = 0; i <= num_ranks; ++i) vtxdist[i] = i == num_ranks ? 300 * num_ranks : 0;
+  for (i = 0; i < num_ranks; ++i) tpwgts[i] = 1.0f / (real_t)num_ranks;
+  for (i = 0; i < n; ++i) adjncy[2 * i] = (i + 1) % n, adjncy[2 * i + 1] = (i + n - 1) % n;
+  for (i = 0; i <= n; ++i) xadj[i] = 2 * i;
+  check(ParMETIS_V3_PartKway(vtxdist, xadj, adjncy, NULL, NULL, &wgtflag, &numflag, &ncon, &parts,
+                             tpwgts, &ubvec, options, &cut, part, &comm) == 1,
+        "one rank may have all vertices");
+  for (p = 0; p < num_ranks; ++p) {
+    long size = 0;
+    for (i = 0; i < n; ++i) size += part[i] == p;
+    size = sum(size);
+    check(size >= 270 && size <= 330, "parts are even, whatever it costs to make them so");
+  }
+  free(numbers), free(tpwgts);
+}
+
 /* The last rank has no vertices and passes null pointers for them. */
 static void part_without_vertices(void) {
   Grid grid = grid_of(0);
@@ -394,6 +420,7 @@ int main(int argc, char** argv) {
   refuse_null_pointers();
   leave_calls_of_one_rank();
   if (num_ranks > 1) part_without_vertices();
+  part_ring_of_last_rank();
 #endif
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm);
   if (rank == 0 && wrong == 0) puts("all is right");

@@ -82,6 +82,18 @@ static inline void poise_tell_weight(char text[POISE_GRAPH_TEXT], const char* na
     snprintf(text, POISE_GRAPH_TEXT, "%s is %.10g; it must be at least 0", name, weight);
 }
 
+/* The most steps that libpoise accepts. With this number of steps, migrations cost practically
+   nothing. Task sizes of 0 alone do not achieve this, because each migrated task costs time. */
+enum { POISE_MOST_STEPS = 1000000000 };
+
+/* Writes the text of the strategy with which migrations must pay off in this many steps. */
+static inline void poise_write_strategy(char text[POISE_GRAPH_TEXT], double steps) {
+  const locale_t before = poise_begin_points();
+  snprintf(text, POISE_GRAPH_TEXT, "poise:steps=%.9g",
+           steps < POISE_MOST_STEPS ? steps : POISE_MOST_STEPS);
+  poise_end_points(before);
+}
+
 /* Returns the machine of the job: nodes with equally many consecutive ranks or, if the ranks do not
    lie like that, ranks only. `speeds` is empty or a text such as " speeds:1,0.5". Returns null on
    an error, which poise_last_error() describes. Collective. */

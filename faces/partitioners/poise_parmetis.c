@@ -246,13 +246,11 @@ static int write_cut(const Call* call) {
 
 static int plan(const Call* call, const poise_machine* machine) {
   poise_own_tasks own;
-  char strategy[64] = "poise";
+  char strategy[POISE_GRAPH_TEXT];
   int planned = POISE_BAD_INPUT, is_filled;
-  const locale_t before = poise_begin_points();
   uint64_t i;
   memset(&own, 0, sizeof own);
-  if (call->itr > 0) sprintf(strategy, "poise:steps=%.9g", call->itr > 1e9 ? 1e9 : call->itr);
-  poise_end_points(before);
+  poise_write_strategy(strategy, call->itr > 0 ? call->itr : POISE_MOST_STEPS);
   is_filled = fill(call, &own);
   MPI_Allreduce(MPI_IN_PLACE, &is_filled, 1, MPI_INT, MPI_MIN, call->comm);
   if (is_filled)

@@ -518,13 +518,11 @@ static uint32_t* decide(Answer* answer, const poise_communication* ranks) {
   const poise_units units = poise_units_of_environment();
   poise_machine* const machine = poise_machine_of_job(answer->zoltan->comm, "");
   const char* why = poise_units_trouble(&units);
-  char strategy[64];
+  const double steps = answer->zoltan->steps > 0 ? answer->zoltan->steps : 1;
+  char strategy[POISE_GRAPH_TEXT];
   uint32_t* to = NULL;
-  const locale_t before = poise_begin_points();
   int is_ready;
-  snprintf(strategy, sizeof strategy, "poise:steps=%.9g",
-           answer->zoltan->steps > 0 ? answer->zoltan->steps : 1);
-  poise_end_points(before);
+  poise_write_strategy(strategy, answer->zoltan->moves_cost ? steps : POISE_MOST_STEPS);
   if (why == NULL && machine == NULL) why = poise_last_error();
   if (why == NULL) {
     ask(answer, &units);

@@ -207,6 +207,28 @@ static void free_lists(Lists* l) {
   Zoltan_LB_Free_Part(&l->export_ids, &l->export_local, &l->export_ranks, &l->export_parts);
 }
 
+/* With LB_APPROACH=PARTITION migrations cost nothing, so the parts must be even, although nearly
+   all objects are on the last rank and have to move. */
+static void partition_objects_of_last_rank(void) {
+  Lists lists;
+  int i, sizes[2]; /* the sizes of the smallest and the largest part */
+  struct Zoltan_Struct* zoltan = prepared("GRAPH", MPI_COMM_WORLD);
+  Zoltan_Set_Param(zoltan, "LB_APPROACH", "PARTITION");
+  Zoltan_Set_Param(zoltan, "PHG_REPART_MULTIPLIER", "0.01"); /* without effect in this approach */
+  all_objects = 300 * num_ranks, num_objects = rank == num_ranks - 1 ? all_objects : 0;
+  for (i = 0; i < all_objects; ++i) {
+    rank_of[i] = num_ranks - 1;
+    objects[i].id = (ZOLTAN_ID_TYPE)i, objects[i].load = 1;
+  }
+  check(partition(zoltan, &lists) == ZOLTAN_OK, "one rank may have all objects");
+  sizes[0] = sizes[1] = num_objects + lists.num_imports - lists.num_exports;
+  MPI_Allreduce(MPI_IN_PLACE, &sizes[0], 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &sizes[1], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  check(sizes[0] >= 200 && sizes[1] <= 340, "parts are even, whatever it costs to make them so");
+  free_lists(&lists);
+  Zoltan_Destroy(&zoltan);
+}
+
 /* The call must return on all ranks even if only the first rank sets the number of its parts. */
 static void ask_on_one_rank(void) {
   Lists lists;
@@ -362,6 +384,7 @@ int main(int argc, char** argv) {
   balance("BLOCK"); /* Poise leaves this method to Zoltan */
   divide("NUM_LOCAL_PARTS");
   divide("NUM_GLOBAL_PARTITIONS"); /* an old name of NUM_GLOBAL_PARTS */
+  partition_objects_of_last_rank();
   ask_on_one_rank();
   ask_for_exports_only();
   if (num_ranks > 1) migrate_into_unequal_parts();
