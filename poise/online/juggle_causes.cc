@@ -97,36 +97,61 @@ void add_quota(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
                    is_one ? "it" : "all of them", fewer)});
 }
 
-/// What helps against other programs. `is_known`: it is known which cpu they take.
-std::string cure_of_stranger(const JuggleFacts& facts, bool is_several, bool is_known) {
+/// What helps against other programs. `is_known`: it is known which cpu they take. `should_leave`:
+/// the threads are faster without that cpu.
+std::string cure_of_stranger(const JuggleFacts& facts, bool is_several, bool is_known,
+                             bool should_leave) {
   const std::size_t cpus = facts.cpus.size();
   if (is_several) return "stop them";
   if (cpus == 1) return "stop it, or use another cpu (--cpus)";
+  if (!should_leave) return "stop it";
   if (facts.threads == cpus) return fmt::format("stop it, or use {}", threads_text(cpus - 1));
   return fmt::format("stop it, or leave {} cpu to it (--cpus)", is_known ? "that" : "a");
+}
+
+/// What other programs took from the cpus from which they took a notable share, as a number of
+/// cpus.
+struct TakenCpus {
+  double all = 0, most = 0;  // from all these cpus, and from the one of which they took most
+  std::size_t worst = 0;     // index of the latter cpu
+  std::size_t count = 0;     // number of these cpus
+};
+
+TakenCpus taken_cpus(const JuggleFacts& facts, const JuggleTuning& tuning) {
+  TakenCpus cpus;
+  for (std::size_t i = 0; i < facts.taken_s.size(); ++i) {
+    const double taken = facts.taken_s[i] / facts.watched_s;
+    if (taken <= tuning.notable) continue;
+    ++cpus.count;
+    cpus.all += taken;
+    if (taken <= cpus.most) continue;
+    cpus.most = taken;
+    cpus.worst = i;
+  }
+  return cpus;
 }
 
 void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
                   std::vector<JuggleCause>& causes) {
   // The kernel's waiting time includes the time for which the quota stops threads.
   if (is_quota_too_small(facts)) return;
-  const auto most = std::max_element(facts.taken_s.begin(), facts.taken_s.end());
-  const bool is_on_a_cpu = most != facts.taken_s.end() && *most > tuning.notable * facts.watched_s;
   const double cpus = number(facts.cpus.size());
   const double lost = std::min(facts.lost_cpu_s / facts.watched_s, cpus);
+  TakenCpus taken = taken_cpus(facts, tuning);
+  const bool is_on_a_cpu = taken.count > 0;
   // Bound threads that share a cpu wait for each other, so their lost time does not prove that
   // another program runs.
   const bool is_bound = std::any_of(facts.bound_on.begin(), facts.bound_on.end(),
                                     [](std::uint32_t threads) { return threads > 0; });
   if (!is_on_a_cpu && (is_bound || lost <= tuning.notable)) return;
-  const bool is_several = !is_on_a_cpu && cpus > 1 && lost >= 1;
-  const double taken = is_on_a_cpu ? *most / facts.watched_s : lost;
-  const std::size_t cpu = is_on_a_cpu ? most - facts.taken_s.begin() : 0;
+  if (!is_on_a_cpu) taken.all = taken.most = lost;
+  const bool is_several = is_on_a_cpu ? taken.count > 1 : cpus > 1 && lost >= 1;
   const std::string what =
-      is_several ? fmt::format("{:.1f} of the {} cpus", taken, cpus)
-                 : fmt::format("{:.0f}% of {}", 100 * taken,
-                               is_on_a_cpu || cpus == 1 ? fmt::format("cpu {}", facts.cpus[cpu])
-                                                        : "one of the cpus");
+      is_several
+          ? fmt::format("{:.1f} of the {} cpus", taken.all, cpus)
+          : fmt::format("{:.0f}% of {}", 100 * taken.most,
+                        is_on_a_cpu || cpus == 1 ? fmt::format("cpu {}", facts.cpus[taken.worst])
+                                                 : "one of the cpus");
   // Threads that end before they are measured also make other threads wait.
   if (facts.births > tuning.notable_births_per_s * facts.watched_s) {
     causes.push_back(
@@ -138,12 +163,30 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
   }
   // If each thread has a cpu of its own, all wait for the thread that loses time to the other
   // program. If there are more threads than cpus, the threads share what is left of all cpus.
-  const bool is_shared = is_several || (!is_on_a_cpu && facts.threads > cpus);
-  const double share = is_shared ? taken / cpus : taken;
+  const bool is_shared = !is_on_a_cpu && (is_several || facts.threads > cpus);
+  const double share = is_shared ? taken.most / cpus : taken.most;
+  // Without the other program's cpu, at least m threads get m - 1 of the m cpus. With it they get
+  // m (1 - share), as all wait for the thread that loses the share.
+  const bool should_leave = facts.threads < cpus || share * cpus > 1;
   causes.push_back({Kind::stranger, 1 / (1 - std::min(share, 0.99)),
                     fmt::format("{} {} from the threads: {}",
                                 is_several ? "other programs take" : "another program takes", what,
-                                cure_of_stranger(facts, is_several, is_on_a_cpu))});
+                                cure_of_stranger(facts, is_several, is_on_a_cpu, should_leave))});
+}
+
+/// What is known if no cause is found. If there are more threads than cpus, the threads wait for
+/// each other's cpus as well. If they also sleep, their waits do not show how long another program
+/// made them wait.
+std::string nothing_text(const JuggleFacts& facts, const JuggleTuning& tuning) {
+  const std::string threads = threads_text(facts.threads);
+  if (facts.threads > facts.cpus.size() && facts.asleep_s > tuning.noise * facts.watched_s)
+    return fmt::format(
+        "nothing to gain as far as can be seen: {} share {} and sleep at times, which can hide "
+        "time that another program takes",
+        threads, cpus_text(facts.cpus.size()));
+  return fmt::format("nothing to gain: {} had all cpus that {} could use, {:.3g}", threads,
+                     facts.threads == 1 ? "it" : "they",
+                     std::min<double>(facts.threads, usable_cpus(facts)));
 }
 
 struct KindRow {
@@ -171,11 +214,7 @@ std::vector<JuggleCause> causes_of(const JuggleFacts& facts, const JuggleTuning&
   add_stranger(facts, tuning, causes);
   std::stable_sort(causes.begin(), causes.end(),
                    [](const JuggleCause& a, const JuggleCause& b) { return a.gain > b.gain; });
-  if (causes.empty())
-    causes.push_back({Kind::nothing, 1,
-                      fmt::format("nothing to gain: {} had all cpus that {} could use, {:.3g}",
-                                  threads_text(facts.threads), facts.threads == 1 ? "it" : "they",
-                                  std::min<double>(facts.threads, usable_cpus(facts)))});
+  if (causes.empty()) causes.push_back({Kind::nothing, 1, nothing_text(facts, tuning)});
   return causes;
 }
 

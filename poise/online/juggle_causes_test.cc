@@ -5,6 +5,8 @@
 #include <deque>
 #include <functional>
 #include <gmock/gmock.h>
+#include <numeric>
+#include <string>
 #include <vector>
 
 #include "tests/support/seeds.h"
@@ -181,7 +183,7 @@ TEST(JuggleCauses, stopping_another_program_gains_back_the_share_of_a_cpu_that_i
         {0, 1.9, 4, 0, 1, ""},
         {0, 5, 4, 1, 1, ""},
         {0, 9.96, 4, 0, 100, "100% of one of the cpus"},
-        {0, 8, 5, 0, 1.25, "80% of one of the cpus from the threads: stop it, or leave a cpu"},
+        {0, 8, 5, 0, 1.25, "80% of one of the cpus from the threads: stop it"},
         {0, 30, 5, 0, 4, "other programs take 3.0 of the 4 cpus from the threads: stop them"},
         {0, 50, 9, 0, 100, "4.0 of the 4 cpus"}}) {
     const JuggleCause cause = first_cause([&](JuggleFacts& f) {
@@ -193,6 +195,49 @@ TEST(JuggleCauses, stopping_another_program_gains_back_the_share_of_a_cpu_that_i
     EXPECT_EQ(cause.kind, gain > 1 ? Kind::stranger : Kind::nothing) << taken_s << ", " << lost_s;
     EXPECT_NEAR(cause.gain, gain, 1e-9);
     EXPECT_THAT(cause.text, HasSubstr(text));
+  }
+}
+
+TEST(JuggleCauses, advises_to_use_fewer_cpus_or_threads_only_if_that_is_faster) {
+  struct Stranger {
+    std::uint32_t threads, cpus;
+    double taken_s;  // of cpu 0, in ten seconds
+    std::string text;
+  };
+  for (const auto& [threads, cpus, taken_s, text] :
+       {Stranger{2, 2, 2.3, "23% of cpu 0 from the threads: stop it"},
+        {2, 2, 4.9, "49% of cpu 0 from the threads: stop it"},
+        {2, 2, 5.1, "51% of cpu 0 from the threads: stop it, or use 1 thread"},
+        {3, 2, 4.9, "49% of cpu 0 from the threads: stop it"},
+        {3, 2, 5.1, "51% of cpu 0 from the threads: stop it, or leave that cpu to it (--cpus)"},
+        {8, 8, 2.1, "21% of cpu 0 from the threads: stop it, or use 7 threads"},
+        {1, 2, 2.1, "21% of cpu 0 from the threads: stop it, or leave that cpu to it (--cpus)"}}) {
+    const JuggleCause cause = first_cause([&](JuggleFacts& f) {
+      f.threads = threads;
+      f.cpus.resize(cpus);
+      std::iota(f.cpus.begin(), f.cpus.end(), 0);
+      f.taken_s.assign(cpus, 0);
+      f.taken_s[0] = taken_s;
+    });
+    EXPECT_EQ(cause.text, "another program takes " + text);
+  }
+}
+
+TEST(JuggleCauses, adds_up_what_other_programs_take_from_several_cpus) {
+  const JuggleCause cause = first_cause([](JuggleFacts& f) { f.taken_s = {7.5, 1.9, 7, 2.1}; });
+  EXPECT_EQ(cause.text, "other programs take 1.7 of the 4 cpus from the threads: stop them");
+  EXPECT_DOUBLE_EQ(cause.gain, 4);
+}
+
+TEST(JuggleCauses, does_not_claim_that_threads_had_all_cpus_if_their_sleep_can_hide_waits) {
+  for (const auto& [threads, asleep_s] : {std::pair{4u, 2.0}, {5u, 0.0}, {5u, 2.0}}) {
+    const JuggleCause cause =
+        first_cause([&, threads = threads, asleep_s = asleep_s](JuggleFacts& f) {
+          f.threads = threads;
+          f.asleep_s = asleep_s;
+        });
+    EXPECT_EQ(cause.kind, Kind::nothing);
+    EXPECT_EQ(cause.text.find("had all cpus") == cause.text.npos, threads == 5 && asleep_s > 0);
   }
 }
 
