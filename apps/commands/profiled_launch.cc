@@ -117,9 +117,9 @@ juggle::Ending run_command(const std::vector<std::string>& command, bool* is_int
     ::poll(&descriptor, 1, kMaxWait_ms);
     while (const auto signal = signals.next()) {
       if (signal->ssi_signo != SIGCHLD) program.forward(signal->ssi_signo, signal->ssi_code);
-      if (signal->ssi_signo == SIGTSTP) juggle::stop_like_terminal();
       if (is_interrupted != nullptr && asks_to_end(signal->ssi_signo)) *is_interrupted = true;
     }
+    program.stop_with_it();
   }
 }
 

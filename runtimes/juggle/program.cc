@@ -52,6 +52,15 @@ Ending ending_of_failure(const std::vector<std::string>& command, int error) {
           .text = fmt::format("cannot run \"{}\": {}", name, reason)};
 }
 
+/// True if this process leads the process group in the foreground of its terminal. Then the shell
+/// that started this process waits for it to end or to stop. Other processes, such as a script, do
+/// not notice that their child stops.
+bool is_job_of_shell() {
+  if (::getpid() != ::getpgrp()) return false;
+  const Descriptor terminal(::open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  return terminal && ::tcgetpgrp(terminal.get()) == ::getpgrp();
+}
+
 /// Runs in the child process and replaces it by the command. If that fails, writes errno to the
 /// pipe and exits.
 [[noreturn]] void exec_or_report(const std::vector<std::string>& command, const Signals& signals,
@@ -82,7 +91,6 @@ Signals::Signals() {
   // If SIGCHLD were ignored, the kernel would discard the exit statuses of children.
   struct sigaction child {};
   child.sa_handler = SIG_DFL;
-  child.sa_flags = SA_NOCLDSTOP;
   ::sigaction(SIGCHLD, &child, &child_before_);
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
@@ -168,10 +176,21 @@ std::optional<Ending> Program::ended() {
   return ending_;
 }
 
-void Program::forward(int signal, int code) const {
+void Program::forward(int signal, int code) {
+  if (signal == SIGTSTP) is_told_to_stop_ = true;
+  if (signal == SIGCONT) is_told_to_stop_ = false;
   // pid_ still belongs to the program, because the kernel does not reuse it before the exit status
   // has been collected.
   if (is_child_ && !ending_ && code != SI_KERNEL) ::kill(pid_, signal);
+}
+
+void Program::stop_with_it() {
+  siginfo_t stop{};
+  const bool is_stopped =
+      ::waitid(P_PID, pid_, &stop, WSTOPPED | WNOHANG | WNOWAIT) == 0 && stop.si_pid == pid_;
+  if (!is_child_ || ending_ || !is_stopped || !(is_told_to_stop_ || is_job_of_shell())) return;
+  is_told_to_stop_ = false;
+  stop_like_terminal();
 }
 
 void stop_like_terminal() {

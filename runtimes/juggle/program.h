@@ -85,7 +85,13 @@ class Program {
 
   /// Forwards a signal that another process sent. Signals of the terminal reach the program
   /// directly.
-  void forward(int signal, int code) const;
+  void forward(int signal, int code);
+
+  /// To be called after signals have arrived. Stops this process if the program has stopped because
+  /// of SIGTSTP (Ctrl-Z), so that the shell notices. A program that ignores SIGTSTP goes on, and so
+  /// does this process. Also follows a program that stops for another reason, if this process is
+  /// the job for which a shell waits.
+  void stop_with_it();
 
  private:
   pid_t pid_ = -1;
@@ -93,6 +99,7 @@ class Program {
   std::optional<std::uint64_t> start_time_ = {};  // set only for an attached program
   Descriptor pidfd_;
   std::optional<Ending> ending_;
+  bool is_told_to_stop_ = false;
 };
 
 /// Stops this process in the same way as the terminal would if the process did not handle SIGTSTP,

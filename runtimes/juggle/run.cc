@@ -59,7 +59,7 @@ bool is_ignored(int signal) {
 
 /// Handles the signals that have arrived. Forwards them to a program that this process started. An
 /// attached program gets none; signals that usually end a process make the balancer leave it.
-WakeUp take_signals(const Signals& signals, const Program& program) {
+WakeUp take_signals(const Signals& signals, Program& program) {
   WakeUp wake_up;
   while (const auto info = signals.next()) {
     const int signal = info->ssi_signo;
@@ -73,9 +73,10 @@ WakeUp take_signals(const Signals& signals, const Program& program) {
       wake_up.leaves |= signal == SIGINT || signal == SIGTERM ||
                         (signal == SIGHUP && !is_ignored(SIGHUP)) ||
                         std::ranges::find(kCoreSignals, signal) != std::end(kCoreSignals);
+      if (signal == SIGTSTP) stop_like_terminal();
     }
-    if (signal == SIGTSTP) stop_like_terminal();
   }
+  program.stop_with_it();
   return wake_up;
 }
 

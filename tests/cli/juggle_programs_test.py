@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import select
 import shutil
 import signal
 import struct
@@ -233,25 +234,55 @@ class Watching(JuggleTest):
             os.close(follower)
             self.assertEqual(all_of(terminal.fileno()).split(), [b"^Ccaught"])
 
+    def said_in_shell(self, command, keys=()):
+        """What is written to the terminal of a shell with job control that runs this command, prints its status,
+        creates the file "go" and continues the command. Types the keys after the command has written "up"."""
+        script = f"rm -f go; set -m; {command}; echo status $?; touch go; fg; echo then $?; kill -KILL %1; wait"
+        leader, follower = pty.openpty()
+        with os.fdopen(leader, "r+b", buffering=0) as terminal:
+            process = subprocess.Popen(["setsid", "--ctty", "bash", "-c", script], cwd=self.folder,
+                                       stdin=follower, stdout=follower, stderr=follower)
+            os.close(follower)
+            self.addCleanup(lambda: end_all(descendants(process.pid)))
+            said = b""
+            while not re.search(rb"then \d+\r?\n", said) and select.select([terminal], [], [], WAIT_S)[0]:
+                said += terminal.read(4096)
+                if b"up" in said:
+                    for key in keys:
+                        time.sleep(0.1)
+                        terminal.write(key)
+                    keys = ()
+            end_all(descendants(process.pid))
+            process.wait(WAIT_S)
+        return said.decode()
+
     @unittest.skipUnless(shutil.which("bash"), "no bash")
-    def test_a_shell_notices_when_control_z_stops_a_program_that_poise_runs(self):
-        for command in ("", f"{POISE} juggle -- ", f"{POISE} profile -- ", f"{POISE} run --history h.json -- "):
-            script = f"set -m; {command}sh -c 'echo up; exec sleep 60'; echo status $?; kill -KILL %1; wait"
-            leader, follower = pty.openpty()
-            with os.fdopen(leader, "r+b", buffering=0) as terminal:
-                process = subprocess.Popen(["setsid", "--ctty", "bash", "-c", script], cwd=self.folder,
-                                           stdin=follower, stdout=follower, stderr=follower)
-                os.close(follower)
-                self.addCleanup(lambda: end_all(descendants(process.pid)))
-                said = b""
-                while b"up" not in said:
-                    said += terminal.read(4096)
-                time.sleep(0.1)
-                terminal.write(b"\x1a")
-                while b"status" not in said or not said.endswith(b"\n"):
-                    said += terminal.read(4096)
-                process.wait(WAIT_S)
-            self.assertIn(f"status {128 + signal.SIGTSTP}".encode(), said, command)
+    def test_control_z_has_the_same_effect_on_a_program_that_poise_runs(self):
+        commands = ("", f"{POISE} juggle -- ", f"{POISE} profile -- ", f"{POISE} run --history h.json -- ")
+        until_go = "sh -c 'echo up; until [ -e go ]; do sleep 0.05; done; exit 7'"
+        ignoring = "sh -c 'trap \"\" TSTP; echo up; read line; exit 7'"
+        for command in commands:
+            said = self.said_in_shell(command + until_go, (b"\x1a",))
+            self.assertIn(f"status {128 + signal.SIGTSTP}", said, command)
+            self.assertIn("then 7", said, command)
+            said = self.said_in_shell(command + ignoring, (b"\x1a", b"\n"))
+            self.assertIn("status 7", said, command)
+
+    @unittest.skipUnless(shutil.which("bash"), "no bash")
+    def test_a_shell_notices_when_a_program_that_poise_runs_stops_itself(self):
+        for command in ("", f"{POISE} juggle -- ", f"{POISE} run --history h.json -- "):
+            said = self.said_in_shell(command + "sh -c 'kill -STOP $$; exit 7'")
+            self.assertRegex(said, "status 14[78]", command)
+            self.assertIn("then 7", said, command)
+
+    def test_poise_goes_on_in_a_script_without_job_control_when_the_program_is_stopped_for_a_while(self):
+        process = self.start(*QUICK, "--", "sh", "-c", "echo $$; kill -STOP $$; exit 7")
+        pid = int(process.stdout.readline())
+        is_stopped = lambda: "State:\tT" in pathlib.Path(f"/proc/{pid}/status").read_text()
+        self.assertTrue(eventually(is_stopped))
+        os.kill(pid, signal.SIGCONT)
+        process.communicate(timeout=WAIT_S)
+        self.assertEqual(process.returncode, 7)
 
 
 if __name__ == "__main__":
