@@ -155,8 +155,14 @@ Program Program::attach(pid_t pid) {
   if (status.st_uid != ::geteuid())
     fail("--attach {}: the process belongs to another user; attach as that user", pid);
   char none;
-  if (::readlink(fmt::format("/proc/{}/exe", pid).c_str(), &none, 1) < 0)
+  if (::readlink(fmt::format("/proc/{}/exe", pid).c_str(), &none, 1) < 0) {
+    if (errno == EACCES)
+      fail(
+          "--attach {}: the system does not allow to look at the process (/proc/{}/exe: {}); start "
+          "its program with `poise juggle -- COMMAND`",
+          pid, pid, std::strerror(EACCES));
     fail("--attach {}: the process has ended or is a kernel thread; nothing to balance", pid);
+  }
   return program;
 }
 

@@ -96,6 +96,13 @@ class Refused(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertEqual((process.returncode, errors), (0, ""))
 
+    def test_attaching_to_a_process_that_the_system_does_not_show_is_refused_with_the_reason(self):
+        program, _ = self.start_busy_alone()
+        process = self.start("--attach", str(program.pid), preexec_fn=refusing("readlink", errno.EACCES))
+        _, errors = process.communicate(timeout=WAIT_S)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("the system does not allow", errors)
+
     def test_a_kernel_with_more_than_1024_cpus_is_queried_with_a_larger_mask(self):
         refused = refusing("sched_getaffinity", errno.EINVAL, second_argument_below=2 * SMALL_MASK_BYTES)
         self.assert_ends_like_the_program(refused)

@@ -13,7 +13,7 @@ import unittest
 # Numbers of the system calls on x86-64 and on arm64.
 COLUMN = {"x86_64": 0, "aarch64": 1}.get(platform.machine())
 CALLS = {"pidfd_open": (434, 434), "sched_getaffinity": (204, 123), "sched_setaffinity": (203, 122),
-         "signalfd4": (289, 74), "close_range": (436, 436)}
+         "signalfd4": (289, 74), "close_range": (436, 436), "readlink": (89, 78)}
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 LOAD_WORD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
