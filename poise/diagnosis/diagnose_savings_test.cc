@@ -401,8 +401,11 @@ class Reference {
     }
   }
 
-  double shared_s(const MeasuredPhase& phase) const {
+  /// Includes the fraction `part` of what other programs computed in the run.
+  double shared_s(const MeasuredPhase& phase, double part = 0) const {
     Values sums_s(num_nodes());
+    for (std::size_t n = 0; n < run_.others_s.size(); ++n)
+      if (is_crowded(n)) sums_s[n] = part * run_.others_s[n] / cores();
     for (std::size_t r = 0; r < phase.ranks.size(); ++r)
       if (is_crowded(run_.node_of_rank[r]))
         sums_s[run_.node_of_rank[r]] += phase.ranks[r].load_s / cores();
@@ -447,7 +450,8 @@ class Reference {
     for (std::size_t p = 0; p < own.phases.size(); ++p) {
       const MeasuredPhase& phase = own.phases[p];
       const Placement& placement = trace_.phases[p].placement;
-      const double core_s = fullest_core_s(phase, placement), even_s = shared_s(phase);
+      const double core_s = fullest_core_s(phase, placement),
+                   even_s = shared_s(phase, duration_s(phase) / total(of_phases(own, duration_s)));
       if (are_free)
         spun_s += activity(phase) * positive(mean(of_ranks(phase, &RankTimes::wall_s)) - even_s);
       else

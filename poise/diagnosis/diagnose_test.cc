@@ -447,6 +447,18 @@ TEST(diagnose, starting_fewer_ranks_saves_at_most_the_time_in_which_bound_ranks_
   EXPECT_NEAR(advice.saved.value - advice.saved.half_width, 10 * (1 - 0.675) / 2, 1e-9);
 }
 
+TEST(diagnose, starting_fewer_ranks_does_not_save_the_time_in_which_other_programs_use_the_cores) {
+  // In each second the four ranks work for 1 s in all, other programs use the cores for 0.8 s, and
+  // the ranks spin for the remaining 0.2 s of the two cores.
+  auto profile = run_on_node({0.25, 0.25, 0.25, 0.25}, "core:2");
+  for (MeasuredPhase& phase : profile.run.phases)
+    for (RankTimes& rank : phase.ranks) rank.useful_s = 0.6, rank.queued_s = 0.7;
+  profile.run.others_s = {10 * 0.8};
+  EXPECT_LE(upper_end_s(advice_of(profile, Remedy::fewer_ranks)), 10 * 0.1 + 1e-9) << "bound";
+  profile.run.is_free.assign(4, true);
+  EXPECT_NEAR(upper_end_s(advice_of(profile, Remedy::fewer_ranks)), 10 * 0.1, 1e-9);
+}
+
 TEST(diagnose, balancing_ranks_that_share_cores_saves_at_most_the_idle_time_of_these_cores) {
   // In each second the four ranks work for 1, 0.1, 0 and 0 s, so the imbalance is 0.725 s. But each
   // of their two cores is idle for only 0.45 s on average.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "poise/diagnosis/efficiencies.h"
@@ -23,9 +24,9 @@ bool is_crowded(const NodeSizes& nodes) {
 }
 
 /// The shortest time in which the work of a phase can be done if the ranks of each node share its
-/// cores evenly. It is at least the longest load of a rank.
-double shared_s(const MeasuredPhase& phase, const NodeSizes& nodes) {
-  std::vector<double> sums(nodes.cores.size());
+/// cores evenly. It is at least the longest load of a rank. `sums` holds, for each node, the CPU
+/// time that other programs take from the cores meanwhile.
+double shared_s(const MeasuredPhase& phase, const NodeSizes& nodes, std::vector<double> sums) {
   double longest_s = 0;
   for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
     sums[nodes.of_rank[r]] += phase.ranks[r].load_s;
@@ -34,6 +35,21 @@ double shared_s(const MeasuredPhase& phase, const NodeSizes& nodes) {
   for (std::size_t n = 0; n < sums.size(); ++n)
     if (nodes.ranks[n] > nodes.cores[n]) longest_s = std::max(longest_s, sums[n] / nodes.cores[n]);
   return longest_s;
+}
+
+/// The same without other programs.
+double shared_s(const MeasuredPhase& phase, const NodeSizes& nodes) {
+  return shared_s(phase, nodes, std::vector<double>(nodes.cores.size()));
+}
+
+/// For each node, the CPU time that other programs used in a phase of `phase_s` seconds. Only their
+/// CPU time in the whole run is known, so it is spread evenly over the run.
+std::vector<double> others_in(const MeasuredRun& run, const NodeSizes& nodes, double phase_s,
+                              double run_s) {
+  std::vector<double> others_s = run.others_s;
+  others_s.resize(nodes.cores.size());
+  for (double& seconds : others_s) seconds *= phase_s / std::max(run_s, 1e-300);
+  return others_s;
 }
 
 /// The work of the busiest core if no rank moves to another core. The result is limited to the time
@@ -76,12 +92,12 @@ double waiting_actively(const MeasuredPhase& phase, const NodeSizes& nodes) {
 
 /// The time lost because waiting ranks keep their cores, if the kernel moves the ranks of crowded
 /// nodes between cores. The phase lasts longer than its work would take on evenly shared cores
-/// (shared_s()). The lost time is this difference multiplied by waiting_actively(), which is from 0
+/// (`least_s`). The lost time is this difference multiplied by waiting_actively(), which is from 0
 /// to 1.
-double spun_freely_s(const MeasuredPhase& phase, const NodeSizes& nodes) {
+double spun_freely_s(const MeasuredPhase& phase, const NodeSizes& nodes, double least_s) {
   double wall_s = 0;
   for (const RankTimes& rank : phase.ranks) wall_s += rank.wall_s / phase.ranks.size();
-  return waiting_actively(phase, nodes) * std::max(0.0, wall_s - shared_s(phase, nodes));
+  return waiting_actively(phase, nodes) * std::max(0.0, wall_s - least_s);
 }
 
 /// The time that bound ranks lost because other ranks of their core spun in MPI: the product of
@@ -178,22 +194,23 @@ void add_advice_on_crowded_nodes(const MeasuredRun& run, const Trace& trace, con
                                  const ReplayedRun& replay, std::vector<Advice>& advice) {
   if (!is_crowded(nodes)) return;
   const bool are_free = are_crowded_ranks_free(run, nodes);
-  const std::vector<double> exposed_s = exposed_times_s(run);
+  const std::vector<double> exposed_s = exposed_times_s(run), phases_s = phase_times_s(run);
+  const double run_s = std::accumulate(phases_s.begin(), phases_s.end(), 0.0);
   double spun_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const MeasuredPhase& phase = run.phases[p];
+    // Fewer ranks have the same work to do, beside the same other programs. So a phase takes at
+    // least as long as both take on evenly shared cores.
+    const double least_s = shared_s(phase, nodes, others_in(run, nodes, phases_s[p], run_s));
     if (are_free) {
-      spun_s += spun_freely_s(phase, nodes);
+      spun_s += spun_freely_s(phase, nodes, least_s);
       continue;
     }
     const Placement& placement = trace.phases[p].placement;
     const double lost_s =
         std::max(0.0, largest_useful_s(phase) - fullest_core_s(phase, placement)) +
         spun_in_mpi_s(phase, placement, exposed_s[p]);
-    // Fewer ranks have the same work to do, so a phase takes at least as long as this work takes on
-    // evenly shared cores. No more than the rest of the phase can be saved.
-    const double phase_s = exposed_s[p] + largest_useful_s(phase);
-    spun_s += std::min(lost_s, std::max(0.0, phase_s - shared_s(phase, nodes)));
+    spun_s += std::min(lost_s, std::max(0.0, phases_s[p] - least_s));
   }
   // Up to half of the time that seems lost by spinning may have other causes, such as messages, and
   // a run with fewer ranks may lose that half as well. So the saving lies between half of this time
