@@ -107,7 +107,7 @@ std::vector<Phase> Recorder::cut_slices(std::int64_t now_ns, std::int64_t cpu_ns
   const Machinery before = slices.machinery();
   const std::int64_t begin_ns = slices.begin_ns();
   const Shares shares = this->shares(now_ns, cpu_ns, machinery.queued_ns, sums_.totals.useful_ns);
-  const bool is_long = now_ns - left_ns_ >= tuning::kLongStretch_ns;
+  const bool is_long = is_long_until(now_ns);
   std::vector<Phase> ended;
   if (is_poll && was_poll_empty_ && is_long && is_pause(cpu_ns)) return ended;
   was_poll_empty_ = false;  // if the program polled in a loop, it has computed since the last poll

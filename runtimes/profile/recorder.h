@@ -23,13 +23,17 @@ enum class Cuts : std::uint8_t {
 inline constexpr int kNumCuts = 3;
 
 /// Takes all times as arguments. Because reading the CPU clock is slow, the caller reads it only if
-/// enter() or leave() asks for it.
+/// is_long_until() or is_read_due() is true.
 class Recorder {
  public:
   /// `slice_ns` is the length of the time slices.
   void start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& machinery,
              std::int64_t slice_ns = tuning::kSlice_ns);
 
+  /// True if the program has been outside MPI for so long that enter(now_ns) will return true.
+  bool is_long_until(std::int64_t now_ns) const {
+    return now_ns - left_ns_ >= tuning::kLongStretch_ns;
+  }
   /// To be called when the program calls MPI. Returns true if read_cpu_at_entry() must be called
   /// before leave().
   /// `is_poll`: the call only asks whether messages have arrived, like MPI_Test. A short time
@@ -39,7 +43,7 @@ class Recorder {
     const std::int64_t stretch_ns = now_ns - left_ns_;
     entered_ns_ = now_ns;
     is_in_loop_ = is_poll && was_poll_empty_;
-    const bool is_long = stretch_ns >= tuning::kLongStretch_ns;
+    const bool is_long = is_long_until(now_ns);
     if (is_in_loop_ && is_gap_of_loop(now_ns)) {
       sums_.totals.mpi_ns[index_of(Kind::wait)] += stretch_ns;
     } else {
@@ -62,6 +66,8 @@ class Recorder {
   /// The queued time that was stored last.
   std::int64_t queued_ns() const { return queued_ns_; }
 
+  /// True if the CPU clock was read so long ago that leave() will return true.
+  bool is_read_due(std::int64_t now_ns) const { return now_ns - cpu_read_ns_ >= read_pause_ns_; }
   /// To be called when the MPI call returns. Returns true if read_cpu_at_exit() must be called.
   bool leave(std::int64_t entered_ns, std::int64_t now_ns, Kind kind) {
     const auto k = index_of(kind);
@@ -69,11 +75,13 @@ class Recorder {
     ++sums_.totals.calls[k];
     left_ns_ = now_ns;
     was_poll_empty_ = false;
-    return now_ns - cpu_read_ns_ >= read_pause_ns_;
+    return is_read_due(now_ns);
   }
   /// To be called instead of leave() if the program has jumped out of the call. The time since the
   /// call then counts as useful.
   void forget_call() { left_ns_ = entered_ns_; }
+  /// When the last call of MPI returned.
+  std::int64_t left_ns() const { return left_ns_; }
   /// Records that the call which has just returned was a poll that found nothing.
   void poll_was_empty() { was_poll_empty_ = true; }
   /// When the program began to wait for what the current call waits for: the entry of the call or,
@@ -137,7 +145,7 @@ class Recorder {
   Sums sums_;
   std::array<Series, kNumCuts> series_;
   PhaseFinder finder_;
-  std::int64_t left_ns_ = 0;        // when the last call of MPI returned
+  std::int64_t left_ns_ = 0;        // see left_ns()
   std::int64_t entered_ns_ = 0;     // when the program last called MPI
   std::int64_t wait_begun_ns_ = 0;  // see wait_begun_ns()
   std::int64_t excused_ns_ = 0;  // CPU time in those pauses that used kPollGapCpu_ns or more each

@@ -280,10 +280,10 @@ void Session::enter(Call& call) {
   if (is_main) {
     const bool polls = is_poll(call.function);
     if (recorder_.slice_is_over(call.entered_ns, polls)) cut_slices(call.entered_ns, polls);
-    if (recorder_.enter(call.entered_ns, polls)) {
-      const std::int64_t cpu_ns = thread_cpu_now_ns();
+    const std::int64_t cpu_ns =
+        recorder_.is_long_until(call.entered_ns) ? read_cpu_clock(call.entered_ns) : 0;
+    if (recorder_.enter(call.entered_ns, polls))
       recorder_.read_cpu_at_entry(call.entered_ns, cpu_ns, queued_ns(call.entered_ns, cpu_ns));
-    }
   }
   if (call.function.meaning == Meaning::nothing) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
@@ -316,6 +316,15 @@ void Session::enter(Call& call) {
       collectives_.forget(call.function, arguments);
   }
   interpreter_.before(call.function, arguments);
+}
+
+/// Returns what the CPU clock shows, and sets `now_ns` to the time after the read. In the read, the
+/// kernel may find that the thread's time slice is over, and give its core to another thread. The
+/// thread used up the slice before the read, so the time of the read counts like the time before.
+std::int64_t Session::read_cpu_clock(std::int64_t& now_ns) {
+  const std::int64_t cpu_ns = thread_cpu_now_ns();
+  now_ns = ticks_.read_ns();
+  return cpu_ns;
 }
 
 /// For how long the thread has been queued since it started. Because the read costs 1 us, it is
@@ -362,9 +371,11 @@ void Session::leave(Call& call, int result) {
   const std::int64_t now_ns = call_time_ns(ticks_);
   std::unique_lock lock(mutex_, std::defer_lock);
   if (is_multiple_) lock.lock();
-  if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind)) {
-    const std::int64_t cpu_ns = thread_cpu_now_ns();
-    recorder_.read_cpu_at_exit(now_ns, cpu_ns, queued_ns(now_ns, cpu_ns));
+  if (is_main) {
+    std::int64_t left_ns = now_ns;
+    const std::int64_t cpu_ns = recorder_.is_read_due(now_ns) ? read_cpu_clock(left_ns) : 0;
+    if (recorder_.leave(call.entered_ns, left_ns, call.function.kind))
+      recorder_.read_cpu_at_exit(left_ns, cpu_ns, queued_ns(left_ns, cpu_ns));
   }
   if (call.function.meaning == Meaning::nothing) return;
   if (has_succeeded(call, result))
@@ -410,9 +421,9 @@ void Session::note(Call& call, std::int64_t now_ns) {
   if (!is_main) return;
   if (!recorded_ns_ && messages_.ends().has_given_up()) recorded_ns_ = message_ns();
   if (call.asks_for_nothing || found_nothing(call.function, arguments)) recorder_.poll_was_empty();
-  if (call.function.meaning == Meaning::pcontrol) note_pcontrol(call, now_ns);
+  if (call.function.meaning == Meaning::pcontrol) note_pcontrol(call);
   if (communicator != nullptr && is_collective(call.function.meaning))
-    note_collective(call, arguments, *communicator, now_ns);
+    note_collective(call, arguments, *communicator);
 }
 
 void Session::note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
@@ -545,7 +556,7 @@ void Session::start_operations(const Call& call, const Arguments& arguments) {
 }
 
 void Session::note_collective(const Call& call, const Arguments& arguments,
-                              const Communicator& communicator, std::int64_t now_ns) {
+                              const Communicator& communicator) {
   if (communicator.size != exchange_.size() || period_ns_ > 0) return;
   const Function& function = call.function;
   // In the search for iterations, a token represents the collective. It must not depend on the
@@ -554,16 +565,16 @@ void Session::note_collective(const Call& call, const Arguments& arguments,
   const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;
   const bool is_world = communicator.handle == mpi_.world;
   if (recorder_.collective(mixed(call_token, is_world ? 1 : 0), synchronises(function.meaning)))
-    cut(Cuts::collectives, now_ns);
+    cut(Cuts::collectives);
 }
 
 /// MPI_Pcontrol(k) begins a phase with label k, and MPI_Pcontrol(-1, "name") a phase with that
 /// name.
-void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
+void Session::note_pcontrol(const Call& call) {
   if (period_ns_ > 0) return;
   if (!recorder_.series(Cuts::pcontrol).has_labels()) {
     names_.clear();
-    if (recorder_.series(Cuts::pcontrol).is_due()) cut(Cuts::pcontrol, now_ns);
+    if (recorder_.series(Cuts::pcontrol).is_due()) cut(Cuts::pcontrol);
     return;
   }
   const Arguments arguments(mpi_, call.function, call.language, call.words);
@@ -573,11 +584,12 @@ void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
     const std::string name = text_at(call.words[1]);
     if (!name.empty()) names_[label = hash_of(name) | std::uint64_t{1} << 63] = name;
   }
-  cut(Cuts::pcontrol, now_ns, label);
+  cut(Cuts::pcontrol, label);
 }
 
-void Session::cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label) {
-  journal_.append(cuts, recorder_.cut(cuts, now_ns, meter_.read(), label), names_);
+void Session::cut(Cuts cuts, std::uint64_t label) {
+  const Phase ended = recorder_.cut(cuts, recorder_.left_ns(), meter_.read(), label);
+  journal_.append(cuts, ended, names_);
   recorder_.resume(wall_now_ns());
 }
 

@@ -74,13 +74,14 @@ class Session {
   void keep_sample(const Call& call, Communicator& communicator, Part part, std::int64_t now_ns);
   Communicator* sample(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_collective(const Call& call, const Arguments& arguments,
-                       const Communicator& communicator, std::int64_t now_ns);
+                       const Communicator& communicator);
+  std::int64_t read_cpu_clock(std::int64_t& now_ns);
   std::int64_t queued_ns(std::int64_t now_ns, std::int64_t cpu_ns) const;
   void free_operation(Word request);
   void keep_freed(Communicator& communicator);
   void keep_samples(Communicator& communicator, std::size_t max_samples);
-  void note_pcontrol(const Call& call, std::int64_t now_ns);
-  void cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label = 0);
+  void note_pcontrol(const Call& call);
+  void cut(Cuts cuts, std::uint64_t label = 0);
   void cut_slices(std::int64_t now_ns, bool is_poll = false);
   void cut_all(std::int64_t now_ns);
   RankProfile head() const;

@@ -6,7 +6,7 @@ file call. In all programs rank 1 is late on purpose."""
 import sys
 import unittest
 
-from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, compile_fortran, installations
+from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, compile_fortran, installations, launch, read_profile
 
 SIZE, LATE_NS = 3, 20 * 20_000_000
 ITERATIONS, SLICES = 1, 2  # values of Cuts: what the phases are
@@ -101,6 +101,20 @@ class Waiting(ProfileTest):
                     self.check_late(waits, [0, 2])
                     samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]
                     self.assertEqual(samples, [20 * 6 + 1] * SIZE)
+
+    def test_a_core_that_a_rank_loses_while_its_cpu_clock_is_read_counts_as_lost_before_the_read(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                slow = compile_c(mpi, PROGRAMS / "slow_cpu_clock.c", self.folder, "-shared", "-fPIC")
+                output = self.folder / "profile"
+                done = launch(mpi, SIZE, [compile_c(mpi, PROGRAMS / "late.c", self.folder), "allreduce"],
+                              {"LD_PRELOAD": f"{LIBRARY}:{slow}", "POISE_PROFILE": str(output), "POISE_PROFILE_PERIOD_NS": "86400000000000"})
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                useful_ns = [sum(phase["useful_ns"] for phase in rank["phases"]) for rank in read_profile(output)]
+                # Before each of 20 calls, rank 1 sleeps for 20 ms and then loses its core for 20 ms. Rank 0 waits for
+                # rank 1 in the call and then loses its core for 20 ms.
+                self.assertGreaterEqual(useful_ns[1], 2 * LATE_NS)
+                self.assertLess(useful_ns[0], LATE_NS * 3 / 4)
 
     def test_calls_of_mpi_pcontrol_begin_phases_of_the_profile(self):
         for mpi in installations():
