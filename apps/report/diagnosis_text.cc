@@ -376,7 +376,9 @@ std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
                                       percent(e.communication), seconds_text(e.run_s)));
   }
   if (!run.knows_waiting)
-    text += "Waiting cannot be distinguished from transfer: the profile is incomplete.\n";
+    text += wrapped("",
+                    "Waiting cannot be distinguished from transfer: the profile lacks some waits "
+                    "(docs/profile_how.md, section Waiting, tells why).");
   text += '\n' + findings_text(run, diagnosis);
   return text + advice_text(diagnosis, file);
 }
@@ -406,10 +408,10 @@ std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after) {
   }
   line(1, "Computation scaling", 1, work);
   if (!knows_waiting)
-    text += wrapped("", fmt::format("Waiting cannot be distinguished from transfer: {} incomplete.",
-                                    before.knows_waiting  ? "the second profile is"
-                                    : after.knows_waiting ? "the first profile is"
-                                                          : "both profiles are"));
+    text += wrapped("", fmt::format("Waiting cannot be distinguished from transfer: {} some waits.",
+                                    before.knows_waiting  ? "the second profile lacks"
+                                    : after.knows_waiting ? "the first profile lacks"
+                                                          : "both profiles lack"));
   text += '\n';
   text +=
       wrapped("", fmt::format("The second run computes {} in all, the first {}: {}.",

@@ -106,6 +106,9 @@ TEST(diagnosis_text, does_not_claim_that_ranks_wait_if_waiting_is_unknown) {
   run.knows_waiting = false;
   EXPECT_NE(text().find("Nothing here: ranks wait for each other, or time goes"), std::string::npos)
       << text();
+  EXPECT_NE(text().find("lacks some waits\n(docs/profile_how.md, section Waiting, tells why)."),
+            std::string::npos)
+      << text();
 }
 
 TEST(diagnosis_text,
@@ -261,8 +264,8 @@ TEST(diagnosis_text, a_comparison_of_two_runs_omits_efficiencies_that_are_unknow
   const std::string text = scaling_text(whole, incomplete);
   EXPECT_EQ(text.find("Transfer"), std::string::npos) << text;
   EXPECT_EQ(text.find("Serialisation"), std::string::npos) << text;
-  EXPECT_NE(text.find("the second profile is incomplete."), std::string::npos) << text;
-  EXPECT_NE(scaling_text(incomplete, whole).find("the first profile is"), std::string::npos);
+  EXPECT_NE(text.find("the second profile lacks some\nwaits."), std::string::npos) << text;
+  EXPECT_NE(scaling_text(incomplete, whole).find("the first profile lacks"), std::string::npos);
 }
 
 constexpr const char* kNoImbalance = "The imbalance of the work costs at most 2 % of the run.\n";
