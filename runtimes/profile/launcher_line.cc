@@ -6,6 +6,28 @@
 
 namespace poise::profile {
 
+namespace {
+
+constexpr std::string_view kPreload = "LD_PRELOAD";
+
+/// If the last of `words` is the value that the user's option gives LD_PRELOAD, puts the libraries
+/// `own` before the user's. Launchers use the last value that their options give a variable, so the
+/// user's option would replace that of the profile.
+void join_preloads(std::vector<std::string>& words, Launcher launcher, const std::string& own) {
+  const std::size_t n = words.size();
+  std::string& last = words.back();
+  if (launcher == Launcher::open_mpi && n > 1 && words[n - 2] == "-x") {
+    if (last.starts_with(std::string(kPreload) + "="))
+      last.insert(kPreload.size() + 1, own + ":");
+    else if (last == kPreload)  // the launcher's own value, which `own` contains
+      last += "=" + own;
+  } else if (launcher == Launcher::hydra && n > 2 && words[n - 2] == kPreload) {
+    if (words[n - 3] == "-genv" || words[n - 3] == "-env") last.insert(0, own + ":");
+  }
+}
+
+}  // namespace
+
 bool may_be_launcher(std::string_view command) {
   const std::string_view name = command.substr(command.rfind('/') + 1);
   constexpr std::array<std::string_view, 4> kNames = {"mpirun", "mpiexec", "orterun", "prterun"};
@@ -26,7 +48,9 @@ std::vector<std::string> with_variables(const std::vector<std::string>& command,
                                         const Variables& variables) {
   if (launcher == Launcher::other || command.empty()) return command;
   std::vector<std::string> options;
+  std::string preloaded;
   for (const auto& [name, value] : variables) {
+    if (name == kPreload) preloaded = value;
     if (launcher == Launcher::open_mpi)
       options.insert(options.end(), {"-x", name + "=" + value});
     else
@@ -35,6 +59,7 @@ std::vector<std::string> with_variables(const std::vector<std::string>& command,
   std::vector<std::string> words;
   for (const std::string& word : command) {
     words.push_back(word);
+    if (!preloaded.empty()) join_preloads(words, launcher, preloaded);
     // A command may start several programs, separated by colons. Open MPI's option -x sets
     // variables for one of them; Hydra's option -genv sets them for all.
     const bool begins_program = launcher == Launcher::open_mpi && word == ":";

@@ -25,8 +25,8 @@ Launcher launcher_of(std::string_view version);
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// Adds the variables as options of the launcher. Returns the command unchanged for
-/// Launcher::other.
+/// Adds the variables as options of the launcher. If options of the user set LD_PRELOAD, its value
+/// in `variables` is put before the user's. Returns the command unchanged for Launcher::other.
 std::vector<std::string> with_variables(const std::vector<std::string>& command, Launcher launcher,
                                         const Variables& variables);
 

@@ -33,5 +33,18 @@ TEST(launcher_line, inserts_environment_variables_before_the_launcher_arguments_
   EXPECT_EQ(with_variables(command, Launcher::other, {{"A", "1"}}), command);
 }
 
+TEST(launcher_line, keeps_the_libraries_that_options_of_the_user_preload) {
+  const Variables ours = {{"LD_PRELOAD", "ours.so"}};
+  EXPECT_EQ(with_variables({"mpirun", "-x", "LD_PRELOAD=a.so", "x", ":", "-x", "LD_PRELOAD", "y"},
+                           Launcher::open_mpi, ours),
+            (Words{"mpirun", "-x", "LD_PRELOAD=ours.so", "-x", "LD_PRELOAD=ours.so:a.so", "x", ":",
+                   "-x", "LD_PRELOAD=ours.so", "-x", "LD_PRELOAD=ours.so", "y"}));
+  EXPECT_EQ(with_variables({"mpirun", "-genv", "LD_PRELOAD", "a.so", "x", ":", "-env", "LD_PRELOAD",
+                            "b.so", "y"},
+                           Launcher::hydra, ours),
+            (Words{"mpirun", "-genv", "LD_PRELOAD", "ours.so", "-genv", "LD_PRELOAD",
+                   "ours.so:a.so", "x", ":", "-env", "LD_PRELOAD", "ours.so:b.so", "y"}));
+}
+
 }  // namespace
 }  // namespace poise::profile
