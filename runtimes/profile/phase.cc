@@ -48,6 +48,17 @@ void merge_traffic(std::vector<Traffic>& into, const std::vector<Traffic>& later
   if (!into.empty()) into.resize(last + 1);
 }
 
+/// The share of the sampled calls' time in which the rank waited.
+double share_of(const Waiting& waiting) { return 1.0 * waiting.waited_ns / waiting.sampled_ns; }
+
+/// How far the waits of single calls are from this share of the calls' time: the variance in s^2.
+double variance_of_residuals(const Waiting& waiting) {
+  const double share = share_of(waiting);
+  const double residuals =
+      waiting.wait_squares - 2 * share * waiting.products + share * share * waiting.time_squares;
+  return std::max(0.0, residuals) / std::max(1.0, waiting.samples - 1.0);
+}
+
 }  // namespace
 
 Totals& Totals::operator+=(const Totals& other) {
@@ -66,21 +77,21 @@ std::int64_t useful_cpu_ns(const Totals& totals) {
 
 Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns) {
   if (waiting.samples == 0 || waiting.sampled_ns <= 0) return {};
-  const double waited_s = 1e-9 * waiting.waited_ns;
-  if (waiting.samples >= calls) return {waited_s, 0};
+  if (waiting.samples >= calls) return {1e-9 * waiting.waited_ns, 0};
   // Uses the ratio estimator for a sample without replacement (Cochran, Sampling Techniques, 1977,
   // section 6.4).
   const double n = waiting.samples, all = calls;
-  const double share = waited_s / (1e-9 * waiting.sampled_ns);
-  const double residuals = std::max(0.0, waiting.wait_squares - 2 * share * waiting.products +
-                                             share * share * waiting.time_squares);
-  const double variance = all * all * (1 - n / all) / n * residuals / std::max(1.0, n - 1);
-  return {share * 1e-9 * calls_ns, 1.96 * std::sqrt(variance)};
+  const double variance = all * all * (1 - n / all) / n * variance_of_residuals(waiting);
+  return {share_of(waiting) * 1e-9 * calls_ns, 1.96 * std::sqrt(variance)};
 }
 
-Estimate waited(const Phase& phase, WaitsFor what) {
-  const auto w = index_of(what);
-  return estimated(phase.waiting[w], phase.totals.may_wait_calls[w], phase.totals.may_wait_ns[w]);
+Estimate extrapolated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns,
+                      std::uint64_t calls_elsewhere) {
+  if (waiting.samples == 0 || waiting.sampled_ns <= 0) return {};
+  // Each call deviates from the share, and the share itself is an estimate.
+  const double n = waiting.samples, all = calls;
+  const double variance = all * (1 + calls_elsewhere / n) * variance_of_residuals(waiting);
+  return {share_of(waiting) * 1e-9 * calls_ns, 1.96 * std::sqrt(variance)};
 }
 
 void merge(Phase& into, const Phase& later) {

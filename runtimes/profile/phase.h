@@ -66,6 +66,12 @@ struct Estimate {
 /// waited for the same fraction of their duration as the sampled calls.
 Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns);
 
+/// The same for `calls` calls of which none was sampled. `waiting` are samples of similar calls.
+/// The error of their share is common to all phases with `calls_elsewhere` such calls in total; it
+/// is divided among these phases such that their squared half widths add up to the right sum.
+Estimate extrapolated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns,
+                      std::uint64_t calls_elsewhere);
+
 struct Phase {
   std::uint64_t label = 0;  // the label given by MPI_Pcontrol; 0: none
   std::int64_t begin_ns = 0, end_ns = 0;
@@ -77,9 +83,6 @@ struct Phase {
   std::vector<Traffic> traffic = {};
   std::array<Waiting, kNumWaits> waiting = {};  // by WaitsFor
 };
-
-/// Estimates how long the rank waited in the phase for events of the kind `what`.
-Estimate waited(const Phase& phase, WaitsFor what);
 
 /// The CPU time outside MPI. For long stretches between MPI calls it was read from the CPU clock.
 /// All of a short stretch counts as CPU time: a preempted thread waits for milliseconds, so a

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "runtimes/profile/to_trace.h"
 
@@ -17,16 +18,66 @@ namespace {
 
 double seconds(std::int64_t ns) { return 1e-9 * std::max<std::int64_t>(0, ns); }
 
-RankTimes times_of(const Phase& phase) {
+/// What a rank sampled in all phases with the same label, and its number of calls in those of these
+/// phases in which it sampled none.
+struct Alike {
+  Waiting samples;
+  std::uint64_t calls_elsewhere = 0;
+};
+
+/// Adds up the samples of a rank when they are needed.
+class SamplesByLabel {
+ public:
+  explicit SamplesByLabel(const RankProfile& rank) : rank_(rank) {}
+
+  const Alike& of(std::uint64_t label, int waits_for) {
+    const auto [entry, is_new] = known_.try_emplace({label, waits_for});
+    if (is_new) entry->second = sum_of(label, waits_for);
+    return entry->second;
+  }
+
+ private:
+  Alike sum_of(std::uint64_t label, int waits_for) const {
+    Alike alike;
+    Waiting& sum = alike.samples;
+    std::map<std::uint32_t, std::int64_t> for_whom;
+    for (const Phase& phase : rank_.phases) {
+      if (phase.label != label) continue;
+      const Waiting& own = phase.waiting[waits_for];
+      if (own.samples == 0) alike.calls_elsewhere += phase.totals.may_wait_calls[waits_for];
+      sum.samples += own.samples;
+      sum.sampled_ns += own.sampled_ns;
+      sum.waited_ns += own.waited_ns;
+      sum.wait_squares += own.wait_squares;
+      sum.time_squares += own.time_squares;
+      sum.products += own.products;
+      for (const auto& [rank, ns] : own.for_whom) for_whom[rank] += ns;
+    }
+    sum.for_whom.assign(for_whom.begin(), for_whom.end());
+    return alike;
+  }
+
+  const RankProfile& rank_;
+  std::map<std::pair<std::uint64_t, int>, Alike> known_;
+};
+
+/// If no call of the phase was sampled, the times are estimated from `alike`: in a long run, the
+/// messages of whole phases may be left out of the sample.
+RankTimes times_of(const Phase& phase, SamplesByLabel& alike) {
   RankTimes times{.wall_s = seconds(phase.end_ns - phase.begin_ns),
                   .useful_s = seconds(phase.totals.useful_ns),
                   .load_s = load_s(phase),
                   .queued_s = seconds(phase.queued_ns),
                   .io_s = seconds(phase.totals.mpi_ns[index_of(Kind::io)])};
   double squares = 0;
-  for (const auto what : {WaitsFor::collective, WaitsFor::message}) {
-    const Estimate estimate = waited(phase, what);
-    const Waiting& samples = phase.waiting[index_of(what)];
+  for (int w = 0; w < kNumWaits; ++w) {
+    const std::uint64_t calls = phase.totals.may_wait_calls[w];
+    const std::int64_t calls_ns = phase.totals.may_wait_ns[w];
+    const bool is_sampled = phase.waiting[w].samples > 0 || calls == 0;
+    const Waiting& samples = is_sampled ? phase.waiting[w] : alike.of(phase.label, w).samples;
+    const Estimate estimate = is_sampled ? estimated(samples, calls, calls_ns)
+                                         : extrapolated(samples, calls, calls_ns,
+                                                        alike.of(phase.label, w).calls_elsewhere);
     times.waited.value += estimate.seconds;
     squares += estimate.half_width_s * estimate.half_width_s;
     if (samples.waited_ns <= 0) continue;
@@ -194,12 +245,14 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
     run.knows_waiting =
         run.knows_waiting && rank.is_complete && rank.knows_waiting && rank.knows_message_waits;
   }
+  std::vector<SamplesByLabel> samples(ranks.begin(), ranks.end());
   for (std::size_t p = 0; p < ranks[0].phases.size(); ++p) {
     MeasuredPhase& phase = run.phases.emplace_back();
     phase.name = name_of(ranks[0], ranks[0].phases[p].label);
-    for (const RankProfile& rank : ranks) {
-      phase.ranks.push_back(times_of(rank.phases[p]));
-      run.messages_outside += rank.phases[p].totals.outside_messages;
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const Phase& own = ranks[r].phases[p];
+      phase.ranks.push_back(times_of(own, samples[r]));
+      run.messages_outside += own.totals.outside_messages;
     }
   }
   add_threads(ranks, run);

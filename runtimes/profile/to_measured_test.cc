@@ -54,6 +54,33 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   EXPECT_FALSE(measured(ranks).knows_waiting);
 }
 
+TEST(to_measured,
+     waits_in_phases_without_sampled_calls_are_estimated_from_phases_of_the_same_name) {
+  Phase sampled{.label = 1, .begin_ns = 0, .end_ns = 10'000'000'000};
+  sampled.totals.may_wait_calls[1] = 1000;
+  sampled.totals.may_wait_ns[1] = 2'000'000'000;
+  sampled.waiting[1] = {.samples = 100,
+                        .sampled_ns = 200'000'000,
+                        .waited_ns = 80'000'000,
+                        .wait_squares = 0.1,
+                        .time_squares = 0.4,
+                        .products = 0.2,
+                        .for_whom = {{1, 60'000'000}, {2, 20'000'000}}};
+  Phase left_out = sampled, other = sampled;
+  left_out.waiting[1] = other.waiting[1] = {};
+  other.label = 2;
+  const RankProfile rank{.host = "a", .phases = {sampled, left_out, other}};
+  const MeasuredRun run = measured({rank});
+  const RankTimes &known = run.phases[0].ranks[0], &times = run.phases[1].ranks[0];
+  EXPECT_DOUBLE_EQ(known.waited.value, 0.4 * 2);
+  EXPECT_DOUBLE_EQ(times.waited.value, 0.4 * 2);
+  EXPECT_GT(times.waited.half_width, known.waited.half_width);
+  ASSERT_EQ(times.waited_for.size(), 2u);
+  EXPECT_DOUBLE_EQ(times.waited_for[0].second, 0.3 * 2);
+  EXPECT_DOUBLE_EQ(times.waited_for[1].second, 0.1 * 2);
+  EXPECT_EQ(run.phases[2].ranks[0].waited.value, 0);
+}
+
 TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   const Phase phase{.begin_ns = 0, .end_ns = 1'000'000'000};
   std::vector<RankProfile> ranks(3);
