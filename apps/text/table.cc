@@ -110,6 +110,13 @@ std::string markdown_cell(std::string_view text) {
   return cell;
 }
 
+/// A negative number that is rounded to 0 gets no sign.
+std::string rounded(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (value < 0 && text.find_first_of("123456789") == text.npos) text.erase(0, 1);
+  return text;
+}
+
 }  // namespace
 
 void add_figures(Table& table, const Figures& figures) {
@@ -125,8 +132,7 @@ void add_figures(Table& table, const Figures& figures) {
   auto value = figures.values.begin();
   for (Table::Row& row : table.rows) {
     if (!row.remark.empty()) continue;
-    row.cells.push_back(*value ? fmt::format("{:.{}f}", **value / unit.value, decimals)
-                               : "unknown");
+    row.cells.push_back(*value ? rounded(**value / unit.value, decimals) : "unknown");
     ++value;
   }
 }

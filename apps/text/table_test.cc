@@ -52,6 +52,14 @@ TEST(Table, a_column_has_one_unit_and_shows_missing_numbers_as_unknown) {
   EXPECT_EQ(table.rows[2].cells.back(), "unknown");
 }
 
+TEST(Table, a_negative_number_that_is_rounded_to_zero_has_no_sign) {
+  Table table{{"name"}, {{{"x"}}, {{"y"}}, {{"z"}}}};
+  add_figures(table, {"saved", {0.488, -0.0004, -0.3}, time_unit});
+  EXPECT_EQ(table.rows[0].cells.back(), "488");
+  EXPECT_EQ(table.rows[1].cells.back(), "0");
+  EXPECT_EQ(table.rows[2].cells.back(), "-300");
+}
+
 TEST(Table, omits_columns_that_contain_only_zeros) {
   Table table{{"name"}, {{{"x"}}, {{"y"}}}};
   add_figures(table, {"none", {0.0, 0.0}});
