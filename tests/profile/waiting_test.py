@@ -105,9 +105,9 @@ class Waiting(ProfileTest):
     def test_a_core_that_a_rank_loses_while_its_cpu_clock_is_read_counts_as_lost_before_the_read(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
-                slow = compile_c(mpi, PROGRAMS / "slow_cpu_clock.c", self.folder, "-shared", "-fPIC")
+                slow = compile_c(mpi, "slow_cpu_clock.c", "-shared", "-fPIC")
                 output = self.folder / "profile"
-                done = launch(mpi, SIZE, [compile_c(mpi, PROGRAMS / "late.c", self.folder), "allreduce"],
+                done = launch(mpi, SIZE, [compile_c(mpi, "late.c"), "allreduce"],
                               {"LD_PRELOAD": f"{LIBRARY}:{slow}", "POISE_PROFILE": str(output), "POISE_PROFILE_PERIOD_NS": "86400000000000"})
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 useful_ns = [sum(phase["useful_ns"] for phase in rank["phases"]) for rank in read_profile(output)]
