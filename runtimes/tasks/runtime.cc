@@ -107,7 +107,7 @@ void abandon(std::unique_ptr<OffloadEngine> engine) {
 
 Runtime::Runtime(Context& owner, MPI_Comm communicator, const ContextOptions& options)
     : owner_(owner),
-      settings_((check_mpi(), agreed_settings(communicator, options))),
+      settings_((check_mpi(communicator), agreed_settings(communicator, options))),
       engine_mutex_(thread_level() == MPI_THREAD_MULTIPLE ? own_mutex_ : mutex_of_mpi()) {
   any_thread_ = may_any_thread_call();
   poll_s_ = settings_["poll_us"] * 1e-6;

@@ -81,6 +81,26 @@ TEST(Misuse, settings_that_change_the_message_format_must_be_equal_on_all_ranks)
   }
 }
 
+std::string text_of_refusal(MPI_Comm communicator) {
+  try {
+    Context context(communicator);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Misuse, refuses_a_communicator_that_is_null_or_has_two_groups) {
+  EXPECT_THAT(text_of_refusal(MPI_COMM_NULL), HasSubstr("only on ranks that belong to"));
+  if (count_ranks() == 1) GTEST_SKIP() << "an intercommunicator needs two ranks";
+  MPI_Comm half, both;
+  MPI_Comm_split(MPI_COMM_WORLD, own_rank() % 2, own_rank(), &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - own_rank() % 2, 0, &both);
+  EXPECT_THAT(text_of_refusal(both), HasSubstr("is an intercommunicator"));
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&half);
+}
+
 TEST(Misuse, all_ranks_get_a_system_error_if_the_system_refuses_a_thread_on_any_rank) {
   pthread_attr_t before, huge;
   pthread_getattr_default_np(&before);

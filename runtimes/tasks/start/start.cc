@@ -64,7 +64,7 @@ std::string error_of(Call call) {
 
 }  // namespace
 
-void check_mpi() {
+void check_mpi(MPI_Comm communicator) {
   end_job_on_uncaught_errors();
   int initialized = 0, finalized = 0, level = 0;
   MPI_Initialized(&initialized);
@@ -77,6 +77,16 @@ void check_mpi() {
     fail(
         "MPI was started with MPI_THREAD_SINGLE; ask MPI_Init_thread for MPI_THREAD_FUNNELED or "
         "more");
+  if (communicator == MPI_COMM_NULL)
+    fail(
+        "the communicator of a tasks::Context is MPI_COMM_NULL; create the context only on ranks "
+        "that belong to the communicator");
+  int has_two_groups = 0;
+  MPI_Comm_test_inter(communicator, &has_two_groups);
+  if (has_two_groups)
+    fail(
+        "the communicator of a tasks::Context is an intercommunicator; merge its groups by "
+        "MPI_Intercomm_merge");
 }
 
 int thread_level() {

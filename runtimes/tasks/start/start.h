@@ -14,8 +14,9 @@ namespace poise::tasks {
 /// Maximum number of threads of a rank.
 inline constexpr unsigned kMaxThreads = 4096;
 
-/// Throws Error unless MPI is initialized with at least MPI_THREAD_FUNNELED.
-void check_mpi();
+/// Throws Error unless MPI is initialized with at least MPI_THREAD_FUNNELED and `communicator` is
+/// an intracommunicator.
+void check_mpi(MPI_Comm communicator);
 /// The level at which MPI runs: MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE.
 int thread_level();
 bool may_any_thread_call();
