@@ -19,11 +19,13 @@ struct Failure {
 /// The counters of one rank since its context was created.
 struct Counters {
   std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0;  // tasks
-  double working_s = 0;                                        // time in tasks, summed over threads
+  // Time in tasks, summed over threads. A task's waits and yields do not count, but the time of
+  // other tasks that its thread runs meanwhile does.
+  double working_s = 0;
   double waiting_s = 0;   // time in waits, spent running tasks or idle
   double transfer_s = 0;  // time to pack and unpack lent tasks and their results
-  // Time that threads spent in waits, except in tasks and transfers. Counts only waits that have
-  // ended.
+  // Time that threads spent in waits, also in waits inside of tasks, except in tasks and transfers.
+  // Counts only waits that have ended.
   double idle_s = 0;
   std::uint64_t lent = 0, returned = 0, failed = 0;  // tasks
   std::uint64_t requests = 0, declines = 0;          // steal requests sent, and those declined

@@ -388,13 +388,20 @@ bool Runtime::yield() {
   const bool ran = pool_->run(now_s, 1, [] { return false; }) > 0;
   failed_yield_of_thread = ran ? FailedYield() : FailedYield{task, end_s, end_s - begin_s};
   context_of_thread = before;
+  pool_->add_waited(now_s - begin_s);
+  if (ran && before != &owner_) {  // outside of waits
+    const std::lock_guard lock(wait_mutex_);
+    threads_waiting_s_ += now_s - end_s;
+  }
   return ran;
 }
 
 void Runtime::wait_for_children(Children& children) {
+  const double begin_s = wall_now_s();
   pool_->set_waiting(true);
   work([&] { return children.open.load(std::memory_order_acquire) == 0; }, [&] { progress(); });
   pool_->set_waiting(false);
+  pool_->add_waited(wall_now_s() - begin_s);
   throw_if_any(pool_->take_failures_of(children));
 }
 
@@ -422,7 +429,8 @@ void Runtime::leave() {
   const std::lock_guard lock(wait_mutex_);
   if (--inside_ > 0) return;
   all_inside_ = false;
-  const double waited_s = wall_now_s() - entered_s_;
+  const double now_s = wall_now_s(), waited_s = now_s - entered_s_;
+  if (recorder_) recorder_->waited(entered_s_, now_s);
   waiting_s_ += waited_s;
   threads_waiting_s_ += waited_s * (own_threads_ + team_);
   wait_changed_.notify_all();
@@ -443,9 +451,7 @@ void Runtime::wait(unsigned team) {
         "MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait; call it "
         "there, or ask for MPI_THREAD_SERIALIZED");
   const std::uint64_t wait = enter(team);
-  const double begin_s = wall_now_s();
   work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });
-  if (recorder_) recorder_->waited(begin_s, wall_now_s());
   leave();
   { const std::lock_guard lock(engine_mutex_); }  // waits until all other threads have left MPI
   throw_if_any(pool_->take_failures());

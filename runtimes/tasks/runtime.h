@@ -94,7 +94,8 @@ class Runtime {
   std::atomic<bool> closing_{false};
   std::atomic<bool> reported_missing_{false};
   std::atomic<double> entered_s_{0};
-  /// Seconds that this rank has spent in waits: wall time, and the sum over its threads.
+  /// Seconds that this rank has spent in waits: wall time, and the sum over its threads. The sum
+  /// also contains the time of tasks that the program ran by yield outside of waits.
   double waiting_s_ = 0, threads_waiting_s_ = 0;
   std::vector<std::thread> threads_;
   // Number of exceptions in flight when the context was created.

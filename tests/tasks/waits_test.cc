@@ -2,15 +2,22 @@
 // Tests of waits: tasks wait for their children, two threads wait at the same time, ranks share no
 // memory, and an exception destroys a context. All ranks run each test.
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <stdexcept>
+#include <string>
 #include <sys/resource.h>
 #include <thread>
 #include <vector>
 
 #include "runtimes/tasks/context.h"
+#include "tests/support/test_folder.h"
 #include "tests/tasks/ranks.h"
+
+#include "poise/trace/timeline.h"
 
 namespace poise::tasks {
 namespace {
@@ -155,6 +162,58 @@ TEST(Waits, shared_memory_is_not_used_if_a_file_size_limit_forbids_it) {
     }
   }
   setrlimit(RLIMIT_FSIZE, &before);
+}
+
+const auto kDoze =
+    function("doze 1 ms", [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+const auto kDozeInChildren = function("doze in children", [] {
+  Context::current().submit({.pinned = true}, kDoze);
+  Context::current().wait();
+  Context::current().submit({.pinned = true}, kDoze);
+  Context::current().yield();
+});
+
+TEST(Waits, the_times_in_tasks_and_the_idle_times_sum_to_the_times_of_all_waiting_threads) {
+  for (const unsigned threads : {1u, 2u}) {
+    Context context(MPI_COMM_WORLD, {.threads = threads});
+    for (int t = 0; t < 20; ++t) context.submit({.pinned = true}, kDozeInChildren);
+    context.wait();
+    const Counters counters = context.counters();
+    EXPECT_NEAR(counters.working_s + counters.idle_s, threads * counters.waiting_s, 1e-6);
+  }
+}
+
+TEST(Waits, tasks_that_ran_in_yields_before_a_wait_do_not_count_as_work_in_the_wait) {
+  Context context(MPI_COMM_WORLD);
+  for (int t = 0; t < 20; ++t) context.submit({.pinned = true}, kDoze);
+  while (context.yield()) {
+  }
+  context.wait();
+  const Counters counters = context.counters();
+  EXPECT_GE(counters.working_s, 20e-3);
+  EXPECT_GT(counters.idle_s, 0);
+  EXPECT_LE(counters.idle_s, counters.waiting_s);
+}
+
+TEST(Waits, a_trace_shows_all_time_in_tasks_as_work_if_two_threads_wait_together) {
+  if (!may_any_thread_call_mpi()) GTEST_SKIP() << "only the main thread may wait";
+  const TestFolder folder;
+  double working_s = 0, shown_s = 0;
+  ::setenv("POISE_TASKS_TRACE", folder.file("trace.json").c_str(), 1);
+  {
+    Context context(MPI_COMM_WORLD, {.threads = 2});
+    for (int t = 0; t < 20 && is_first(); ++t) context.submit({.pinned = true}, kDoze);
+    std::thread other([&] { context.wait(2); });
+    context.wait(2);
+    other.join();
+    working_s = context.counters().working_s;
+  }
+  ::unsetenv("POISE_TASKS_TRACE");
+  if (own_rank() != 0) return;
+  // The name of the file ends with a number if the process has written traces before.
+  const std::string path = std::filesystem::directory_iterator(folder.path())->path();
+  for (const auto& spans : read_timeline(path).places) shown_s += seconds_of(spans)[0];
+  EXPECT_NEAR(shown_s, working_s, 1e-6);
 }
 
 TEST(Waits, two_threads_can_wait_for_the_tasks_of_two_contexts_at_the_same_time) {

@@ -31,6 +31,7 @@ struct Current {
   // callback, the siblings of the task that has ended. Null: the submitted task gets no parent.
   std::shared_ptr<Children>* family = nullptr;
   unsigned depth = 0;
+  double waited_s = 0;  // time that the task has spent in waits and yields
 };
 thread_local Current running_of_thread;
 
@@ -150,7 +151,7 @@ void TaskPool::keep_started_elsewhere(Ticket ticket, std::unique_ptr<Task> task)
 struct TaskPool::Batch {
   std::array<std::unique_ptr<Task>, lending_tuning::kMaxAtOnce> tasks;
   std::size_t size = 0;
-  double cost = 0, seconds = 0;
+  double cost = 0, seconds = 0, waited_s = 0;
 
   Task& last() const { return *tasks[size - 1]; }
   bool add(std::unique_ptr<Task> task) {
@@ -166,13 +167,14 @@ void TaskPool::call(Batch& batch) {
   Task& task = batch.last();
   std::shared_ptr<Children> children;
   const Current before = std::exchange(
-      running_of_thread, {this, &task, &batch, &children, running_of_thread.depth + 1});
+      running_of_thread, {this, &task, &batch, &children, running_of_thread.depth + 1, 0});
   try {
     if (before.depth > 0) check_stack(before.depth);
     functions_[task.function]->body(task.items);
   } catch (...) {
     task.fail(thrown_text());
   }
+  batch.waited_s += running_of_thread.waited_s;
   running_of_thread = before;
   if (children) end_parent(*children);
 }
@@ -210,6 +212,10 @@ void TaskPool::set_waiting(bool waits) {
   std::ranges::find(running_, running_of_thread.batch, &Running::batch)->waits = waits;
 }
 
+void TaskPool::add_waited(double seconds) {
+  if (current()) running_of_thread.waited_s += seconds;
+}
+
 // Takes the first task of a batch from the queue. A batch is a series of tasks that a thread runs
 // in succession; only their total time is measured. From now on, the batch counts as running.
 std::unique_ptr<Task> TaskPool::next(Batch& batch, double now_s) {
@@ -244,14 +250,18 @@ std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
                           const std::function<bool()>& is_notified) {
   Batch batch;
   if (!batch.add(next(batch, now_s))) return 0;
-  if (recorder_) max_tasks = 1;  // a trace shows the start of every task
+  if (recorder_) {  // a trace shows the start of every task, and borrowed tasks start after their
+                    // loan
+    max_tasks = 1;
+    now_s = wall_now_s();
+  }
   do call(batch);
   while (batch.size < max_tasks && can_be_batched(batch.last()) && !is_notified() &&
          batch.add(next_of_batch(batch)));
   now_s = end(batch, now_s);
   const std::lock_guard lock(mutex_);
   std::erase_if(running_, [&](const Running& running) { return running.batch == &batch; });
-  counters_.working_s += batch.seconds;
+  counters_.working_s += batch.seconds - batch.waited_s;
   for (std::size_t i = 0; i < batch.size; ++i) count_run(batch.tasks[i]);
   return batch.size;
 }
@@ -298,8 +308,8 @@ bool TaskPool::deliver(Task& task) {
   if (!task.extras) return false;
   Extras& extras = task.extras.make();
   const Current before = std::exchange(
-      running_of_thread,
-      {this, nullptr, nullptr, task.siblings ? &task.siblings : nullptr, running_of_thread.depth});
+      running_of_thread, {this, nullptr, nullptr, task.siblings ? &task.siblings : nullptr,
+                          running_of_thread.depth, 0});
   const auto call = [&](std::function<void()>&& what, const char* name) {
     const std::function<void()> once = std::exchange(what, nullptr);
     if (!once) return;

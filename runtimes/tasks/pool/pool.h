@@ -68,6 +68,10 @@ class TaskPool {
   /// on that thread.
   void set_waiting(bool waits);
 
+  /// Adds to the time that the current task has spent in waits and yields. Counters::working_s does
+  /// not contain this time, but contains the time of other tasks that ran meanwhile.
+  void add_waited(double seconds);
+
   /// Finishes a task of this rank that was lent, once its outputs are in place.
   void finish(std::unique_ptr<Task> task, std::uint32_t ran_on);
 

@@ -140,7 +140,7 @@ void call_on_small_stack(std::function<void()> what) {
 /// Each task waits for a child, and meanwhile runs other tasks from the pool.
 class NestedWaits : public ::testing::Test {
  protected:
-  enum : std::uint32_t { kChild, kWaits, kOther, kCounts, kDives };
+  enum : std::uint32_t { kChild, kWaits, kOther, kCounts, kDives, kSpins, kHosts };
 
   std::unique_ptr<Task> task(std::uint32_t function) {
     auto made = TaskPool::blank();
@@ -191,16 +191,37 @@ class NestedWaits : public ::testing::Test {
     if (!failures.empty()) throw std::runtime_error("my child: " + failures[0].text);
   }
 
+  // Works for 1 ms.
+  void spin() {
+    const double begin_s = wall_now_s();
+    while (wall_now_s() < begin_s + 1e-3) {
+    }
+    spun_s_ += wall_now_s() - begin_s;
+  }
+
+  // Waits while a child works, as Runtime::wait_for_children() does.
+  void host() {
+    pool_.submit(task(kSpins));
+    const double begin_s = wall_now_s();
+    run();
+    pool_.add_waited(wall_now_s() - begin_s);
+  }
+
+  double spun_s_ = 0;
   std::vector<std::size_t> num_running_;
   std::size_t depth_ = 0, deepest_ = 0, ran_other_when_deep_ = 9, ran_child_when_deep_ = 9;
   bool was_deep_ = false;
-  const Registered functions_[5] = {
+  const Registered functions_[7] = {
       {"child", "", [](std::span<const Item>) {}},
       {"waits", "", [this](std::span<const Item>) { wait_for_a_child(); }},
       {"other", "", [](std::span<const Item>) {}},
       {"counts", "", [this](std::span<const Item>) { count_running(); }},
-      {"dives", "", [this](std::span<const Item>) { dive(); }}};
-  TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3, functions_ + 4}};
+      {"dives", "", [this](std::span<const Item>) { dive(); }},
+      {"spins", "", [this](std::span<const Item>) { spin(); }},
+      {"hosts", "", [this](std::span<const Item>) { host(); }}};
+  TaskPool pool_{0,
+                 {functions_, functions_ + 1, functions_ + 2, functions_ + 3, functions_ + 4,
+                  functions_ + 5, functions_ + 6}};
 };
 
 TEST_F(NestedWaits,
@@ -217,6 +238,15 @@ TEST_F(NestedWaits, a_task_that_waits_for_its_children_does_not_count_as_running
   pool_.submit(task(kCounts));
   run();
   EXPECT_EQ(num_running_, (std::vector<std::size_t>{1, 0, 1}));
+}
+
+TEST_F(NestedWaits, the_time_of_a_task_that_runs_during_the_wait_of_another_counts_once) {
+  const double begin_s = wall_now_s();
+  pool_.submit(task(kHosts));
+  run();
+  const double passed_s = wall_now_s() - begin_s, working_s = pool_.counters().working_s;
+  EXPECT_GE(working_s, spun_s_);
+  EXPECT_LE(working_s, passed_s);
 }
 
 TEST_F(NestedWaits, a_task_fails_if_it_would_overflow_the_stack_of_its_thread) {
