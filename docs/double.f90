@@ -22,13 +22,11 @@ program double
   real(c_double), target :: numbers(1000)
   type(poise_item) :: items(1)
   type(c_ptr) :: context
-  type(c_funptr) :: address
   integer(c_int) :: id
   integer :: i, level, error, status
   call MPI_Init_thread(MPI_THREAD_MULTIPLE, level, error)
   numbers = [(i, i = 0, 999)]
-  address = c_funloc(twice)
-  status = poise_tasks_register("twice", address, id)
+  status = poise_tasks_register("twice", c_funloc(twice), id)
   status = poise_tasks_create(MPI_COMM_WORLD, 1, context, "policy=cost")
   items(1) = poise_item(c_loc(numbers), 8_c_size_t * size(numbers), poise_inout)
   status = poise_tasks_submit(context, id, items, poise_with(cost=2.0_c_double))

@@ -66,7 +66,7 @@ module chameleon_lib
 contains
 
   type(c_ptr) function chameleon_create_task(entry, nargs, args)
-    type(c_funptr), intent(in) :: entry
+    type(c_funptr), value :: entry  ! by value: faces/fortran/poise_tasks.f90 says why
     integer(c_int), intent(in) :: nargs
     type(map_entry), pointer, dimension(:), intent(in) :: args
     type(map_entry), target :: copies(max(nargs, 1))  ! contiguous, even if args is a strided array section
