@@ -86,12 +86,13 @@ bool Balancer::is_time_for_quota(double now_s) const {
 
 /// Limits the number of cpus to the quota of cpu time, rounded up. When the quota is used up, the
 /// kernel stops the program's threads on all cpus. Threads on fewer cpus use up the quota later:
-/// they do the same work, but wait less at barriers for stopped threads.
+/// they do the same work, but wait less at barriers for stopped threads. Threads that spin while
+/// they wait would take these cpus from each other. So only the policy `auto`, which recognizes
+/// them, limits the number of cpus.
 void Balancer::respect_quota() {
   asked_quota_s_ = kernel_.now_s();
   quota_team_size_ = team_.num_taking_part();
   quota_cpus_ = kernel_.quota_cpus(computing_processes());
-  const bool is_watching = options_.settings.policy == JugglePolicy::off;
   const double whole = std::ceil(quota_cpus_.value_or(kMaxCpus));
   const auto most = static_cast<std::size_t>(std::clamp(whole, 1.0, double{kMaxCpus}));
   const std::size_t num_cpus = affinities_.num_unlimited();
@@ -99,7 +100,8 @@ void Balancer::respect_quota() {
     note_once(fmt::format("a quota (cpu.max, cpu.cfs_quota_us) pays for {:.3g} cpu{} of {}: {} up",
                           *quota_cpus_, *quota_cpus_ == 1 ? "" : "s", num_cpus,
                           most == 1 ? "1 thread uses it" : fmt::format("{} threads use it", most)));
-  if (!is_watching) affinities_.set_limit(most, options_.first_cpu);
+  if (options_.settings.policy == JugglePolicy::automatic)
+    affinities_.set_limit(most, options_.first_cpu);
 }
 
 JuggleFacts Balancer::facts() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <gmock/gmock.h>
+#include <set>
 
 #include "runtimes/juggle/simulated_kernel.h"
 
@@ -317,6 +318,16 @@ TEST_F(QuotaTest, does_not_bind_threads_that_might_spin_while_they_wait) {
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
+}
+
+TEST_F(QuotaTest, only_the_policy_auto_crowds_threads_on_the_cpus_that_the_quota_pays_for) {
+  options.settings.policy = JugglePolicy::proactive;
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  std::set<Cpus> used;
+  for (const auto& [id, thread] : kernel.threads_by_id) used.insert(thread.affinity);
+  EXPECT_THAT(used, SizeIs(8));
+  EXPECT_EQ(balancer.finish().facts.quota_cpus, 2.5);
 }
 
 TEST_F(BalancerTest, reports_only_living_threads_in_each_round_and_all_threads_at_the_end) {
