@@ -10,6 +10,7 @@
 #include <ctime>
 #include <dlfcn.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <limits>
 #include <linux/futex.h>
@@ -27,6 +28,7 @@
 #include <utility>
 
 #include "runtimes/juggle/waiting.h"
+#include "tests/support/seeds.h"
 #include "tests/support/test_folder.h"
 
 namespace poise::juggle {
@@ -126,6 +128,13 @@ TEST(Preloaded, DISABLED_a_helper_process_of_other_tests_waits_for_ever_in_a_giv
   ::sigwait(&term, &signal);
   ::pthread_cancel(thread);
   EXPECT_EQ(::pthread_join(thread, nullptr), 0);
+}
+
+TEST(Preloaded, an_allocator_that_makes_system_calls_while_it_starts_is_not_called_meanwhile) {
+  POISE_SKIP_IF_SLOW();  // the sanitizers have their own allocators
+  const std::string command = fmt::format("env LD_PRELOAD={}:{} true", POISE_JUGGLE_WAITS_LIBRARY,
+                                          POISE_STARTING_ALLOCATOR);
+  EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 /// This test program in a process of its own, started with the preloaded library.

@@ -14,6 +14,7 @@
 // from the end of the region to the beginning of the next one. LLVM's run-time waits by
 // pthread_cond_wait and sched_yield.
 #include <atomic>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdlib>
@@ -125,12 +126,46 @@ class Original {
   __attribute__((constructor)) static void find_##name() { name##_original.find(); }
 #define POISE_REAL(name) name##_original.called_from(__builtin_return_address(0))
 
+#if defined(__x86_64__) || defined(__aarch64__)
+/// Does what syscall(2) does. Searching for that function would allocate memory. An allocator such
+/// as jemalloc calls syscall() while it starts, and would wait for itself for ever.
+long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                 long f = 0) {
+#ifdef __x86_64__
+  long result;
+  register long fourth asm("r10") = d;
+  register long fifth asm("r8") = e;
+  register long sixth asm("r9") = f;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
+               : "rcx", "r11", "memory");
+#else
+  register long call asm("x8") = number;
+  register long result asm("x0") = a;
+  register long second asm("x1") = b;
+  register long third asm("x2") = c;
+  register long fourth asm("x3") = d;
+  register long fifth asm("x4") = e;
+  register long sixth asm("x5") = f;
+  asm volatile("svc #0"
+               : "+r"(result)
+               : "r"(call), "r"(second), "r"(third), "r"(fourth), "r"(fifth), "r"(sixth)
+               : "memory");
+#endif
+  constexpr long kMaxErrno = 4095;
+  if (result >= 0 || result < -kMaxErrno) return result;
+  errno = -result;
+  return -1;
+}
+#else
 POISE_ORIGINAL(long, syscall, (long, ...))
 
 long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0) {
   return POISE_REAL(syscall)(number, a, b, c, d, e, f);
 }
+#endif
 
 /// What a thread knows about itself. A destructor would make the C++ library call malloc, and wait
 /// for the loader's lock, in the thread's first wait; a pthread key does neither.
@@ -276,14 +311,13 @@ void start_region(Function real, void (*function)(void*), void* data, More... mo
 #pragma GCC visibility push(default)
 extern "C" {
 
-POISE_ORIGINAL(int, sched_yield, ())
 int sched_yield() noexcept {
   if (WaitSlot* const slot = own_slot()) {
     const std::int64_t now_ns = poise::wall_now_ns();
     const std::int64_t before_ns = slot->yield_ns.exchange(now_ns, std::memory_order_relaxed);
     if (now_ns - before_ns > kTuning.new_wait_ns) tell();
   }
-  return POISE_REAL(sched_yield)();
+  return system_call(SYS_sched_yield);
 }
 
 long syscall(long number, ...) noexcept {
