@@ -311,6 +311,15 @@ static void refuse_numbers(void) {
   free_grid(&r.grid);
 }
 
+/* The last rank passes another number than the other ranks. */
+static void refuse_different_numbers(void) {
+  Request r;
+  prepare(&r);
+  if (rank == num_ranks - 1) r.itr = 1;
+  fails(&r, -2, -1, "itr, tpwgts or POISE_GRAPH_MACHINE differs between ranks");
+  free_grid(&r.grid);
+}
+
 /* The last rank passes a null pointer. The exception is `comm`, which is null on all ranks: without
    a communicator, a rank cannot tell the others that it has failed. */
 static void refuse_null_pointers(void) {
@@ -417,6 +426,7 @@ int main(int argc, char** argv) {
   refuse();
   say_why();
   refuse_numbers();
+  if (num_ranks > 1) refuse_different_numbers();
   refuse_null_pointers();
   leave_calls_of_one_rank();
   if (num_ranks > 1) part_without_vertices();

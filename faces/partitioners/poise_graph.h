@@ -94,6 +94,13 @@ static inline void poise_write_strategy(char text[POISE_GRAPH_TEXT], double step
   poise_end_points(before);
 }
 
+/* Returns why poise_plan_distributed() failed. If ranks passed it different strategies or machines,
+   returns `differing`, which names the inputs of the program from which these were made. */
+static inline const char* poise_reason(const char* differing) {
+  const char* const why = poise_last_error();
+  return strstr(why, "differs between ranks") == NULL ? why : differing;
+}
+
 /* Returns the machine of the job: nodes with equally many consecutive ranks or, if the ranks do not
    lie like that, ranks only. `speeds` is empty or a text such as " speeds:1,0.5". Returns null on
    an error, which poise_last_error() describes. Collective. */

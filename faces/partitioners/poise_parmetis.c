@@ -258,7 +258,10 @@ static int plan(const Call* call, const poise_machine* machine) {
         poise_plan_distributed(&call->ranks, machine, &own, strategy, 0, call->to, NULL, NULL);
   free_own(&own);
   if (!is_filled) return fails(call, 0, "there is not enough memory", kError);
-  if (planned != POISE_OK) return fails_by_input(call, poise_last_error());
+  if (planned != POISE_OK)
+    return fails_by_input(
+        call, poise_reason("itr, tpwgts or POISE_GRAPH_MACHINE differs between ranks; pass the "
+                           "same on all ranks"));
   for (i = 0; i < call->n; ++i) call->part[i] = (idx_t)call->to[i] + call->numflag;
   return write_cut(call) == MPI_SUCCESS ? kOk : fails(call, 0, "the cut cannot be counted", kError);
 }

@@ -534,7 +534,10 @@ static uint32_t* decide(Answer* answer, const poise_communication* ranks) {
   if (is_ready && poise_plan_distributed(ranks, machine, &answer->own, strategy, 0, to, NULL,
                                          NULL) != POISE_OK) {
     is_ready = 0;
-    why = strstr(poise_last_error(), "its own error says why") ? NULL : poise_last_error();
+    why = poise_reason(
+        "LB_APPROACH, PHG_REPART_MULTIPLIER or POISE_GRAPH_MACHINE differs between ranks; set the "
+        "same on all ranks");
+    if (strstr(why, "its own error says why")) why = NULL;
   }
   if (why != NULL && (answer->rank == 0 || poise_units_trouble(&units) == NULL))
     fprintf(stderr, "poise: rank %d: Zoltan_LB_Partition: %s\n", answer->rank, why);
