@@ -311,6 +311,16 @@ static void refuse_numbers(void) {
   free_grid(&r.grid);
 }
 
+/* A program whose idx_t has 64 bits seems to pass no vertices if there is one rank. */
+static void refuse_no_vertices(void) {
+  Request r;
+  idx_t i;
+  prepare(&r);
+  for (i = 0; i <= num_ranks; ++i) r.grid.vtxdist[i] = 0;
+  fails(&r, -2, -1, " is 0, so no rank has a vertex; this library takes an idx_t of 32 bits");
+  free_grid(&r.grid);
+}
+
 /* The last rank passes another number than the other ranks. */
 static void refuse_different_numbers(void) {
   Request r;
@@ -426,6 +436,7 @@ int main(int argc, char** argv) {
   refuse();
   say_why();
   refuse_numbers();
+  refuse_no_vertices();
   if (num_ranks > 1) refuse_different_numbers();
   refuse_null_pointers();
   leave_calls_of_one_rank();

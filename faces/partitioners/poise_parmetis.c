@@ -306,14 +306,28 @@ static int has_wrong_order(const char* name, const idx_t* array, uint64_t count,
   return 0;
 }
 
+/* True if vtxdist is wrong; `text` says where. The reason may be that the program's idx_t has
+   another width than here, so the text names the width. */
+static int has_wrong_vtxdist(const Call* call, char* text) {
+  size_t end;
+  if (call->vtxdist[call->ranks.num_ranks] == call->numflag && call->vtxdist[0] == call->numflag)
+    snprintf(text, POISE_GRAPH_TEXT, "vtxdist[%u] is %lld, so no rank has a vertex",
+             call->ranks.num_ranks, (long long)call->numflag);
+  else if (!has_wrong_order("vtxdist", call->vtxdist, call->ranks.num_ranks, call->numflag, text))
+    return 0;
+  end = strlen(text);
+  snprintf(text + end, POISE_GRAPH_TEXT - end, "; this library takes an idx_t of %d bits",
+           (int)sizeof(idx_t) * 8);
+  return 1;
+}
+
 /* Reads the numbers of vertices and edges of this rank. True if the graph is wrong; `text` says
    where. */
 static int has_wrong_graph(Call* call, char* text) {
   const idx_t all = call->vtxdist[call->ranks.num_ranks];
   const char* missing = NULL;
   uint64_t i;
-  if (has_wrong_order("vtxdist", call->vtxdist, call->ranks.num_ranks, call->numflag, text))
-    return 1;
+  if (has_wrong_vtxdist(call, text)) return 1;
   call->n = (uint64_t)(call->vtxdist[call->ranks.rank + 1] - call->vtxdist[call->ranks.rank]);
   if (call->n == 0) return 0; /* the arrays may be null on a rank without vertices */
   if (call->xadj == NULL) missing = "xadj";
