@@ -321,6 +321,15 @@ static void refuse_no_vertices(void) {
   free_grid(&r.grid);
 }
 
+/* As ParMETIS does, Poise refuses a graph without any work to distribute. */
+static void refuse_no_weights(void) {
+  Request r;
+  prepare(&r);
+  memset(r.grid.vwgt, 0, sizeof(idx_t) * (size_t)r.grid.n);
+  fails(&r, -2, 0, "all vwgt are 0; a vertex must have a weight above 0");
+  free_grid(&r.grid);
+}
+
 /* The last rank passes another number than the other ranks. */
 static void refuse_different_numbers(void) {
   Request r;
@@ -437,6 +446,7 @@ int main(int argc, char** argv) {
   say_why();
   refuse_numbers();
   refuse_no_vertices();
+  refuse_no_weights();
   if (num_ranks > 1) refuse_different_numbers();
   refuse_null_pointers();
   leave_calls_of_one_rank();

@@ -426,17 +426,30 @@ static int decide(Call* call) {
   return result;
 }
 
+/* True if a vertex of this rank has a weight above 0. */
+static int has_weight(const Call* call) {
+  uint64_t i;
+  for (i = 0; i < call->n; ++i)
+    if (!(call->wgtflag & 2) || call->vwgt[i] > 0) return 1;
+  return 0;
+}
+
 static int answer(Call* call) {
   char text[POISE_GRAPH_TEXT];
-  int is_wrong_here, is_wrong_anywhere, result = kBadInput;
+  int is_wrong_here, result = kBadInput;
+  int anywhere[2]; /* whether an argument is wrong, and whether a vertex has a weight, on any rank
+                    */
   if (poise_mpi_start(call->comm, &call->mpi, &call->ranks) != MPI_SUCCESS) return kError;
   call->units = poise_units_of_environment();
-  is_wrong_anywhere = is_wrong_here = is_wrong(call, text);
-  MPI_Allreduce(MPI_IN_PLACE, &is_wrong_anywhere, 1, MPI_INT, MPI_MAX, call->comm);
-  if (!is_wrong_anywhere)
-    result = decide(call);
-  else if (is_wrong_here)
+  anywhere[0] = is_wrong_here = is_wrong(call, text);
+  anywhere[1] = !is_wrong_here && has_weight(call);
+  MPI_Allreduce(MPI_IN_PLACE, anywhere, 2, MPI_INT, MPI_MAX, call->comm);
+  if (is_wrong_here)
     fails(call, call->ranks.rank, text, kBadInput);
+  else if (!anywhere[0] && !anywhere[1]) /* all vertices would go to one part */
+    fails(call, 0, "all vwgt are 0; a vertex must have a weight above 0", kBadInput);
+  else if (!anywhere[0])
+    result = decide(call);
   poise_mpi_end(&call->mpi);
   return result;
 }
