@@ -58,8 +58,7 @@ BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const Cos
     const PlaceTimes times = place_times(machine, workload, costs, placement);
     for (PlaceId p = 0; p < machine.num_places(); ++p) busy_s_[p] += times.comm_s[p];
   }
-  change_s_.assign(busy_s_.size(), 0);
-  is_touched_.assign(busy_s_.size(), false);
+  changes_.resize(busy_s_.size());
 }
 
 void BusyTimes::refresh(int exponent) {
@@ -142,13 +141,14 @@ double BusyTimes::peak_s() const {
   return busy_s_.empty() ? 0 : std::max(0.0, *std::max_element(busy_s_.begin(), busy_s_.end()));
 }
 
-void BusyTimes::add_change(SpotId spot, double seconds) {
-  if (!is_touched_[spot]) {
-    is_touched_[spot] = true;
+inline BusyTimes::Change& BusyTimes::add_change(SpotId spot, double seconds) {
+  Change& change = changes_[spot];
+  if (!change.is_touched) {
+    change.is_touched = true;
     touched_.push_back(spot);
-    change_s_[spot] = 0;
   }
-  change_s_[spot] += seconds;
+  change.seconds += seconds;
+  return change;
 }
 
 /// Adds to the changes of busy times the seconds for which the messages of `arc` occupy resources
@@ -157,12 +157,13 @@ void BusyTimes::add_change(SpotId spot, double seconds) {
 void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign) {
   if (own == other) return;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
+  const PlaceId num_places = machine_.num_places();
   const auto add = [&](DomainId from, DomainId to, double count, double bytes) {
-    resources_->for_each_crossed(from, to,
-                                 [&](ResourceId r, double s_per_message, double s_per_byte) {
-                                   add_change(machine_.num_places() + r,
-                                              sign * (count * s_per_message + bytes * s_per_byte));
-                                 });
+    resources_->for_each_crossed(
+        from, to, [&](ResourceId r, double s_per_message, double s_per_byte) {
+          add_change(num_places + r, sign * (count * s_per_message + bytes * s_per_byte))
+              .is_reached |= sign > 0;
+        });
   };
   if (arc.in != 0 || arc.in_bytes != 0) add(there, here, arc.in, arc.in_bytes);
   if (arc.out != 0 || arc.out_bytes != 0) add(here, there, arc.out, arc.out_bytes);
@@ -170,7 +171,7 @@ void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double
 
 void BusyTimes::clear_changes() {
   tried_.reset();
-  for (const SpotId spot : touched_) is_touched_[spot] = false;
+  for (const SpotId spot : touched_) changes_[spot] = {};
   touched_.clear();
 }
 
@@ -188,15 +189,13 @@ double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   return slowest;
 }
 
-/// Finds by how much X of place `to` (its waiting time for shared resources) increases if task t
-/// arrives there.
-void BusyTimes::find_rise(TaskId t, PlaceId to) {
+/// Finds by how much X of place `to` (its waiting time for shared resources) increases if the task
+/// whose move was collected last arrives there.
+void BusyTimes::find_rise(PlaceId to) {
   double exposed_s = exposed_s_[to];
-  reached_s_.clear();
-  for (const Arc& arc : arcs_of(t)) {
-    reached_s_.push_back(slowest_s(arc, to, places_[arc.task]));
-    exposed_s = std::max(exposed_s, reached_s_.back());
-  }
+  for (const SpotId spot : touched_)
+    if (std::exchange(changes_[spot].is_reached, false))
+      exposed_s = std::max(exposed_s, busy_s_[spot] - offset_s_[spot] + changes_[spot].seconds);
   rise_s_ = exposed_s - exposed_s_[to];
 }
 
@@ -215,21 +214,15 @@ double BusyTimes::collect(TaskId t, PlaceId to) {
   double own_before = 0, own_after = 0, traffic = 0;
   for (const Arc& arc : arcs_of(t)) {
     const PlaceId other = places_[arc.task];
-    const auto own_s = [&](PlaceId own) {
-      return costs_.receive_s(arc.in, arc.in_bytes, other, own) +
-             costs_.send_s(arc.out, arc.out_bytes, own, other);
-    };
-    const auto others_s = [&](PlaceId own) {
-      return costs_.receive_s(arc.out, arc.out_bytes, own, other) +
-             costs_.send_s(arc.in, arc.in_bytes, other, own);
-    };
-    own_before += own_s(from);
-    own_after += own_s(to);
+    const PairCosts::BothWays before = costs_.both_ways(from, other),
+                              after = costs_.both_ways(to, other);
+    own_before += before.own_s(arc);
+    own_after += after.own_s(arc);
     if (resources_) {
       add_crossings(arc, from, other, -1);
       add_crossings(arc, to, other, 1);
     }
-    const double change = others_s(to) - others_s(from);
+    const double change = after.others_s(arc) - before.others_s(arc);
     if (change == 0) continue;
     add_change(other, change);
     traffic += change;
@@ -237,7 +230,7 @@ double BusyTimes::collect(TaskId t, PlaceId to) {
   add_change(from, -load_s / machine_.speed_of(from) - own_before);
   add_change(to, load_s / machine_.speed_of(to) + own_after);
   if (resources_) {
-    find_rise(t, to);
+    find_rise(to);
     add_change(to, share_exposed() * rise_s_);
   }
   return traffic + own_after - own_before;
@@ -246,7 +239,7 @@ double BusyTimes::collect(TaskId t, PlaceId to) {
 BusyTimes::Effect BusyTimes::effect(double traffic_s) const {
   Effect effect{0, traffic_s};
   for (const SpotId spot : touched_)
-    effect.peak_s = std::max(effect.peak_s, busy_s_[spot] + change_s_[spot]);
+    effect.peak_s = std::max(effect.peak_s, busy_s_[spot] + changes_[spot].seconds);
   return effect;
 }
 
@@ -254,7 +247,7 @@ double BusyTimes::least_iteration_s() const {
   double least_s = 0;
   for (const SpotId spot : touched_) {
     const double offset_s = offset_s_.empty() ? 0 : offset_s_[spot];
-    least_s = std::max(least_s, busy_s_[spot] - offset_s + change_s_[spot]);
+    least_s = std::max(least_s, busy_s_[spot] - offset_s + changes_[spot].seconds);
   }
   return least_s;
 }
@@ -292,9 +285,12 @@ void BusyTimes::move(TaskId t, PlaceId to) {
     collect(t, to);
   }
   tried_.reset();
+  reached_s_.clear();
+  if (resources_)
+    for (const Arc& arc : arcs_of(t)) reached_s_.push_back(slowest_s(arc, to, places_[arc.task]));
   places_[t] = to;
   has_moved_ = true;
-  for (const SpotId spot : touched_) busy_s_[spot] += change_s_[spot];
+  for (const SpotId spot : touched_) busy_s_[spot] += changes_[spot].seconds;
   if (!resources_) return;
   exposed_s_[to] += rise_s_;
   offset_s_[to] += share_exposed() * rise_s_;

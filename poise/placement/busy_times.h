@@ -104,7 +104,7 @@ class BusyTimes {
   /// The places and shared resources whose busy time the last move changed or, after a trial, the
   /// tried move would change.
   std::span<const SpotId> touched() const { return touched_; }
-  double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
+  double change_s(SpotId spot) const { return changes_[spot].seconds; }
 
   /// Computes the times X and A (see the top of this class) if a task has moved since the last
   /// refresh(). Computes the weights of spots in the sum of (busy time)^`exponent` over all spots,
@@ -121,14 +121,21 @@ class BusyTimes {
   std::size_t num_entries() const {
     return workload_.num_tasks() + num_arcs() + machine_.num_places();
   }
+  /// The change of a spot's busy time by a move or an exchange.
+  struct Change {
+    double seconds = 0;
+    bool is_touched = false;
+    bool is_reached = false;  // messages of the task whose move is collected will cross the spot
+  };
+
   void wait_for_resources();
   void weigh(int exponent);
-  void add_change(SpotId spot, double seconds);
+  Change& add_change(SpotId spot, double seconds);
   void add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign);
   void clear_changes();
   double collect(TaskId t, PlaceId to);
   double slowest_s(const Arc& arc, PlaceId own, PlaceId other) const;
-  void find_rise(TaskId t, PlaceId to);
+  void find_rise(PlaceId to);
   void raise(PlaceId p, double exposed_s);
   Effect effect(double traffic_s) const;
 
@@ -148,16 +155,15 @@ class BusyTimes {
   std::vector<double> exposed_s_;  // for each place its waiting time X; empty for formula `nuco`
   std::vector<SpotId> held_by_;    // for each place its slowest resource; empty for formula `nuco`
   std::vector<double> weight_;     // for each spot its weight; empty for formula `nuco`
-  std::vector<double> change_s_;
-  std::vector<char> is_touched_;  // not bits: faster
+  std::vector<Change> changes_;    // per spot
   std::vector<SpotId> touched_;
   // The move that was tried last; none after a trial of an exchange, after a move or after
   // refresh().
   std::optional<Migration> tried_;
-  // For the move that was tried or made last: for each arc of the task, the busy time of the
-  // slowest resource that its messages will cross, and the increase of X of the task's new place.
+  double rise_s_ = 0;  // increase of X of the task's new place, in the move tried or made last
+  // For each arc of the task that moved last, the busy time of the slowest resource that its
+  // messages cross.
   std::vector<double> reached_s_;
-  double rise_s_ = 0;
 };
 
 }  // namespace poise

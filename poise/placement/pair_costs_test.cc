@@ -7,6 +7,7 @@
 #include "tests/support/random_problem.h"
 
 #include "poise/base/random.h"
+#include "poise/placement/arcs.h"
 #include "poise/placement/message_times.h"
 #include "poise/placement/metrics.h"
 
@@ -64,6 +65,26 @@ TEST(PairCosts, with_the_formula_physical_both_ends_bear_the_costs_that_loads_do
       EXPECT_EQ(costs.receive_inside_s(3, 50),
                 include == LoadsInclude::send_and_receive ? 0 : 3 * 2 + 50 * 0.125);
       EXPECT_EQ(costs.send_inside_s(3, 50), include == LoadsInclude::none ? 3 * 1 + 50 * 0.125 : 0);
+    }
+}
+
+TEST(PairCosts, both_ways_gives_the_same_numbers_as_one_call_per_end_and_direction) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed)
+    for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
+      SCOPED_TRACE(seed);
+      Random random(mix(seed));
+      const Machine machine = with_formula(drawn_machine(random), formula);
+      const PairCosts costs(machine, machine.costs(), LoadsInclude::none);
+      const Arc arc{.task = 0, .in = 3, .out = 0, .in_bytes = 50, .out_bytes = 7};
+      const PlaceId step = 1 + machine.num_places() / 20;
+      for (PlaceId own = 0; own < machine.num_places(); own += step)
+        for (PlaceId other = 0; other < machine.num_places(); other += step) {
+          const PairCosts::BothWays both = costs.both_ways(own, other);
+          EXPECT_EQ(both.own_s(arc),
+                    costs.receive_s(3, 50, other, own) + costs.send_s(0, 7, own, other));
+          EXPECT_EQ(both.others_s(arc),
+                    costs.receive_s(0, 7, own, other) + costs.send_s(3, 50, other, own));
+        }
     }
 }
 
