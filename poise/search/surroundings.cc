@@ -14,8 +14,7 @@ Surroundings::Surroundings(const Problem& problem, const BusyTimes& times)
       slot_of_(problem.machine.num_places(), kNone),
       slot_of_domain_(problem.machine.num_domains(), kNone),
       unit_(unit_costs(problem.machine, problem.costs)),
-      change_s_(times.num_spots(), 0),
-      touched_(times.num_spots(), 0) {
+      changes_(times.num_spots()) {
   for (const Place& place : problem.machine.places()) {
     speed_.push_back(place.speed);
     domain_of_.push_back(place.domain);
@@ -54,25 +53,24 @@ void Surroundings::gather(TaskId t) {
     near_[entry_for(times_.place_of(arc.task))].sums.add(
         {arc.in, arc.out, arc.in_bytes, arc.out_bytes});
   for (Near& near : near_) {
-    relief_s_ += own_s(near.sums, from_, near.place);
-    near.now_s = others_s(near.sums, from_, near.place);
+    const PairCosts::BothWays costs = times_.costs().both_ways(from_, near.place);
+    relief_s_ += costs.own_s(near.sums);
+    near.now_s = costs.others_s(near.sums);
     domains_[slot_of_domain_[near.domain]].sums.add(near.sums);
   }
   if (times_.resources()) leave_resources();
   scans_ += times_.arcs_of(t).size() + near_.size() + leaving_.size();
 }
 
-void Surroundings::change(SpotId spot, double seconds, std::uint8_t why) {
-  if (touched_[spot] == 0) changed_.push_back(spot);
-  touched_[spot] |= why;
-  change_s_[spot] += seconds;
+inline void Surroundings::change(SpotId spot, double seconds, std::uint8_t why) {
+  Change& change = changes_[spot];
+  if (change.why == 0) changed_.push_back(spot);
+  change.why |= why;
+  change.seconds += seconds;
 }
 
 void Surroundings::forget_changes() {
-  for (const SpotId spot : changed_) {
-    change_s_[spot] = 0;
-    touched_[spot] = 0;
-  }
+  for (const SpotId spot : changed_) changes_[spot] = {};
   changed_.clear();
 }
 
@@ -103,21 +101,21 @@ void Surroundings::leave_resources() {
     if (near.domain == own && slot_of_[from_] != kNone) sums.subtract(near_[slot_of_[from_]].sums);
     add_crossings(sums, own, near.domain, -1, kLeft);
   }
-  for (const SpotId spot : changed_) leaving_.push_back({spot, change_s_[spot]});
+  for (const SpotId spot : changed_) leaving_.push_back({spot, changes_[spot].seconds});
 }
 
 /// Computes how the busy times of all shared resources change if the task moves into `domain`, to a
 /// place that has none of its communication partners.
 void Surroundings::arrive_at_resources(DomainId domain) {
   forget_changes();
-  for (const Change& left : leaving_) change(left.spot, left.seconds, kLeft);
+  for (const Leaving& left : leaving_) change(left.spot, left.seconds, kLeft);
   for (const NearDomain& near : domains_)
     add_crossings(near.sums, domain, near.domain, 1, kArrived);
   arriving_s_ = 0;
   for (const SpotId spot : changed_)
-    if ((touched_[spot] & kArrived) != 0)
-      arriving_s_ =
-          std::max(arriving_s_, times_.resource_s(spot - machine_.num_places()) + change_s_[spot]);
+    if ((changes_[spot].why & kArrived) != 0)
+      arriving_s_ = std::max(
+          arriving_s_, times_.resource_s(spot - machine_.num_places()) + changes_[spot].seconds);
 }
 
 /// The weight by which partners' places are ranked: the time that the messages exchanged with a

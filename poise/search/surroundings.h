@@ -88,9 +88,13 @@ class Surroundings {
     std::uint32_t first;  // index of the domain's first entry in near_
     MessageSums sums;
   };
-  struct Change {
+  struct Leaving {
     SpotId spot;
     double seconds;
+  };
+  struct Change {
+    double seconds = 0;
+    std::uint8_t why = 0;  // kLeft, kArrived or both
   };
 
   void clear();
@@ -152,14 +156,13 @@ class Surroundings {
   double least_worth_ = 0;  // see least_worth()
 
   // Changes of the busy times of shared resources. leaving_ has the changes when t leaves its
-  // place. change_s_ also includes the changes when t arrives in the domain of the last destination
+  // place. changes_ also includes the changes when t arrives in the domain of the last destination
   // tried (faced_), at a place where it has no partners.
-  std::vector<Change> leaving_;
+  std::vector<Leaving> leaving_;
   std::vector<SpotId> changed_;
   double arriving_s_ = 0;  // busy time of the slowest resource that t's messages will cross
   UnitCosts unit_;
-  std::vector<double> change_s_;       // for each spot, the change of its busy time
-  std::vector<std::uint8_t> touched_;  // for each spot: kLeft, kArrived or both
+  std::vector<Change> changes_;  // for each spot, the change of its busy time
 
   // The domain of the destination that was tried last. own_outside_s_, own_inside_s_ and
   // worth_of_rest_ are the same for every destination in that domain.
@@ -183,7 +186,7 @@ double Surroundings::least_worth(const Worth& worth) {
     least_worth_ += near.least_worth;
   }
   if (times_.resources())
-    for (const Change& left : leaving_)
+    for (const Leaving& left : leaving_)
       least_worth_ += worth(left.spot, times_.busy_s(left.spot) + left.seconds);
   scans_ += near_.size() + leaving_.size();
   return least_worth_;
@@ -226,7 +229,8 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   if (!times_.resources()) return;
   arrive_at_resources(domain);
   for (const SpotId spot : changed_)
-    if (change_s_[spot] != 0) worth_of_rest_ += worth(spot, times_.busy_s(spot) + change_s_[spot]);
+    if (changes_[spot].seconds != 0)
+      worth_of_rest_ += worth(spot, times_.busy_s(spot) + changes_[spot].seconds);
   scans_ += changed_.size();
 }
 
@@ -276,9 +280,9 @@ double Surroundings::worth_of_same_place(PlaceId to, const Worth& worth) const {
         const SpotId spot = machine_.num_places() + r;
         const double free_s = (sums.in + sums.out) * s_per_message +
                               (sums.in_bytes + sums.out_bytes) * s_per_byte,
-                     busy_s = times_.busy_s(spot) + change_s_[spot];
+                     busy_s = times_.busy_s(spot) + changes_[spot].seconds;
         if (free_s == 0) return;
-        if (change_s_[spot] != 0) sum -= worth(spot, busy_s);
+        if (changes_[spot].seconds != 0) sum -= worth(spot, busy_s);
         sum += worth(spot, busy_s - free_s);
       });
   return sum;
