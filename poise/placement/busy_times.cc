@@ -75,7 +75,7 @@ void BusyTimes::wait_for_resources() {
   exposed_s_.assign(num_places, 0);
   std::vector<double> latency(num_places, 0);
   held_by_.assign(num_places, 0);
-  DomainPairs<Crossing> crossings;
+  DomainPairs<Crossing> crossings(machine_.num_domains());
   const auto visit = [&](DomainId from, DomainId to, const auto& take) {
     resources_->for_each_crossed(from, to,
                                  [&](ResourceId r, double, double) { take(num_places + r); });

@@ -2,6 +2,8 @@
 // Caches what messages between two domains have in common: resources, factors, latency.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <vector>
 
@@ -20,11 +22,18 @@ class DomainPairs {
     Value value = {};
   };
 
+  DomainPairs() : DomainPairs(kEntries, kStride) {}
+  /// Makes a larger cache: if there are at most 64 domains, no pair replaces another one. The order
+  /// in which pairs are replaced is then different, so forget() must not depend on this order.
+  explicit DomainPairs(std::size_t num_domains)
+      : DomainPairs(std::min(std::bit_ceil(num_domains * num_domains), kMaxEntries),
+                    num_domains * num_domains <= kMaxEntries ? num_domains : kStride) {}
+
   /// Returns the value of the pair. If the cache does not contain the pair, calls forget(entry) for
   /// the entry that will be replaced, and computes the value by make(from, to).
   template <typename Make, typename Forget>
   Value& of(DomainId from, DomainId to, const Make& make, const Forget& forget) {
-    Entry& entry = entries_[(std::size_t{from} * kStride + to) % kEntries];
+    Entry& entry = entries_[(std::size_t{from} * stride_ + to) & (entries_.size() - 1)];
     if (!entry.is_used || entry.from != from || entry.to != to) {
       if (entry.is_used) forget(entry);
       entry = {from, to, true, make(from, to)};
@@ -44,7 +53,12 @@ class DomainPairs {
  private:
   // With this kStride, pairs of domains with low numbers rarely share an entry of the cache.
   static constexpr std::size_t kEntries = 1024, kStride = 67;
-  std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
+  static constexpr std::size_t kMaxEntries = 64 * 64;
+
+  DomainPairs(std::size_t entries, std::size_t stride) : stride_(stride), entries_(entries) {}
+
+  std::size_t stride_;
+  std::vector<Entry> entries_;  // their number is a power of two
 };
 
 }  // namespace poise
