@@ -260,8 +260,8 @@ static int plan(const Call* call, const poise_machine* machine) {
   if (!is_filled) return fails(call, 0, "there is not enough memory", kError);
   if (planned != POISE_OK)
     return fails_by_input(
-        call, poise_reason("itr, tpwgts or POISE_GRAPH_MACHINE differs between ranks; pass the "
-                           "same on all ranks"));
+        call, poise_reason("itr, tpwgts or POISE_GRAPH_MACHINE differs between ranks; use the "
+                           "same values on all ranks"));
   for (i = 0; i < call->n; ++i) call->part[i] = (idx_t)call->to[i] + call->numflag;
   return write_cut(call) == MPI_SUCCESS ? kOk : fails(call, 0, "the cut cannot be counted", kError);
 }

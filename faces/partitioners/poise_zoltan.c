@@ -536,7 +536,7 @@ static uint32_t* decide(Answer* answer, const poise_communication* ranks) {
     is_ready = 0;
     why = poise_reason(
         "LB_APPROACH, PHG_REPART_MULTIPLIER or POISE_GRAPH_MACHINE differs between ranks; set the "
-        "same on all ranks");
+        "same values on all ranks");
     if (strstr(why, "its own error says why")) why = NULL;
   }
   if (why != NULL && (answer->rank == 0 || poise_units_trouble(&units) == NULL))

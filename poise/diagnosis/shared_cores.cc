@@ -200,7 +200,7 @@ void add_advice_on_crowded_nodes(const MeasuredRun& run, const Trace& trace, con
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const MeasuredPhase& phase = run.phases[p];
     // Fewer ranks have the same work to do, beside the same other programs. So a phase takes at
-    // least as long as both take on evenly shared cores.
+    // least as long as this work and these programs together take on evenly shared cores.
     const double least_s = shared_s(phase, nodes, others_in(run, nodes, phases_s[p], run_s));
     if (are_free) {
       spun_s += spun_freely_s(phase, nodes, least_s);

@@ -109,8 +109,8 @@ std::string cure_of_stranger(const JuggleFacts& facts, bool is_several, bool is_
   return fmt::format("stop it, or leave {} cpu to it (--cpus)", is_known ? "that" : "a");
 }
 
-/// What other programs took from the cpus from which they took a notable share, as a number of
-/// cpus.
+/// The cpu time that other programs took, as a number of cpus. Counts only cpus from which they
+/// took a notable share.
 struct TakenCpus {
   double all = 0, most = 0;  // from all these cpus, and from the one of which they took most
   std::size_t worst = 0;     // index of the latter cpu
@@ -165,8 +165,8 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
   // program. If there are more threads than cpus, the threads share what is left of all cpus.
   const bool is_shared = !is_on_a_cpu && (is_several || facts.threads > cpus);
   const double share = is_shared ? taken.most / cpus : taken.most;
-  // Without the other program's cpu, at least m threads get m - 1 of the m cpus. With it they get
-  // m (1 - share), as all wait for the thread that loses the share.
+  // If there are at least m threads, they get m - 1 of the m cpus without the other program's cpu.
+  // With it, they get m (1 - share) cpus, because all wait for the thread that loses the share.
   const bool should_leave = facts.threads < cpus || share * cpus > 1;
   causes.push_back({Kind::stranger, 1 / (1 - std::min(share, 0.99)),
                     fmt::format("{} {} from the threads: {}",

@@ -198,7 +198,7 @@ TEST(JuggleCauses, stopping_another_program_gains_back_the_share_of_a_cpu_that_i
   }
 }
 
-TEST(JuggleCauses, advises_to_use_fewer_cpus_or_threads_only_if_that_is_faster) {
+TEST(JuggleCauses, recommends_fewer_cpus_or_threads_only_if_that_is_faster) {
   struct Stranger {
     std::uint32_t threads, cpus;
     double taken_s;  // of cpu 0, in ten seconds

@@ -23,8 +23,9 @@ class DomainPairs {
   };
 
   DomainPairs() : DomainPairs(kEntries, kStride) {}
-  /// Makes a larger cache: if there are at most 64 domains, no pair replaces another one. The order
-  /// in which pairs are replaced is then different, so forget() must not depend on this order.
+  /// Makes a cache whose size depends on the number of domains: for at most 64 domains, no pair
+  /// replaces another one. Which pairs are replaced, and when, differs from the default cache, so
+  /// the results must not depend on the calls of forget().
   explicit DomainPairs(std::size_t num_domains)
       : DomainPairs(std::min(std::bit_ceil(num_domains * num_domains), kMaxEntries),
                     num_domains * num_domains <= kMaxEntries ? num_domains : kStride) {}

@@ -158,7 +158,7 @@ Program Program::attach(pid_t pid) {
   if (::readlink(fmt::format("/proc/{}/exe", pid).c_str(), &none, 1) < 0) {
     if (errno == EACCES)
       fail(
-          "--attach {}: the system does not allow to look at the process (/proc/{}/exe: {}); start "
+          "--attach {}: the system does not allow access to the process (/proc/{}/exe: {}); start "
           "its program with `poise juggle -- COMMAND`",
           pid, pid, std::strerror(EACCES));
     fail("--attach {}: the process has ended or is a kernel thread; nothing to balance", pid);

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::string_view kPreload = "LD_PRELOAD";
 
-/// If the last of `words` is the value that the user's option gives LD_PRELOAD, puts the libraries
-/// `own` before the user's. Launchers use the last value that their options give a variable, so the
-/// user's option would replace that of the profile.
+/// If the last of `words` is a value of LD_PRELOAD in an option of the user, inserts the libraries
+/// `own` before this value. If several options set a variable, launchers use the last one, so the
+/// user's option would otherwise override the option of the profile.
 void join_preloads(std::vector<std::string>& words, Launcher launcher, const std::string& own) {
   const std::size_t n = words.size();
   std::string& last = words.back();

@@ -318,9 +318,9 @@ void Session::enter(Call& call) {
   interpreter_.before(call.function, arguments);
 }
 
-/// Returns what the CPU clock shows, and sets `now_ns` to the time after the read. In the read, the
-/// kernel may find that the thread's time slice is over, and give its core to another thread. The
-/// thread used up the slice before the read, so the time of the read counts like the time before.
+/// Returns what the CPU clock shows, and sets `now_ns` to the time after the read. During the read,
+/// the kernel may find that the thread's time slice is over, and give its core to another thread.
+/// The thread used up the slice before the read, so the read counts as part of what came before it.
 std::int64_t Session::read_cpu_clock(std::int64_t& now_ns) {
   const std::int64_t cpu_ns = thread_cpu_now_ns();
   now_ns = ticks_.read_ns();

@@ -18,8 +18,8 @@ namespace {
 
 double seconds(std::int64_t ns) { return 1e-9 * std::max<std::int64_t>(0, ns); }
 
-/// What a rank sampled in all phases with the same label, and its number of calls in those of these
-/// phases in which it sampled none.
+/// What a rank sampled in all phases with the same label, and the number of its calls in those
+/// phases with this label that have no samples.
 struct Alike {
   Waiting samples;
   std::uint64_t calls_elsewhere = 0;

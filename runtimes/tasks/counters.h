@@ -24,7 +24,8 @@ struct Counters {
   double working_s = 0;
   double waiting_s = 0;   // time in waits, spent running tasks or idle
   double transfer_s = 0;  // time to pack and unpack lent tasks and their results
-  // Time that threads spent in waits, also in waits inside of tasks, except in tasks and transfers.
+  // Time in waits, summed over threads, minus the time in tasks and transfers. A wait inside a task
+  // is part of the wait in which the task runs.
   // Counts only waits that have ended.
   double idle_s = 0;
   std::uint64_t lent = 0, returned = 0, failed = 0;  // tasks

@@ -257,7 +257,7 @@ class Watching(JuggleTest):
         return said.decode()
 
     @unittest.skipUnless(shutil.which("bash"), "no bash")
-    def test_control_z_has_the_same_effect_on_a_program_that_poise_runs(self):
+    def test_control_z_has_the_same_effect_on_a_program_with_and_without_poise(self):
         commands = ("", f"{POISE} juggle -- ", f"{POISE} profile -- ", f"{POISE} run --history h.json -- ")
         until_go = "sh -c 'echo up; until [ -e go ]; do sleep 0.05; done; exit 7'"
         ignoring = "sh -c 'trap \"\" TSTP; echo up; read line; exit 7'"

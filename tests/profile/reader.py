@@ -141,7 +141,7 @@ def launcher(mpi, *words):
 
 
 def compile_c(mpi, source, *options):
-    """Returns the path of a compiled program of this folder, such as late.c. Each program is compiled once."""
+    """Compiles a program of the folder programs, such as late.c, once per process. Returns the path of the binary."""
     program = pathlib.Path(COMPILED.name) / f"{pathlib.Path(source).stem}.{mpi}"
     if not program.exists():
         subprocess.run([f"mpicc.{mpi}", "-O1", "-w", PROGRAMS / source, "-o", program, *options], check=True, timeout=300)

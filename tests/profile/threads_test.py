@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Tests what the diagnosis of a profile says about the threads of ranks. The programs' threads work for given times, so
-these tests run while nothing else does."""
+nothing else may run during these tests."""
 import json
 import os
 import pathlib

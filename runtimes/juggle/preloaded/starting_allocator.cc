@@ -37,8 +37,8 @@ void* malloc(std::size_t bytes) {
 }
 
 void* calloc(std::size_t count, std::size_t bytes) {
-  return malloc(count * bytes);
-}  // never reused
+  return malloc(count * bytes);  // blocks are never reused, so all their bytes are 0
+}
 
 void* realloc(void* old, std::size_t bytes) {
   char* const block = static_cast<char*>(malloc(bytes));

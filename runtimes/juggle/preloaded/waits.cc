@@ -127,8 +127,9 @@ class Original {
 #define POISE_REAL(name) name##_original.called_from(__builtin_return_address(0))
 
 #if defined(__x86_64__) || defined(__aarch64__)
-/// Does what syscall(2) does. Searching for that function would allocate memory. An allocator such
-/// as jemalloc calls syscall() while it starts, and would wait for itself for ever.
+/// Does what syscall(2) does, without a search for that function. The search would allocate memory,
+/// so an allocator that calls syscall() while it starts, such as jemalloc, would wait for itself
+/// for ever.
 long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0) {
 #ifdef __x86_64__

@@ -250,8 +250,9 @@ std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
                           const std::function<bool()>& is_notified) {
   Batch batch;
   if (!batch.add(next(batch, now_s))) return 0;
-  if (recorder_) {  // a trace shows the start of every task, and borrowed tasks start after their
-                    // loan
+  if (recorder_) {
+    // A trace shows the start of every task, so each task is a batch of its own. The clock is read
+    // again, so that no borrowed task seems to start before it was lent.
     max_tasks = 1;
     now_s = wall_now_s();
   }

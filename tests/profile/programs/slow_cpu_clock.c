@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/* A preloaded library in which a thread loses its core for 20 ms when it reads its CPU clock, but
-   at most once in 15 ms. Some kernels take the core away when a thread whose time slice is over
-   reads this clock. */
+/* A preloaded library that takes the core from a thread for 20 ms when it reads its CPU clock,
+   unless that clock was last read at most 15 ms ago. Some kernels take the core away when a thread
+   whose time slice is over reads this clock. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>
