@@ -26,15 +26,21 @@ inline void check_leaks() {
 #endif
 }
 
-/// Initializes MPI without counting its allocations as leaks. MPI_Init_thread allocates memory that
-/// MPI never frees. A list of suppressions would not help: when the process exits, some of MPI's
-/// libraries are already unloaded, so leaks cannot be matched with the names of their functions.
-inline int init_mpi(int& argc, char**& argv, int wanted) {
-  int level = 0;
+/// Makes calls of MPI that allocate memory which MPI never frees. This memory does not count as
+/// leaked. A list of suppressions would not help: when the process exits, some of MPI's libraries
+/// are already unloaded, so leaks cannot be matched with the names of their functions.
+template <typename Calls>
+void call_leaky_mpi(const Calls& calls) {
 #ifdef POISE_LOOKS_FOR_LEAKS
   const __lsan::ScopedDisabler nobody_looks;
 #endif
-  MPI_Init_thread(&argc, &argv, wanted, &level);
+  calls();
+}
+
+/// Initializes MPI. Returns the level of thread support.
+inline int init_mpi(int& argc, char**& argv, int wanted) {
+  int level = 0;
+  call_leaky_mpi([&] { MPI_Init_thread(&argc, &argv, wanted, &level); });
   return level;
 }
 
