@@ -230,10 +230,14 @@ TEST(Machine, refuses_bandwidths_so_small_that_times_would_be_infinite) {
   }
 }
 
-TEST(MachineText, a_misspelt_setting_is_refused_and_not_read_as_a_level) {
-  EXPECT_THROW(machine_from_text("node:2 core:2 bandwith:1e9"), Error);
-  EXPECT_THROW(machine_from_text("node:2 core:2 factor:10,1"), Error);
+TEST(MachineText, a_misspelt_setting_or_level_is_refused_and_not_read_as_a_level_without_meaning) {
+  for (const char* text :
+       {"node:2 core:2 bandwith:1e9", "node:2 core:2 factor:10,1", "nod:2 core:2", "nodes:2 core:2",
+        "Node:2 core:2", "node:2 nuam:2 core:2", "node:2 sockets:2 core:4", "node:2 cores:2",
+        "trous:2x2 core:1"})
+    EXPECT_THROW(machine_from_text(text), Error) << text;
   EXPECT_EQ(machine_from_text("rack:2 blade:2 die:2 ccx:2 core:2").num_places(), 32u);
+  EXPECT_EQ(machine_from_text("hall:2 row:2 switch:2 pack:2 l3:2 pu:2").num_places(), 64u);
 }
 
 TEST(MachineText, settings_such_as_bandwidth_and_latency_become_the_costs_of_the_machine) {
@@ -696,9 +700,10 @@ TEST(MachineText,
 }
 
 TEST(MachineText, a_level_whose_name_differs_from_a_setting_in_two_letters_is_refused) {
-  for (const char* word : {"ltncy", "latencie", "fctor", "overhea", "upliks", "sharednetwrk"})
+  for (const char* word :
+       {"ltncy", "latencie", "fctor", "overhea", "upliks", "sharednetwrk", "mesh_"})
     EXPECT_THROW(machine_from_text(std::string("core:2 ") + word + ":2"), Error) << word;
-  for (const char* word : {"ltnc", "fct", "book", "drawer", "mesh_", "Die2"})
+  for (const char* word : {"ltnc", "fct", "book", "drawer", "rack_", "Die2"})
     EXPECT_EQ(machine_from_text(std::string(word) + ":2 core:2").num_places(), 4u) << word;
 }
 

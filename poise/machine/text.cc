@@ -124,22 +124,30 @@ bool read_setting(const Word& word, Spec& spec) {
   return read_physical_setting(word, spec.costs);
 }
 
-/// Refuses a word that resembles a setting. Levels may have any name, so a misspelt setting would
-/// otherwise become a level.
-void refuse_misspelt_setting(const Word& word) {
-  static constexpr std::string_view kNames[] = {
-      "factors", "speeds",  "message",  "migrated_byte",  "bandwidth",
-      "uplink",  "latency", "overhead", "shared_network", "migrated_task",
-      "cards",   "copy",    "byte"};
+/// True if a typing error may have made `word` from `name`.
+bool is_misspelt(std::string_view word, std::string_view name) {
   constexpr std::size_t kLong = 6;  // a shorter name with two typos may well be that of a level
+  return edit_distance(word, name) <= (name.size() < kLong ? 1 : 2) ||
+         std::is_permutation(word.begin(), word.end(), name.begin(), name.end());
+}
+
+/// Refuses a word that resembles a setting or a level with a meaning. Levels may have any name, so
+/// a misspelt word would otherwise become a level without a meaning.
+void refuse_misspelt(const Word& word) {
+  static constexpr std::string_view kNames[] = {
+      "factors", "speeds",   "message",        "migrated_byte", "bandwidth", "uplink",
+      "latency", "overhead", "shared_network", "migrated_task", "cards",     "copy",
+      "byte",    "node",     "numa",           "core",          "package",   "socket",
+      "torus",   "mesh",     "dragonfly"};
+  if (std::ranges::find(kNames, word.key) != std::end(kNames)) return;
   for (const std::string_view name : kNames)
-    if (edit_distance(word.key, name) <= (name.size() < kLong ? 1 : 2))
+    if (is_misspelt(word.key, name))
       fail("machine text: \"{}\" is neither a setting nor a level; did you mean \"{}\"?", word.key,
            name);
 }
 
 void read_level(const Word& word, Spec& spec) {
-  refuse_misspelt_setting(word);
+  refuse_misspelt(word);
   if (const auto shape = shape_named(word.key)) {
     if (!spec.levels.empty()) fail("machine text: \"{}\" must be the first level", word.key);
     spec.levels.push_back({"node", read_shape(word, *shape, spec.network)});
