@@ -45,8 +45,8 @@ std::string colour_of(std::string_view strategy);
 /// at most `most` of them above 0.
 std::vector<double> axis_ticks(double top, int most);
 
-/// Returns the title of an axis of `what`, for example "place". If several share a bar, the title
-/// also says that a bar shows their mean, and that the line at each bar shows `line`.
+/// Returns the title of an axis of `what`, for example "place". If each bar stands for several of
+/// them, the title also says that a bar shows their mean and that its line shows `line`.
 std::string axis_title(std::string_view what, std::size_t per_bar, std::string_view line);
 
 }  // namespace poise::apps

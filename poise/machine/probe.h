@@ -14,8 +14,8 @@ namespace poise {
 
 /// Probes of this host. `machine` describes the host, including the operating system's IDs of cores
 /// and domains, and is kept by reference. Probes run on their own threads, so the caller's affinity
-/// and memory policy do not change. They throw std::runtime_error if this process
-/// is not allowed to run on a core.
+/// and memory policy do not change. They throw std::runtime_error if this process is
+/// not allowed to run on a core.
 ///
 /// Latency: a pointer chase through a random cycle over the cache lines of a buffer of four times
 /// the largest cache (64 MiB to 1 GiB), like lat_mem_rd of LMBench. Core to core: both sides write

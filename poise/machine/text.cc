@@ -131,8 +131,8 @@ bool is_misspelt(std::string_view word, std::string_view name) {
          std::is_permutation(word.begin(), word.end(), name.begin(), name.end());
 }
 
-/// Refuses a word that resembles a setting or a level with a meaning. Levels may have any name, so
-/// a misspelt word would otherwise become a level without a meaning.
+/// Refuses a word that resembles a setting or one of the levels that Poise treats specially. Levels
+/// may have any name, so the misspelt word would otherwise become an ordinary level.
 void refuse_misspelt(const Word& word) {
   static constexpr std::string_view kNames[] = {
       "factors", "speeds",   "message",        "migrated_byte", "bandwidth", "uplink",

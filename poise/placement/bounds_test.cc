@@ -129,7 +129,7 @@ TEST(Bounds,
   EXPECT_EQ(least.bytes, 29u);  // the bound is 30 bytes minus a margin for rounding
 }
 
-TEST(Bounds, one_task_must_move_if_its_load_equals_the_excess_over_the_wanted_makespan) {
+TEST(Bounds, only_one_task_must_move_if_its_load_is_what_its_place_has_beyond_the_given_makespan) {
   const Machine machine = machine_from_text("core:2");
   Workload workload;
   workload.tasks = {{.load_s = 1, .bytes = 10}, {.load_s = 2, .bytes = 100}};

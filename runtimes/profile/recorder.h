@@ -66,7 +66,7 @@ class Recorder {
   /// The queued time that was stored last.
   std::int64_t queued_ns() const { return queued_ns_; }
 
-  /// True if the CPU clock was read so long ago that leave() will return true.
+  /// True if the CPU clock must be read again: leave(…, now_ns, …) will return true.
   bool is_read_due(std::int64_t now_ns) const { return now_ns - cpu_read_ns_ >= read_pause_ns_; }
   /// To be called when the MPI call returns. Returns true if read_cpu_at_exit() must be called.
   bool leave(std::int64_t entered_ns, std::int64_t now_ns, Kind kind) {

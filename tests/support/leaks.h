@@ -26,9 +26,9 @@ inline void check_leaks() {
 #endif
 }
 
-/// Makes calls of MPI that allocate memory which MPI never frees. This memory does not count as
-/// leaked. A list of suppressions would not help: when the process exits, some of MPI's libraries
-/// are already unloaded, so leaks cannot be matched with the names of their functions.
+/// Makes calls to MPI in which MPI allocates memory that it never frees. This memory does not count
+/// as leaked. A list of suppressions would not help: when the process exits, some of MPI's
+/// libraries are already unloaded, so leaks cannot be matched with the names of their functions.
 template <typename Calls>
 void call_leaky_mpi(const Calls& calls) {
 #ifdef POISE_LOOKS_FOR_LEAKS

@@ -103,7 +103,8 @@ class Original {
     Function function = nullptr;
   };
 
-  /// Keeps what was found for a caller, unless the entry is taken or another thread stores one now.
+  /// Stores the function found for a caller, unless the entry is in use or another thread is
+  /// storing a function at this moment.
   void keep(Call& call, const void* caller, Function found) {
     if (is_keeping_.test_and_set(std::memory_order_acquire)) return;
     if (call.caller.load(std::memory_order_relaxed) == nullptr) {
