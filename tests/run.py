@@ -118,7 +118,8 @@ def run_tests(part, result):
     timed = timed_tests(folder)
     for name, (status, seconds, output) in cases.items():
         if status == "fail" and name in timed:
-            say(f"{name} failed and measures time: once more, alone")
+            print(f"{name} failed:\n{output[-8000:]}", file=sys.stderr)
+            say(f"{name} measures time: once more, alone")
             again = ctest(folder, ("-R", f"^{re.escape(name)}$"), part.environment, jobs=1)
             status, seconds, output = again.get(name, (status, seconds, output))
             if status == "run":
@@ -188,8 +189,8 @@ def earlier_rounds(part):
 
 
 def joined(before, last):
-    """Returns the result of all rounds so far: `last`, merged with the result of the rounds before it if there were
-    any."""
+    """Returns the result of all rounds so far. `last` is the result of the last round; `before` is the result of the
+    rounds before it, or None if there were none."""
     if before is None:
         return last
     failures = before.failures + last.failures
